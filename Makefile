@@ -1,0 +1,45 @@
+# Everything a newcomer needs: `make demo`, then `make test`. Python 3.11+, pip and make suffice.
+# UPPER-CASE variables may be overridden: `make test PYTHON=python3.12 ARGS="-k ledger"`.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.ready
+JOBS   ?= auto
+ARGS   ?=
+
+.PHONY: help setup demo test check bench clean
+
+help:
+	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
+	@echo "make demo    see the product work"
+	@echo "make test    lint, types and the whole test-suite"
+	@echo "make check   lint and types only"
+	@echo "make bench   measure, each figure beside the raw limit of this machine"
+
+# The stamp is newer than what it was made from, so an unchanged set-up costs nothing.
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m compileall -q src $(VENV)/lib || true
+	@touch $(STAMP)
+
+setup: $(STAMP)
+
+demo: $(STAMP)
+	@$(BIN)/moot demo $(ARGS)
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+bench: $(STAMP)
+	$(BIN)/python -m bench $(ARGS)
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
