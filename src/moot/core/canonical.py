@@ -1,0 +1,71 @@
+"""Canonical JSON: the subset of RFC 8785 on which every correct implementation agrees.
+
+`canonical` refuses whatever two libraries might write differently (floats, big integers, astral
+keys, deep nesting) and then encodes with sorted keys. Signed bytes are stored as they are and
+never encoded again; `parse` is for reading them back. docs/format.md section 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from moot.core.errors import Malformed
+
+MAX_INT = 2**53 - 1
+MAX_DEPTH = 32
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+_decode = msgspec.json.Decoder().decode
+
+
+def canonical(value: Any) -> bytes:
+    """The one byte string for `value`; Malformed if the profile has no place for it."""
+    check_profile(value)
+    return encode_checked(value)
+
+
+def encode_checked(value: Any) -> bytes:
+    """Encode what was checked already (or is built only from text and small integers)."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        raise Malformed("text holds a lone surrogate", code="not_canonical") from None
+
+
+def parse(data: bytes) -> Any:
+    """The value of canonical bytes; Malformed if `data` is not its own canonical form."""
+    try:
+        value = _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Malformed(f"not JSON: {error}", code="not_canonical") from None
+    if canonical(value) != data:
+        raise Malformed("not in canonical form", code="not_canonical")
+    return value
+
+
+def check_profile(value: Any, where: str = "", depth: int = 0) -> None:
+    """Raise Malformed at the first value outside the profile, with its path."""
+    kind = type(value)
+    if kind is str or value is None or kind is bool:
+        return
+    if kind is int:
+        if not -MAX_INT <= value <= MAX_INT:
+            _refuse("integer beyond 2^53-1", where)
+    elif depth >= MAX_DEPTH:
+        _refuse(f"nested deeper than {MAX_DEPTH}", where)
+    elif kind is dict:
+        for key, item in value.items():
+            if type(key) is not str or (not key.isascii() and max(key) >= "\ud800"):
+                _refuse(f"key {key!r} is not text below U+D800", where)
+            check_profile(item, f"{where}.{key}" if where else key, depth + 1)
+    elif kind is list or kind is tuple:
+        for position, item in enumerate(value):
+            check_profile(item, f"{where}[{position}]", depth + 1)
+    else:
+        _refuse(f"{kind.__name__} is not allowed; write decimals as text", where)
+
+
+def _refuse(message: str, where: str) -> None:
+    raise Malformed(message, code="not_canonical", where=where)

@@ -1,0 +1,57 @@
+"""Time as data: whole milliseconds since 1970 UTC inside, `2026-02-18T16:00:00.000Z` outside.
+
+No machine asks for the time; it is handed in. `Clock` is what a process hands to its engine.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from moot.core.errors import Malformed
+
+Millis = int
+Clock = Callable[[], Millis]
+
+SECOND: Millis = 1_000
+MINUTE: Millis = 60 * SECOND
+HOUR: Millis = 60 * MINUTE
+DAY: Millis = 24 * HOUR
+
+_TEXT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
+_last: tuple[int, str] = (-1, "")
+
+
+def system_clock() -> Millis:
+    return time.time_ns() // 1_000_000
+
+
+def fixed_clock(text: str) -> Clock:
+    """A clock that stands still, for tests (`MOOT_CLOCK`)."""
+    now = from_text(text)
+    return lambda: now
+
+
+def to_text(millis: Millis) -> str:
+    """`2026-02-18T16:00:00.000Z`. The prefix of the running second is kept: it is asked often."""
+    global _last  # noqa: PLW0603 - a one-entry cache; a race only costs a second formatting
+    second, rest = divmod(millis, 1_000)
+    known, prefix = _last
+    if second != known:
+        prefix = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        prefix = prefix.rjust(19, "0")
+        _last = (second, prefix)
+    return f"{prefix}.{rest:03d}Z"
+
+
+def from_text(text: str) -> Millis:
+    """Any ISO-8601 date-time with a zone; anything else is Malformed."""
+    if not _TEXT.fullmatch(text):
+        raise Malformed(f"{text!r} is not a time such as 2026-02-18T16:00:00Z", code="bad_time")
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Malformed(f"{text!r}: {error}", code="bad_time") from None
+    return round(moment.timestamp() * 1_000)

@@ -1,0 +1,80 @@
+"""Findings and rules as data: what a check saw, where, and what to do about it.
+
+A rule is a row of a protocol's `RULES` table; a finding is one breach of it. Findings are values:
+collect all of them, then decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+import msgspec
+
+Subject = TypeVar("Subject")
+
+
+class Severity(StrEnum):
+    """`error` refuses or invalidates; `warning` is reported and still valid; `info` is a note."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One breach. The field names are the contract of every `--json` output."""
+
+    rule: str
+    code: str
+    message: str
+    severity: Severity = Severity.ERROR
+    line: int | None = None
+    where: str | None = None
+    hint: str = ""
+
+
+class Rule(Generic[Subject]):
+    """One row: the norm's id, its code, how grave it is, its sentence, and its check.
+
+    `check` yields `(message, where)` for each breach, so that one row may report many places.
+    """
+
+    __slots__ = ("check", "code", "hint", "id", "sentence", "severity")
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002 - the word of every rule table
+        code: str,
+        sentence: str,
+        check: Callable[[Subject], Iterable[tuple[str, str | None]]],
+        severity: Severity = Severity.ERROR,
+        hint: str = "",
+    ) -> None:
+        self.id = id
+        self.code = code
+        self.sentence = sentence
+        self.check = check
+        self.severity = severity
+        self.hint = hint
+
+    def findings(self, subject: Subject) -> Iterable[Finding]:
+        for message, where in self.check(subject):
+            yield Finding(
+                rule=self.id,
+                code=self.code,
+                message=message or self.sentence,
+                severity=self.severity,
+                where=where,
+                hint=self.hint,
+            )
+
+
+def check_all(rules: Iterable[Rule[Subject]], subject: Subject) -> tuple[Finding, ...]:
+    """Every finding of every rule, in the order of the table."""
+    return tuple(finding for rule in rules for finding in rule.findings(subject))
+
+
+def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(finding for finding in findings if finding.severity is Severity.ERROR)

@@ -1,0 +1,159 @@
+"""What the engine asks of a store. Each store is native; one contract suite tests them all.
+
+A store holds records and what can be derived from them. `read()` gives one consistent view,
+`write()` takes the write lock before anything is read, so that decide-then-append needs no retry.
+Leaving `write()` without an exception means: durable. Two side tables are not derivable and
+survive a rebuild: the latest signed heartbeats and the delivery cursors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from moot.core.machine import RowChange
+from moot.core.record import Record
+
+
+class Head(NamedTuple):
+    """A stream's newest event. `number` is its place in the order of creation, from 0."""
+
+    number: int
+    seq: int
+    hash: bytes
+
+
+class Entry(NamedTuple):
+    """A record to append, with the idempotency key under which it can be found again."""
+
+    record: Record
+    key: str | None
+
+
+class Snapshot(NamedTuple):
+    """A state after `seq`, signed by the checkpoint key; dropped on any mismatch."""
+
+    stream: str
+    seq: int
+    hash: bytes
+    machine: str
+    state: bytes
+    signature: bytes
+
+
+class Heartbeat(NamedTuple):
+    """The latest sign of life of one agent, signed by its key."""
+
+    agent: str
+    at: int
+    kid: str
+    raw: bytes
+    signature: bytes
+
+
+class StoredRow(NamedTuple):
+    key: str
+    value: bytes
+    stream: str
+    seq: int
+
+
+class RowEdit(NamedTuple):
+    """An index change together with the event it comes from."""
+
+    change: RowChange
+    stream: str
+    seq: int
+
+
+class View(Protocol):
+    """A consistent view of the ledger."""
+
+    def head(self, stream: str) -> Head | None: ...
+    def streams(self) -> Iterator[tuple[str, Head]]:
+        """In order of creation."""
+        ...
+
+    def records(self, stream: str, after: int = -1) -> Iterator[Record]:
+        """Those with seq > after, in order, without loading them all."""
+        ...
+
+    def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
+        """Idempotency keys that begin with `prefix`, with the seq of each event."""
+        ...
+
+    def snapshot(self, stream: str) -> Snapshot | None: ...
+    def row(self, space: str, key: str) -> StoredRow | None: ...
+    def rows(
+        self, space: str, prefix: str = "", after: str = "", limit: int = 1000
+    ) -> list[StoredRow]:
+        """Rows of `space` whose key begins with `prefix` and is greater than `after`, by key."""
+        ...
+
+    def search(self, space: str, words: str, limit: int = 100) -> list[str]:
+        """Keys whose text holds every word, best first."""
+        ...
+
+    def heartbeat(self, agent: str) -> Heartbeat | None: ...
+    def heartbeats(self) -> list[Heartbeat]: ...
+    def cursor(self, agent: str, name: str) -> int: ...
+    def note(self) -> str | None:
+        """The newest checkpoint."""
+        ...
+
+    def note_heads(self) -> Iterator[tuple[str, Head]]:
+        """The heads the newest checkpoint pins, in order of creation."""
+        ...
+
+    def stale_heads(self) -> list[tuple[str, Head]]:
+        """Heads that have moved since the newest checkpoint."""
+        ...
+
+    def node(self, level: int, index: int) -> bytes:
+        """A node of the head tree as of the newest checkpoint; KeyError if absent."""
+        ...
+
+    def counts(self) -> tuple[int, int]:
+        """Streams and events."""
+        ...
+
+    def forks(self) -> Iterator[Record]: ...
+
+
+class Change(View, Protocol):
+    """A view under the write lock, with what may be written."""
+
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Records in order, each continuing its stream; Conflict if a position is taken."""
+        ...
+
+    def edit_rows(self, edits: Iterable[RowEdit]) -> None: ...
+    def clear_rows(self) -> None:
+        """Forget every index row and snapshot; `rebuild` makes them anew."""
+        ...
+
+    def put_snapshot(self, snapshot: Snapshot) -> None: ...
+    def put_heartbeat(self, heartbeat: Heartbeat) -> bool:
+        """Keep it if it is newer than the one kept; False if it is not."""
+        ...
+
+    def put_cursor(self, agent: str, name: str, position: int) -> None: ...
+    def put_note(
+        self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[tuple[str, Head]]
+    ) -> None: ...
+    def keep_fork(self, record: Record) -> None:
+        """Keep a second record signed for a position that is taken, as proof."""
+        ...
+
+
+class Store(Protocol):
+    def read(self) -> AbstractContextManager[View]: ...
+    def write(self) -> AbstractContextManager[Change]: ...
+    def changes(self) -> int:
+        """A number that differs once anyone, in any process, has written."""
+        ...
+
+    def backup(self, target: Path) -> None: ...
+    def close(self) -> None: ...

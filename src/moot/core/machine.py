@@ -1,0 +1,240 @@
+"""The shape every protocol shares: commands in, events out, and what is due.
+
+    decide(state, command, context) -> Decision     may refuse; never raises; no IO, no clock
+    evolve(state, recorded)         -> state        total: what is in the ledger happened
+    agenda(state, now)              -> Dues         whose turn it is, by when
+    index(recorded)                 -> row changes  what the store keeps findable
+
+A decision may refuse *and* carry events (a refused overlap is itself on record): the engine
+appends them in one commit and then raises `Refused`. A protocol bundles its functions in one
+`Machine`; `example/` is the smallest complete one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.core.errors import StoreFailed
+from moot.core.findings import Finding, Severity, errors
+from moot.core.record import Actor, ArtifactRef
+
+S = TypeVar("S")
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """A past-tense fact. Its type in the ledger is `PROTOCOL.class_name_in_snake_case`."""
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be asked. The docstring is the help text on every surface."""
+
+
+E = TypeVar("E", bound=Event)
+
+
+class KeyClass(StrEnum):
+    """One purpose a key."""
+
+    AGENT = "agent"
+    HUMAN = "human"
+    SYSTEM = "system"
+    CHECKPOINT = "checkpoint"
+
+
+class Acting(msgspec.Struct, frozen=True):
+    """Who asks, as the engine has established it from a key (not from a claim)."""
+
+    id: str
+    epoch: int
+    kid: str
+    kind: KeyClass
+    role: str | None = None
+    attended: bool = False
+
+    def as_actor(self) -> Actor:
+        return Actor(id=self.id, epoch=self.epoch, kid=self.kid, role=self.role)
+
+
+class Context(msgspec.Struct, frozen=True):
+    """The outside world of one decision."""
+
+    now: Millis
+    actor: Acting
+    stream: str
+    origin: str
+
+
+class Recorded(msgspec.Struct, Generic[E], frozen=True):
+    """An event together with what the ledger knows about it."""
+
+    event: E
+    stream: str
+    seq: int
+    at: Millis
+    actor: Actor
+    hash: bytes
+    cause: str | None = None
+    corr: str | None = None
+    artifacts: tuple[ArtifactRef, ...] = ()
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """An event that cites artifacts. Events that cite none stand in a decision as they are."""
+
+    event: Event
+    artifacts: tuple[ArtifactRef, ...] = ()
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What was decided: drafts to append, findings to show, and whether it is a refusal."""
+
+    drafts: tuple[Draft, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    refused: bool = False
+
+
+def accept(*events: Event | Draft, findings: Iterable[Finding] = ()) -> Decision:
+    return Decision(tuple(map(_draft, events)), tuple(findings))
+
+
+def refuse(findings: Iterable[Finding], *events: Event | Draft) -> Decision:
+    """Refuse for `findings`; `events` are what the refusal itself leaves on record."""
+    return Decision(tuple(map(_draft, events)), tuple(findings), refused=True)
+
+
+def refusal(rule: str, code: str, message: str, hint: str = "") -> Decision:
+    """The plain refusal: one finding, nothing recorded."""
+    return refuse([Finding(rule=rule, code=code, message=message, hint=hint)])
+
+
+def judged(findings: Iterable[Finding], *events: Event | Draft) -> Decision:
+    """Refuse if any finding is an error, else accept with the findings as remarks."""
+    found = tuple(findings)
+    return refuse(found) if errors(found) else accept(*events, findings=found)
+
+
+def _draft(event: Event | Draft) -> Draft:
+    return event if isinstance(event, Draft) else Draft(event)
+
+
+class Due(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that waits: for whom, what, since and until when.
+
+    With `command`, the machine itself acts once `by` has passed: the next writing command on the
+    stream, or `tick`, applies it as `system`. Reading only shows it.
+    """
+
+    who: str
+    what: str
+    subject: str = ""
+    since: Millis | None = None
+    by: Millis | None = None
+    hint: str = ""
+    command: Command | None = None
+
+    def overdue(self, now: Millis) -> bool:
+        return self.by is not None and self.by <= now
+
+
+class Put(msgspec.Struct, frozen=True):
+    """Set the index row `key` of `space`. Rows are found by key and by prefix."""
+
+    space: str
+    key: str
+    value: dict[str, Any]
+
+
+class Drop(msgspec.Struct, frozen=True):
+    """Remove an index row; removing what is not there is fine."""
+
+    space: str
+    key: str
+
+
+class Words(msgspec.Struct, frozen=True):
+    """Make `text` findable under `key` by full-text search."""
+
+    space: str
+    key: str
+    text: str
+
+
+RowChange = Put | Drop | Words
+
+
+def no_agenda(_state: Any, _now: Millis) -> tuple[Due, ...]:
+    return ()
+
+
+def no_index(_recorded: Recorded[Any]) -> tuple[RowChange, ...]:
+    return ()
+
+
+class Machine(Generic[S]):
+    """One protocol, as the engine sees it.
+
+    `version` changes whenever `State` or `evolve` does: snapshots of another version are dropped.
+    `guarded` names the commands that run something or take something from someone; before them
+    every record since the last signed snapshot is verified, not only read. `timeouts` gives the
+    commands that are overdue; a machine with a long agenda may offer a quicker way than reading it.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        version: int,
+        initial: S,
+        events: tuple[type[Event], ...],
+        commands: tuple[type[Command], ...],
+        decide: Callable[[S, Any, Context], Decision],
+        evolve: Callable[[S, Recorded[Any]], S],
+        agenda: Callable[[S, Millis], tuple[Due, ...]] = no_agenda,
+        index: Callable[[Recorded[Any]], Iterable[RowChange]] = no_index,
+        timeouts: Callable[[S, Millis], Iterable[Command]] | None = None,
+        guarded: frozenset[type[Command]] = frozenset(),
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.initial = initial
+        self.state_type: type[S] = type(initial)
+        self.commands = commands
+        self.decide = decide
+        self.evolve = evolve
+        self.agenda = agenda
+        self.index = index
+        self.timeouts = timeouts or self._overdue_commands
+        self.guarded = guarded
+        self.type_of = {event: f"{name}.{snake(event.__name__)}" for event in events}
+        self.event_of = {text: event for event, text in self.type_of.items()}
+
+    def _overdue_commands(self, state: S, now: Millis) -> Iterable[Command]:
+        dues = (due for due in self.agenda(state, now) if due.overdue(now))
+        return tuple(due.command for due in dues if due.command is not None)
+
+    def read_event(self, event_type: str, data: dict[str, Any]) -> Event:
+        """The typed event of a body, or StoreFailed if a newer Moot wrote it."""
+        try:
+            return msgspec.convert(data, self.event_of[event_type])
+        except KeyError:
+            problem = f"unknown event {event_type}"
+        except msgspec.ValidationError as error:
+            problem = f"{event_type}: {error}"
+        raise StoreFailed(
+            "newer_record", f"this record cannot be read: {problem}", hint="update moot"
+        )
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def remark(rule: str, code: str, message: str, hint: str = "") -> Finding:
+    """A warning that travels with an accepted decision."""
+    return Finding(rule=rule, code=code, message=message, hint=hint, severity=Severity.WARNING)

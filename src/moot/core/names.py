@@ -1,0 +1,41 @@
+"""Grammars shared by the whole ledger: agents' names, streams, roles, idempotency keys."""
+
+from __future__ import annotations
+
+import re
+
+from moot.core.errors import Malformed
+
+AGENT = re.compile(r"(?=.{3,48}\Z)[a-z0-9]+(-[a-z0-9]+)*\Z")
+STREAM = re.compile(r"[a-z]+(/[A-Za-z0-9._:@+~-]{1,200})?\Z")
+EVENT_TYPE = re.compile(r"(?=.{1,96}\Z)[a-z]+\.[a-z][a-z0-9_]*\Z")
+CALLER_KEY = re.compile(r"[A-Za-z0-9._:@+~-]{1,96}\Z")
+
+REGISTRY = "registry"
+SYSTEM = "system"
+CHECKPOINT = "checkpoint"
+OPERATOR = "operator"
+# Parts played in a protocol, or keys of the machine itself: no agent may be called so.
+RESERVED = frozenset({SYSTEM, CHECKPOINT, OPERATOR, "judge", "speaker", "prime-minister", "clerk"})
+
+
+def agent_name(text: str) -> str:
+    """`text` if it is a well-formed agent name, else Malformed."""
+    if not AGENT.match(text):
+        raise Malformed(
+            f"{text!r} is not an agent name",
+            code="bad_name",
+            hint="3 to 48 of a-z, 0-9 and single hyphens, such as amber-otter",
+        )
+    return text
+
+
+def stream_name(text: str) -> str:
+    if not STREAM.match(text):
+        raise Malformed(f"{text!r} is not a valid id", code="bad_id")
+    return text
+
+
+def protocol_of(stream: str) -> str:
+    """The protocol a stream belongs to: `mail` of `mail/RS-1`."""
+    return stream.partition("/")[0]

@@ -1,0 +1,126 @@
+"""One signed event: its body, its exact bytes, its hash. docs/format.md section 3.
+
+The bytes that were signed are kept and are never encoded again. `seal` makes a record, `Record`
+holds it, `Record.body` reads it back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.canonical import check_profile, encode_checked
+from moot.core.errors import Malformed, Refused
+from moot.core.signing import EVENT, Signer, verify
+
+MAX_BODY_BYTES: Final = 65_536
+MAX_TEXT_BYTES: Final = 16_384
+MAX_ARTIFACTS: Final = 256
+_FRAMED_TYPE: Final = len(EVENT).to_bytes(8, "big") + EVENT
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """Who signed: the name, which holder of that name, the key, and the part played."""
+
+    id: str
+    epoch: int
+    kid: str
+    role: str | None = None
+
+
+class ArtifactRef(msgspec.Struct, frozen=True):
+    """A blob cited by an event, by its content."""
+
+    sha256: str
+    size: int
+    media_type: str
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is signed, field by field."""
+
+    v: int = 1
+    origin: str
+    stream: str
+    seq: int
+    prev: str
+    reg: int | None
+    key: str | None
+    type: str
+    at: str
+    actor: Actor
+    cause: str | None = None
+    corr: str | None = None
+    data: dict[str, Any]
+    artifacts: tuple[ArtifactRef, ...] = ()
+
+
+_decode_body = msgspec.json.Decoder(Body).decode
+
+
+def frame(*parts: bytes) -> bytes:
+    """Length-prefixed concatenation: no two lists of parts give the same bytes."""
+    return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+
+
+def genesis(origin: str, stream: str) -> str:
+    """`prev` of a stream's first event: no event fits at the start of another stream."""
+    framed = frame(b"moot.genesis.v1", origin.encode(), stream.encode())
+    return hashlib.sha256(b"\x02" + framed).hexdigest()
+
+
+def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
+    """Covers the signature too, so that it can be neither stripped nor swapped."""
+    framed = b"\x00%b%b%b" % (_FRAMED_TYPE, frame(body, kid.encode()), frame(signature))
+    return hashlib.sha256(framed).digest()
+
+
+class Record:
+    """A sealed event as it stands in the store: body bytes, signature, and their hash."""
+
+    def __init__(self, stream: str, seq: int, kid: str, raw: bytes, signature: bytes) -> None:
+        self.stream = stream
+        self.seq = seq
+        self.kid = kid
+        self.raw = raw
+        self.signature = signature
+
+    @cached_property
+    def hash(self) -> bytes:
+        return record_hash(self.raw, self.kid, self.signature)
+
+    @cached_property
+    def body(self) -> Body:
+        try:
+            return _decode_body(self.raw)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            place = f"{self.stream} event {self.seq}"
+            raise Malformed(f"unreadable body: {error}", code="unreadable", where=place) from None
+
+    def signed_by(self, public: bytes) -> bool:
+        return verify(public, EVENT, self.raw, self.signature)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and self.hash == other.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        return f"<Record {self.stream}#{self.seq}>"
+
+
+def seal(body: Body, signer: Signer) -> Record:
+    """Check the profile and the limits, encode once, sign those bytes."""
+    check_profile(body.data, "data")
+    raw = encode_checked(body)
+    if len(raw) > MAX_BODY_BYTES:
+        raise Refused(
+            "too_large",
+            f"this event would hold {len(raw)} bytes, the limit is {MAX_BODY_BYTES}",
+            hint="put long text into a file: it is stored beside the record and cited by its hash",
+        )
+    return Record(body.stream, body.seq, signer.kid, raw, signer.sign(EVENT, raw))

@@ -1,0 +1,308 @@
+"""The registry's rules, one row each. docs/format.md section 4 is the norm.
+
+A row's check yields `(message, where)` for each breach; an empty message means the row's own
+sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from moot.core import signing
+from moot.core.errors import Malformed
+from moot.core.findings import Rule
+from moot.core.machine import Acting, Command, KeyClass
+from moot.core.names import AGENT, CHECKPOINT, OPERATOR, RESERVED, SYSTEM
+from moot.core.registry import commands as ask
+from moot.core.registry import proofs
+from moot.core.registry.model import Ending, State
+
+C = TypeVar("C", bound=Command)
+Breaches = Iterator[tuple[str, str | None]]
+
+
+class Asked(msgspec.Struct, Generic[C], frozen=True):
+    """A command in its moment: what every check looks at."""
+
+    state: State
+    command: C
+    actor: Acting
+    origin: str
+
+
+def _said(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> bytes:
+    command = asked.command
+    return proofs.statement(
+        origin=asked.origin,
+        name=command.name,
+        kind=command.kind,
+        epoch=command.epoch,
+        public=command.public,
+        custodian=command.custodian,
+    )
+
+
+def not_by_system(asked: Asked[Command]) -> Breaches:
+    if asked.actor.id != SYSTEM:
+        yield "", None
+
+
+def not_by_system_or_human(asked: Asked[Command]) -> Breaches:
+    if asked.actor.id != SYSTEM and asked.actor.kind is not KeyClass.HUMAN:
+        yield "", None
+
+
+def already_created(asked: Asked[ask.CreateLedger]) -> Breaches:
+    if asked.state.origin:
+        yield "", None
+
+
+def bad_founding(asked: Asked[ask.CreateLedger]) -> Breaches:
+    command = asked.command
+    said = proofs.statement(
+        origin=asked.origin,
+        name=CHECKPOINT,
+        kind=KeyClass.CHECKPOINT,
+        epoch=1,
+        public=command.checkpoint,
+        custodian=command.custodian,
+    )
+    if not proofs.proof_holds(command.checkpoint, said, command.checkpoint_proof):
+        yield "the checkpoint key's proof does not hold", "checkpoint_proof"
+    try:
+        root = signing.public_key(command.root)
+    except Malformed as error:
+        yield str(error), "root"
+    else:
+        if asked.origin != proofs.ORIGIN_PREFIX + signing.key_id(root):
+            yield "the ledger's id does not belong to this root key", "root"
+
+
+def bad_name(asked: Asked[ask.AddKey]) -> Breaches:
+    if not AGENT.match(asked.command.name):
+        yield f"{asked.command.name!r} is not an agent name", "name"
+
+
+def reserved_name(asked: Asked[ask.AddKey]) -> Breaches:
+    name, human = asked.command.name, asked.command.kind is KeyClass.HUMAN
+    if name in RESERVED and not (human and name == OPERATOR):
+        yield f"{name} is reserved", "name"
+
+
+def name_taken(asked: Asked[ask.AddKey]) -> Breaches:
+    if asked.command.name in asked.state.agents:
+        yield f"the name {asked.command.name} was used before", "name"
+
+
+def wrong_class(asked: Asked[ask.AddKey]) -> Breaches:
+    if asked.command.kind not in (KeyClass.AGENT, KeyClass.HUMAN) or asked.command.epoch != 1:
+        yield "", "class"
+
+
+def weak_key(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> Breaches:
+    try:
+        signing.public_key(asked.command.public)
+    except Malformed as error:
+        yield str(error), "public"
+
+
+def key_known(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> Breaches:
+    try:
+        kid = signing.key_id(bytes.fromhex(asked.command.public))
+    except ValueError:
+        return  # REG-04 has said so
+    if kid in asked.state.keys or asked.command.public == asked.state.checkpoint:
+        yield "", "public"
+
+
+def no_proof(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> Breaches:
+    if not proofs.proof_holds(asked.command.public, _said(asked), asked.command.proof):
+        yield "", "proof"
+
+
+def not_endorsed(asked: Asked[ask.AddKey]) -> Breaches:
+    """Every human key but the first needs a human's consent; any consent given must hold."""
+    endorsement = asked.command.endorsement
+    if endorsement is None:
+        if asked.command.kind is KeyClass.HUMAN and _any_human(asked.state):
+            yield "a further human key needs the consent of an existing one", "endorsement"
+        return
+    key = asked.state.key(endorsement.kid)
+    human_needed = asked.command.kind is KeyClass.HUMAN
+    if key is None or (human_needed and key.kind is not KeyClass.HUMAN):
+        yield "the endorsing key may not consent to this", "endorsement"
+    elif not proofs.endorsement_holds(asked.state, _said(asked), endorsement):
+        yield "the endorsement does not hold", "endorsement"
+
+
+def _any_human(state: State) -> bool:
+    return any(agent.kind is KeyClass.HUMAN for agent in state.agents.values())
+
+
+def unknown_name(asked: Asked[ask.RotateKey] | Asked[ask.RetireAgent]) -> Breaches:
+    if asked.command.name not in asked.state.agents:
+        yield f"no agent is called {asked.command.name}", "name"
+
+
+def not_current(asked: Asked[ask.RotateKey]) -> Breaches:
+    command, agent = asked.command, asked.state.agents.get(asked.command.name)
+    if agent is None:
+        return
+    if command.replaces != agent.kid or command.kind is not agent.kind:
+        yield f"this is not the current key of {agent.name}", "replaces"
+    allowed = (agent.epoch + 1,) if agent.retired else (agent.epoch, agent.epoch + 1)
+    if command.epoch not in allowed:
+        yield f"the next holder of {agent.name} is number {agent.epoch + 1}", "epoch"
+
+
+def rotation_not_endorsed(asked: Asked[ask.RotateKey]) -> Breaches:
+    command, state = asked.command, asked.state
+    old = state.keys.get(command.replaces)
+    endorsement = command.endorsement
+    if endorsement is None:
+        yield "a new key needs the consent of the old one or of a person", "endorsement"
+        return
+    endorser = state.keys.get(endorsement.kid)
+    own = endorser is not None and endorser is old and endorser.ending in (None, Ending.RETIRED)
+    person = state.key(endorsement.kid)
+    human = person is not None and person.kind is KeyClass.HUMAN
+    if not (own or human):
+        yield "the endorsing key may not consent to this", "endorsement"
+    elif not proofs.endorsement_holds(state, _said(asked), endorsement):
+        yield "the endorsement does not hold", "endorsement"
+
+
+def cannot_revoke(asked: Asked[ask.RevokeKey]) -> Breaches:
+    key = asked.state.keys.get(asked.command.kid)
+    if key is None:
+        yield "no such key", "kid"
+    elif key.ending is Ending.REVOKED:
+        yield "this key was revoked before", "kid"
+
+
+def cannot_retire(asked: Asked[ask.RetireAgent]) -> Breaches:
+    agent = asked.state.agents.get(asked.command.name)
+    if agent is None:
+        return
+    if agent.kind is not KeyClass.AGENT:
+        yield f"{agent.name} is a person; revoke the key instead", "name"
+    elif agent.retired:
+        yield f"{agent.name} has retired already", "name"
+
+
+def already_erased(asked: Asked[ask.EraseArtifact]) -> Breaches:
+    if asked.command.sha256 in asked.state.erased:
+        yield "", "sha256"
+
+
+def no_reason(
+    asked: Asked[ask.RevokeKey] | Asked[ask.EraseArtifact] | Asked[ask.AcceptHistory],
+) -> Breaches:
+    if not asked.command.reason.strip():
+        yield "", "reason"
+
+
+def history_not_endorsed(asked: Asked[ask.AcceptHistory]) -> Breaches:
+    command, humans = asked.command, {key.kid for key in asked.state.humans()}
+    if not humans:
+        return
+    said = proofs.history_statement(origin=asked.origin, lost=command.lost, reason=command.reason)
+    given = command.endorsement
+    if given is None or given.kid not in humans:
+        yield "", "endorsement"
+    elif not proofs.endorsement_holds(asked.state, said, given):
+        yield "the endorsement does not hold", "endorsement"
+
+
+_BY_SYSTEM = Rule(
+    "REG-01",
+    "not_allowed",
+    "only the ledger's own root key may do this",
+    not_by_system,
+    hint="the root key is in the key folder of whoever ran `moot init`",
+)
+_BY_SYSTEM_OR_HUMAN = Rule(
+    "REG-02", "not_allowed", "only the root key or a person may do this", not_by_system_or_human
+)
+_REASON = Rule("REG-03", "reason_required", "a reason is required", no_reason, hint="--reason TEXT")
+_WEAK = Rule("REG-04", "weak_key", "the public key is not safe", weak_key)
+_KNOWN = Rule("REG-05", "key_known", "this key was registered before", key_known)
+_PROOF = Rule("REG-06", "no_proof", "the proof that the key is held does not hold", no_proof)
+_UNKNOWN = Rule(
+    "REG-07", "agent_not_found", "no such agent", unknown_name, hint="`moot agent list` shows all"
+)
+
+RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
+    ask.CreateLedger: (
+        _BY_SYSTEM,
+        Rule("REG-10", "ledger_exists", "the ledger exists already", already_created),
+        Rule("REG-11", "bad_founding", "the ledger's keys do not hold", bad_founding),
+    ),
+    ask.AddKey: (
+        _BY_SYSTEM,
+        Rule(
+            "REG-12",
+            "bad_name",
+            "not an agent name",
+            bad_name,
+            hint="3 to 48 of a-z, 0-9 and single hyphens, such as amber-otter",
+        ),
+        Rule("REG-13", "name_reserved", "the name is reserved", reserved_name),
+        Rule(
+            "REG-14",
+            "name_taken",
+            "the name was used before",
+            name_taken,
+            hint="choose another name; a name is never given twice",
+        ),
+        Rule("REG-15", "wrong_class", "new names are agents or people", wrong_class),
+        _WEAK,
+        _KNOWN,
+        _PROOF,
+        Rule(
+            "REG-16",
+            "human_key_required",
+            "the consent of a person is missing",
+            not_endorsed,
+            hint="let a registered person unlock their key at a terminal",
+        ),
+    ),
+    ask.RotateKey: (
+        _BY_SYSTEM,
+        _UNKNOWN,
+        Rule("REG-17", "not_current", "not the current key", not_current),
+        _WEAK,
+        _KNOWN,
+        _PROOF,
+        Rule("REG-18", "not_endorsed", "consent is missing", rotation_not_endorsed),
+    ),
+    ask.RevokeKey: (
+        _BY_SYSTEM_OR_HUMAN,
+        _REASON,
+        Rule("REG-19", "cannot_revoke", "the key cannot be revoked", cannot_revoke),
+    ),
+    ask.RetireAgent: (
+        _BY_SYSTEM,
+        _UNKNOWN,
+        Rule("REG-20", "cannot_retire", "the agent cannot retire", cannot_retire),
+    ),
+    ask.EraseArtifact: (
+        _BY_SYSTEM_OR_HUMAN,
+        _REASON,
+        Rule("REG-21", "already_erased", "this artifact was erased before", already_erased),
+    ),
+    ask.AcceptHistory: (
+        _BY_SYSTEM,
+        _REASON,
+        Rule(
+            "REG-22",
+            "human_key_required",
+            "a person must accept the loss",
+            history_not_endorsed,
+            hint="let a registered person unlock their key at a terminal",
+        ),
+    ),
+}

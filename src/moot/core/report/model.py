@@ -1,0 +1,274 @@
+"""The nouns of a page: plain frozen data that says what is shown, never how it looks.
+
+Every text is plain text, whoever wrote it; no field takes markup. What cannot be drawn honestly
+(a number off its axis, a row of the wrong width, a digest that is none) cannot be built: the
+constructors raise `ValueError`.
+"""
+
+import re
+from decimal import Decimal
+from typing import Literal
+
+from msgspec import Struct
+
+Tone = Literal["plain", "good", "bad", "caution", "neutral"]
+Severity = Literal["error", "warning", "info"]
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_MOST_DIGITS = 40
+
+
+def _require(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise ValueError(sentence)
+
+
+def _require_number(value: Decimal, low: Decimal, high: Decimal, what: str) -> None:
+    _require(value.is_finite(), f"{what} must be a finite number")
+    exponent = value.as_tuple().exponent
+    # A tiny or huge exponent is cheap to write and very expensive to draw.
+    small = isinstance(exponent, int) and -_MOST_DIGITS <= exponent <= _MOST_DIGITS
+    _require(small, f"{what} has too many digits")
+    _require(low <= value <= high, f"{what} {value} lies outside {low} to {high}")
+
+
+class Verdict(Struct, frozen=True):
+    """The badge: one or two words, and a short note beside them."""
+
+    label: str
+    tone: Tone = "neutral"
+    note: str = ""
+
+
+class Fact(Struct, frozen=True):
+    """A name and its value; `code` sets identifiers and digests in fixed width."""
+
+    label: str
+    value: str
+    code: bool = False
+
+
+class Quote(Struct, frozen=True, tag_field="kind", tag="quote"):
+    """What an agent said, in full: its stance, a note on it (confidence, round), its evidence."""
+
+    author: str
+    text: str
+    stance: str = ""
+    tone: Tone = "plain"
+    note: str = ""
+    refs: tuple[str, ...] = ()
+    title: str = ""
+
+
+class Decision(Struct, frozen=True):
+    """What was decided, in one sentence, with the few facts that carry it."""
+
+    statement: str
+    facts: tuple[Fact, ...] = ()
+    heading: str = "Decision"
+
+
+class Dissent(Struct, frozen=True):
+    """Who disagreed, in full; with no voices the note says why there are none."""
+
+    voices: tuple[Quote, ...] = ()
+    note: str = ""
+    heading: str = "Dissent"
+
+
+class Prose(Struct, frozen=True, tag_field="kind", tag="prose"):
+    """Plain paragraphs, divided by blank lines."""
+
+    text: str
+    title: str = ""
+
+
+class Facts(Struct, frozen=True, tag_field="kind", tag="facts"):
+    """Names and values."""
+
+    items: tuple[Fact, ...]
+    title: str = ""
+
+
+class Cell(Struct, frozen=True):
+    """A table cell with more than text: a tone makes it a chip, the note stands beside it."""
+
+    text: str
+    tone: Tone = "plain"
+    note: str = ""
+    code: bool = False
+
+
+class Table(Struct, frozen=True, tag_field="kind", tag="table"):
+    """Rows under column headings; the first cell of a row is its heading."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | Cell, ...], ...]
+    title: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        _require(bool(self.columns), "a table needs at least one column")
+        widths = {len(row) for row in self.rows}
+        _require(widths <= {len(self.columns)}, "every row needs one cell for each column")
+
+
+class Moment(Struct, frozen=True):
+    """One event: when (as recorded), who, what, and optionally more."""
+
+    at: str
+    who: str
+    what: str
+    detail: str = ""
+    ref: str = ""
+    tone: Tone = "plain"
+
+
+class Timeline(Struct, frozen=True, tag_field="kind", tag="timeline"):
+    """Events in the order given."""
+
+    moments: tuple[Moment, ...]
+    title: str = ""
+
+
+class Mark(Struct, frozen=True):
+    """A line across a chart: the threshold to reach, the votes needed."""
+
+    value: Decimal
+    label: str
+
+
+class Point(Struct, frozen=True):
+    """A value at a round. Hollow says "not in favour": a sure `no` must not look like a `yes`."""
+
+    x: int
+    y: Decimal
+    note: str = ""
+    hollow: bool = False
+
+
+class Series(Struct, frozen=True):
+    """One agent's points, rounds ascending; `strong` is for the line the chart is about."""
+
+    name: str
+    points: tuple[Point, ...]
+    strong: bool = False
+
+    def __post_init__(self) -> None:
+        rounds = [point.x for point in self.points]
+        _require(rounds == sorted(set(rounds)), "the points of a series must ascend")
+
+
+class LineChart(Struct, frozen=True, tag_field="kind", tag="line_chart"):
+    """Values over rounds against a threshold. A round without a point stays a gap."""
+
+    series: tuple[Series, ...]
+    threshold: Mark | None = None
+    x_label: str = "Round"
+    y_label: str = "Confidence"
+    hollow_means: str = "not in favour"
+    low: Decimal = Decimal(0)
+    high: Decimal = Decimal(1)
+    title: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        limit = Decimal(10**9)
+        _require_number(self.low, -limit, limit, "the lower end of the axis")
+        _require_number(self.high, -limit, limit, "the upper end of the axis")
+        _require(self.low < self.high, "the axis needs a lower and a higher end")
+        for point in (point for line in self.series for point in line.points):
+            _require_number(point.y, self.low, self.high, "a point")
+        if self.threshold is not None:
+            _require_number(self.threshold.value, self.low, self.high, "the threshold")
+
+
+class Bar(Struct, frozen=True):
+    """One count, with who stands behind it."""
+
+    label: str
+    value: Decimal
+    tone: Tone = "plain"
+    note: str = ""
+
+
+class BarChart(Struct, frozen=True, tag_field="kind", tag="bar_chart"):
+    """Counts side by side, out of `full` (all seats), against what was needed."""
+
+    bars: tuple[Bar, ...]
+    full: Decimal
+    needed: Mark | None = None
+    title: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        _require_number(self.full, Decimal(0), Decimal(10**9), "the full length")
+        for bar in self.bars:
+            _require_number(bar.value, Decimal(0), self.full, "a bar")
+        if self.needed is not None:
+            _require_number(self.needed.value, Decimal(0), self.full, "the mark")
+
+
+class Step(Struct, frozen=True):
+    """A box on the path of a decision; not `done` means it is still ahead."""
+
+    label: str
+    text: str = ""
+    ref: str = ""
+    tone: Tone = "plain"
+    done: bool = True
+
+
+class Flow(Struct, frozen=True, tag_field="kind", tag="flow"):
+    """The path of a decision: boxes joined by arrows, in order."""
+
+    steps: tuple[Step, ...]
+    title: str = ""
+    caption: str = ""
+
+
+class FindingRow(Struct, frozen=True):
+    """One finding as people read it: how bad, which rule, what, where, and what to do."""
+
+    severity: Severity
+    message: str
+    rule: str = ""
+    where: str = ""
+    hint: str = ""
+
+
+class Findings(Struct, frozen=True, tag_field="kind", tag="findings"):
+    """Findings in the order given; none is a result too and is said."""
+
+    items: tuple[FindingRow, ...]
+    title: str = ""
+
+
+class Proof(Struct, frozen=True):
+    """The file beside the page that proves it, its SHA-256, and the command that checks it."""
+
+    file_name: str
+    sha256: str
+    command: str
+
+    def __post_init__(self) -> None:
+        _require(bool(_SHA256.fullmatch(self.sha256)), "a SHA-256 is 64 lower-case hex digits")
+
+
+Block = Prose | Facts | Table | Timeline | Quote | LineChart | BarChart | Flow | Findings
+
+
+class Report(Struct, frozen=True, kw_only=True, tag_field="format", tag="moot-report-1"):
+    """A page. Decision and dissent have no default: whoever makes a page must say both.
+
+    `dissent` is None only where nobody could disagree, and `proof` only where no file was written.
+    """
+
+    kind: str
+    title: str
+    subtitle: str = ""
+    verdict: Verdict
+    decision: Decision
+    dissent: Dissent | None
+    blocks: tuple[Block, ...] = ()
+    proof: Proof | None

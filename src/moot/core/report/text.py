@@ -1,0 +1,65 @@
+"""Text and numbers as a reader sees them, whatever form the page takes.
+
+Text from an agent may carry control characters, direction overrides or invisible letters that
+make a page say something other than its bytes. Every renderer shows them as ⟨U+202E⟩. Joiners
+that real scripts and emoji need (U+200C, U+200D, variation selectors) are left alone. The list is
+written out, not taken from `unicodedata`, so that every Python version gives the same bytes.
+"""
+
+import re
+from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Final
+
+_SHOWN_DECIMALS: Final = 3
+# A context of our own: the caller's precision must not change the bytes of a page.
+EXACT: Final = Context(prec=120, rounding=ROUND_FLOOR)
+
+_HIDDEN_RANGES: Final = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but not tab and newline
+    "\u00ad\u061c\u180e\u200b\u200e\u200f"  # soft hyphen, marks of direction, zero width
+    "\u2028-\u202e\u2060-\u206f"  # separators, embeddings, overrides, isolates
+    "\ufeff\ufff9-\ufffb\ufdd0-\ufdef"
+    "\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e007f"  # tag letters: an invisible copy of ASCII
+    "\ud800-\udfff"  # half a character; has no UTF-8 form
+) + "".join(chr(plane * 0x10000 + 0xFFFE) + chr(plane * 0x10000 + 0xFFFF) for plane in range(17))
+
+HIDDEN: Final = re.compile(f"[{_HIDDEN_RANGES}]")
+
+
+def visible(text: str) -> str:
+    """The same text with one kind of line ending and nothing hidden in it."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return HIDDEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", lines)
+
+
+def one_line(text: str) -> str:
+    """Visible text for a place that holds a single line."""
+    return " ".join(visible(text).split())
+
+
+def paragraphs(text: str) -> list[str]:
+    """Visible text cut at blank lines; indentation inside a paragraph stays."""
+    blocks = re.split(r"\n[ \t]*\n", visible(text))
+    return [block.strip("\n") for block in blocks if block.strip()]
+
+
+def shorten(text: str, width: int) -> str:
+    """At most `width` columns of one line; an East Asian or emoji character takes two."""
+    line, used = one_line(text), 0
+    for index, character in enumerate(line):
+        used += 2 if character >= "\u1100" else 1
+        if used > width:
+            return line[:index].rstrip() + "…"
+    return line
+
+
+def number(value: Decimal) -> str:
+    """As written, cut after three decimals.
+
+    Cut, not rounded: a score just below its threshold must not look as if it had met it.
+    """
+    exponent = value.as_tuple().exponent
+    long = isinstance(exponent, int) and -exponent > _SHOWN_DECIMALS
+    shown = value.quantize(Decimal(1).scaleb(-_SHOWN_DECIMALS), context=EXACT) if long else value
+    return format(shown, "f")

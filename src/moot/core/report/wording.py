@@ -1,0 +1,58 @@
+"""The page's own sentences, and the tables that stand in for charts.
+
+Every form of the report says the same things in the same words; here they are said once.
+"""
+
+from typing import Final
+
+from moot.core.report.model import Cell, Dissent, LineChart, Proof, Severity, Table, Tone
+from moot.core.report.text import number, one_line
+
+UNTITLED: Final = "Untitled"
+NO_DISSENT: Final = "No dissent was recorded."
+NO_TEXT: Final = "No text was given."
+NO_VALUES: Final = "No values have been recorded yet."
+NOTHING_RECORDED: Final = "Nothing was recorded."
+NO_FINDINGS: Final = "Checked; nothing to report."
+NO_PROOF: Final = "This page is a rendering. No proof was written beside it."
+NOT_YET: Final = "not yet"
+MISSING: Final = "—"
+SIGNS: Final[dict[Tone, str]] = {
+    "plain": "",
+    "good": "✓",
+    "bad": "✕",
+    "caution": "!",
+    "neutral": "○",
+}
+SEVERITY_TONES: Final[dict[Severity, Tone]] = {
+    "error": "bad",
+    "warning": "caution",
+    "info": "neutral",
+}
+
+
+def proof_sentence(proof: Proof) -> str:
+    """What the reader must know about every page we render."""
+    kind = "JSON" if proof.file_name.endswith(".json") else "file"
+    return f"This page is a rendering; the proof is the {kind} beside it."
+
+
+def dissent_note(dissent: Dissent) -> str:
+    """What stands under the heading besides the voices; never nothing."""
+    return one_line(dissent.note) or ("" if dissent.voices else NO_DISSENT)
+
+
+def rounds(chart: LineChart) -> list[int]:
+    """Every round that has a point, ascending."""
+    return sorted({point.x for line in chart.series for point in line.points})
+
+
+def values_table(chart: LineChart) -> Table:
+    """The numbers of a line chart: a row for each series, a column for each round."""
+    found = rounds(chart)
+    columns = ("Name", *(f"{one_line(chart.x_label)} {at}".strip() for at in found))
+    rows: list[tuple[str | Cell, ...]] = []
+    for line in chart.series:
+        said = {point.x: Cell(number(point.y), note=point.note) for point in line.points}
+        rows.append((line.name, *(said.get(at, MISSING) for at in found)))
+    return Table(columns=columns, rows=tuple(rows))

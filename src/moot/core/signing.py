@@ -1,0 +1,96 @@
+"""Ed25519 keys and DSSE signatures, with libsodium's strictness.
+
+OpenSSL and others accept any message under the identity-point public key; libsodium does not,
+and `public_key` refuses weak points before they are ever registered. docs/format.md section 2.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+from nacl.bindings import (
+    crypto_core_ed25519_is_valid_point,
+    crypto_sign,
+    crypto_sign_open,
+    crypto_sign_seed_keypair,
+    randombytes,
+)
+from nacl.exceptions import BadSignatureError
+
+from moot.core.errors import Malformed
+
+EVENT: Final = b"application/vnd.moot.event.v1+json"
+KEY_PROOF: Final = b"application/vnd.moot.key-proof.v1+json"
+ENDORSEMENT: Final = b"application/vnd.moot.key-endorsement.v1+json"
+HEARTBEAT: Final = b"application/vnd.moot.heartbeat.v1+json"
+SNAPSHOT: Final = b"application/vnd.moot.snapshot.v1"
+
+SIGNATURE_BYTES: Final = 64
+_FIELD_PRIME: Final = 2**255 - 19
+
+
+def pae(payload_type: bytes, body: bytes) -> bytes:
+    """DSSE's pre-authentication encoding: what is really signed."""
+    return b"DSSEv1 %d %b %d %b" % (len(payload_type), payload_type, len(body), body)
+
+
+def key_id(public: bytes) -> str:
+    return hashlib.sha256(public).hexdigest()[:32]
+
+
+def public_key(text: str) -> bytes:
+    """The 32 raw bytes of a hex public key that is safe to trust, else Malformed."""
+    try:
+        raw = bytes.fromhex(text)
+    except ValueError:
+        raw = b""
+    if len(raw) != 32 or raw.hex() != text:
+        raise Malformed("a public key is 64 lower-case hex digits", code="bad_key")
+    if is_weak(raw):
+        raise Malformed("this public key is weak: anyone could sign for it", code="weak_key")
+    return raw
+
+
+def is_weak(public: bytes) -> bool:
+    """Small order, off the curve, or not the canonical encoding of its point."""
+    y = int.from_bytes(public, "little") & (2**255 - 1)
+    return y >= _FIELD_PRIME or not crypto_core_ed25519_is_valid_point(public)
+
+
+class Signer:
+    """A private key in memory. It signs under a payload type and never shows its secret."""
+
+    __slots__ = ("_secret", "kid", "public")
+
+    def __init__(self, seed: bytes) -> None:
+        self.public, self._secret = crypto_sign_seed_keypair(seed)
+        self.kid = key_id(self.public)
+
+    @staticmethod
+    def new_seed() -> bytes:
+        return randombytes(32)
+
+    def sign(self, payload_type: bytes, body: bytes) -> bytes:
+        return self.sign_raw(pae(payload_type, body))
+
+    def sign_raw(self, message: bytes) -> bytes:
+        """Only for signed notes, whose form is fixed elsewhere and cannot be mistaken for PAE."""
+        return crypto_sign(message, self._secret)[:SIGNATURE_BYTES]
+
+    def __repr__(self) -> str:
+        return f"<Signer {self.kid}>"
+
+
+def verify(public: bytes, payload_type: bytes, body: bytes, signature: bytes) -> bool:
+    return verify_raw(public, pae(payload_type, body), signature)
+
+
+def verify_raw(public: bytes, message: bytes, signature: bytes) -> bool:
+    if len(signature) != SIGNATURE_BYTES:
+        return False
+    try:
+        crypto_sign_open(signature + message, public)
+    except BadSignatureError:
+        return False
+    return True

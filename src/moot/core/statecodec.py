@@ -1,0 +1,34 @@
+"""States as bytes, for snapshots: msgpack, with persistent maps written as plain ones."""
+
+from __future__ import annotations
+
+from types import GenericAlias
+from typing import Any, TypeVar, get_args
+
+import msgspec
+from immutables import Map
+
+S = TypeVar("S")
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, Map):
+        return dict(value)
+    raise NotImplementedError(type(value).__name__)
+
+
+def _from_plain(kind: Any, value: Any) -> Any:
+    plain = GenericAlias(dict, get_args(kind))
+    return Map(msgspec.convert(value, plain, dec_hook=_from_plain))
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=_to_plain)
+
+
+def encode_state(state: Any) -> bytes:
+    return _encoder.encode(state)
+
+
+def decode_state(kind: type[S], data: bytes) -> S:
+    """Raises msgspec.DecodeError or ValidationError; the caller drops such a snapshot."""
+    return msgspec.msgpack.decode(data, type=kind, dec_hook=_from_plain)

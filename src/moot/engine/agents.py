@@ -1,0 +1,119 @@
+"""Registering, rotating, revoking and retiring: the registry's commands with their signatures.
+
+The new private key is made by the caller, who also keeps it; here it only proves itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from moot.core.canonical import canonical
+from moot.core.errors import NotFound
+from moot.core.machine import KeyClass
+from moot.core.names import REGISTRY, SYSTEM
+from moot.core.record import ArtifactRef
+from moot.core.registry import commands as ask
+from moot.core.registry.model import Agent, Key
+from moot.core.registry.proofs import endorse, prove, statement
+from moot.core.signing import Signer
+from moot.engine.engine import Engine
+from moot.engine.job import Outcome
+
+HEADS_MEDIA_TYPE = "application/vnd.moot.heads.v1+json"
+
+
+def register(
+    engine: Engine,
+    name: str,
+    signer: Signer,
+    *,
+    custodian: str,
+    kind: KeyClass = KeyClass.AGENT,
+    endorser: Signer | None = None,
+) -> Outcome:
+    """A new name with its key. A further human key needs an existing human's `endorser`."""
+    said = _statement(engine, name, kind, 1, signer, custodian)
+    command = ask.AddKey(
+        name=name,
+        kind=kind,
+        public=signer.public.hex(),
+        custodian=custodian,
+        proof=prove(signer, said),
+        endorsement=endorse(endorser, said) if endorser else None,
+    )
+    return engine.execute(REGISTRY, command, SYSTEM)
+
+
+def rotate(
+    engine: Engine,
+    name: str,
+    signer: Signer,
+    *,
+    endorser: Signer,
+    custodian: str,
+    reason: str,
+    new_holder: bool = False,
+) -> Outcome:
+    """A new key for a name, consented by its old key or by a person."""
+    agent = agent_named(engine, name)
+    epoch = agent.epoch + 1 if new_holder else agent.epoch
+    said = _statement(engine, name, agent.kind, epoch, signer, custodian)
+    command = ask.RotateKey(
+        name=name,
+        kind=agent.kind,
+        public=signer.public.hex(),
+        custodian=custodian,
+        proof=prove(signer, said),
+        epoch=epoch,
+        replaces=agent.kid,
+        reason=reason,
+        endorsement=endorse(endorser, said),
+    )
+    return engine.execute(REGISTRY, command, SYSTEM)
+
+
+def retire(engine: Engine, name: str, reason: str = "") -> Outcome:
+    return engine.execute(REGISTRY, ask.RetireAgent(name=name, reason=reason), SYSTEM)
+
+
+def heads_now(engine: Engine) -> tuple[ArtifactRef, bytes]:
+    """All heads of this moment as an artifact: what a revocation cites."""
+    with engine.store.read() as view:
+        heads = {name: [head.seq, head.hash.hex()] for name, head in view.streams()}
+    data = canonical(heads)
+    digest = hashlib.sha256(data).hexdigest()
+    return ArtifactRef(digest, len(data), HEADS_MEDIA_TYPE), data
+
+
+def revoke(
+    engine: Engine, kid: str, reason: str, heads: ArtifactRef, actor: str = SYSTEM
+) -> Outcome:
+    """Stop trusting a key. The artifact `heads` must be stored before."""
+    return engine.execute(REGISTRY, ask.RevokeKey(kid=kid, reason=reason, heads=heads), actor)
+
+
+def agent_named(engine: Engine, name: str) -> Agent:
+    agent = engine.registry().agents.get(name)
+    if agent is None:
+        raise NotFound(
+            "agent_not_found", f"no agent is called {name}", hint="`moot agent list` shows all"
+        )
+    return agent
+
+
+def key_of(engine: Engine, name: str) -> Key:
+    """The current key of a name, valid or ended."""
+    return engine.registry().keys[agent_named(engine, name).kid]
+
+
+def _statement(
+    engine: Engine, name: str, kind: KeyClass, epoch: int, signer: Signer, custodian: str
+) -> bytes:
+    return statement(
+        origin=engine.trust.origin,
+        name=name,
+        kind=kind,
+        epoch=epoch,
+        public=signer.public.hex(),
+        custodian=custodian,
+    )

@@ -1,0 +1,241 @@
+"""Commands into records, under the write lock, for one caller or a thousand.
+
+Each job reads the state its predecessors in the batch left, is decided, sealed and kept in
+memory; `flush` writes all of it. A job that fails or is refused does not disturb the others.
+Nothing is acknowledged before the store has committed.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import Any
+
+import msgspec
+
+from moot.core.clock import Millis, to_text
+from moot.core.errors import MootError, Refused
+from moot.core.ledger import Change, Entry, RowEdit
+from moot.core.machine import Command, Context, Decision, Draft, Recorded
+from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, stream_name
+from moot.core.record import Body, Record, seal
+from moot.core.registry.model import State as Registry
+from moot.core.signing import key_id
+from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, as_refused, repeat_of
+from moot.engine.keys import Hand, Keys, hand_of, hand_of_system
+from moot.engine.replay import SNAPSHOT_EVERY, Loaded, Replay, read_record, take_snapshot
+
+MAX_TIMEOUTS = 1_000
+
+Result = Outcome | MootError
+
+
+class Batch:
+    def __init__(self, change: Change, replay: Replay, keys: Keys, now: Millis) -> None:
+        self._change = change
+        self._replay = replay
+        self._keys = keys
+        self._now = now
+        self._origin = replay.trust.origin
+        self._streams: dict[str, Loaded] = {}
+        self._began: dict[str, int] = {}
+        self._entries: list[Entry] = []
+        self._edits: list[RowEdit] = []
+        self._hands: dict[tuple[str, str | None, int], Hand] = {}
+
+    @property
+    def count(self) -> int:
+        return len(self._entries)
+
+    def run(self, job: Job) -> Result:
+        """Decide one job. Refusals and failures come back as values: others share the batch."""
+        try:
+            return self._run(job)
+        except MootError as error:
+            return error
+
+    def tick(self, stream: str) -> Outcome:
+        """Only what is overdue on `stream`; for callers that have nothing else to ask."""
+        self._load(stream)
+        recorded = self._apply_timeouts(stream)
+        return Outcome(stream, recorded, self._streams[stream].state)
+
+    def flush(self) -> None:
+        """Everything decided, in one go, with snapshots where they are due."""
+        if not self._entries:
+            return
+        self._change.append(self._entries)
+        self._change.edit_rows(self._edits)
+        for stream, loaded in self._streams.items():
+            if loaded.seq // SNAPSHOT_EVERY > self._began[stream] // SNAPSHOT_EVERY:
+                self._snapshot(stream, loaded)
+
+    def commit_to(self, replay: Replay) -> None:
+        """After the store's commit: the new states are the truth."""
+        for stream, loaded in self._streams.items():
+            replay.keep(stream, loaded)
+
+    def _run(self, job: Job) -> Outcome | MootError:
+        stream_name(job.stream)
+        proved = type(job.command) in self._replay.machine(job.stream).guarded
+        loaded = self._load(job.stream, proved)
+        repeat = self._repeat(job)
+        if repeat is not None and repeat.done_at:
+            return self._replayed(job, loaded, repeat)
+        hand = self._hand(job.actor, job.role)
+        self._apply_timeouts(job.stream)
+        decision = self._decide(job.stream, job.command, hand)
+        if repeat is not None and repeat.refused_before and decision.refused:
+            return as_refused(decision)
+        key = repeat.key if repeat is not None else None
+        mark = REFUSED_MARK if decision.refused and key else ""
+        recorded = self._record(job, hand, decision.drafts, f"{key}{mark}" if key else None)
+        if decision.refused:
+            return as_refused(decision)
+        return Outcome(job.stream, recorded, self._streams[job.stream].state, decision.findings)
+
+    def _load(self, stream: str, proved: bool = False) -> Loaded:
+        loaded = self._streams.get(stream)
+        if loaded is None:
+            loaded = self._replay.load(self._change, stream, proved)
+            self._streams[stream] = loaded
+            self._began[stream] = loaded.seq
+        return loaded
+
+    def _registry(self) -> Registry:
+        state: Registry = self._load(REGISTRY).state
+        return state
+
+    def _hand(self, name: str, role: str | None) -> Hand:
+        """Keys are looked up once a batch and registry position."""
+        registry = self._registry()
+        known = (name, role, registry.position)
+        hand = self._hands.get(known)
+        if hand is None:
+            hand = self._hands[known] = self._establish(registry, name, role)
+        return hand
+
+    def _establish(self, registry: Registry, name: str, role: str | None) -> Hand:
+        if name != SYSTEM:
+            return hand_of(registry, self._keys, name, role)
+        hand = hand_of_system(self._replay.trust, self._keys)
+        if hand is None:
+            raise Refused(
+                "key_missing",
+                "the ledger's root key is not in this key folder",
+                hint="let whoever ran `moot init` do this",
+            )
+        return hand
+
+    def _decide(self, stream: str, command: Command, hand: Hand) -> Decision:
+        loaded = self._streams[stream]
+        context = Context(self._now, hand.acting, stream, self._origin)
+        return loaded.machine.decide(loaded.state, command, context)
+
+    def _repeat(self, job: Job) -> Repeat | None:
+        """Earlier runs in the store, and in this very batch."""
+        if job.key is None:
+            return None
+        return repeat_of(self._keys_of, job)
+
+    def _keys_of(self, stream: str, prefix: str) -> list[tuple[str, int]]:
+        waiting = [(e.key, e.record.seq) for e in self._entries if e.record.stream == stream]
+        fresh = [(key, seq) for key, seq in waiting if key is not None and key.startswith(prefix)]
+        return self._change.keys(stream, prefix) + fresh
+
+    def _replayed(self, job: Job, loaded: Loaded, repeat: Repeat) -> Outcome:
+        """What the first run recorded: from the store, or waiting in this batch."""
+        first, last = repeat.done_at[0], repeat.done_at[-1]
+        stored = self._change.records(job.stream, after=first - 1)
+        found = list(takewhile(lambda record: record.seq <= last, stored))
+        waiting = (entry.record for entry in self._entries if entry.record.stream == job.stream)
+        found += (record for record in waiting if first <= record.seq <= last)
+        recorded = tuple(read_record(loaded.machine, record) for record in found)
+        return Outcome(job.stream, recorded, loaded.state, replayed=True)
+
+    def _apply_timeouts(self, stream: str) -> tuple[Recorded[Any], ...]:
+        """What is overdue on this stream happens first, by `system`, if its key is here."""
+        done: tuple[Recorded[Any], ...] = ()
+        for _ in range(MAX_TIMEOUTS):
+            loaded = self._streams[stream]
+            overdue = loaded.machine.timeouts(loaded.state, self._now) if loaded.seq >= 0 else ()
+            command = next(iter(overdue), None)
+            recorded = self._apply(stream, command) if command is not None else ()
+            if not recorded:
+                break
+            done += recorded
+        return done
+
+    def _apply(self, stream: str, command: Command) -> tuple[Recorded[Any], ...]:
+        try:
+            hand = self._hand(SYSTEM, None)
+        except Refused:
+            return ()  # without the system key it stays due
+        decision = self._decide(stream, command, hand)
+        if decision.refused:
+            return ()
+        return self._record(Job(stream, command, SYSTEM), hand, decision.drafts, None)
+
+    def _record(
+        self, job: Job, hand: Hand, drafts: tuple[Draft, ...], key: str | None
+    ) -> tuple[Recorded[Any], ...]:
+        """Seal all drafts, or none: a draft that cannot be sealed undoes its predecessors."""
+        before, entries, edits = self._streams[job.stream], len(self._entries), len(self._edits)
+        try:
+            return tuple(self._seal(job, hand, draft, key) for draft in drafts)
+        except MootError:
+            self._streams[job.stream] = before
+            del self._entries[entries:], self._edits[edits:]
+            raise
+
+    def _seal(self, job: Job, hand: Hand, draft: Draft, key: str | None) -> Recorded[Any]:
+        loaded = self._streams[job.stream]
+        machine = loaded.machine
+        seq = loaded.seq + 1
+        reg = self._load(REGISTRY).seq if job.stream != REGISTRY else (seq - 1 if seq else None)
+        body = Body(
+            origin=self._origin,
+            stream=job.stream,
+            seq=seq,
+            prev=loaded.hash.hex(),
+            reg=reg,
+            key=key,
+            type=machine.type_of[type(draft.event)],
+            at=to_text(self._now),
+            actor=hand.acting.as_actor(),
+            cause=job.cause,
+            corr=job.corr,
+            data=msgspec.to_builtins(draft.event),
+            artifacts=draft.artifacts,
+        )
+        record = seal(body, hand.signer)
+        return self._advance(loaded, record, body, draft, key)
+
+    def _advance(
+        self, loaded: Loaded, record: Record, body: Body, draft: Draft, key: str | None
+    ) -> Recorded[Any]:
+        recorded: Recorded[Any] = Recorded(
+            draft.event,
+            record.stream,
+            record.seq,
+            self._now,
+            body.actor,
+            record.hash,
+            body.cause,
+            body.corr,
+            body.artifacts,
+        )
+        state = loaded.machine.evolve(loaded.state, recorded)
+        reg = loaded.reg if body.reg is None else body.reg
+        self._streams[record.stream] = Loaded(
+            loaded.machine, record.seq, record.hash, reg, state, loaded.proved
+        )
+        self._entries.append(Entry(record, key))
+        rows = loaded.machine.index(recorded)
+        self._edits.extend(RowEdit(row, record.stream, record.seq) for row in rows)
+        return recorded
+
+    def _snapshot(self, stream: str, loaded: Loaded) -> None:
+        held = self._keys.find(CHECKPOINT, key_id(self._replay.trust.checkpoint))
+        if held is not None:  # without the checkpoint key, whoever has it will make one
+            snapshot = take_snapshot(self._origin, stream, loaded, held.signer)
+            self._change.put_snapshot(snapshot)

@@ -1,0 +1,161 @@
+"""The door to the ledger: execute a command, read a state, see what is due.
+
+Synchronous and safe for threads and processes: `execute` takes the store's write lock, reads,
+decides, signs, appends and commits, in that order, and returns only after the commit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from moot.core.clock import Clock
+from moot.core.errors import MootError, Refused
+from moot.core.ledger import Store
+from moot.core.machine import Command, Due
+from moot.core.names import CHECKPOINT, REGISTRY
+from moot.core.registry.model import State as Registry
+from moot.core.signing import key_id
+from moot.engine.batch import Batch, Result
+from moot.engine.checkpoints import EVERY_EVENTS, Kept, make_checkpoint
+from moot.engine.job import Job, Outcome
+from moot.engine.keys import Keys, Trust
+from moot.engine.machines import Machines
+from moot.engine.replay import Loaded, Replay
+
+
+class Engine:
+    def __init__(
+        self,
+        store: Store,
+        keys: Keys,
+        trust: Trust,
+        clock: Clock,
+        machines: Machines | None = None,
+        on_checkpoint: Callable[[Kept], None] | None = None,
+    ) -> None:
+        self.store = store
+        self.keys = keys
+        self.trust = trust
+        self.clock = clock
+        self._replay = Replay(trust, machines or Machines())
+        self._on_checkpoint = on_checkpoint
+        self._unpinned = 0
+        self._turn = threading.RLock()
+
+    def execute(
+        self,
+        stream: str,
+        command: Command,
+        actor: str,
+        *,
+        key: str | None = None,
+        role: str | None = None,
+        cause: str | None = None,
+        corr: str | None = None,
+    ) -> Outcome:
+        """Run one command; Refused, Malformed, Conflict, ... say why it did not."""
+        job = Job(stream, command, actor, key, role, cause, corr)
+        (result,) = self.execute_all([job])
+        if isinstance(result, MootError):
+            raise result
+        return result
+
+    def execute_all(self, jobs: Iterable[Job]) -> list[Result]:
+        """Many jobs in one commit; each gets its own outcome or error, in order."""
+        waiting = list(jobs)
+        with self._turn:
+            self._prove_guarded(waiting)
+            try:
+                with self.store.write() as change:
+                    batch = Batch(change, self._replay, self.keys, self.clock())
+                    results = [batch.run(job) for job in waiting]
+                    batch.flush()
+            except BaseException:
+                self._replay.forget()
+                raise
+            batch.commit_to(self._replay)
+            self._count(batch.count)
+        return results
+
+    def tick(self, stream: str) -> Outcome | None:
+        """Apply what is overdue on `stream`, as `system`; None if nothing was."""
+        with self._turn, self.store.write() as change:
+            batch = Batch(change, self._replay, self.keys, self.clock())
+            outcome = batch.tick(stream)
+            batch.flush()
+        batch.commit_to(self._replay)
+        self._count(batch.count)
+        return outcome if outcome.recorded else None
+
+    def state(self, stream: str) -> Any:
+        """The state of `stream` now; the machine's initial one if it has no events."""
+        return self.load(stream).state
+
+    def load(self, stream: str, proved: bool = False) -> Loaded:
+        with self._turn, self.store.read() as view:
+            return self._replay.load(view, stream, proved)
+
+    def registry(self) -> Registry:
+        state: Registry = self.state(REGISTRY)
+        return state
+
+    def agenda(self, streams: Iterable[str]) -> Iterator[tuple[str, Due]]:
+        """What is due on each of `streams`, by the clock of this moment."""
+        now = self.clock()
+        for stream in streams:
+            loaded = self.load(stream)
+            for due in loaded.machine.agenda(loaded.state, now):
+                yield stream, due
+
+    def open_streams(self) -> list[str]:
+        """Streams that declare themselves open in the index space `open`."""
+        with self._turn, self.store.read() as view:
+            return [row.key for row in view.rows("open", limit=100_000)]
+
+    def checkpoint(self) -> Kept | None:
+        """Pin all heads now; None if nothing moved. Refused without the checkpoint key."""
+        held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
+        if held is None:
+            raise Refused(
+                "key_missing",
+                "the checkpoint key is not in this key folder",
+                hint="let whoever ran `moot init` make the checkpoint",
+            )
+        with self._turn, self.store.write() as change:
+            kept = make_checkpoint(change, self.trust, held.signer, self.clock())
+        self._unpinned = 0
+        if kept is not None and self._on_checkpoint is not None:
+            self._on_checkpoint(kept)
+        return kept
+
+    def close(self) -> None:
+        """Pin what this process wrote, if its key is here, and close the store."""
+        try:
+            if self._unpinned:
+                self._pin()
+        finally:
+            self.store.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _count(self, events: int) -> None:
+        self._unpinned += events
+        if self._unpinned >= EVERY_EVENTS:
+            self._pin()
+
+    def _pin(self) -> None:
+        if self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint)) is not None:
+            self.checkpoint()
+        self._unpinned = 0
+
+    def _prove_guarded(self, jobs: Iterable[Job]) -> None:
+        """Before the lock: verify the whole history that a guarded command relies on."""
+        for job in jobs:
+            if type(job.command) in self._replay.machine(job.stream).guarded:
+                self.load(job.stream, proved=True)

@@ -1,0 +1,54 @@
+"""Beginning a ledger: event 0 of the registry, signed by the root key it names."""
+
+from __future__ import annotations
+
+from moot.core.clock import Clock
+from moot.core.ledger import Store
+from moot.core.machine import KeyClass
+from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM
+from moot.core.registry.commands import CreateLedger
+from moot.core.registry.proofs import ORIGIN_PREFIX, prove, statement
+from moot.core.signing import Signer
+from moot.engine.engine import Engine
+from moot.engine.keys import Held, Trust
+
+
+class FoundingKeys:
+    """Just the two keys a ledger begins with."""
+
+    def __init__(self, root: Signer, checkpoint: Signer) -> None:
+        self._held = {SYSTEM: Held(root), CHECKPOINT: Held(checkpoint)}
+
+    def find(self, name: str, kid: str) -> Held | None:
+        held = self._held.get(name)
+        return held if held is not None and held.signer.kid == kid else None
+
+
+def found(
+    store: Store,
+    root: Signer,
+    checkpoint: Signer,
+    clock: Clock,
+    *,
+    custodian: str,
+    fixed_clock: bool = False,
+) -> Trust:
+    """Write event 0 into an empty store and return what to trust from now on."""
+    trust = Trust(ORIGIN_PREFIX + root.kid, root.public, checkpoint.public)
+    said = statement(
+        origin=trust.origin,
+        name=CHECKPOINT,
+        kind=KeyClass.CHECKPOINT,
+        epoch=1,
+        public=checkpoint.public.hex(),
+        custodian=custodian,
+    )
+    command = CreateLedger(
+        root=root.public.hex(),
+        checkpoint=checkpoint.public.hex(),
+        checkpoint_proof=prove(checkpoint, said),
+        clock="fixed" if fixed_clock else "system",
+        custodian=custodian,
+    )
+    Engine(store, FoundingKeys(root, checkpoint), trust, clock).execute(REGISTRY, command, SYSTEM)
+    return trust

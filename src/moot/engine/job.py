@@ -1,0 +1,81 @@
+"""A command on its way into the ledger, and what comes back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from moot.core.canonical import canonical
+from moot.core.errors import Conflict, Malformed, Refused
+from moot.core.findings import Finding
+from moot.core.machine import Command, Decision, Recorded
+from moot.core.names import CALLER_KEY
+
+FindKeys = Callable[[str, str], list[tuple[str, int]]]
+
+
+class Job(msgspec.Struct, frozen=True):
+    """Run `command` on `stream` as `actor`. `key` makes a repeated job one event."""
+
+    stream: str
+    command: Command
+    actor: str
+    key: str | None = None
+    role: str | None = None
+    cause: str | None = None
+    corr: str | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What was appended, the state after it, and remarks. `replayed`: it had been done before."""
+
+    stream: str
+    recorded: tuple[Recorded[Any], ...]
+    state: Any
+    findings: tuple[Finding, ...] = ()
+    replayed: bool = False
+
+
+class Repeat(msgspec.Struct, frozen=True):
+    """What the ledger already knows under a job's key."""
+
+    key: str
+    done_at: tuple[int, ...] = ()
+    refused_before: bool = False
+
+
+# A key stands in the ledger as ACTOR/KEY/DIGEST, and with this mark if the job was refused: a
+# repeated refusal decides again but records its events only once.
+REFUSED_MARK = "!"
+
+
+def repeat_of(find: FindKeys, job: Job) -> Repeat:
+    """Find earlier runs of a job; Conflict if its key stands for another command."""
+    if job.key is None or not CALLER_KEY.match(job.key):
+        raise Malformed("a key is 1 to 96 of A-Z a-z 0-9 . _ : @ + ~ -", code="bad_key")
+    prefix = f"{job.actor}/{job.key}/"
+    wanted = prefix + _digest(job.command)
+    found = find(job.stream, prefix)
+    if any(key.rstrip(REFUSED_MARK) != wanted for key, _ in found):
+        raise Conflict(
+            "key_reused",
+            f"the key {job.key} was used for another command",
+            hint="use a new key for a new command",
+        )
+    done = tuple(seq for key, seq in found if key == wanted)
+    return Repeat(wanted, done, refused_before=bool(found) and not done)
+
+
+def _digest(command: Command) -> str:
+    content = canonical(msgspec.to_builtins(command))
+    name = type(command).__name__.encode()
+    return hashlib.sha256(name + b"\n" + content).hexdigest()[:16]
+
+
+def as_refused(decision: Decision) -> Refused:
+    """The exception for a refusal: its first finding speaks, all are carried."""
+    first = decision.findings[0]
+    return Refused(first.code, first.message, hint=first.hint, findings=decision.findings)

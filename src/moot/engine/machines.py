@@ -1,0 +1,37 @@
+"""Which machine runs a stream. Imported on demand: a light command pays only for its own.
+
+A sixth protocol adds its line here and nowhere else below the surfaces.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from moot.core.errors import NotFound
+from moot.core.machine import Machine
+from moot.core.names import protocol_of
+
+MODULES: dict[str, str] = {
+    "registry": "moot.core.registry.machine",
+    "example": "moot.example.machine",
+}
+
+
+class Machines:
+    """The machines of one engine: those of the product, or a test's own."""
+
+    def __init__(self, *extra: Machine[Any]) -> None:
+        self._loaded = {machine.name: machine for machine in extra}
+
+    def of(self, stream: str) -> Machine[Any]:
+        name = protocol_of(stream)
+        machine = self._loaded.get(name)
+        if machine is None:
+            if name not in MODULES:
+                raise NotFound(
+                    "unknown_protocol", f"nothing here runs {name!r}", hint="update moot"
+                )
+            machine = import_module(MODULES[name]).MACHINE
+            self._loaded[name] = machine
+        return machine

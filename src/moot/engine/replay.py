@@ -1,0 +1,169 @@
+"""Bringing a machine's state up to date: from cache, from a signed snapshot, or from event 0.
+
+The hash chain is checked on every read. Signatures are checked when asked (`proved`), which the
+engine does before commands that run something or take something from someone. A snapshot that
+does not fit in any respect is ignored, never mended.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+import msgspec
+
+from moot.core.clock import from_text
+from moot.core.errors import Malformed, Tampered
+from moot.core.ledger import Snapshot, View
+from moot.core.machine import Machine, Recorded
+from moot.core.names import REGISTRY
+from moot.core.record import Record, frame, genesis
+from moot.core.registry.model import State as Registry
+from moot.core.signing import SNAPSHOT, Signer, verify
+from moot.core.statecodec import decode_state, encode_state
+from moot.engine.keys import Trust
+from moot.engine.machines import Machines
+from moot.engine.proving import prove
+
+SNAPSHOT_EVERY = 64
+CACHED_STREAMS = 4096
+
+
+class Loaded(NamedTuple):
+    """A stream's state at its head. `proved`: every record up to here was verified."""
+
+    machine: Machine[Any]
+    seq: int
+    hash: bytes
+    reg: int
+    state: Any
+    proved: bool
+
+
+class Replay:
+    """Loads states, and keeps the newest of each stream for a warm process."""
+
+    def __init__(self, trust: Trust, machines: Machines) -> None:
+        self.trust = trust
+        self._machines = machines
+        self._cache: OrderedDict[str, Loaded] = OrderedDict()
+
+    def load(self, view: View, stream: str, proved: bool = False) -> Loaded:
+        """The state of `stream` at its head in `view`."""
+        head = view.head(stream)
+        start = self._start(view, stream, proved, head.seq if head else -1)
+        if head is None or head.seq == start.seq:
+            if head is not None and head.hash != start.hash:
+                raise _broken(stream, head.seq, "another history stands here")
+            return start
+        registry = self.registry(view, proved) if proved and stream != REGISTRY else None
+        loaded = start
+        for record in view.records(stream, after=start.seq):
+            loaded = self._step(loaded, stream, record, registry, proved)
+        if (loaded.seq, loaded.hash) != (head.seq, head.hash):
+            raise _broken(stream, loaded.seq + 1, "the stored head does not fit the records")
+        self.keep(stream, loaded)
+        return loaded
+
+    def machine(self, stream: str) -> Machine[Any]:
+        return self._machines.of(stream)
+
+    def registry(self, view: View, proved: bool = False) -> Registry:
+        state: Registry = self.load(view, REGISTRY, proved).state
+        return state
+
+    def keep(self, stream: str, loaded: Loaded) -> None:
+        self._cache[stream] = loaded
+        self._cache.move_to_end(stream)
+        if len(self._cache) > CACHED_STREAMS:
+            self._cache.popitem(last=False)
+
+    def forget(self) -> None:
+        """After a failed commit nothing in memory counts."""
+        self._cache.clear()
+
+    def _start(self, view: View, stream: str, proved: bool, head: int) -> Loaded:
+        cached = self._cache.get(stream)
+        if cached is not None and cached.seq <= head and (cached.proved or not proved):
+            return cached
+        machine = self._machines.of(stream)
+        snapshot = view.snapshot(stream)
+        opened = self._open(machine, snapshot) if snapshot and snapshot.seq <= head else None
+        if opened is not None:
+            return opened
+        start = bytes.fromhex(genesis(self.trust.origin, stream))
+        return Loaded(machine, -1, start, -1, machine.initial, True)
+
+    def _open(self, machine: Machine[Any], snapshot: Snapshot) -> Loaded | None:
+        if snapshot.machine != machine_tag(machine):
+            return None
+        said = snapshot_bytes(self.trust.origin, snapshot)
+        if not verify(self.trust.checkpoint, SNAPSHOT, said, snapshot.signature):
+            return None
+        reg, state = msgspec.msgpack.decode(snapshot.state, type=tuple[int, msgspec.Raw])
+        try:
+            opened = decode_state(machine.state_type, bytes(state))
+        except msgspec.DecodeError:
+            return None
+        return Loaded(machine, snapshot.seq, snapshot.hash, reg, opened, True)
+
+    def _step(
+        self, at: Loaded, stream: str, record: Record, registry: Registry | None, proved: bool
+    ) -> Loaded:
+        try:
+            body = record.body
+        except Malformed as error:
+            raise _broken(stream, record.seq, str(error)) from error
+        place = (body.origin, body.stream, body.seq, body.prev, body.actor.kid)
+        due = (self.trust.origin, stream, at.seq + 1, at.hash.hex(), record.kid)
+        if place != due or record.seq != at.seq + 1:
+            raise _broken(stream, at.seq + 1, "the record does not continue the chain")
+        if proved:
+            prove(record, registry or at.state, self.trust)
+        recorded = read_record(at.machine, record)
+        state = at.machine.evolve(at.state, recorded)
+        reg = at.reg if body.reg is None else body.reg
+        return Loaded(at.machine, record.seq, record.hash, reg, state, at.proved and proved)
+
+
+def read_record(machine: Machine[Any], record: Record) -> Recorded[Any]:
+    """A stored record as the machine's own event."""
+    body = record.body
+    return Recorded(
+        event=machine.read_event(body.type, body.data),
+        stream=record.stream,
+        seq=record.seq,
+        at=from_text(body.at),
+        actor=body.actor,
+        hash=record.hash,
+        cause=body.cause,
+        corr=body.corr,
+        artifacts=body.artifacts,
+    )
+
+
+def take_snapshot(origin: str, stream: str, loaded: Loaded, signer: Signer) -> Snapshot:
+    state = msgspec.msgpack.encode((loaded.reg, msgspec.Raw(encode_state(loaded.state))))
+    tag = machine_tag(loaded.machine)
+    unsigned = Snapshot(stream, loaded.seq, loaded.hash, tag, state, b"")
+    signature = signer.sign(SNAPSHOT, snapshot_bytes(origin, unsigned))
+    return unsigned._replace(signature=signature)
+
+
+def snapshot_bytes(origin: str, snapshot: Snapshot) -> bytes:
+    return frame(
+        origin.encode(),
+        snapshot.stream.encode(),
+        b"%d" % snapshot.seq,
+        snapshot.hash,
+        snapshot.machine.encode(),
+        snapshot.state,
+    )
+
+
+def machine_tag(machine: Machine[Any]) -> str:
+    return f"{machine.name}/{machine.version}"
+
+
+def _broken(stream: str, seq: int, why: str) -> Tampered:
+    return Tampered(f"{stream} is damaged at event {seq}: {why}", stream=stream, seq=seq)

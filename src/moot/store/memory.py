@@ -1,0 +1,202 @@
+"""The reference store: plain dictionaries, the same promises but durability.
+
+Shipped to users through `moot.testing`. A failed `write()` leaves no trace: it works on a copy.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from moot.core.errors import Conflict, Refused
+from moot.core.ledger import Entry, Head, Heartbeat, RowEdit, Snapshot, StoredRow
+from moot.core.machine import Drop, Put, Words
+from moot.core.record import Record
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class _Tables:
+    """Everything there is. Records are shared between copies: they never change."""
+
+    def __init__(self) -> None:
+        self.chains: dict[str, list[Record]] = {}
+        self.key_of: dict[str, list[str | None]] = {}
+        self.noted: dict[str, Head] = {}
+        self.notes: list[str] = []
+        self.nodes: dict[tuple[int, int], bytes] = {}
+        self.snapshots: dict[str, Snapshot] = {}
+        self.rows: dict[str, dict[str, StoredRow]] = {}
+        self.words: dict[str, list[tuple[str, str]]] = {}
+        self.beats: dict[str, Heartbeat] = {}
+        self.cursors: dict[tuple[str, str], int] = {}
+        self.forks: list[Record] = []
+
+    def copied(self) -> _Tables:
+        twin = _Tables()
+        for name, value in vars(self).items():
+            setattr(twin, name, copy.copy(value))
+        for name in ("chains", "key_of", "rows", "words"):
+            inner = getattr(twin, name)
+            for key in inner:
+                inner[key] = copy.copy(inner[key])
+        return twin
+
+
+class MemoryView:
+    def __init__(self, tables: _Tables) -> None:
+        self._t = tables
+
+    def head(self, stream: str) -> Head | None:
+        chain = self._t.chains.get(stream)
+        if not chain:
+            return None
+        number = list(self._t.chains).index(stream)
+        return Head(number, chain[-1].seq, chain[-1].hash)
+
+    def streams(self) -> Iterator[tuple[str, Head]]:
+        for number, (name, chain) in enumerate(self._t.chains.items()):
+            yield name, Head(number, chain[-1].seq, chain[-1].hash)
+
+    def records(self, stream: str, after: int = -1) -> Iterator[Record]:
+        yield from self._t.chains.get(stream, [])[after + 1 :]
+
+    def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
+        keys = self._t.key_of.get(stream, [])
+        found = [(key, seq) for seq, key in enumerate(keys) if key and key.startswith(prefix)]
+        return sorted(found)
+
+    def snapshot(self, stream: str) -> Snapshot | None:
+        return self._t.snapshots.get(stream)
+
+    def row(self, space: str, key: str) -> StoredRow | None:
+        return self._t.rows.get(space, {}).get(key)
+
+    def rows(
+        self, space: str, prefix: str = "", after: str = "", limit: int = 1000
+    ) -> list[StoredRow]:
+        rows = self._t.rows.get(space, {})
+        keys = sorted(key for key in rows if key.startswith(prefix) and key > after)
+        return [rows[key] for key in keys[:limit]]
+
+    def search(self, space: str, words: str, limit: int = 100) -> list[str]:
+        wanted = re.findall(r"\w+", words.lower())
+        texts = self._t.words.get(space, []) if wanted else []
+        return [key for key, text in texts if set(wanted) <= set(re.findall(r"\w+", text.lower()))][
+            :limit
+        ]
+
+    def heartbeat(self, agent: str) -> Heartbeat | None:
+        return self._t.beats.get(agent)
+
+    def heartbeats(self) -> list[Heartbeat]:
+        return sorted(self._t.beats.values())
+
+    def cursor(self, agent: str, name: str) -> int:
+        return self._t.cursors.get((agent, name), 0)
+
+    def note(self) -> str | None:
+        return self._t.notes[-1] if self._t.notes else None
+
+    def note_heads(self) -> Iterator[tuple[str, Head]]:
+        yield from sorted(self._t.noted.items(), key=lambda item: item[1].number)
+
+    def stale_heads(self) -> list[tuple[str, Head]]:
+        return [(name, head) for name, head in self.streams() if self._t.noted.get(name) != head]
+
+    def node(self, level: int, index: int) -> bytes:
+        return self._t.nodes[level, index]
+
+    def counts(self) -> tuple[int, int]:
+        return len(self._t.chains), sum(len(chain) for chain in self._t.chains.values())
+
+    def forks(self) -> Iterator[Record]:
+        yield from self._t.forks
+
+
+class MemoryChange(MemoryView):
+    def append(self, entries: Iterable[Entry]) -> None:
+        for record, key in entries:
+            chain = self._t.chains.setdefault(record.stream, [])
+            if record.seq != len(chain):
+                raise Conflict("position_taken", f"{record.stream} has moved on", hint="try again")
+            chain.append(record)
+            self._t.key_of.setdefault(record.stream, []).append(key)
+
+    def edit_rows(self, edits: Iterable[RowEdit]) -> None:
+        for change, stream, seq in edits:
+            match change:
+                case Put(space, key, value):
+                    row = StoredRow(key, _encode(value), stream, seq)
+                    self._t.rows.setdefault(space, {})[key] = row
+                case Drop(space, key):
+                    self._t.rows.get(space, {}).pop(key, None)
+                case Words(space, key, text):
+                    self._t.words.setdefault(space, []).append((key, text))
+
+    def clear_rows(self) -> None:
+        self._t.rows, self._t.words, self._t.snapshots = {}, {}, {}
+
+    def put_snapshot(self, snapshot: Snapshot) -> None:
+        self._t.snapshots[snapshot.stream] = snapshot
+
+    def put_heartbeat(self, heartbeat: Heartbeat) -> bool:
+        known = self._t.beats.get(heartbeat.agent)
+        if known is not None and known.at >= heartbeat.at:
+            return False
+        self._t.beats[heartbeat.agent] = heartbeat
+        return True
+
+    def put_cursor(self, agent: str, name: str, position: int) -> None:
+        self._t.cursors[agent, name] = position
+
+    def put_note(
+        self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[tuple[str, Head]]
+    ) -> None:
+        self._t.notes.append(note)
+        self._t.nodes.update(nodes)
+        self._t.noted.update(heads)
+
+    def keep_fork(self, record: Record) -> None:
+        if record not in self._t.forks:
+            self._t.forks.append(record)
+
+
+class MemoryStore:
+    def __init__(self) -> None:
+        self._tables = _Tables()
+        self._writes = 0
+        self._turn = threading.RLock()
+        self._open: MemoryChange | None = None
+
+    @contextmanager
+    def read(self) -> Iterator[MemoryView]:
+        with self._turn:
+            yield self._open or MemoryView(self._tables)
+
+    @contextmanager
+    def write(self) -> Iterator[MemoryChange]:
+        with self._turn:
+            draft = self._tables.copied()
+            self._open = MemoryChange(draft)
+            try:
+                yield self._open
+                self._tables = draft
+                self._writes += 1
+            finally:
+                self._open = None
+
+    def changes(self) -> int:
+        return self._writes
+
+    def backup(self, target: Path) -> None:
+        raise Refused("not_durable", f"a ledger in memory cannot be copied to {target}")
+
+    def close(self) -> None:
+        """Nothing to close; the records go with the object."""

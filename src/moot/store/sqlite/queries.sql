@@ -1,0 +1,127 @@
+-- One query a name; `queries.py` reads this file.
+
+-- name: head
+-- A stream's newest event.
+SELECT number, seq, hash FROM streams WHERE name = ?;
+
+-- name: streams
+-- All heads in order of creation.
+SELECT name, number, seq, hash FROM streams ORDER BY number;
+
+-- name: records
+-- A stream's events after a position.
+SELECT e.seq, e.kid, e.body, e.sig FROM events e JOIN streams s ON s.number = e.stream
+WHERE s.name = ? AND e.seq > ? ORDER BY e.seq;
+
+-- name: keys
+-- Idempotency keys from one text up to, not including, another.
+SELECT e.key, e.seq FROM events e JOIN streams s ON s.number = e.stream
+WHERE s.name = ? AND e.key >= ? AND e.key < ? ORDER BY e.key, e.seq;
+
+-- name: add_stream
+-- A stream at its first event.
+INSERT INTO streams (number, name, seq, hash)
+VALUES ((SELECT coalesce(max(number) + 1, 0) FROM streams), ?, -1, x'') RETURNING number;
+
+-- name: add_event
+-- One sealed record.
+INSERT INTO events (stream, seq, kid, body, sig, key) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: move_head
+-- The new head after an append.
+UPDATE streams SET seq = ?, hash = ? WHERE number = ?;
+
+-- name: snapshot
+-- The state kept for a stream.
+SELECT stream, seq, hash, machine, state, sig FROM snapshots WHERE stream = ?;
+
+-- name: put_snapshot
+-- Replace the state kept for a stream.
+INSERT OR REPLACE INTO snapshots (stream, seq, hash, machine, state, sig) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: row
+-- One index row.
+SELECT key, value, stream, seq FROM index_rows WHERE space = ? AND key = ?;
+
+-- name: rows
+-- Index rows of a space from one key up to, not including, another.
+SELECT key, value, stream, seq FROM index_rows
+WHERE space = ? AND key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?;
+
+-- name: put_row
+-- Set an index row.
+INSERT OR REPLACE INTO index_rows (space, key, value, stream, seq) VALUES (?, ?, ?, ?, ?);
+
+-- name: drop_row
+-- Remove an index row.
+DELETE FROM index_rows WHERE space = ? AND key = ?;
+
+-- name: put_words
+-- Make a text findable.
+INSERT INTO index_words (space, key, text) VALUES (?, ?, ?);
+
+-- name: search
+-- Keys whose text holds all words, best first.
+SELECT key FROM index_words WHERE index_words MATCH ? AND space = ? ORDER BY rank, rowid LIMIT ?;
+
+-- name: heartbeat
+-- An agent's latest sign of life.
+SELECT agent, at, kid, body, sig FROM heartbeats WHERE agent = ?;
+
+-- name: heartbeats
+-- Everyone's latest sign of life.
+SELECT agent, at, kid, body, sig FROM heartbeats ORDER BY agent;
+
+-- name: put_heartbeat
+-- Keep a sign of life; time never moves back.
+INSERT INTO heartbeats (agent, at, kid, body, sig) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (agent) DO UPDATE SET at = excluded.at, kid = excluded.kid, body = excluded.body,
+  sig = excluded.sig WHERE excluded.at > heartbeats.at;
+
+-- name: cursor
+-- How far an agent has been served.
+SELECT position FROM cursors WHERE agent = ? AND name = ?;
+
+-- name: put_cursor
+-- Move a delivery cursor.
+INSERT OR REPLACE INTO cursors (agent, name, position) VALUES (?, ?, ?);
+
+-- name: note
+-- The newest checkpoint.
+SELECT note FROM notes ORDER BY number DESC LIMIT 1;
+
+-- name: add_note
+-- One more checkpoint.
+INSERT INTO notes (number, note) VALUES ((SELECT coalesce(max(number) + 1, 0) FROM notes), ?);
+
+-- name: note_heads
+-- What the newest checkpoint pins.
+SELECT name, number, noted_seq, noted_hash FROM streams WHERE noted_seq >= 0 ORDER BY number;
+
+-- name: stale_heads
+-- What has moved since.
+SELECT name, number, seq, hash FROM streams WHERE seq != noted_seq ORDER BY number;
+
+-- name: pin_head
+-- Remember what a checkpoint pins.
+UPDATE streams SET noted_seq = ?, noted_hash = ? WHERE number = ?;
+
+-- name: node
+-- A node of the head tree.
+SELECT hash FROM nodes WHERE level = ? AND place = ?;
+
+-- name: put_node
+-- Set a node of the head tree.
+INSERT OR REPLACE INTO nodes (level, place, hash) VALUES (?, ?, ?);
+
+-- name: counts
+-- How much there is.
+SELECT count(*), coalesce(sum(seq + 1), 0) FROM streams;
+
+-- name: forks
+-- Second records for taken positions.
+SELECT stream, seq, kid, body, sig FROM forks ORDER BY id;
+
+-- name: keep_fork
+-- Keep one, once.
+INSERT OR IGNORE INTO forks (stream, seq, kid, body, sig) VALUES (?, ?, ?, ?, ?);

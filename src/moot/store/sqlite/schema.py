@@ -1,0 +1,61 @@
+"""Schema version and migrations, from the first day.
+
+`PRAGMA user_version` holds the version; the files in `migrations/` are applied in order, each in
+its own transaction under the write lock, so that two processes opening an old file cooperate.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from moot.core.errors import StoreFailed
+
+APPLICATION_ID = 0x4D4F4F54  # "MOOT", so that `file` and we can tell our files from others
+MIGRATIONS = tuple(sorted(Path(__file__).with_name("migrations").glob("*.sql")))
+VERSION = len(MIGRATIONS)
+
+
+def version_of(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring the file to VERSION; refuse one that a newer Moot wrote."""
+    current = version_of(db)
+    if current == VERSION:
+        return
+    if current > VERSION:
+        raise StoreFailed(
+            "newer_store",
+            f"the ledger has format {current}, this moot knows {VERSION}",
+            hint="update moot; nothing was changed",
+        )
+    for number, file in enumerate(MIGRATIONS, start=1):
+        _apply(db, number, file.read_text("utf-8"))
+
+
+def _apply(db: sqlite3.Connection, number: int, script: str) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if version_of(db) < number:  # another process may have been first
+            for statement in _statements(script):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {number}")
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> list[str]:
+    """`executescript` would commit first; so the script is cut where SQLite says one is whole."""
+    found: list[str] = []
+    start = ""
+    for line in script.splitlines(keepends=True):
+        start += line
+        if sqlite3.complete_statement(start):
+            found.append(start)
+            start = ""
+    return found

@@ -1,0 +1,68 @@
+"""SQLite's errors as ours: what happened, and what to do about it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from moot.core.errors import Conflict, MootError, StoreFailed
+
+# Primary result code -> (code, sentence, hint).
+_TROUBLE: dict[int, tuple[str, str, str]] = {
+    sqlite3.SQLITE_BUSY: (
+        "store_busy",
+        "another process held the ledger for 30 seconds",
+        "try again; `moot ledger doctor` shows who may hold it",
+    ),
+    sqlite3.SQLITE_FULL: (
+        "disk_full",
+        "the disk is full; nothing of this command was written",
+        "free some space and try again",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "store_read_only",
+        "the ledger may not be written here",
+        "check the permissions of the .moot folder and its disk",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "store_unreachable",
+        "the ledger file cannot be opened",
+        "check that the .moot folder exists and may be read",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "store_damaged",
+        "the ledger file is damaged",
+        "keep the file; `moot ledger doctor` says what can be read; restore from a backup",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        "store_damaged",
+        "the ledger file is not a database",
+        "keep the file; restore from a backup",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "disk_failed",
+        "the disk failed while the ledger was used; nothing of this command was acknowledged",
+        "check the disk, then try again",
+    ),
+}
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise as_moot_error(error, path) from error
+
+
+def as_moot_error(error: sqlite3.Error, path: Path) -> MootError:
+    number = getattr(error, "sqlite_errorcode", None) or 0
+    if isinstance(error, sqlite3.IntegrityError):
+        return Conflict("position_taken", f"another writer was first: {error}", hint="try again")
+    row = _TROUBLE.get(number & 0xFF)
+    if row is None:
+        return StoreFailed("store_failed", f"the ledger at {path}: {error}")
+    code, sentence, hint = row
+    return StoreFailed(code, f"{sentence} ({path.name}: {error})", hint=hint)

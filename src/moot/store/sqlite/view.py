@@ -1,0 +1,110 @@
+"""What can be read, inside one transaction of one connection."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+from moot.core.ledger import Head, Heartbeat, Snapshot, StoredRow
+from moot.core.record import Record
+from moot.store.sqlite.queries import SQL
+
+
+class SqliteView:
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def _one(self, name: str, *values: Any) -> Any:
+        return self._db.execute(SQL[name], values).fetchone()
+
+    def head(self, stream: str) -> Head | None:
+        row = self._one("head", stream)
+        return Head(*row) if row else None
+
+    def streams(self) -> Iterator[tuple[str, Head]]:
+        for name, number, seq, head in self._db.execute(SQL["streams"]):
+            yield name, Head(number, seq, head)
+
+    def records(self, stream: str, after: int = -1) -> Iterator[Record]:
+        for seq, kid, body, sig in self._db.execute(SQL["records"], (stream, after)):
+            yield Record(stream, seq, kid, body, sig)
+
+    def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
+        return self._db.execute(SQL["keys"], (stream, prefix, after_prefix(prefix))).fetchall()
+
+    def snapshot(self, stream: str) -> Snapshot | None:
+        row = self._one("snapshot", stream)
+        return Snapshot(*row) if row else None
+
+    def row(self, space: str, key: str) -> StoredRow | None:
+        row = self._one("row", space, key)
+        return StoredRow(*row) if row else None
+
+    def rows(
+        self, space: str, prefix: str = "", after: str = "", limit: int = 1000
+    ) -> list[StoredRow]:
+        values = (space, prefix, after_prefix(prefix), after, limit)
+        return [StoredRow(*row) for row in self._db.execute(SQL["rows"], values)]
+
+    def search(self, space: str, words: str, limit: int = 100) -> list[str]:
+        query = match_all(words)
+        if not query:
+            return []
+        return [key for (key,) in self._db.execute(SQL["search"], (query, space, limit))]
+
+    def heartbeat(self, agent: str) -> Heartbeat | None:
+        row = self._one("heartbeat", agent)
+        return Heartbeat(*row) if row else None
+
+    def heartbeats(self) -> list[Heartbeat]:
+        return [Heartbeat(*row) for row in self._db.execute(SQL["heartbeats"])]
+
+    def cursor(self, agent: str, name: str) -> int:
+        row = self._one("cursor", agent, name)
+        return int(row[0]) if row else 0
+
+    def note(self) -> str | None:
+        row = self._one("note")
+        return str(row[0]) if row else None
+
+    def note_heads(self) -> Iterator[tuple[str, Head]]:
+        for name, number, seq, head in self._db.execute(SQL["note_heads"]):
+            yield name, Head(number, seq, head)
+
+    def stale_heads(self) -> list[tuple[str, Head]]:
+        rows = self._db.execute(SQL["stale_heads"])
+        return [(name, Head(number, seq, head)) for name, number, seq, head in rows]
+
+    def node(self, level: int, index: int) -> bytes:
+        row = self._one("node", level, index)
+        if row is None:
+            raise KeyError((level, index))
+        return bytes(row[0])
+
+    def counts(self) -> tuple[int, int]:
+        streams, events = self._one("counts")
+        return int(streams), int(events)
+
+    def forks(self) -> Iterator[Record]:
+        for row in self._db.execute(SQL["forks"]):
+            yield Record(*row)
+
+
+def after_prefix(prefix: str) -> str | bytes:
+    """The smallest value greater than every text that begins with `prefix`.
+
+    SQLite orders text by its UTF-8 bytes, that is by code point, and any blob after any text.
+    """
+    while prefix:
+        last = ord(prefix[-1])
+        if last < 0x10FFFF:
+            return prefix[:-1] + chr(0xE000 if last == 0xD7FF else last + 1)
+        prefix = prefix[:-1]
+    return b""
+
+
+def match_all(words: str) -> str:
+    """Any text as a query for all its words: nothing in it is taken as query syntax."""
+    return " ".join(f'"{word}"' for word in re.findall(r"\w+", words))

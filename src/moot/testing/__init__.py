@@ -1,0 +1,13 @@
+"""For tests of programs built on Moot, and of Moot itself: real parts, only nothing on disk.
+
+world = World()                     a ledger in memory, a clock that you move
+world.agent("amber-otter")
+given(world, "example/today").as_("amber-otter").when(Ask(...)).then(ErrandAsked(...))
+"""
+
+from moot.store.memory import MemoryStore
+from moot.testing.keys import MemoryKeys
+from moot.testing.scenario import Scenario, given
+from moot.testing.world import FakeClock, World
+
+__all__ = ["FakeClock", "MemoryKeys", "MemoryStore", "Scenario", "World", "given"]

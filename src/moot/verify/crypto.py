@@ -1,0 +1,73 @@
+"""The building blocks of section 2: kid, PAE, frame, signature, weak keys, canonical base64."""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+from typing import Final
+
+from nacl.bindings import crypto_core_ed25519_add, crypto_sign_open
+from nacl.exceptions import BadSignatureError, CryptoError
+
+EVENT: Final = b"application/vnd.moot.event.v1+json"
+KEY_PROOF: Final = b"application/vnd.moot.key-proof.v1+json"
+KEY_ENDORSEMENT: Final = b"application/vnd.moot.key-endorsement.v1+json"
+
+_FIELD_PRIME = 2**255 - 19
+_SIGN_BIT = 2**255
+_IDENTITY = (1).to_bytes(32, "little")
+
+
+def kid(public: bytes) -> str:
+    """The name of a public key."""
+    return hashlib.sha256(public).hexdigest()[:32]
+
+
+def pae_prefix(kind: bytes) -> bytes:
+    """The part of PAE(kind, body) that does not depend on the body."""
+    return b"DSSEv1 %d %b " % (len(kind), kind)
+
+
+def pae(kind: bytes, body: bytes) -> bytes:
+    """What is signed: body, bound to what kind of thing it is."""
+    return b"%b%d %b" % (pae_prefix(kind), len(body), body)
+
+
+def frame(*parts: bytes) -> bytes:
+    """The parts, each behind its length, so that no two lists of parts give the same bytes."""
+    return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+
+
+def holds(public: bytes, signature: bytes, message: bytes) -> bool:
+    """Whether the 64 bytes are a signature of the message under the 32 bytes of the key."""
+    try:
+        crypto_sign_open(signature + message, public)
+    except BadSignatureError:
+        return False
+    return True
+
+
+def is_weak(public: bytes) -> bool:
+    """Whether the key is no canonical encoding of a curve point, or the point has small order.
+
+    Under a key of small order some signatures hold for every message. Three doublings multiply by
+    eight, the cofactor, which takes exactly the points of small order to the identity.
+    """
+    if int.from_bytes(public, "little") % _SIGN_BIT >= _FIELD_PRIME:
+        return True
+    point = public
+    try:
+        for _ in range(3):
+            point = crypto_core_ed25519_add(point, point)
+    except CryptoError:
+        return True
+    return point == _IDENTITY
+
+
+def unbase64(text: bytes) -> bytes | None:
+    """The bytes of canonical base64, or `None`: what is written again must be the same text."""
+    try:
+        data = binascii.a2b_base64(text)
+    except binascii.Error:
+        return None
+    return data if binascii.b2a_base64(data, newline=False) == text else None
