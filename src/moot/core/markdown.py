@@ -181,11 +181,20 @@ _OF_A_FENCE = frozenset((Kind.FENCE_OPEN, Kind.FENCED))
 
 def _fence(opening: Line, lines: list[Line], closing: Line | None) -> Fence:
     indent = _indent(opening.text)
-    code = "".join(line.text[min(indent, _indent(line.text)) :] + line.ending for line in lines)
+    code = "".join(_dedent(line.text, indent) + line.ending for line in lines)
     last = closing or (lines[-1] if lines else opening)
     return Fence(
         opening.value, code, opening.number, opening.start, last.end, closed=closing is not None
     )
+
+
+def _dedent(text: str, indent: int) -> str:
+    """Take off the indentation of a fence, three columns at most."""
+    spaces = min(indent, _indent(text))
+    if spaces < indent and text.startswith("\t", spaces):
+        # A tab reaches to the fourth column; what is left of it stays.
+        return " " * (4 - indent) + text[spaces + 1 :]
+    return text[spaces:]
 
 
 # Writing ------------------------------------------------------------------------------------------
@@ -477,7 +486,7 @@ def _start(rest: str, column: int, before: _Before) -> _Start | None:
 class _Blocks:
     """The open blocks of one container; `width` is the indentation that its lines need."""
 
-    __slots__ = ("depth", "inner", "leaf", "paragraph", "vacant", "width")
+    __slots__ = ("depth", "inner", "leaf", "paragraph", "rested", "vacant", "width")
 
     def __init__(self, depth: int = 0, width: int = 0) -> None:
         self.depth = depth
@@ -485,7 +494,8 @@ class _Blocks:
         self.leaf: _OpenFence | _OpenHtml | None = None
         self.inner: _Blocks | None = None
         self.paragraph = False
-        self.vacant = True
+        self.rested = False  # the last line was blank
+        self.vacant = True  # no line but blank ones so far
 
     def feed(self, rest: str, column: int) -> _Mark:
         """Take the next line, less the markers of the containers around, and say what it is.
@@ -499,15 +509,24 @@ class _Blocks:
             self.paragraph, self.vacant = True, False
             return _TEXT
         blank = not rest.strip(" \t")
-        if self.inner is not None:
-            inside = self.inner.enter(rest, column, blank)
-            if inside is not None:
-                self.inner.feed(*inside)
-                return _BLANK if blank else _NESTED
+        if self.inner is not None and self.inner.goes_on(rest, column, blank):
+            return _BLANK if blank else _NESTED
         if blank:
             self.inner, self.paragraph = None, False
             return _BLANK
         return self._begin(rest, column)
+
+    def goes_on(self, rest: str, column: int, blank: bool) -> bool:
+        """Take the line as the next one of this container, unless the container ended before."""
+        # A second blank line changes nothing at any depth, and there may be millions of them.
+        if blank and self.rested:
+            return True
+        inside = self._enter(rest, column, blank)
+        if inside is None:
+            return False
+        self.rested = blank
+        self.feed(*inside)
+        return True
 
     def _continue_leaf(self, leaf: _OpenFence | _OpenHtml, rest: str) -> _Mark:
         mark, ended = leaf.take(rest)
@@ -515,7 +534,7 @@ class _Blocks:
             self.leaf = None
         return mark
 
-    def enter(self, rest: str, column: int, blank: bool) -> tuple[str, int] | None:
+    def _enter(self, rest: str, column: int, blank: bool) -> tuple[str, int] | None:
         """Give the line less this container's marker or indentation, and its column, if it fits."""
         indent = _indent(rest)
         if self.width == _QUOTE:

@@ -23,6 +23,7 @@ from moot.core.signing import key_id
 from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, as_refused, repeat_of
 from moot.engine.keys import Hand, Keys, hand_of, hand_of_system
 from moot.engine.replay import SNAPSHOT_EVERY, Loaded, Replay, read_record, take_snapshot
+from moot.store.artifacts import Artifacts
 
 MAX_TIMEOUTS = 1_000
 
@@ -30,11 +31,19 @@ Result = Outcome | MootError
 
 
 class Batch:
-    def __init__(self, change: Change, replay: Replay, keys: Keys, now: Millis) -> None:
+    def __init__(
+        self,
+        change: Change,
+        replay: Replay,
+        keys: Keys,
+        now: Millis,
+        artifacts: Artifacts | None = None,
+    ) -> None:
         self._change = change
         self._replay = replay
         self._keys = keys
         self._now = now
+        self._artifacts = artifacts
         self._origin = replay.trust.origin
         self._streams: dict[str, Loaded] = {}
         self._began: dict[str, int] = {}
@@ -187,7 +196,18 @@ class Batch:
             del self._entries[entries:], self._edits[edits:]
             raise
 
+    def _require_stored(self, draft: Draft) -> None:
+        """What an event cites is durable before the event."""
+        for ref in draft.artifacts:
+            if self._artifacts is None or not self._artifacts.has(ref.sha256):
+                raise Refused(
+                    "artifact_missing",
+                    f"the artifact {ref.sha256[:12]}… is not stored here",
+                    hint="store it first",
+                )
+
     def _seal(self, job: Job, hand: Hand, draft: Draft, key: str | None) -> Recorded[Any]:
+        self._require_stored(draft)
         loaded = self._streams[job.stream]
         machine = loaded.machine
         seq = loaded.seq + 1

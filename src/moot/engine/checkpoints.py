@@ -49,8 +49,10 @@ def newest(view: View, trust: Trust) -> Checkpoint | None:
     return read_note(note, trust.checkpoint) if note else None
 
 
-def make_checkpoint(change: Change, trust: Trust, signer: Signer, now: Millis) -> Kept | None:
-    """Pin every head; None if nothing moved since the last one."""
+def make_checkpoint(
+    change: Change, trust: Trust, signer: Signer, now: Millis, beyond: int = 0
+) -> Kept | None:
+    """Pin every head; None if nothing moved since the last one. Its number is above `beyond`."""
     moved = tuple(change.stale_heads())
     last = newest(change, trust)
     if not moved:
@@ -62,7 +64,7 @@ def make_checkpoint(change: Change, trust: Trust, signer: Signer, now: Millis) -
         origin=trust.origin,
         streams=streams,
         root=headtree.root(_StoredNodes(change, fresh), streams),
-        number=last.number + 1 if last else 1,
+        number=max(last.number if last else 0, beyond) + 1,
         events=events,
         at=to_text(now),
     )

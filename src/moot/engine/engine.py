@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from moot.core.clock import Clock
@@ -23,6 +24,7 @@ from moot.engine.job import Job, Outcome
 from moot.engine.keys import Keys, Trust
 from moot.engine.machines import Machines
 from moot.engine.replay import Loaded, Replay
+from moot.store.artifacts import Artifacts
 
 
 class Engine:
@@ -34,13 +36,18 @@ class Engine:
         clock: Clock,
         machines: Machines | None = None,
         on_checkpoint: Callable[[Kept], None] | None = None,
+        artifacts: Artifacts | None = None,
+        frozen: MootError | None = None,
     ) -> None:
+        """`frozen`: why nothing may be written here, raised by every attempt."""
         self.store = store
         self.keys = keys
         self.trust = trust
         self.clock = clock
         self._replay = Replay(trust, machines or Machines())
+        self.artifacts = artifacts
         self._on_checkpoint = on_checkpoint
+        self._frozen = frozen
         self._unpinned = 0
         self._turn = threading.RLock()
 
@@ -67,27 +74,30 @@ class Engine:
         waiting = list(jobs)
         with self._turn:
             self._prove_guarded(waiting)
-            try:
-                with self.store.write() as change:
-                    batch = Batch(change, self._replay, self.keys, self.clock())
-                    results = [batch.run(job) for job in waiting]
-                    batch.flush()
-            except BaseException:
-                self._replay.forget()
-                raise
-            batch.commit_to(self._replay)
-            self._count(batch.count)
-        return results
+            with self._batch() as batch:
+                return [batch.run(job) for job in waiting]
 
     def tick(self, stream: str) -> Outcome | None:
         """Apply what is overdue on `stream`, as `system`; None if nothing was."""
-        with self._turn, self.store.write() as change:
-            batch = Batch(change, self._replay, self.keys, self.clock())
+        with self._turn, self._batch() as batch:
             outcome = batch.tick(stream)
-            batch.flush()
+        return outcome if outcome.recorded else None
+
+    @contextmanager
+    def _batch(self) -> Iterator[Batch]:
+        """Lock, hand out a batch, write what it decided, commit; then it is the truth."""
+        if self._frozen is not None:
+            raise self._frozen
+        try:
+            with self.store.write() as change:
+                batch = Batch(change, self._replay, self.keys, self.clock(), self.artifacts)
+                yield batch
+                batch.flush()
+        except BaseException:
+            self._replay.forget()
+            raise
         batch.commit_to(self._replay)
         self._count(batch.count)
-        return outcome if outcome.recorded else None
 
     def state(self, stream: str) -> Any:
         """The state of `stream` now; the machine's initial one if it has no events."""
@@ -114,8 +124,10 @@ class Engine:
         with self._turn, self.store.read() as view:
             return [row.key for row in view.rows("open", limit=100_000)]
 
-    def checkpoint(self) -> Kept | None:
+    def checkpoint(self, beyond: int = 0) -> Kept | None:
         """Pin all heads now; None if nothing moved. Refused without the checkpoint key."""
+        if self._frozen is not None:
+            raise self._frozen
         held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
         if held is None:
             raise Refused(
@@ -124,7 +136,7 @@ class Engine:
                 hint="let whoever ran `moot init` make the checkpoint",
             )
         with self._turn, self.store.write() as change:
-            kept = make_checkpoint(change, self.trust, held.signer, self.clock())
+            kept = make_checkpoint(change, self.trust, held.signer, self.clock(), beyond)
         self._unpinned = 0
         if kept is not None and self._on_checkpoint is not None:
             self._on_checkpoint(kept)

@@ -11,6 +11,7 @@ from moot.engine.agents import register
 from moot.engine.engine import Engine
 from moot.engine.founding import found
 from moot.engine.machines import Machines
+from moot.store.artifacts import MemoryArtifacts
 from moot.store.memory import MemoryStore
 from moot.testing.keys import MemoryKeys
 
@@ -37,6 +38,7 @@ class World:
         self.clock = FakeClock()
         self.keys = MemoryKeys()
         self.store: Store = store or MemoryStore()
+        self.artifacts = MemoryArtifacts()
         root, pin = self.keys.make(SYSTEM), self.keys.make(CHECKPOINT)
         self.trust = found(self.store, root, pin, self.clock, custodian=CUSTODIAN, fixed_clock=True)
         self.machines = machines or Machines()
@@ -44,7 +46,14 @@ class World:
 
     def another_engine(self) -> Engine:
         """A second process, as it were: same store and keys, nothing in its cache."""
-        return Engine(self.store, self.keys, self.trust, self.clock, self.machines)
+        return Engine(
+            self.store,
+            self.keys,
+            self.trust,
+            self.clock,
+            self.machines,
+            artifacts=self.artifacts,
+        )
 
     def agent(self, name: str, custodian: str = CUSTODIAN) -> Signer:
         signer = self.keys.make(name)

@@ -131,6 +131,7 @@ border-bottom:1px solid var(--line);white-space:pre-line;overflow-wrap:break-wor
 th:last-child,td:last-child{padding-right:0}
 thead th{color:var(--soft);font-size:.8rem;font-weight:600;border-bottom-color:var(--soft)}
 tbody th{font-size:.9rem;font-weight:600}
+td code,th code{overflow-wrap:anywhere}
 .number{text-align:right}
 td .note,th .note{white-space:nowrap}
 .timeline{border-left:2px solid var(--line);margin-left:.4rem}

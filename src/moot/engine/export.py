@@ -1,0 +1,125 @@
+"""Bundles: the ledger, or some of its streams, as lines that anyone can check offline.
+
+docs/format.md section 6. Everything is read in one consistent view, twice: once for the digest
+that stands in the header, once to be written. Memory does not grow with the ledger.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator
+
+from moot.core.canonical import canonical
+from moot.core.errors import NotFound
+from moot.core.ledger import Head, View
+from moot.core.names import REGISTRY
+from moot.core.note import Checkpoint
+from moot.core.record import Record
+from moot.core.signing import EVENT
+from moot.engine.checkpoints import inclusion, newest
+from moot.engine.keys import Trust
+from moot.store.artifacts import Artifacts
+
+FORMAT = "moot-bundle/1"
+_ENVELOPE = (
+    b'{"payload":"%b","payloadType":"' + EVENT + b'","signatures":[{"keyid":"%b","sig":"%b"}]}'
+)
+
+
+def bundle(
+    view: View, trust: Trust, artifacts: Artifacts, streams: Iterable[str] | None = None
+) -> Iterator[bytes]:
+    """The lines of a bundle, header first. `view` must stay open until the last one."""
+    chosen = _chosen(view, streams)
+    digest, lines = hashlib.sha256(), 0
+    for line in _body(view, trust, artifacts, chosen):
+        digest.update(line)
+        lines += 1
+    header = {
+        "digest": digest.hexdigest(),
+        "format": FORMAT,
+        "lines": lines,
+        "origin": trust.origin,
+    }
+    yield canonical(header) + b"\n"
+    yield from _body(view, trust, artifacts, chosen)
+
+
+def _chosen(view: View, streams: Iterable[str] | None) -> list[tuple[str, Head]]:
+    """The registry first, then what was asked for in order of creation."""
+    heads = list(view.streams())
+    if streams is not None:
+        wanted = {REGISTRY, *streams}
+        unknown = sorted(wanted - {name for name, _ in heads})
+        if unknown:
+            raise NotFound(
+                "not_found", f"no record of {unknown[0]}", hint="`moot ledger log` lists all"
+            )
+        heads = [(name, head) for name, head in heads if name in wanted]
+    return sorted(heads, key=lambda item: (item[0] != REGISTRY, item[1].number))
+
+
+def _body(
+    view: View, trust: Trust, artifacts: Artifacts, chosen: list[tuple[str, Head]]
+) -> Iterator[bytes]:
+    cited: set[str] = set()
+    for name, _ in chosen:
+        for record in view.records(name):
+            cited.update(_cited(record))
+            yield envelope(record) + b"\n"
+    names = {name for name, _ in chosen}
+    for record in view.forks():
+        if record.stream in names:
+            yield b'{"fork":%b}\n' % envelope(record)
+    for sha256 in sorted(cited):
+        yield from _artifact(artifacts, sha256)
+    yield from _proofs(view, trust, names)
+
+
+def _cited(record: Record) -> Iterator[str]:
+    """Most bodies cite nothing and are not parsed.
+
+    In a canonical body only `actor` stands before the top-level `artifacts`, and no text in it can
+    hold these bytes (its quotes are escaped): so the first occurrence is the field itself.
+    """
+    place = record.raw.find(b'"artifacts":')
+    if not record.raw.startswith(b'"artifacts":[]', place):
+        for ref in record.body.artifacts:
+            yield ref.sha256
+
+
+def envelope(record: Record) -> bytes:
+    """The DSSE envelope, which is canonical as it stands."""
+    payload, sig = base64.b64encode(record.raw), base64.b64encode(record.signature)
+    return _ENVELOPE % (payload, record.kid.encode(), sig)
+
+
+def _artifact(artifacts: Artifacts, sha256: str) -> Iterator[bytes]:
+    size = artifacts.size(sha256)
+    if size is None:
+        return  # erased or lost: the verdict will say so
+    yield canonical({"artifact": {"sha256": sha256, "size": size}}) + b"\n"
+    for chunk in artifacts.chunks(sha256):
+        yield b'{"chunk":"%b"}\n' % base64.b64encode(chunk)
+
+
+def _proofs(view: View, trust: Trust, names: set[str]) -> Iterator[bytes]:
+    checkpoint = newest(view, trust)
+    if checkpoint is None:
+        return
+    for name, head in view.note_heads():
+        if name in names:
+            yield canonical({"proof": _proof(view, checkpoint, name, head)}) + b"\n"
+    yield canonical({"checkpoint": view.note()}) + b"\n"
+
+
+def _proof(view: View, checkpoint: Checkpoint, name: str, head: Head) -> dict[str, object]:
+    path = inclusion(view, head.number, checkpoint.streams)
+    return {
+        "hash": head.hash.hex(),
+        "index": head.number,
+        "path": [node.hex() for node in path],
+        "seq": head.seq,
+        "stream": name,
+    }

@@ -1,0 +1,123 @@
+"""Group commit: one thread writes for all callers of a server process.
+
+Whatever waits is drained (at most CAP, no lingering), decided in order and committed once; each
+caller hears back only after that commit. If the commit fails, every caller of the group fails.
+Threads wait on a future, coroutines await one; a group wakes each event loop once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+
+from moot.core.errors import MootError, StoreFailed
+from moot.engine.batch import Result
+from moot.engine.engine import Engine
+from moot.engine.job import Job, Outcome
+
+CAP = 1_000
+
+_Answer = Callable[[Result], None]
+_Waiting = tuple[Job, "Future[Outcome] | asyncio.Future[Outcome]"]
+
+
+class Writer:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="moot-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, job: Job) -> Future[Outcome]:
+        """Queue a job from any thread; the future ends after its commit."""
+        future: Future[Outcome] = Future()
+        self._put(job, future)
+        return future
+
+    async def execute(self, job: Job) -> Outcome:
+        """Queue a job from a coroutine and await its commit."""
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._put(job, future)
+        return await future
+
+    def close(self) -> None:
+        """Finish what waits, then stop."""
+        self._closed = True
+        self._queue.put(None)
+        self._thread.join()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _put(self, job: Job, future: Future[Outcome] | asyncio.Future[Outcome]) -> None:
+        if self._closed:
+            raise StoreFailed("writer_closed", "the writer has stopped", hint="open it again")
+        self._queue.put((job, future))
+
+    def _run(self) -> None:
+        while True:
+            group, more = self._drain()
+            if group:
+                _answer(group, self._commit([job for job, _ in group]))
+            if not more:
+                return
+
+    def _drain(self) -> tuple[list[_Waiting], bool]:
+        group: list[_Waiting] = []
+        item = self._queue.get()
+        while item is not None:
+            group.append(item)
+            if len(group) == CAP:
+                return group, True
+            try:
+                item = self._queue.get_nowait()
+            except queue.Empty:
+                return group, True
+        return group, False
+
+    def _commit(self, jobs: list[Job]) -> list[Result]:
+        try:
+            return self._engine.execute_all(jobs)
+        except MootError as error:
+            return [error] * len(jobs)
+        except BaseException as error:  # noqa: BLE001 - the thread must answer whoever waits
+            failed = StoreFailed("store_failed", f"the group could not be written: {error!r}")
+            return [failed] * len(jobs)
+
+
+def _answer(group: Iterable[_Waiting], results: Iterable[Result]) -> None:
+    loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Outcome], Result]]]
+    loops = defaultdict(list)
+    for (_, future), result in zip(group, results, strict=True):
+        if isinstance(future, Future):
+            _settle(future, result)
+        else:
+            loops[future.get_loop()].append((future, result))
+    for loop, settled in loops.items():
+        try:
+            loop.call_soon_threadsafe(_settle_all, settled)
+        except RuntimeError:
+            continue  # that loop has ended; nobody waits there any more
+
+
+def _settle_all(settled: list[tuple[asyncio.Future[Outcome], Result]]) -> None:
+    for future, result in settled:
+        if (
+            not future.done()
+        ):  # a cancelled caller no longer waits; its command is done all the same
+            _settle(future, result)
+
+
+def _settle(future: Future[Outcome] | asyncio.Future[Outcome], result: Result) -> None:
+    if isinstance(result, MootError):
+        future.set_exception(result)
+    else:
+        future.set_result(result)

@@ -1,0 +1,145 @@
+"""The key folder: `MOOT_KEYS`, or the user's data folder. Never inside a project.
+
+    folder.json              the folder's id: the custodian named by every key made here
+    kept.db                  newest checkpoints (kept.py)
+    LEDGER/trust.json        what is believed about that ledger, pinned when it was made or joined
+    LEDGER/NAME.KID.key      one private key, mode 0600; a person's is locked by a passphrase
+
+LEDGER is the kid of the ledger's root key.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from moot.core.errors import Malformed, Refused
+from moot.core.machine import KeyClass
+from moot.core.signing import Signer
+from moot.keys.lock import USUAL, Cost, LockedSeed, lock, unlock
+from moot.store.files import write_new
+
+T = TypeVar("T")
+
+
+class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a key file holds: `secret` or `locked`, never both."""
+
+    kind: KeyClass
+    kid: str
+    name: str
+    origin: str
+    public: str
+    secret: str | None = None
+    locked: LockedSeed | None = None
+    v: int = 1
+
+    def open(self, passphrase: str | None) -> Signer:
+        """The signer; the passphrase is asked for only if the key is locked."""
+        if self.locked is not None:
+            seed = unlock(self.locked, passphrase or "")
+        else:
+            seed = bytes.fromhex(self.secret or "")
+        signer = Signer(seed)
+        if signer.kid != self.kid:
+            raise Malformed("the key file holds another key", code="bad_key_file")
+        return signer
+
+
+class _FolderId(msgspec.Struct, frozen=True):
+    id: str
+
+
+class KeyFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def custodian(self) -> str:
+        """The folder's id, made with its first key."""
+        file = self.path / "folder.json"
+        if not file.exists():
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            made = msgspec.json.encode(_FolderId(secrets.token_hex(16)))
+            with suppress(FileExistsError):  # another process made it just now: that one counts
+                write_new(file, made, 0o600)
+        return _decode(file, _FolderId).id
+
+    def ledger(self, origin: str) -> Path:
+        return self.path / origin.rpartition("/")[2]
+
+    def add(
+        self,
+        origin: str,
+        name: str,
+        kind: KeyClass,
+        *,
+        passphrase: str | None = None,
+        cost: Cost = USUAL,
+        seed: bytes | None = None,
+    ) -> Signer:
+        """Make a key and keep it, durably, before anyone can rely on it."""
+        self.custodian  # noqa: B018 - the folder exists, with its id, before its first key
+        seed = seed or Signer.new_seed()
+        signer = Signer(seed)
+        locked = lock(seed, passphrase, cost) if passphrase is not None else None
+        file = KeyFile(
+            kind=kind,
+            kid=signer.kid,
+            name=name,
+            origin=origin,
+            public=signer.public.hex(),
+            secret=None if locked else seed.hex(),
+            locked=locked,
+        )
+        folder = self.ledger(origin)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        data = msgspec.json.format(msgspec.json.encode(file))
+        write_new(self._path(origin, name, signer.kid), data, 0o600)
+        return signer
+
+    def forget(self, origin: str, name: str, kid: str) -> None:
+        """Remove a key that was never registered."""
+        self._path(origin, name, kid).unlink(missing_ok=True)
+
+    def get(self, origin: str, name: str, kid: str) -> KeyFile | None:
+        path = self._path(origin, name, kid)
+        if not path.is_file():
+            return None
+        _require_private(path)
+        file = _decode(path, KeyFile)
+        if (file.origin, file.name, file.kid) != (origin, name, kid):
+            raise Malformed(f"{path.name} holds another key", code="bad_key_file")
+        return file
+
+    def names(self, origin: str) -> Iterator[str]:
+        """Names that have a key file here for that ledger."""
+        for path in sorted(self.ledger(origin).glob("*.key")):
+            yield path.name.split(".", 1)[0]
+
+    def _path(self, origin: str, name: str, kid: str) -> Path:
+        return self.ledger(origin) / f"{name}.{kid}.key"
+
+
+def _require_private(path: Path) -> None:
+    """Like ssh: a key that others may read is not used."""
+    if os.name != "nt" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        raise Refused(
+            "key_exposed",
+            f"others may read {path}",
+            hint=f"chmod 600 {path}; if it may have been copied, rotate the key",
+        )
+
+
+def _decode(path: Path, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Malformed(f"{path.name} is damaged: {error}", code="bad_key_file") from None

@@ -1,0 +1,168 @@
+"""Blobs by their hash: what is too long or too free for an event.
+
+`artifacts/ab/cdef...` holds exactly the bytes whose SHA-256 is its name. A blob is durable before
+any event can cite it. Erasing removes the bytes; the hash stays in the events that cite it, and
+the registry says who erased it and why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from moot.core.errors import Malformed, NotFound, Refused, StoreFailed, Tampered
+from moot.core.record import ArtifactRef
+from moot.store.files import sync_folder
+
+MAX_BYTES = 256 * 1024 * 1024
+CHUNK = 786_432  # a multiple of 3, so that chunks join in base64 as well
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+
+
+class Artifacts(Protocol):
+    def put(self, data: bytes, media_type: str) -> ArtifactRef: ...
+    def has(self, sha256: str) -> bool: ...
+    def size(self, sha256: str) -> int | None: ...
+    def chunks(self, sha256: str) -> Iterator[bytes]:
+        """Its bytes in pieces of CHUNK; NotFound if absent, Tampered if they are not its own."""
+        ...
+
+    def erase(self, sha256: str) -> bool: ...
+
+
+def valid_hash(sha256: str) -> str:
+    if not _SHA256.match(sha256):
+        raise Malformed("an artifact's id is 64 lower-case hex digits", code="bad_hash")
+    return sha256
+
+
+def missing(sha256: str) -> NotFound:
+    return NotFound(
+        "artifact_not_found",
+        f"no artifact {sha256[:12]}… is stored here",
+        hint="it may have been erased: `moot ledger log registry` says",
+    )
+
+
+class FileArtifacts:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, data: bytes, media_type: str) -> ArtifactRef:
+        return self.put_stream(iter((data,)), media_type)
+
+    def put_stream(self, pieces: Iterator[bytes], media_type: str) -> ArtifactRef:
+        """Store without holding it all in memory; putting the same bytes again costs no space."""
+        try:
+            return self._store(pieces, media_type)
+        except OSError as error:
+            raise StoreFailed(
+                "artifact_not_stored",
+                f"the artifact could not be stored: {error.strerror or error}",
+                hint="check space and permissions of the .moot folder",
+            ) from error
+
+    def _store(self, pieces: Iterator[bytes], media_type: str) -> ArtifactRef:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        temporary = self._folder / f".{secrets.token_hex(8)}"
+        try:
+            with temporary.open("xb") as file:
+                digest, size = _copy(pieces, file)
+            self._settle(temporary, digest)
+        finally:
+            temporary.unlink(missing_ok=True)
+        return ArtifactRef(digest, size, media_type)
+
+    def _settle(self, temporary: Path, digest: str) -> None:
+        place = self._place(digest)
+        if place.exists():
+            return
+        place.parent.mkdir(exist_ok=True)
+        os.replace(temporary, place)
+        sync_folder(place.parent)
+        sync_folder(self._folder)
+
+    def has(self, sha256: str) -> bool:
+        return self._place(sha256).is_file()
+
+    def size(self, sha256: str) -> int | None:
+        place = self._place(sha256)
+        return place.stat().st_size if place.is_file() else None
+
+    def chunks(self, sha256: str) -> Iterator[bytes]:
+        place = self._place(sha256)
+        if not place.is_file():
+            raise missing(sha256)
+        digest = hashlib.sha256()
+        with place.open("rb") as file:
+            while piece := file.read(CHUNK):
+                digest.update(piece)
+                yield piece
+        if digest.hexdigest() != sha256:
+            raise Tampered(f"artifact {sha256[:12]}… was changed on disk", code="artifact_damaged")
+
+    def erase(self, sha256: str) -> bool:
+        place = self._place(sha256)
+        if not place.is_file():
+            return False
+        place.unlink()
+        sync_folder(place.parent)
+        return True
+
+    def all(self) -> Iterator[str]:
+        """Every stored hash; for `doctor`."""
+        for place in sorted(self._folder.glob("??/*")):
+            yield place.parent.name + place.name
+
+    def _place(self, sha256: str) -> Path:
+        valid_hash(sha256)
+        return self._folder / sha256[:2] / sha256[2:]
+
+
+def _copy(pieces: Iterator[bytes], file: BinaryIO) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
+    for piece in pieces:
+        size += len(piece)
+        if size > MAX_BYTES:
+            raise Refused("artifact_too_large", f"an artifact holds at most {MAX_BYTES} bytes")
+        digest.update(piece)
+        file.write(piece)
+    file.flush()
+    os.fsync(file.fileno())
+    return digest.hexdigest(), size
+
+
+class MemoryArtifacts:
+    """The reference, for tests."""
+
+    def __init__(self) -> None:
+        self.blobs: dict[str, bytes] = {}
+
+    def put(self, data: bytes, media_type: str) -> ArtifactRef:
+        digest = hashlib.sha256(data).hexdigest()
+        self.blobs[digest] = data
+        return ArtifactRef(digest, len(data), media_type)
+
+    def has(self, sha256: str) -> bool:
+        return valid_hash(sha256) in self.blobs
+
+    def size(self, sha256: str) -> int | None:
+        data = self.blobs.get(valid_hash(sha256))
+        return None if data is None else len(data)
+
+    def chunks(self, sha256: str) -> Iterator[bytes]:
+        data = self.blobs.get(valid_hash(sha256))
+        if data is None:
+            raise missing(sha256)
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise Tampered(f"artifact {sha256[:12]}… was changed", code="artifact_damaged")
+        for start in range(0, len(data), CHUNK):
+            yield data[start : start + CHUNK]
+
+    def erase(self, sha256: str) -> bool:
+        return self.blobs.pop(valid_hash(sha256), None) is not None

@@ -1,0 +1,84 @@
+"""`moot init`: keys first, then a complete folder, then one rename. Whole or absent.
+
+Two processes that race make one workspace: the second rename fails and its folder is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from moot.core.clock import Clock
+from moot.core.errors import StoreFailed
+from moot.core.machine import KeyClass
+from moot.core.names import CHECKPOINT, OPERATOR, SYSTEM
+from moot.core.registry.proofs import ORIGIN_PREFIX
+from moot.core.signing import Signer
+from moot.engine.agents import register
+from moot.engine.engine import Engine
+from moot.engine.founding import FoundingKeys, found
+from moot.engine.keys import Trust
+from moot.keys.folder import KeyFolder
+from moot.store.files import sync_folder, write_new
+from moot.store.sqlite import SqliteStore
+from moot.workspace import trust as trust_files
+from moot.workspace.find import FOLDER
+
+
+def create(
+    root: Path,
+    folder: KeyFolder,
+    clock: Clock,
+    *,
+    fixed_clock: bool = False,
+    passphrase: str | None = None,
+) -> bool:
+    """Make `.moot/` in `root`; False if there was one. With a passphrase, `operator` exists too."""
+    place = root / FOLDER
+    if place.exists():
+        return False
+    fresh = root / f"{FOLDER}.new-{secrets.token_hex(6)}"
+    try:
+        fresh.mkdir(mode=0o755)
+        _fill(fresh, folder, clock, fixed_clock, passphrase)
+        os.rename(fresh, place)
+        sync_folder(root)
+    except OSError as error:
+        if place.exists():
+            return False
+        raise StoreFailed(
+            "workspace_not_created",
+            f"no workspace could be made in {root}: {error.strerror or error}",
+            hint="check space and permissions there",
+        ) from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return True
+
+
+def _fill(
+    fresh: Path, folder: KeyFolder, clock: Clock, fixed_clock: bool, passphrase: str | None
+) -> None:
+    root_seed = Signer.new_seed()
+    origin = ORIGIN_PREFIX + Signer(root_seed).kid
+    root = folder.add(origin, SYSTEM, KeyClass.SYSTEM, seed=root_seed)
+    pin = folder.add(origin, CHECKPOINT, KeyClass.CHECKPOINT)
+    store = SqliteStore(fresh / "ledger.db", create=True)
+    custodian = folder.custodian
+    trust = found(store, root, pin, clock, custodian=custodian, fixed_clock=fixed_clock)
+    with Engine(store, FoundingKeys(root, pin), trust, clock) as engine:
+        if passphrase is not None:
+            person = folder.add(origin, OPERATOR, KeyClass.HUMAN, passphrase=passphrase)
+            register(engine, OPERATOR, person, custodian=custodian, kind=KeyClass.HUMAN)
+        engine.checkpoint()
+    _write_trust(fresh, folder, trust)
+    (fresh / "artifacts").mkdir()
+    write_new(fresh / ".gitignore", b"*\n")
+
+
+def _write_trust(fresh: Path, folder: KeyFolder, trust: Trust) -> None:
+    data = trust_files.to_bytes(trust_files.of(trust))
+    write_new(fresh / "trust.json", data)
+    write_new(folder.ledger(trust.origin) / "trust.json", data, 0o600)

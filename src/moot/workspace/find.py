@@ -1,0 +1,103 @@
+"""Where is the workspace? The nearest `.moot/` upward, else through git's common directory.
+
+Git's own files are read directly, no process is started: `.git` is a folder, or a file that
+points to one; `commondir` in it points to the folder all worktrees share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from moot.core.errors import Unavailable
+
+FOLDER = ".moot"
+
+
+def find(start: Path, home: Path | None = None) -> Path:
+    """The `.moot` folder for `start`; `home` (or MOOT_HOME) names it or its parent outright."""
+    if home is not None:
+        return _named(home)
+    for folder in _upward(start):
+        if (folder / FOLDER).is_dir():
+            return folder / FOLDER
+    common = git_common_dir(start)
+    shared = _in_repository(common) if common is not None else None
+    if shared is None:
+        raise Unavailable(
+            "no_workspace",
+            f"no workspace for {start}",
+            hint="run `moot init` in the repository",
+        )
+    return shared
+
+
+def project_root(start: Path) -> Path:
+    """Where `moot init` puts the workspace: the main worktree's root, a bare repository's own
+    folder, or `start` itself outside of git."""
+    common = git_common_dir(start)
+    if common is None:
+        return start
+    return common.parent if common.name == ".git" else common
+
+
+def git_common_dir(start: Path) -> Path | None:
+    """The folder that all worktrees of the repository around `start` share."""
+    for folder in _upward(start):
+        marker = folder / ".git"
+        if marker.is_dir():
+            return marker
+        if marker.is_file():
+            return _common_of(_pointed(marker, "gitdir: "))
+        if _is_bare(folder):
+            return folder
+    return None
+
+
+def worktree_root(start: Path) -> Path | None:
+    """The root of the worktree around `start`: scopes are relative to it."""
+    for folder in _upward(start):
+        if (folder / ".git").exists():
+            return folder
+    return None
+
+
+def _named(home: Path) -> Path:
+    for candidate in (home / FOLDER, home):
+        if (candidate / "ledger.db").is_file():
+            return candidate
+    raise Unavailable("no_workspace", f"no workspace at {home}", hint="run `moot init` there")
+
+
+def _in_repository(common: Path) -> Path | None:
+    root = common.parent if common.name == ".git" else common
+    return root / FOLDER if (root / FOLDER).is_dir() else None
+
+
+def _common_of(git_dir: Path | None) -> Path | None:
+    """A worktree's git folder names the common one; a submodule's is its own."""
+    if git_dir is None or not git_dir.is_dir():
+        return None
+    pointer = git_dir / "commondir"
+    return _pointed(pointer, "") if pointer.is_file() else git_dir
+
+
+def _pointed(file: Path, prefix: str) -> Path | None:
+    try:
+        line = file.read_text("utf-8", "surrogateescape").strip()
+    except OSError:
+        return None
+    if not line.startswith(prefix):
+        return None
+    return (file.parent / line[len(prefix) :]).resolve()
+
+
+def _is_bare(folder: Path) -> bool:
+    names = ("HEAD", "objects", "refs")
+    return all((folder / name).exists() for name in names)
+
+
+def _upward(start: Path) -> Iterator[Path]:
+    start = start.absolute()
+    yield start
+    yield from start.parents

@@ -1,0 +1,123 @@
+"""An open workspace: its ledger, its artifacts, its keys, and whether it may be written.
+
+Opening costs the same however long the history is. Before anything is written the newest
+checkpoint kept in the key folder is compared with the ledger's: an older copy put in the
+ledger's place is noticed, and nothing is written on top of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from moot.core.clock import Clock, fixed_clock, system_clock
+from moot.core.errors import Malformed, MootError, Refused, Tampered
+from moot.engine.checkpoints import Kept, newest
+from moot.engine.engine import Engine
+from moot.engine.keys import Trust
+from moot.keys.folder import KeyFolder
+from moot.keys.held import AskPassphrase, FolderKeys, never_ask
+from moot.keys.kept import KeptNotes
+from moot.store.artifacts import FileArtifacts
+from moot.store.sqlite import SqliteStore
+from moot.workspace import trust as trust_files
+
+
+class Workspace:
+    def __init__(
+        self, path: Path, folder: KeyFolder, ask: AskPassphrase = never_ask, clock_text: str = ""
+    ) -> None:
+        self.path = path
+        self.folder = folder
+        self.trust = _trusted(path, folder)
+        self.kept = KeptNotes(folder.path / "kept.db")
+        self.artifacts = FileArtifacts(path / "artifacts")
+        self.keys = FolderKeys(folder, self.trust.origin, ask)
+        self.store = SqliteStore(path / "ledger.db")
+        self.rolled_back = self._rolled_back()
+        self.engine = self._engine(system_clock, self.rolled_back)
+        if clock_text:
+            self.engine.clock = self._test_clock(clock_text)
+
+    @property
+    def root(self) -> Path:
+        """The folder that holds `.moot`."""
+        return self.path.parent
+
+    def engine_despite_loss(self) -> Engine:
+        """An engine that writes to a rolled-back ledger: only for accepting the loss."""
+        return self._engine(self.engine.clock, None)
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _engine(self, clock: Clock, frozen: MootError | None) -> Engine:
+        return Engine(
+            self.store,
+            self.keys,
+            self.trust,
+            clock,
+            on_checkpoint=self._keep,
+            artifacts=self.artifacts,
+            frozen=frozen,
+        )
+
+    def _keep(self, made: Kept) -> None:
+        self.kept.keep(self.trust.origin, made.checkpoint.number, made.note, made.moved)
+
+    def _rolled_back(self) -> Tampered | None:
+        """Compare the newest note only: the full comparison is `moot verify`'s."""
+        kept = self.kept.newest(self.trust.origin)
+        if kept is None:
+            return None
+        with self.store.read() as view:
+            here = newest(view, self.trust)
+            note = view.note()
+        if here is not None and here.number > kept.number:
+            return None
+        if here is not None and note == kept.note:
+            return None
+        return Tampered(
+            f"this ledger lacks checkpoint {kept.number}, which was made here before",
+            code="rolled_back",
+            hint="restore the newest copy of .moot/ledger.db; if it is lost for good, "
+            "`moot ledger accept-loss --reason TEXT` goes on from here and says so for ever",
+        )
+
+    def _test_clock(self, text: str) -> Clock:
+        if self.engine.registry().clock != "fixed":
+            raise Refused(
+                "clock_not_allowed",
+                "MOOT_CLOCK is for tests: this workspace was made under the real clock",
+                hint="unset MOOT_CLOCK",
+            )
+        return fixed_clock(text)
+
+
+def _trusted(path: Path, folder: KeyFolder) -> Trust:
+    """The workspace's own trust file, which must equal the copy pinned in the key folder."""
+    file = trust_files.read(path / "trust.json")
+    pinned = folder.ledger(file.origin) / "trust.json"
+    if pinned.is_file():
+        known = trust_files.read(pinned)
+        if (known.root, known.checkpoint) != (file.root, file.checkpoint):
+            raise Tampered("the workspace's trust file was changed", code="trust_changed")
+    return file.trust()
+
+
+def key_folder(env: Mapping[str, str]) -> KeyFolder:
+    """`MOOT_KEYS`, else the user's data folder."""
+    chosen = env.get("MOOT_KEYS")
+    if chosen:
+        return KeyFolder(Path(chosen).absolute())
+    if env.get("HOME") == "":
+        raise Malformed("HOME is empty", code="no_key_folder", hint="set MOOT_KEYS=FOLDER")
+    from platformdirs import user_data_path  # not needed when MOOT_KEYS is set
+
+    return KeyFolder(user_data_path("moot", appauthor=False) / "keys")
