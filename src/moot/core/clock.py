@@ -21,7 +21,10 @@ HOUR: Millis = 60 * MINUTE
 DAY: Millis = 24 * HOUR
 
 _TEXT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
-_last: tuple[int, str] = (-1, "")
+# Years 1 to 9999: what the text form can say.
+_FIRST: Millis = -62_135_596_800_000
+_LAST: Millis = 253_402_300_799_999
+_last: tuple[int | None, str] = (None, "")
 
 
 def system_clock() -> Millis:
@@ -36,6 +39,7 @@ def fixed_clock(text: str) -> Clock:
 
 def to_text(millis: Millis) -> str:
     """`2026-02-18T16:00:00.000Z`. The prefix of the running second is kept: it is asked often."""
+    _check_range(millis)
     global _last  # noqa: PLW0603 - a one-entry cache; a race only costs a second formatting
     second, rest = divmod(millis, 1_000)
     known, prefix = _last
@@ -54,4 +58,11 @@ def from_text(text: str) -> Millis:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise Malformed(f"{text!r}: {error}", code="bad_time") from None
-    return round(moment.timestamp() * 1_000)
+    millis = round(moment.timestamp() * 1_000)
+    _check_range(millis)
+    return millis
+
+
+def _check_range(millis: Millis) -> None:
+    if not _FIRST <= millis <= _LAST:
+        raise Malformed("this moment is beyond the years 1 to 9999", code="bad_time")

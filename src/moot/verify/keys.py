@@ -64,13 +64,10 @@ class Registry:
     root: Key | None = None
     checkpoint: Key | None = None
     keys: dict[str, Key] = field(default_factory=dict)
+    publics: dict[str, bytes] = field(default_factory=dict)
     names: dict[str, Name] = field(default_factory=dict)
     erased: set[str] = field(default_factory=set)
     humans_added: list[tuple[int, str]] = field(default_factory=list)
-
-    def publics(self) -> dict[str, bytes]:
-        """The public key of every kid read so far."""
-        return {name: key.public for name, key in self.keys.items()}
 
     def revoked(self) -> list[Key]:
         """The revoked keys, in the order of their revocation."""
@@ -219,7 +216,7 @@ class Registry:
         key = Key(kid(public), public, kind, name, epoch, custodian, position)
         if key.kid in self.keys:
             raise _broken("a key is never added twice", "data.public")
-        self.keys[key.kid] = key
+        self.keys[key.kid], self.publics[key.kid] = key, public
         return key
 
     def _statement(self, key: Key) -> bytes:

@@ -6,11 +6,6 @@
     .moot/.gitignore     `*`: nothing of it is ever committed
 
 `find.py` looks for it, `create.py` makes it, `workspace.py` opens it, `trust.py` reads and writes
-trust files. Private keys are elsewhere (`moot.keys`).
+trust files. Private keys are elsewhere (`moot.keys`). Import from the modules: opening a workspace
+need not load what makes one.
 """
-
-from moot.workspace.create import create
-from moot.workspace.find import find, project_root
-from moot.workspace.workspace import Workspace
-
-__all__ = ["Workspace", "create", "find", "project_root"]

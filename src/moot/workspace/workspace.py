@@ -8,6 +8,7 @@ ledger's place is noticed, and nothing is written on top of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from moot.core.clock import Clock, fixed_clock, system_clock
@@ -19,6 +20,7 @@ from moot.keys.folder import KeyFolder
 from moot.keys.held import AskPassphrase, FolderKeys, never_ask
 from moot.keys.kept import KeptNotes
 from moot.store.artifacts import FileArtifacts
+from moot.store.files import write_new
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
 
@@ -47,6 +49,12 @@ class Workspace:
     def engine_despite_loss(self) -> Engine:
         """An engine that writes to a rolled-back ledger: only for accepting the loss."""
         return self._engine(self.engine.clock, None)
+
+    def pin_trust(self, folder: KeyFolder) -> None:
+        """Let another key folder remember which ledger it joined."""
+        place = folder.ledger(self.trust.origin) / "trust.json"
+        with suppress(FileExistsError):
+            write_new(place, trust_files.to_bytes(trust_files.of(self.trust)), 0o600)
 
     def close(self) -> None:
         self.engine.close()

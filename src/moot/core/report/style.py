@@ -133,7 +133,7 @@ thead th{color:var(--soft);font-size:.8rem;font-weight:600;border-bottom-color:v
 tbody th{font-size:.9rem;font-weight:600}
 td code,th code{overflow-wrap:anywhere}
 .number{text-align:right}
-td .note,th .note{white-space:nowrap}
+td .note,th .note{padding-left:.2em}
 .timeline{border-left:2px solid var(--line);margin-left:.4rem}
 .timeline li{position:relative;padding:0 0 1.15rem 1.4rem}
 .timeline li:last-child{padding-bottom:0}
@@ -229,14 +229,14 @@ html{font-size:10.4pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
 body{background:none}
 header,main,footer{max-width:none;padding-left:0;padding-right:0}
 header{padding-top:0}
-h2{break-after:avoid}
+h1,h2{break-after:avoid;break-inside:avoid}
 .caption{break-after:avoid}
 figure.chart,.bars,.flow li,.findings li,.timeline li,tr,footer .inner,.decision
 {break-inside:avoid}
 p,blockquote{orphans:3;widows:3}
 thead{display:table-header-group}
 .scroll{overflow:visible}
-th,td{overflow-wrap:anywhere}
+th,td{overflow-wrap:anywhere;min-width:4rem}
 details:not([open]){display:none}
 }
 """

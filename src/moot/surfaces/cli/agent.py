@@ -1,0 +1,226 @@
+"""`moot agent ...`: who may sign here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from moot.core.errors import NotFound, Refused
+from moot.core.machine import KeyClass
+from moot.surfaces.cli.answer import Answer, table
+from moot.surfaces.cli.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.core.registry.model import Agent, State
+    from moot.core.signing import Signer
+
+
+@click.group("agent")
+def agent() -> None:
+    """Agents and people: the names that may sign here, and their keys."""
+
+
+@command(agent, "register", "agent.register")
+@click.argument("name")
+@click.option("--human", is_flag=True, help="A person's key, locked by a passphrase.")
+@click.option(
+    "--keys",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the new key in this folder instead: a custodian of its own.",
+)
+def register(shell: Shell, name: str, human: bool, keys: Path | None) -> Answer:
+    """Register NAME with a new key. A name is never given twice.
+
+    Examples:
+      moot agent register amber-otter
+      moot agent register operator --human
+      moot agent register amber-otter --keys ~/agents/otter
+    """
+    from moot.engine.agents import register as enter
+    from moot.keys.folder import KeyFolder
+
+    kind = KeyClass.HUMAN if human else KeyClass.AGENT
+    folder = KeyFolder(keys.absolute()) if keys else shell.folder
+    space = shell.workspace
+    passphrase = _passphrase(shell, name) if human else None
+    endorser = _a_person(shell) if human else None
+    signer = folder.add(space.trust.origin, name, kind, passphrase=passphrase)
+    try:
+        enter(space.engine, name, signer, custodian=folder.custodian, kind=kind, endorser=endorser)
+    except BaseException:
+        folder.forget(space.trust.origin, name, signer.kid)
+        raise
+    space.pin_trust(folder)
+    data = _shown(space.engine.registry(), name)
+    return Answer(data, lambda: [f"registered {name} (key {signer.kid[:8]}…)"])
+
+
+def _passphrase(shell: Shell, name: str) -> str:
+    if shell.env.get("MOOT_AGENT"):
+        raise Refused(
+            "human_key_required",
+            "an agent may not make a person's key",
+            hint="run this yourself, outside of `moot run`",
+        )
+    given = shell.new_passphrase(name)
+    if not given:
+        raise Refused(
+            "passphrase_required",
+            "a person's key needs a passphrase",
+            hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
+        )
+    return given
+
+
+def _a_person(shell: Shell) -> Signer | None:
+    """An existing person who consents; the very first needs none."""
+    registry = shell.workspace.engine.registry()
+    for key in registry.humans():
+        held = shell.workspace.keys.find(key.name, key.kid)
+        if held is not None:
+            return held.signer
+    return None
+
+
+@command(agent, "list", "agent.list")
+def list_agents(shell: Shell) -> Answer:
+    """All names ever registered here.
+
+    Examples:
+      moot agent list
+      moot agent list --json
+    """
+    registry = shell.workspace.engine.registry()
+    agents = [_shown(registry, name) for name in sorted(registry.agents)]
+    return Answer({"agents": agents}, lambda: _agent_lines(agents))
+
+
+def _agent_lines(agents: list[dict[str, Any]]) -> Iterable[str]:
+    if not agents:
+        return ["no agents yet: `moot agent register NAME`"]
+    rows = [
+        (one["agent"], one["class"], one["status"], one["kid"][:8], one["since"]) for one in agents
+    ]
+    return table(rows, ("NAME", "CLASS", "STATUS", "KEY", "SINCE"))
+
+
+@command(agent, "show", "agent.show")
+@click.argument("name")
+def show(shell: Shell, name: str) -> Answer:
+    """One agent: its key, since when, and why it may or may not sign.
+
+    Examples:
+      moot agent show amber-otter
+    """
+    data = _shown(_known(shell, name), name)
+    return Answer(data, lambda: table([(key, str(value)) for key, value in data.items()]))
+
+
+@command(agent, "retire", "agent.retire")
+@click.argument("name")
+@click.option("--reason", default="", help="Why; kept on record.")
+def retire(shell: Shell, name: str, reason: str) -> Answer:
+    """End NAME's work. The name stays taken; its key signs no more.
+
+    Examples:
+      moot agent retire amber-otter --reason "task finished"
+    """
+    from moot.engine.agents import retire as end
+
+    end(shell.workspace.engine, name, reason)
+    data = _shown(shell.workspace.engine.registry(), name)
+    return Answer(data, lambda: [f"{name} has retired"])
+
+
+@command(agent, "rotate", "agent.rotate")
+@click.argument("name")
+@click.option("--reason", default="routine", show_default=True, help="Why; kept on record.")
+def rotate(shell: Shell, name: str, reason: str) -> Answer:
+    """Give NAME a new key; its old key consents, or a person if that key is not here.
+
+    Examples:
+      moot agent rotate amber-otter
+    """
+    from moot.engine.agents import rotate as turn
+
+    space, folder = shell.workspace, shell.folder
+    known = _known(shell, name).agents[name]
+    old = space.keys.find(name, known.kid)
+    endorser = old.signer if old is not None else _a_person(shell)
+    if endorser is None:
+        raise Refused(
+            "not_endorsed",
+            f"neither {name}'s old key nor a person's key is here",
+            hint="run this where the old key is, or let a person unlock theirs",
+        )
+    human = known.kind is KeyClass.HUMAN
+    passphrase = _passphrase(shell, name) if human else None
+    signer = folder.add(space.trust.origin, name, known.kind, passphrase=passphrase)
+    try:
+        turn(
+            space.engine,
+            name,
+            signer,
+            endorser=endorser,
+            custodian=folder.custodian,
+            reason=reason,
+        )
+    except BaseException:
+        folder.forget(space.trust.origin, name, signer.kid)
+        raise
+    data = _shown(space.engine.registry(), name)
+    return Answer(data, lambda: [f"{name} signs with key {signer.kid[:8]}… from now on"])
+
+
+@command(agent, "revoke", "agent.revoke")
+@click.argument("name")
+@click.option("--reason", required=True, help="Why; kept on record.")
+@click.option("--kid", help="An older key of NAME (default: the current one).")
+def revoke(shell: Shell, name: str, reason: str, kid: str | None) -> Answer:
+    """Stop trusting NAME's key: it leaked or was lost. What it signed until now still counts.
+
+    Examples:
+      moot agent revoke amber-otter --reason "laptop stolen"
+    """
+    from moot.engine.agents import HEADS_MEDIA_TYPE, heads_now
+    from moot.engine.agents import revoke as end
+
+    registry = _known(shell, name)
+    kid = kid or registry.agents[name].kid
+    if kid not in registry.keys or registry.keys[kid].name != name:
+        raise NotFound("key_not_found", f"{name} never had the key {kid}")
+    space = shell.workspace
+    _, heads = heads_now(space.engine)
+    ref = space.artifacts.put(heads, HEADS_MEDIA_TYPE)
+    end(space.engine, kid, reason, ref)
+    data = _shown(space.engine.registry(), name)
+    return Answer(data, lambda: [f"the key {kid[:8]}… of {name} is no longer trusted"])
+
+
+def _known(shell: Shell, name: str) -> State:
+    registry = shell.workspace.engine.registry()
+    if name not in registry.agents:
+        raise NotFound(
+            "agent_not_found", f"no agent is called {name}", hint="`moot agent list` shows all"
+        )
+    return registry
+
+
+def _shown(registry: State, name: str) -> dict[str, Any]:
+    from moot.core.clock import to_text
+
+    one: Agent = registry.agents[name]
+    key = registry.keys[one.kid]
+    return {
+        "agent": one.name,
+        "class": str(one.kind),
+        "status": str(key.ending) if key.ending else "active",
+        "epoch": one.epoch,
+        "kid": one.kid,
+        "public": key.public,
+        "custodian": key.custodian,
+        "since": to_text(one.since),
+    }

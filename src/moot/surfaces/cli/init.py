@@ -1,0 +1,57 @@
+"""`moot init`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from moot.core.clock import Clock, fixed_clock, system_clock
+from moot.surfaces.cli.answer import Answer, paint
+from moot.surfaces.cli.shell import Shell, command
+
+
+@command(None, "init", "init")
+def init(shell: Shell) -> Answer:
+    """Make a workspace for this repository: one for all its worktrees.
+
+    Writes `.moot/` in the root of the main worktree (ignored by git) and the keys into your key
+    folder. Running it again changes nothing. If a passphrase can be asked for (or is in
+    MOOT_PASSPHRASE_FILE), your own key `operator` is made as well.
+
+    Examples:
+      moot init
+      MOOT_PASSPHRASE_FILE=~/.moot-pass moot init --json
+    """
+    from moot.workspace.create import create
+    from moot.workspace.find import project_root
+    from moot.workspace.trust import fingerprint
+
+    place = shell.home or project_root(Path.cwd())
+    exists = (place / ".moot").exists()
+    clock, fixed = _clock(shell)
+    passphrase = None if exists else shell.new_passphrase("operator")
+    created = create(place, shell.folder, clock, fixed_clock=fixed, passphrase=passphrase)
+    shell.home = place
+    registry = shell.workspace.engine.registry()
+    data = {
+        "created": created,
+        "workspace": str(shell.workspace.path),
+        "keys": str(shell.folder.path),
+        "fingerprint": fingerprint(shell.workspace.trust),
+        "operator": "operator" in registry.agents,
+    }
+    return Answer(data, lambda: _lines(data))
+
+
+def _clock(shell: Shell) -> tuple[Clock, bool]:
+    text = shell.env.get("MOOT_CLOCK")
+    return (fixed_clock(text), True) if text else (system_clock, False)
+
+
+def _lines(data: dict[str, object]) -> Iterable[str]:
+    verb = "made" if data["created"] else "was there already:"
+    yield f"{paint('workspace', 'green')} {verb} {data['workspace']}"
+    yield f"keys         {data['keys']}"
+    yield f"fingerprint  {data['fingerprint']}"
+    if not data["operator"]:
+        yield "no person's key yet: `moot agent register operator --human` makes one"

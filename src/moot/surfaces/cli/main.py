@@ -1,0 +1,135 @@
+"""`moot`: the door. Options that every command takes, the table of commands, and the one broad
+`except` that turns any bug into one line instead of a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from moot import __version__
+from moot.core.errors import MootError
+from moot.surfaces.cli.answer import CANNOT_RUN, USAGE, print_error
+from moot.surfaces.cli.lazy import Entry, LazyGroup
+from moot.surfaces.cli.shell import Shell
+
+_CLI = "moot.surfaces.cli"
+SECTIONS: dict[str, dict[str, Entry]] = {
+    "Every day": {
+        "init": Entry(f"{_CLI}.init:init", "make a workspace for this repository"),
+        "status": Entry(f"{_CLI}.status:status", "one screen: who is here, what is due"),
+        "agenda": Entry(f"{_CLI}.agenda:agenda", "what is due, for whom, by when"),
+        "verify": Entry(f"{_CLI}.verify:verify", "is the record intact and complete?"),
+        "demo": Entry(f"{_CLI}.demo:demo", "see it work, in a temporary folder"),
+    },
+    "Agents": {
+        "agent": Entry(f"{_CLI}.agent:agent", "register, list, show, retire, rotate, revoke"),
+    },
+    "The record": {
+        "ledger": Entry(f"{_CLI}.ledger:ledger", "log, verify, export, backup, doctor, ..."),
+        "trust": Entry(f"{_CLI}.trust:trust", "the keys an outsider needs to check the record"),
+        "artifact": Entry(f"{_CLI}.artifact:artifact", "stored files: show, erase"),
+        "completion": Entry(f"{_CLI}.completion:completion", "shell completion"),
+    },
+}
+
+
+@click.command(
+    cls=LazyGroup,
+    sections=SECTIONS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="moot")
+@click.option("--as", "acting", metavar="NAME", help="Act as this agent (default: MOOT_AGENT).")
+@click.option("--home", type=click.Path(path_type=Path), help="Use this workspace.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON envelope, here or after.")
+@click.pass_context
+def cli(ctx: click.Context, acting: str | None, home: Path | None, as_json: bool) -> None:
+    """Keeps coding agents off each other's files, records how they decide, and lets anyone
+    check the record offline."""
+    shell = ctx.ensure_object(Shell)
+    shell.json = shell.json or as_json
+    shell.home = home or shell.home
+    shell.acting = acting or shell.acting
+
+
+def main() -> NoReturn:
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """One invocation; returns the exit code. The only place that catches broadly."""
+    shell = Shell()
+    arguments, shell.json = _without_json(arguments)
+    try:
+        return _invoke(arguments, shell)
+    except MootError as error:
+        print_error(shell.command, error, shell.json)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        _silence_stdout()
+        return 0
+    except Exception as error:  # noqa: BLE001 - the outermost function
+        _report_bug(shell, error)
+        return CANNOT_RUN
+    finally:
+        _close(shell)
+
+
+def _invoke(arguments: list[str], shell: Shell) -> int:
+    try:
+        code = cli.main(arguments, prog_name="moot", standalone_mode=False, obj=shell)
+    except click.UsageError as error:
+        _usage(shell, error)
+        return USAGE
+    except click.Abort:
+        return 130
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    return code if isinstance(code, int) else 0
+
+
+def _without_json(arguments: list[str]) -> tuple[list[str], bool]:
+    """`--json` counts before and after the subcommand, but not behind `--`."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    ours, theirs = arguments[:end], arguments[end:]
+    return [word for word in ours if word != "--json"] + theirs, "--json" in ours
+
+
+def _usage(shell: Shell, error: click.UsageError) -> None:
+    path = error.ctx.command_path if error.ctx else "moot"
+    hint = f"`{path} --help` shows how"
+    shell.command = shell.command or ".".join(path.split()[1:])
+    problem = MootError("usage", error.format_message(), hint=hint)
+    print_error(shell.command, problem, shell.json)
+
+
+def _report_bug(shell: Shell, error: Exception) -> None:
+    if os.environ.get("MOOT_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    problem = MootError(
+        "internal_error",
+        f"{type(error).__name__}: {error}",
+        hint="this is a bug in moot; MOOT_DEBUG=1 shows where. Nothing half-done was recorded",
+    )
+    print_error(shell.command, problem, shell.json)
+
+
+def _close(shell: Shell) -> None:
+    """After an error too: pin what was written. A failure here must not hide the first one."""
+    try:
+        shell.close()
+    except Exception as error:  # noqa: BLE001 - the outermost function
+        print_error(shell.command, MootError("close_failed", str(error)), False)
+
+
+def _silence_stdout() -> None:
+    """The reader has gone; keep the interpreter from complaining about it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,99 @@
+"""Checks an exported ledger from its bytes alone; it shares nothing with the code that writes one.
+
+The norm is docs/format.md; every check names its section. A tour, from the bytes up:
+
+- `canonical`, `crypto`, `fields`: canonical JSON within limits; signatures, hashes; single fields.
+- `records`: one event from its line (steps 1 to 3), all that does not depend on other lines.
+- `parallel`: the same in several processes.
+- `keys`: the registry, a pure object that holds only keys whose chain was proved (step 5).
+- `chain`, `spool`: the streams and their hashes (step 4), in memory that does not grow.
+- `artifacts`, `heads`, `tree`, `note`: what follows the events (steps 6 and 7).
+- `attribution`: whether each author's key was valid.
+- `bundle`, `check`: the lines in order, and the proof over them, numbered as in section 7.
+- `marks`, `verdict`, `report`: what was found, and a result that explains itself.
+- `trust`, `policy`: what the caller brings: whom to believe, and a protocol's own rules.
+
+`standalone.py` is a second checker, written from the norm alone; the two must agree.
+
+    verdict = verify_bundle("decision.moot", load_trust("trust.json"))
+    if not verdict:
+        print(verdict, *verdict.findings, sep="\\n")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+
+from moot.verify.bundle import lines_of
+from moot.verify.check import Checker, Demands, Kept, Progress, ReadEvents, read_here
+from moot.verify.parallel import Workers
+from moot.verify.policy import AllOf, Contribution, Policy, Record
+from moot.verify.report import report
+from moot.verify.trust import Trust, TrustError, load_trust, parse_trust
+from moot.verify.verdict import Check, Finding, Place, Verdict
+
+__all__ = [
+    "AllOf",
+    "Check",
+    "Contribution",
+    "Finding",
+    "Place",
+    "Policy",
+    "Record",
+    "Trust",
+    "TrustError",
+    "Verdict",
+    "Workers",
+    "load_trust",
+    "parse_trust",
+    "verify_bundle",
+    "verify_records",
+]
+
+
+def verify_bundle(
+    path: str | PathLike[str],
+    trust: Trust | None,
+    jobs: int = 1,
+    policy: Policy | None = None,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Check a bundle file; whatever is in it, the answer is a verdict.
+
+    Raises OSError if the file cannot be read. `progress` is told (lines read, lines promised).
+    """
+    with open(path, "rb") as file:
+        return verify_records(lines_of(file), trust, jobs, policy, progress)
+
+
+def verify_records(
+    lines: Iterable[bytes],
+    trust: Trust | None,
+    jobs: int = 1,
+    policy: Policy | None = None,
+    progress: Progress | None = None,
+    kept: Kept = (),
+    kept_complete: bool = False,
+    workers: Workers | None = None,
+) -> Verdict:
+    """Check the lines of a bundle as they come, for example from a live export.
+
+    `kept` are (stream, seq, hash in hex) that were seen before: one that is gone makes the verdict
+    `rolled-back`, one that differs `forked`. A kept stream that the lines do not hold counts only
+    if `kept_complete`. With `workers` those are used and stay open; else `jobs` says how many to
+    start, none for 1.
+    """
+    demands = Demands(trust, policy, progress, tuple(kept), kept_complete)
+    if workers is not None:
+        return _verify(lines, demands, workers.read)
+    if jobs <= 1:
+        return _verify(lines, demands, read_here)
+    with Workers(jobs) as started:
+        return _verify(lines, demands, started.read)
+
+
+def _verify(lines: Iterable[bytes], demands: Demands, read: ReadEvents) -> Verdict:
+    checker = Checker(lines, demands, read)
+    checker.run()
+    return report(checker)

@@ -1,0 +1,82 @@
+"""The artifacts of a bundle (step 6): cited above, hashed chunk by chunk, never held whole."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container, Iterable, Set
+from typing import Final
+
+from moot.verify.failure import Bad
+from moot.verify.heads import HeadsReader
+
+CHUNK: Final = 786_432
+
+
+class Artifacts:
+    """Which artifacts are cited and which were shown; the one being read is checked as it comes."""
+
+    def __init__(self) -> None:
+        self.cited: set[tuple[str, int]] = set()
+        self.present: set[tuple[str, int]] = set()
+        self.heads: dict[str, HeadsReader] = {}
+        self._last = ""
+        self._open: _Content | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more chunks of an artifact are due."""
+        return self._open is not None
+
+    def cite(self, cites: Iterable[tuple[str, int]]) -> None:
+        """Remember what an event cites."""
+        self.cited.update(cites)
+
+    def begin(self, sha256: str, size: int, heads: Set[str], streams: Container[str]) -> None:
+        """An artifact's first line; `heads` are those to be read as heads of these streams."""
+        if sha256 <= self._last:
+            raise Bad(1, "order_wrong", "artifacts ascend by their hash")
+        if (sha256, size) not in self.cited:
+            raise Bad(6, "artifact_uncited", "no event above cites this artifact with this size")
+        self._last = sha256
+        reader = HeadsReader(streams) if sha256 in heads else None
+        self._open = _Content(sha256, size, reader)
+        self._finish()
+
+    def chunk(self, data: bytes) -> None:
+        """The next chunk of the artifact that is being read."""
+        content = self._open
+        if content is None:
+            raise Bad(1, "order_wrong", "a chunk belongs to an artifact")
+        if len(data) != min(content.due, CHUNK):
+            raise Bad(6, "chunk_size", "the chunk is not as long as it must be")
+        content.feed(data)
+        self._finish()
+
+    def _finish(self) -> None:
+        content = self._open
+        if content is None or content.due:
+            return
+        if content.hash.hexdigest() != content.sha256:
+            raise Bad(6, "artifact_hash", "the artifact's bytes do not have its hash")
+        if content.heads is not None:
+            # Section 4: `heads` is canonical JSON of each stream's name to [seq, hash].
+            if not content.heads.finish():
+                raise Bad(5, "heads_malformed", "a revocation's heads are malformed")
+            self.heads[content.sha256] = content.heads
+        self.present.add((content.sha256, content.size))
+        self._open = None
+
+
+class _Content:
+    def __init__(self, sha256: str, size: int, heads: HeadsReader | None) -> None:
+        self.sha256 = sha256
+        self.size = size
+        self.due = size
+        self.hash = hashlib.sha256()
+        self.heads = heads
+
+    def feed(self, data: bytes) -> None:
+        self.hash.update(data)
+        self.due -= len(data)
+        if self.heads is not None:
+            self.heads.feed(data)

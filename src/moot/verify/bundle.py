@@ -1,0 +1,133 @@
+"""The lines of a bundle (section 6): reading them within limits, and telling the kinds apart."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Any, Final
+
+from moot.verify import canonical, fields
+from moot.verify.crypto import unbase64
+from moot.verify.failure import Bad
+
+MAX_LINE: Final = 2 * 1024 * 1024
+_EVENT_START: Final = b'{"payload":'
+_FORK_START: Final = b'{"fork":'
+_CHUNK_START: Final = b'{"chunk":"'
+_CHUNK_END: Final = b'"}\n'
+
+
+def lines_of(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of an open file; an overlong one is cut where it is too long already."""
+    while line := file.readline(MAX_LINE + 1):
+        yield line
+
+
+class Lines:
+    """The lines after the header, counted and hashed as they are taken; one can be put back."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._lines = iter(lines)
+        self._digest = hashlib.sha256()
+        self._back: bytes | None = None
+        self.number = 0
+
+    def take(self) -> bytes | None:
+        """The next line, checked for size and newline (step 1), or `None` after the last."""
+        line, self._back = self._back, None
+        if line is not None:
+            self.number += 1
+            return line
+        line = next(self._lines, None)
+        if line is None:
+            return None
+        self.number += 1
+        if len(line) > MAX_LINE:
+            raise Bad(1, "line_too_long", "the line is longer than 2 MiB").at(self.number)
+        if line[-1:] != b"\n":
+            raise Bad(1, "line_unended", "the line does not end with a newline").at(self.number)
+        if self.number > 1:
+            self._digest.update(line)
+        return line
+
+    def envelopes(self) -> Iterator[tuple[int, bytes]]:
+        """Lines that look like events, with their numbers; stops before the first other line."""
+        while (line := self.take()) is not None:
+            if not line.startswith(_EVENT_START):
+                self._back = line
+                self.number -= 1
+                return
+            yield self.number, line
+
+    def hexdigest(self) -> str:
+        """The digest of the lines taken so far, without the header."""
+        return self._digest.hexdigest()
+
+
+def fork_in(line: bytes) -> bytes | None:
+    """The envelope inside a fork line, as a line of its own; `None` for other kinds."""
+    # Canonical JSON around canonical JSON: cutting the text is parsing it.
+    if line.startswith(_FORK_START) and line.endswith(b"}\n"):
+        return line[len(_FORK_START) : -2] + b"\n"
+    return None
+
+
+def chunk_in(line: bytes) -> bytes | None:
+    """The bytes of a chunk line; `None` for other kinds."""
+    if not (line.startswith(_CHUNK_START) and line.endswith(_CHUNK_END)):
+        return None
+    data = unbase64(line[len(_CHUNK_START) : -len(_CHUNK_END)])
+    if not data:
+        raise Bad(1, "base64_malformed", "the chunk is empty or not canonical base64")
+    return data
+
+
+def parse_line(line: bytes) -> tuple[str, Any]:
+    """Any other line: the name of its kind and its value, with exactly the fields of the kind."""
+    try:
+        value = canonical.parse(line[:-1])
+    except canonical.NotCanonical as reason:
+        raise Bad(1, "line_not_canonical", f"the line is {reason}") from reason
+    kind = _kind(value)
+    if kind is None:
+        raise Bad(1, "line_unknown", "the line is of no kind that stands here")
+    inner = value if kind == "header" else value[kind]
+    if not _KINDS[kind](inner):
+        raise Bad(1, "line_malformed", f"a field of the {kind} is missing, foreign or malformed")
+    return kind, inner
+
+
+def _kind(value: Any) -> str | None:
+    if type(value) is not dict:
+        return None
+    if "format" in value:
+        return "header"
+    name = next(iter(value)) if len(value) == 1 else None
+    return name if name in _KINDS and name != "header" else None
+
+
+def _is_path(value: Any) -> bool:
+    return type(value) is list and all(map(fields.HEX_HASH, value))
+
+
+_KINDS: Final[Mapping[str, fields.Rule]] = {
+    "header": fields.an_object(
+        {
+            "digest": fields.HEX_HASH,
+            "format": fields.one_of("moot-bundle/1"),
+            "lines": fields.number(0),
+            "origin": fields.ORIGIN,
+        }
+    ),
+    "artifact": fields.an_object({"sha256": fields.HEX_HASH, "size": fields.SIZE}),
+    "proof": fields.an_object(
+        {
+            "hash": fields.HEX_HASH,
+            "index": fields.number(0),
+            "path": _is_path,
+            "seq": fields.number(0),
+            "stream": fields.STREAM,
+        }
+    ),
+    "checkpoint": fields.text(),
+}

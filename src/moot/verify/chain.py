@@ -1,0 +1,116 @@
+"""The streams of a bundle (step 4): each from 0, contiguous, every event naming the one before.
+
+One entry a stream is held in memory; the hash of every event goes to a spool, in the order of the
+lines, so that the hash at any position can be asked for later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from moot.verify.failure import Bad, Position
+from moot.verify.records import REGISTRY, Event, genesis
+from moot.verify.spool import Spool
+
+
+@dataclass(slots=True)
+class Stream:
+    """How far a stream was read: its newest event, and where its first one stands."""
+
+    name: str
+    first_line: int
+    first_record: int
+    seq: int
+    hash: bytes
+    reg: int
+    proved: int | None = None
+
+    def line_of(self, seq: int) -> int:
+        """The line of an event; a stream's lines are contiguous."""
+        return self.first_line + seq
+
+
+class Chain:
+    """Links events in the order of their lines; raises `Bad` at the first that does not fit."""
+
+    def __init__(self, origin: str) -> None:
+        self._origin = origin
+        self._hashes = Spool(32)
+        self._newest: Stream | None = None
+        self.streams: dict[str, Stream] = {}
+
+    @property
+    def events(self) -> int:
+        """How many events were linked."""
+        return len(self._hashes)
+
+    def link(self, event: Event, line: int) -> None:
+        """Step 4; the registry comes first, and no other stream's `reg` is beyond it."""
+        newest = self._newest
+        if newest is None or event.stream != newest.name:
+            self._begin(event, line)
+        else:
+            self._continue(newest, event)
+        self._hashes.append(event.hash)
+
+    def next_position(self) -> Position:
+        """Where the next event would stand if it continued the stream that was read last."""
+        newest = self._newest
+        return Position(REGISTRY, 0) if newest is None else Position(newest.name, newest.seq + 1)
+
+    def hash_at(self, stream: Stream, seq: int) -> bytes | None:
+        """The hash of an event above, or `None` if the stream ends before it."""
+        return self._hashes[stream.first_record + seq] if seq <= stream.seq else None
+
+    def last_before(self, line: int) -> tuple[int, Position] | None:
+        """The last event line before this one, with its position."""
+        for stream in reversed(self.streams.values()):
+            if stream.first_line < line:
+                last = min(stream.line_of(stream.seq), line - 1)
+                return last, Position(stream.name, last - stream.first_line)
+        return None
+
+    def position_of(self, line: int) -> Position | None:
+        """The position of the event on this line, if one was linked there."""
+        found = self.last_before(line + 1)
+        return found[1] if found is not None and found[0] == line else None
+
+    def close(self) -> None:
+        """Give the spool back."""
+        self._hashes.close()
+
+    def _begin(self, event: Event, line: int) -> None:
+        if not self.streams and event.stream != REGISTRY:
+            raise _broken("order_wrong", "the registry comes first", REGISTRY, 0, 1)
+        if event.stream in self.streams:
+            raise _broken("stream_split", "a stream is in one piece", *self.next_position(), step=1)
+        if event.seq != 0:
+            raise _broken("seq_broken", "the stream does not start at 0", event.stream, 0)
+        if event.prev != genesis(self._origin, event.stream):
+            raise _broken("prev_broken", "`prev` is not the stream's genesis", event.stream, 0)
+        self._bounded(event)
+        # The registry's own event 0 has no `reg`; every later one exceeds this.
+        reg = -1 if event.reg is None else event.reg
+        stream = Stream(event.stream, line, len(self._hashes), 0, event.hash, reg)
+        self.streams[event.stream] = self._newest = stream
+
+    def _continue(self, stream: Stream, event: Event) -> None:
+        here = Position(stream.name, stream.seq + 1)
+        if event.seq != here.seq:
+            raise _broken("seq_broken", f"event {here.seq} was expected here", *here)
+        if event.prev != stream.hash.hex():
+            raise _broken("prev_broken", "`prev` is not the hash of the event before", *here)
+        if event.reg is None or event.reg < stream.reg:
+            raise _broken("reg_broken", "`reg` decreases along the stream", *here)
+        self._bounded(event)
+        stream.seq, stream.hash, stream.reg = event.seq, event.hash, event.reg
+
+    def _bounded(self, event: Event) -> None:
+        registry = self.streams.get(REGISTRY)
+        if registry is not None and event.reg is not None and event.reg > registry.seq:
+            here = Position(event.stream, event.seq)
+            raise _broken("reg_beyond", "`reg` is beyond the registry of the bundle", *here)
+
+
+def _broken(code: str, message: str, stream: str, seq: int, step: int = 4) -> Bad:
+    return Bad(step, code, message).at(position=Position(stream, seq))

@@ -1,0 +1,46 @@
+"""The tree of section 5: RFC 6962 over the newest event of every stream."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Final
+
+from moot.verify.crypto import frame
+
+# A tree of 2^53-1 leaves is this high; a longer path leads nowhere and need not be remembered.
+MAX_PATH: Final = 53
+
+
+def leaf(stream: str, seq: int, event_hash: bytes) -> bytes:
+    """The leaf of a stream whose newest event this is."""
+    return hashlib.sha256(
+        b"\x00" + frame(stream.encode(), str(seq).encode(), event_hash)
+    ).digest()
+
+
+def node(left: bytes, right: bytes) -> bytes:
+    """An inner node."""
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def root_of(leaf_hash: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
+    """The root to which a path leads from leaf `index` of `size`, or `None` if it cannot.
+
+    `place` and `last` are the numbers of our node and of the rightmost node on the same level. A
+    rightmost node without a sibling moves up unchanged, so levels are skipped until it has one.
+    """
+    if not 0 <= index < size:
+        return None
+    place, last, found = index, size - 1, leaf_hash
+    for sibling in path:
+        if last == 0:
+            return None
+        if place % 2 == 1 or place == last:
+            found = node(sibling, found)
+            while place % 2 == 0:
+                place, last = place // 2, last // 2
+        else:
+            found = node(found, sibling)
+        place, last = place // 2, last // 2
+    return found if last == 0 else None

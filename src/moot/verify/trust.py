@@ -1,0 +1,64 @@
+"""The trust file (section 6): what a verdict rests on, handed over by another way than the bundle."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike
+from typing import Any, Final
+
+import msgspec
+
+from moot.verify import fields
+
+_MAX_TRUST: Final = 65_536
+
+
+class TrustError(ValueError):
+    """The trust file cannot be used; obtain it again from whoever runs the ledger."""
+
+
+class Trust(msgspec.Struct, frozen=True, kw_only=True):
+    """Whom to believe: the ledger, its two keys, and the lowest acceptable checkpoint number."""
+
+    origin: str
+    root: str
+    checkpoint: str
+    minimum: int | None = None
+
+
+def load_trust(path: str | PathLike[str]) -> Trust:
+    """The trust file at a path; raises OSError if unreadable and `TrustError` if malformed."""
+    with open(path, "rb") as file:
+        data = file.read(_MAX_TRUST + 1)
+    if len(data) > _MAX_TRUST:
+        raise TrustError("the trust file is too large")
+    return parse_trust(data)
+
+
+def parse_trust(data: bytes) -> Trust:
+    """The trust file as bytes; white space is allowed, duplicate and further fields are not."""
+    try:
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_distinct)
+    except (ValueError, RecursionError) as error:
+        raise TrustError(f"the trust file is not JSON: {error}") from error
+    wrong = fields.wrong_field(value, _FIELDS)
+    if wrong is not None:
+        raise TrustError(f"the trust file's field {wrong!r} is missing, foreign or malformed")
+    del value["format"]
+    return Trust(**value)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a field occurs twice")
+    return found
+
+
+_FIELDS: Final = {
+    "checkpoint": fields.HEX_PUBLIC,
+    "format": fields.one_of("moot-trust/1"),
+    "minimum": fields.or_null(fields.number(0)),
+    "origin": fields.ORIGIN,
+    "root": fields.HEX_PUBLIC,
+}
