@@ -43,14 +43,18 @@ class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def open(self, passphrase: str | None) -> Signer:
         """The signer; the passphrase is asked for only if the key is locked."""
-        if self.locked is not None:
-            seed = unlock(self.locked, passphrase or "")
-        else:
-            seed = bytes.fromhex(self.secret or "")
-        signer = Signer(seed)
+        try:
+            signer = Signer(self._seed(passphrase))
+        except ValueError:
+            raise Malformed("the key file's secret is damaged", code="bad_key_file") from None
         if signer.kid != self.kid:
             raise Malformed("the key file holds another key", code="bad_key_file")
         return signer
+
+    def _seed(self, passphrase: str | None) -> bytes:
+        if self.locked is not None:
+            return unlock(self.locked, passphrase or "")
+        return bytes.fromhex(self.secret or "")
 
 
 class _FolderId(msgspec.Struct, frozen=True):

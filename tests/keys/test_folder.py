@@ -1,0 +1,186 @@
+"""Private keys on disk: whole, private, and only what they say they are."""
+
+from __future__ import annotations
+
+import stat
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from moot.core.errors import Malformed, Refused
+from moot.core.machine import KeyClass
+from moot.core.signing import Signer
+from moot.keys.folder import KeyFolder
+from moot.keys.held import FolderKeys, Passphrase
+from moot.keys.lock import QUICK, LockedSeed, lock, unlock
+
+ORIGIN = "moot.ledger/" + "a" * 32
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> KeyFolder:
+    return KeyFolder(tmp_path / "keys")
+
+
+def key_path(folder: KeyFolder, name: str, kid: str) -> Path:
+    return folder.ledger(ORIGIN) / f"{name}.{kid}.key"
+
+
+def test_a_key_is_found_again_by_name_and_id(folder: KeyFolder) -> None:
+    made = folder.add(ORIGIN, "amber-otter", KeyClass.AGENT)
+    held = FolderKeys(folder, ORIGIN).find("amber-otter", made.kid)
+    assert held is not None
+    assert held.signer.public == made.public
+    assert held.attended is False
+
+
+def test_a_key_of_another_name_ledger_or_id_is_not_found(folder: KeyFolder) -> None:
+    made = folder.add(ORIGIN, "amber-otter", KeyClass.AGENT)
+    assert FolderKeys(folder, ORIGIN).find("teal-crane", made.kid) is None
+    assert FolderKeys(folder, ORIGIN).find("amber-otter", "0" * 32) is None
+    assert FolderKeys(folder, "moot.ledger/" + "b" * 32).find("amber-otter", made.kid) is None
+
+
+def test_key_files_and_their_folder_are_private(folder: KeyFolder) -> None:
+    made = folder.add(ORIGIN, "amber-otter", KeyClass.AGENT)
+    path = key_path(folder, "amber-otter", made.kid)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o777])
+def test_a_key_that_others_may_read_is_refused(folder: KeyFolder, mode: int) -> None:
+    made = folder.add(ORIGIN, "amber-otter", KeyClass.AGENT)
+    key_path(folder, "amber-otter", made.kid).chmod(mode)
+    with pytest.raises(Refused) as refused:
+        folder.get(ORIGIN, "amber-otter", made.kid)
+    assert refused.value.code == "key_exposed"
+    assert "chmod 600" in refused.value.hint
+
+
+def test_a_renamed_key_file_does_not_give_another_name_its_key(folder: KeyFolder) -> None:
+    made = folder.add(ORIGIN, "amber-otter", KeyClass.AGENT)
+    path = key_path(folder, "amber-otter", made.kid)
+    path.rename(key_path(folder, "teal-crane", made.kid))
+    with pytest.raises(Malformed) as error:
+        folder.get(ORIGIN, "teal-crane", made.kid)
+    assert error.value.code == "bad_key_file"
+
+
+def test_a_file_whose_secret_was_exchanged_is_refused(folder: KeyFolder) -> None:
+    made = folder.add(ORIGIN, "amber-otter", KeyClass.AGENT)
+    path = key_path(folder, "amber-otter", made.kid)
+    file = msgspec.json.decode(path.read_bytes())
+    file["secret"] = Signer.new_seed().hex()
+    path.write_bytes(msgspec.json.encode(file))
+    with pytest.raises(Malformed) as error:
+        FolderKeys(folder, ORIGIN).find("amber-otter", made.kid)
+    assert error.value.code == "bad_key_file"
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"\xff\xfe", b'{"v":1}', b"null"])
+def test_a_damaged_key_file_is_malformed_never_a_crash(folder: KeyFolder, damage: bytes) -> None:
+    made = folder.add(ORIGIN, "amber-otter", KeyClass.AGENT)
+    key_path(folder, "amber-otter", made.kid).write_bytes(damage)
+    with pytest.raises(Malformed) as error:
+        folder.get(ORIGIN, "amber-otter", made.kid)
+    assert error.value.code == "bad_key_file"
+
+
+@pytest.mark.parametrize("secret", ["", "zz", "00" * 31, "00" * 33])
+def test_a_secret_of_the_wrong_form_is_malformed(folder: KeyFolder, secret: str) -> None:
+    made = folder.add(ORIGIN, "amber-otter", KeyClass.AGENT)
+    path = key_path(folder, "amber-otter", made.kid)
+    file = msgspec.json.decode(path.read_bytes())
+    file["secret"] = secret
+    path.write_bytes(msgspec.json.encode(file))
+    with pytest.raises(Malformed):
+        FolderKeys(folder, ORIGIN).find("amber-otter", made.kid)
+
+
+def test_a_locked_key_never_stands_in_the_clear(folder: KeyFolder) -> None:
+    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase="correct horse", cost=QUICK)
+    data = key_path(folder, "operator", made.kid).read_bytes()
+    file = msgspec.json.decode(data)
+    assert file["secret"] is None
+    assert b"correct horse" not in data
+
+
+def test_a_locked_key_opens_with_its_passphrase_and_says_whether_it_was_attended(
+    folder: KeyFolder,
+) -> None:
+    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase="pass", cost=QUICK)
+    asked: list[str] = []
+
+    def ask(name: str) -> Passphrase:
+        asked.append(name)
+        return Passphrase("pass", attended=True)
+
+    keys = FolderKeys(folder, ORIGIN, ask)
+    first, second = keys.find("operator", made.kid), keys.find("operator", made.kid)
+    assert first is not None
+    assert first is second
+    assert first.attended is True
+    assert first.signer.public == made.public
+    assert asked == ["operator"]
+
+
+def test_a_wrong_passphrase_opens_nothing(folder: KeyFolder) -> None:
+    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase="pass", cost=QUICK)
+    keys = FolderKeys(folder, ORIGIN, lambda _: Passphrase("Pass", attended=True))
+    with pytest.raises(Refused) as refused:
+        keys.find("operator", made.kid)
+    assert refused.value.code == "wrong_passphrase"
+
+
+def test_a_locked_key_without_anyone_to_unlock_it_is_refused(folder: KeyFolder) -> None:
+    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase="pass", cost=QUICK)
+    with pytest.raises(Refused) as refused:
+        FolderKeys(folder, ORIGIN).find("operator", made.kid)
+    assert refused.value.code == "human_key_required"
+
+
+def test_a_locked_seed_with_an_absurd_cost_is_refused_before_it_is_paid() -> None:
+    locked = lock(bytes(32), "pass", QUICK)
+    for greedy in (
+        LockedSeed(locked.box, 1 << 40, locked.rounds, locked.salt),
+        LockedSeed(locked.box, locked.memory, 10**9, locked.salt),
+        LockedSeed(locked.box, -1, locked.rounds, locked.salt),
+    ):
+        with pytest.raises(Malformed):
+            unlock(greedy, "pass")
+
+
+@pytest.mark.parametrize("field", ["box", "salt"])
+@pytest.mark.parametrize("value", ["", "zz", "00"])
+def test_a_damaged_locked_seed_is_an_expected_error(field: str, value: str) -> None:
+    damaged = msgspec.structs.replace(lock(bytes(32), "pass", QUICK), **{field: value})
+    with pytest.raises((Malformed, Refused)):
+        unlock(damaged, "pass")
+
+
+def test_the_folder_has_one_id_however_many_make_it_at_once(folder: KeyFolder) -> None:
+    seen: list[str] = []
+    start = threading.Barrier(8)
+
+    def read() -> None:
+        start.wait()
+        seen.append(KeyFolder(folder.path).custodian)
+
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 8
+    assert len(set(seen)) == 1
+
+
+def test_looking_for_a_key_creates_nothing(tmp_path: Path) -> None:
+    folder = KeyFolder(tmp_path / "absent")
+    assert folder.get(ORIGIN, "amber-otter", "0" * 32) is None
+    assert list(folder.names(ORIGIN)) == []
+    assert not (tmp_path / "absent").exists()
