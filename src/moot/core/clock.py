@@ -39,8 +39,8 @@ def fixed_clock(text: str) -> Clock:
 
 def to_text(millis: Millis) -> str:
     """`2026-02-18T16:00:00.000Z`. The prefix of the running second is kept: it is asked often."""
-    _check_range(millis)
     global _last  # noqa: PLW0603 - a one-entry cache; a race only costs a second formatting
+    _check_range(millis)
     second, rest = divmod(millis, 1_000)
     known, prefix = _last
     if second != known:

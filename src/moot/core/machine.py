@@ -61,13 +61,26 @@ class Acting(msgspec.Struct, frozen=True):
         return Actor(id=self.id, epoch=self.epoch, kid=self.kid, role=self.role)
 
 
+class Sign(msgspec.Struct, frozen=True):
+    """An agent's latest proved sign of life, with its proof.
+
+    `event` is the hash of a signed event; else `heartbeat` and `signature` are the signed text.
+    """
+
+    at: Millis
+    event: str | None = None
+    heartbeat: str | None = None
+    signature: str | None = None
+
+
 class Context(msgspec.Struct, frozen=True):
-    """The outside world of one decision."""
+    """The outside world of one decision. `seen` holds the agents the machine's `asks` named."""
 
     now: Millis
     actor: Acting
     stream: str
     origin: str
+    seen: dict[str, Sign] = {}
 
 
 class Recorded(msgspec.Struct, Generic[E], frozen=True):
@@ -172,6 +185,10 @@ def no_agenda(_state: Any, _now: Millis) -> tuple[Due, ...]:
     return ()
 
 
+def asks_nobody(_state: Any, _command: Any) -> tuple[str, ...]:
+    return ()
+
+
 def no_index(_recorded: Recorded[Any]) -> tuple[RowChange, ...]:
     return ()
 
@@ -183,6 +200,7 @@ class Machine(Generic[S]):
     `guarded` names the commands that run something or take something from someone; before them
     every record since the last signed snapshot is verified, not only read. `timeouts` gives the
     commands that are overdue; a machine with a long agenda may offer a quicker way than reading it.
+    `asks` names the agents whose last sign of life a decision depends on.
     """
 
     def __init__(
@@ -198,6 +216,7 @@ class Machine(Generic[S]):
         agenda: Callable[[S, Millis], tuple[Due, ...]] = no_agenda,
         index: Callable[[Recorded[Any]], Iterable[RowChange]] = no_index,
         timeouts: Callable[[S, Millis], Iterable[Command]] | None = None,
+        asks: Callable[[S, Any], Iterable[str]] = asks_nobody,
         guarded: frozenset[type[Command]] = frozenset(),
     ) -> None:
         self.name = name
@@ -210,6 +229,7 @@ class Machine(Generic[S]):
         self.agenda = agenda
         self.index = index
         self.timeouts = timeouts or self._overdue_commands
+        self.asks = asks
         self.guarded = guarded
         self.type_of = {event: f"{name}.{snake(event.__name__)}" for event in events}
         self.event_of = {text: event for event, text in self.type_of.items()}

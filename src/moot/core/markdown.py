@@ -126,7 +126,7 @@ def _chunks(text: str, start: int, end: int) -> Iterator[str]:
         # With no LF in sight, a CR that is not the last character is not half of a CR LF.
         stop = text.rfind("\n", start, near) + 1 or text.rfind("\r", start, near - 1) + 1
         if not stop:
-            ending = _ENDING.search(text, near - 1, end)
+            ending = _ENDING.search(text, near, end)
             stop = ending.end() if ending else end
         yield text[start:stop]
         start = stop

@@ -50,7 +50,7 @@ def read_note(note: str, public: bytes) -> Checkpoint:
     text, _, tail = note.partition("\n\n")
     text += "\n"
     match = _TEXT.match(text)
-    if not match:
+    if not match or _text(_b64(match["root"])) != match["root"]:
         raise Malformed("this is not a checkpoint note", code="bad_note")
     prefix = f"— {match['origin']} "
     stamp = _b64(tail[len(prefix) : -1]) if tail.startswith(prefix) else b""

@@ -7,18 +7,21 @@ holds it, `Record.body` reads it back.
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
-from moot.core.canonical import check_profile, encode_checked
+from moot.core.canonical import MAX_INT, check_profile, encode_checked
 from moot.core.errors import Malformed, Refused
 from moot.core.signing import EVENT, Signer, verify
 
 MAX_BODY_BYTES: Final = 65_536
 MAX_TEXT_BYTES: Final = 16_384
 MAX_ARTIFACTS: Final = 256
+MAX_ROLE, MAX_CORR, MAX_KEY, MAX_MEDIA_TYPE = 64, 128, 300, 127
+_HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 _FRAMED_TYPE: Final = len(EVENT).to_bytes(8, "big") + EVENT
 
 
@@ -42,7 +45,7 @@ class ArtifactRef(msgspec.Struct, frozen=True):
 class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is signed, field by field."""
 
-    v: int = 1
+    v: Literal[1] = 1
     origin: str
     stream: str
     seq: int
@@ -96,7 +99,7 @@ class Record:
     def body(self) -> Body:
         try:
             return _decode_body(self.raw)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             place = f"{self.stream} event {self.seq}"
             raise Malformed(f"unreadable body: {error}", code="unreadable", where=place) from None
 
@@ -115,7 +118,8 @@ class Record:
 
 def seal(body: Body, signer: Signer) -> Record:
     """Check the profile and the limits, encode once, sign those bytes."""
-    check_profile(body.data, "data")
+    check_profile(body.data, "data", depth=1)
+    _check_fields(body)
     raw = encode_checked(body)
     if len(raw) > MAX_BODY_BYTES:
         raise Refused(
@@ -124,3 +128,23 @@ def seal(body: Body, signer: Signer) -> Record:
             hint="put long text into a file: it is stored beside the record and cited by its hash",
         )
     return Record(body.stream, body.seq, signer.kid, raw, signer.sign(EVENT, raw))
+
+
+def _check_fields(body: Body) -> None:
+    """What callers hand in, held to section 3: a checker would call anything else tampered."""
+    _check_length("role", body.actor.role, MAX_ROLE)
+    _check_length("key", body.key, MAX_KEY)
+    _check_length("corr", body.corr, MAX_CORR)
+    if body.cause is not None and not _HASH.match(body.cause):
+        raise Malformed("not the hash of an event", where="cause")
+    if len(body.artifacts) > MAX_ARTIFACTS:
+        raise Malformed(f"more than {MAX_ARTIFACTS} artifacts", where="artifacts")
+    for ref in body.artifacts:
+        _check_length("artifacts.media_type", ref.media_type, MAX_MEDIA_TYPE)
+        if not _HASH.match(ref.sha256) or not 0 <= ref.size <= MAX_INT:
+            raise Malformed("not the hash and size of an artifact", where="artifacts")
+
+
+def _check_length(where: str, text: str | None, most: int) -> None:
+    if text is not None and not 1 <= len(text) <= most:
+        raise Malformed(f"holds {len(text)} characters, not 1 to {most}", where=where)

@@ -26,6 +26,7 @@ ENDORSEMENT: Final = b"application/vnd.moot.key-endorsement.v1+json"
 HEARTBEAT: Final = b"application/vnd.moot.heartbeat.v1+json"
 SNAPSHOT: Final = b"application/vnd.moot.snapshot.v1"
 
+PUBLIC_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
 _FIELD_PRIME: Final = 2**255 - 19
 
@@ -45,7 +46,7 @@ def public_key(text: str) -> bytes:
         raw = bytes.fromhex(text)
     except ValueError:
         raw = b""
-    if len(raw) != 32 or raw.hex() != text:
+    if len(raw) != PUBLIC_BYTES or raw.hex() != text:
         raise Malformed("a public key is 64 lower-case hex digits", code="bad_key")
     if is_weak(raw):
         raise Malformed("this public key is weak: anyone could sign for it", code="weak_key")
@@ -87,8 +88,8 @@ def verify(public: bytes, payload_type: bytes, body: bytes, signature: bytes) ->
 
 
 def verify_raw(public: bytes, message: bytes, signature: bytes) -> bool:
-    if len(signature) != SIGNATURE_BYTES:
-        return False
+    if len(public) != PUBLIC_BYTES or len(signature) != SIGNATURE_BYTES:
+        return False  # libsodium reads by these lengths, whatever it is given
     try:
         crypto_sign_open(signature + message, public)
     except BadSignatureError:

@@ -1,4 +1,8 @@
-"""States as bytes, for snapshots: msgpack, with persistent maps written as plain ones."""
+"""States as bytes, for snapshots: msgpack, with persistent maps written as plain ones.
+
+Equal states give equal bytes in every process: maps are written in the order of their keys, not
+of their hashes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ S = TypeVar("S")
 
 def _to_plain(value: Any) -> Any:
     if isinstance(value, Map):
-        return dict(value)
+        return {key: value[key] for key in sorted(value)}
     raise NotImplementedError(type(value).__name__)
 
 

@@ -15,7 +15,7 @@ import msgspec
 from moot.core.clock import Millis, to_text
 from moot.core.errors import MootError, Refused
 from moot.core.ledger import Change, Entry, RowEdit
-from moot.core.machine import Command, Context, Decision, Draft, Recorded
+from moot.core.machine import Command, Context, Decision, Draft, Put, Recorded
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, stream_name
 from moot.core.record import Body, Record, seal
 from moot.core.registry.model import State as Registry
@@ -23,6 +23,7 @@ from moot.core.signing import key_id
 from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, as_refused, repeat_of
 from moot.engine.keys import Hand, Keys, hand_of, hand_of_system
 from moot.engine.replay import SNAPSHOT_EVERY, Loaded, Replay, read_record, take_snapshot
+from moot.engine.signs import SEEN, signs_of
 from moot.store.artifacts import Artifacts
 
 MAX_TIMEOUTS = 1_000
@@ -50,6 +51,7 @@ class Batch:
         self._entries: list[Entry] = []
         self._edits: list[RowEdit] = []
         self._hands: dict[tuple[str, str | None, int], Hand] = {}
+        self._seen: dict[str, RowEdit] = {}
 
     @property
     def count(self) -> int:
@@ -68,12 +70,17 @@ class Batch:
         recorded = self._apply_timeouts(stream)
         return Outcome(stream, recorded, self._streams[stream].state)
 
+    def prove(self, streams: set[str]) -> None:
+        """Load these with every signature checked, before any job relies on them."""
+        for stream in streams:
+            self._load(stream, proved=True)
+
     def flush(self) -> None:
         """Everything decided, in one go, with snapshots where they are due."""
         if not self._entries:
             return
         self._change.append(self._entries)
-        self._change.edit_rows(self._edits)
+        self._change.edit_rows([*self._edits, *self._seen.values()])
         for stream, loaded in self._streams.items():
             if loaded.seq // SNAPSHOT_EVERY > self._began[stream] // SNAPSHOT_EVERY:
                 self._snapshot(stream, loaded)
@@ -85,8 +92,7 @@ class Batch:
 
     def _run(self, job: Job) -> Outcome | MootError:
         stream_name(job.stream)
-        proved = type(job.command) in self._replay.machine(job.stream).guarded
-        loaded = self._load(job.stream, proved)
+        loaded = self._load(job.stream)
         repeat = self._repeat(job)
         if repeat is not None and repeat.done_at:
             return self._replayed(job, loaded, repeat)
@@ -137,7 +143,9 @@ class Batch:
 
     def _decide(self, stream: str, command: Command, hand: Hand) -> Decision:
         loaded = self._streams[stream]
-        context = Context(self._now, hand.acting, stream, self._origin)
+        asked = loaded.machine.asks(loaded.state, command)
+        seen = signs_of(self._change, self._replay, asked) if asked else {}
+        context = Context(self._now, hand.acting, stream, self._origin, seen)
         return loaded.machine.decide(loaded.state, command, context)
 
     def _repeat(self, job: Job) -> Repeat | None:
@@ -252,6 +260,9 @@ class Batch:
         self._entries.append(Entry(record, key))
         rows = loaded.machine.index(recorded)
         self._edits.extend(RowEdit(row, record.stream, record.seq) for row in rows)
+        # Any signed event is a sign of life; the row says where the newest one stands.
+        row = Put(SEEN, body.actor.id, {"at": self._now})
+        self._seen[body.actor.id] = RowEdit(row, record.stream, record.seq)
         return recorded
 
     def _snapshot(self, stream: str, loaded: Loaded) -> None:

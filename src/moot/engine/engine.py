@@ -11,19 +11,20 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from moot.core.clock import Clock
+from moot.core.clock import Clock, Millis
 from moot.core.errors import MootError, Refused
 from moot.core.ledger import Store
-from moot.core.machine import Command, Due
+from moot.core.machine import Command, Due, Sign
 from moot.core.names import CHECKPOINT, REGISTRY
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.batch import Batch, Result
 from moot.engine.checkpoints import EVERY_EVENTS, Kept, make_checkpoint
 from moot.engine.job import Job, Outcome
-from moot.engine.keys import Keys, Trust
+from moot.engine.keys import Keys, Trust, hand_of
 from moot.engine.machines import Machines
 from moot.engine.replay import Loaded, Replay
+from moot.engine.signs import heartbeat, signs_of
 from moot.store.artifacts import Artifacts
 
 
@@ -73,8 +74,9 @@ class Engine:
         """Many jobs in one commit; each gets its own outcome or error, in order."""
         waiting = list(jobs)
         with self._turn:
-            self._prove_guarded(waiting)
+            guarded = self._prove_guarded(waiting)
             with self._batch() as batch:
+                batch.prove(guarded)
                 return [batch.run(job) for job in waiting]
 
     def tick(self, stream: str) -> Outcome | None:
@@ -98,6 +100,22 @@ class Engine:
             raise
         batch.commit_to(self._replay)
         self._count(batch.count)
+
+    def beat(self, name: str) -> Millis:
+        """Say that `name` is alive; returns the time now kept, which never moves back."""
+        if self._frozen is not None:
+            raise self._frozen
+        hand = hand_of(self.registry(), self.keys, name)
+        now = self.clock()
+        with self._turn, self.store.write() as change:
+            kept = change.put_heartbeat(heartbeat(hand, self.trust.origin, now))
+            known = None if kept else change.heartbeat(name)
+        return known.at if known is not None else now
+
+    def signs(self, names: Iterable[str]) -> dict[str, Sign]:
+        """The latest proved sign of life of each of `names`."""
+        with self._turn, self.store.read() as view:
+            return signs_of(view, self._replay, names)
 
     def state(self, stream: str) -> Any:
         """The state of `stream` now; the machine's initial one if it has no events."""
@@ -166,8 +184,13 @@ class Engine:
             self.checkpoint()
         self._unpinned = 0
 
-    def _prove_guarded(self, jobs: Iterable[Job]) -> None:
-        """Before the lock: verify the whole history that a guarded command relies on."""
-        for job in jobs:
-            if type(job.command) in self._replay.machine(job.stream).guarded:
-                self.load(job.stream, proved=True)
+    def _prove_guarded(self, jobs: Iterable[Job]) -> set[str]:
+        """Before the lock: verify the whole history that guarded commands rely on."""
+        guarded = {
+            job.stream
+            for job in jobs
+            if type(job.command) in self._replay.machine(job.stream).guarded
+        }
+        for stream in guarded:
+            self.load(stream, proved=True)
+        return guarded

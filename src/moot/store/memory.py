@@ -8,13 +8,14 @@ from __future__ import annotations
 import copy
 import re
 import threading
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
-from moot.core.errors import Conflict, Refused
+from moot.core.errors import Conflict, Refused, StoreFailed
 from moot.core.ledger import Entry, Head, Heartbeat, RowEdit, Snapshot, StoredRow
 from moot.core.machine import Drop, Put, Words
 from moot.core.record import Record
@@ -68,9 +69,8 @@ class MemoryView:
         yield from self._t.chains.get(stream, [])[after + 1 :]
 
     def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
-        keys = self._t.key_of.get(stream, [])
-        found = [(key, seq) for seq, key in enumerate(keys) if key and key.startswith(prefix)]
-        return sorted(found)
+        keys = enumerate(self._t.key_of.get(stream, []))
+        return sorted((key, seq) for seq, key in keys if key is not None and key.startswith(prefix))
 
     def snapshot(self, stream: str) -> Snapshot | None:
         return self._t.snapshots.get(stream)
@@ -86,11 +86,9 @@ class MemoryView:
         return [rows[key] for key in keys[:limit]]
 
     def search(self, space: str, words: str, limit: int = 100) -> list[str]:
-        wanted = re.findall(r"\w+", words.lower())
+        wanted = _words(words)
         texts = self._t.words.get(space, []) if wanted else []
-        return [key for key, text in texts if set(wanted) <= set(re.findall(r"\w+", text.lower()))][
-            :limit
-        ]
+        return [key for key, text in texts if wanted <= _words(text)][:limit]
 
     def heartbeat(self, agent: str) -> Heartbeat | None:
         return self._t.beats.get(agent)
@@ -120,13 +118,24 @@ class MemoryView:
         yield from self._t.forks
 
 
+def _words(text: str) -> set[str]:
+    """Runs of letters and digits, without regard to case and accents."""
+    plain = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFD", text))
+    return set(re.findall(r"[^\W_]+", plain.lower()))
+
+
 class MemoryChange(MemoryView):
     def append(self, entries: Iterable[Entry]) -> None:
-        for record, key in entries:
-            chain = self._t.chains.setdefault(record.stream, [])
-            if record.seq != len(chain):
+        """All positions are checked before anything is written."""
+        batch = list(entries)
+        ends: dict[str, int] = {}
+        for record, _ in batch:
+            end = ends.get(record.stream, len(self._t.chains.get(record.stream, ())))
+            if record.seq != end:
                 raise Conflict("position_taken", f"{record.stream} has moved on", hint="try again")
-            chain.append(record)
+            ends[record.stream] = end + 1
+        for record, key in batch:
+            self._t.chains.setdefault(record.stream, []).append(record)
             self._t.key_of.setdefault(record.stream, []).append(key)
 
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
@@ -173,24 +182,33 @@ class MemoryStore:
         self._tables = _Tables()
         self._writes = 0
         self._turn = threading.RLock()
-        self._open: MemoryChange | None = None
+        self._open: MemoryView | None = None
 
     @contextmanager
     def read(self) -> Iterator[MemoryView]:
-        with self._turn:
-            yield self._open or MemoryView(self._tables)
+        """Inside another read or a write: the same view."""
+        with self._turn, self._opened(self._open or MemoryView(self._tables)) as view:
+            yield view
 
     @contextmanager
     def write(self) -> Iterator[MemoryChange]:
         with self._turn:
+            if self._open is not None:
+                raise StoreFailed("nested_write", "a write began inside a read or another write")
             draft = self._tables.copied()
-            self._open = MemoryChange(draft)
-            try:
-                yield self._open
-                self._tables = draft
-                self._writes += 1
-            finally:
-                self._open = None
+            change = MemoryChange(draft)
+            with self._opened(change):
+                yield change
+            self._tables = draft
+            self._writes += 1
+
+    @contextmanager
+    def _opened(self, view: MemoryView) -> Iterator[MemoryView]:
+        outside, self._open = self._open, view
+        try:
+            yield view
+        finally:
+            self._open = outside
 
     def changes(self) -> int:
         return self._writes

@@ -3,14 +3,15 @@
 The norm is docs/format.md; every check names its section. A tour, from the bytes up:
 
 - `canonical`, `crypto`, `fields`: canonical JSON within limits; signatures, hashes; single fields.
-- `records`: one event from its line (steps 1 to 3), all that does not depend on other lines.
+- `records`, `template`: one event from its line (steps 1 to 3): all that needs no other line.
 - `parallel`: the same in several processes.
 - `keys`: the registry, a pure object that holds only keys whose chain was proved (step 5).
 - `chain`, `spool`: the streams and their hashes (step 4), in memory that does not grow.
-- `artifacts`, `heads`, `tree`, `note`: what follows the events (steps 6 and 7).
+- `artifacts`, `heads`, `proofs`, `tree`, `note`: what follows the events (steps 6 and 7).
 - `attribution`: whether each author's key was valid.
-- `bundle`, `check`: the lines in order, and the proof over them, numbered as in section 7.
-- `marks`, `verdict`, `report`: what was found, and a result that explains itself.
+- `bundle`, `check`, `ending`: the lines in order, and the proof over them, as section 7 numbers it.
+- `state`, `marks`, `failure`: what a check knows so far, and what it found wrong.
+- `verdict`, `report`, `sentences`, `findings`: a result that explains itself.
 - `trust`, `policy`: what the caller brings: whom to believe, and a protocol's own rules.
 
 `standalone.py` is a second checker, written from the norm alone; the two must agree.
@@ -26,10 +27,11 @@ from collections.abc import Iterable
 from os import PathLike
 
 from moot.verify.bundle import lines_of
-from moot.verify.check import Checker, Demands, Kept, Progress, ReadEvents, read_here
+from moot.verify.check import check, read_here
 from moot.verify.parallel import Workers
 from moot.verify.policy import AllOf, Contribution, Policy, Record
 from moot.verify.report import report
+from moot.verify.state import Demands, Kept, Progress
 from moot.verify.trust import Trust, TrustError, load_trust, parse_trust
 from moot.verify.verdict import Check, Finding, Place, Verdict
 
@@ -86,14 +88,8 @@ def verify_records(
     """
     demands = Demands(trust, policy, progress, tuple(kept), kept_complete)
     if workers is not None:
-        return _verify(lines, demands, workers.read)
+        return report(check(lines, demands, workers.read))
     if jobs <= 1:
-        return _verify(lines, demands, read_here)
+        return report(check(lines, demands, read_here))
     with Workers(jobs) as started:
-        return _verify(lines, demands, started.read)
-
-
-def _verify(lines: Iterable[bytes], demands: Demands, read: ReadEvents) -> Verdict:
-    checker = Checker(lines, demands, read)
-    checker.run()
-    return report(checker)
+        return report(check(lines, demands, started.read))

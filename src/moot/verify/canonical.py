@@ -23,11 +23,20 @@ class NotCanonical(ValueError):
 
 def parse(data: bytes) -> Any:
     """The value of a canonical JSON text; raises `NotCanonical`."""
+    return parse_text(decode(data))
+
+
+def decode(data: bytes) -> str:
+    """The text of UTF-8 bytes; raises `NotCanonical`."""
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise NotCanonical("not UTF-8") from error
-    if _is_deep(text):
+
+
+def parse_text(text: str, max_depth: int = MAX_DEPTH) -> Any:
+    """The value of a canonical JSON text, which is part of another one if less depth is left."""
+    if _is_deep(text, max_depth):
         raise NotCanonical(f"nested deeper than {MAX_DEPTH}")
     value = _decode(_decoder, text)
     if _encoder.encode(value) != text:
@@ -54,17 +63,17 @@ def _decode(decoder: json.JSONDecoder, text: str) -> Any:
     return value
 
 
-def _is_deep(text: str) -> bool:
+def _is_deep(text: str, max_depth: int) -> bool:
     """Whether arrays and objects nest deeper than allowed, without parsing.
 
     Few texts hold more brackets than the limit; only those are looked at closely. Removing the
-    innermost pairs once takes away exactly one level, so what is left after MAX_DEPTH rounds is
+    innermost pairs once takes away exactly one level, so what is left after `max_depth` rounds is
     deeper (or does not match up, and is no JSON).
     """
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+    if text.count("[") + text.count("{") <= max_depth:
         return False
     nest = _NOT_BRACKET.sub("", _STRING.sub("", text)).translate(_ONE_BRACKET)
-    for _ in range(MAX_DEPTH):
+    for _ in range(max_depth):
         nest = nest.replace("[]", "")
     return bool(nest)
 
@@ -76,10 +85,15 @@ _ONE_BRACKET = str.maketrans("{}", "[]")
 _HIGH = re.compile(r"[\ud800-\U0010ffff]")
 
 
-def _integer(digits: str) -> int:
-    if len(digits) > _MAX_DIGITS or not -MAX_INT <= (value := int(digits)) <= MAX_INT:
-        raise NotCanonical("an integer beyond 2^53-1")
-    return value
+class _Integers(dict[str, int]):
+    """Turns digits into numbers; short ones are remembered, which spares the parser a call each."""
+
+    def __missing__(self, digits: str) -> int:
+        if len(digits) > _MAX_DIGITS or not -MAX_INT <= (value := int(digits)) <= MAX_INT:
+            raise NotCanonical("an integer beyond 2^53-1")
+        if len(digits) <= 3:
+            self[digits] = value
+        return value
 
 
 def _no_number(_text: str) -> NoReturn:
@@ -92,7 +106,9 @@ def _low_keys(pairs: list[tuple[str, Any]]) -> None:
         raise NotCanonical("a key with a character from U+D800 on")
 
 
-_decoder = json.JSONDecoder(parse_int=_integer, parse_float=_no_number, parse_constant=_no_number)
+_decoder = json.JSONDecoder(
+    parse_int=_Integers().__getitem__, parse_float=_no_number, parse_constant=_no_number
+)
 _key_decoder = json.JSONDecoder(object_pairs_hook=_low_keys)
 _encoder = json.JSONEncoder(
     sort_keys=True,

@@ -1,33 +1,29 @@
 """The proof of section 7, step by step, over lines that are seen once and in order.
 
-Steps 1 to 3 for events may be done elsewhere, by the `read` that is passed in; they arrive here in
-the order of their lines. Steps 4 to 7 and what follows the last line are done here. The first
-`Bad` ends the reading and is the verdict; everything else is a mark, and reading goes on.
+1 to 3 for events may be done elsewhere, by the `read` that is passed in: they arrive here in the
+order of their lines. 4 (chain), 5 (registry), 6 (artifacts) and 7 (proofs, checkpoint) are done
+here, and what follows the last line in `ending`. The first `Bad` ends the reading and is the
+verdict; everything else is a mark, and reading goes on. The caller still owes the trust file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
 
-from moot.verify import bundle, canonical, fields, tree
-from moot.verify.artifacts import Artifacts
+from moot.verify import bundle, canonical, ending, fields
 from moot.verify.attribution import Attribution
 from moot.verify.chain import Chain
 from moot.verify.crypto import kid
-from moot.verify.failure import Bad
+from moot.verify.failure import Bad, Position
 from moot.verify.keys import Registry
-from moot.verify.marks import Mark, Marks
-from moot.verify.note import Note, read_note
-from moot.verify.policy import Contribution, Policy, record_of
+from moot.verify.note import read_note
+from moot.verify.policy import record_of
 from moot.verify.records import REGISTRY, Event, Table, open_envelope, read_event
-from moot.verify.trust import Trust
-from moot.verify.verdict import VerdictName
+from moot.verify.state import Demands, Header, State
 
 NumberedLines = Iterator[tuple[int, bytes]]
 ReadEvents = Callable[[NumberedLines, Table], Iterator[tuple[int, Event]]]
-Progress = Callable[[int, int], None]
-Kept = Iterable[tuple[str, int, str]]
 
 _PROGRESS_EVERY: Final = 1024
 _STEP_NAMES: Final = {
@@ -43,30 +39,9 @@ _STEP_NAMES: Final = {
 _RANKS: Final = {"fork": 1, "artifact": 2, "chunk": 2, "proof": 3, "checkpoint": 4}
 
 
-class Header(NamedTuple):
-    """The first line."""
-
-    digest: str
-    lines: int
-    origin: str
-
-
-class Proof(NamedTuple):
-    """A proof that waits for its checkpoint; a path too long for any tree is not kept."""
-
-    index: int
-    leaf: bytes
-    path: tuple[bytes, ...] | None
-
-
-class Demands(NamedTuple):
-    """What the caller brings to a check beside the lines."""
-
-    trust: Trust | None = None
-    policy: Policy | None = None
-    progress: Progress | None = None
-    kept: Kept = ()
-    kept_complete: bool = False
+def check(lines: Iterable[bytes], demands: Demands, read: ReadEvents) -> State:
+    """Check the lines of a bundle; what comes back holds the verdict in its marks."""
+    return _Checker(lines, demands, read).run()
 
 
 def read_here(lines: NumberedLines, table: Table) -> Iterator[tuple[int, Event]]:
@@ -79,29 +54,18 @@ def read_here(lines: NumberedLines, table: Table) -> Iterator[tuple[int, Event]]
         yield number, event
 
 
-class Checker:
-    """One check of one bundle; `run` once, then read what it found."""
-
+class _Checker:
     def __init__(self, lines: Iterable[bytes], demands: Demands, read: ReadEvents) -> None:
         self._lines = bundle.Lines(lines)
         self._read = read
         self._rank = 0
-        self._line = 0
-        self.demands = demands
-        self.marks = Marks()
-        self.artifacts = Artifacts()
-        self.header: Header | None = None
-        self.registry = Registry("")
-        self.chain = Chain("")
-        self.attribution: Attribution | None = None
-        self.proofs: dict[str, Proof] = {}
-        self.note: Note | None = None
-        self.bad: Bad | None = None
-        self.contributions: list[Contribution] = []
-        self.unshown_from: int | None = None
+        self._line = 1
+        self._table = Table("", {}, False)
+        self._attribution: Attribution | None = None
+        self._heads: set[str] = set()
+        self._state = State(demands)
 
-    def run(self) -> None:
-        """Read everything; afterwards `marks` holds the verdict."""
+    def run(self) -> State:
         try:
             self._header()
             self._events()
@@ -110,47 +74,46 @@ class Checker:
         except Bad as bad:
             self._stop(bad)
         finally:
-            self.chain.close()
-            if self.attribution is not None:
-                self.attribution.close()
+            self._state.chain.close()
+            if self._attribution is not None:
+                self._attribution.close()
+        return self._state
 
     # Line 1.
 
     def _header(self) -> None:
         line = self._lines.take()
         if line is None:
-            raise Bad(1, "empty", "there is no header").at(1)
-        self._line = 1
+            raise Bad(1, "empty", "there is no header")
         kind, value = bundle.parse_line(line)
         if kind != "header":
             raise Bad(1, "order_wrong", "the first line is not the header")
-        self.header = Header(value["digest"], value["lines"], value["origin"])
-        self.registry = Registry(self.header.origin)
-        self.chain = Chain(self.header.origin)
+        state, origin = self._state, value["origin"]
+        state.header = Header(value["digest"], value["lines"], origin)
+        state.registry = Registry(origin)
+        state.chain = Chain(origin)
+        with_bodies = state.demands.policy is not None
+        self._table = Table(origin, state.registry.publics, with_bodies)
 
     # Events: the registry first and here, because its keys are needed to read the rest.
 
     def _events(self) -> None:
-        self._table = Table(self.registry.origin, self.registry.publics, self._with_bodies())
+        self._line = 2
         for number, line in self._lines.envelopes():
             self._line = number
-            event = read_event(line, self._table if self.chain.streams else self._first(line))
+            event = read_event(line, self._table if number > 2 else self._first(line))
             self._take(event, number)
             if event.stream != REGISTRY:
                 break
+        self._heads = {key.heads for key in self._state.registry.revoked() if key.heads}
         for number, event in self._read(self._lines.envelopes(), self._table):
             self._take(event, number)
-        self._line = self._lines.number
-
-    def _with_bodies(self) -> bool:
-        return self.demands.policy is not None
 
     def _first(self, line: bytes) -> Table:
         """Step 5: event 0's key is taken from its own `root`."""
         try:
-            body = canonical.parse(open_envelope(line).payload)
-            root = body["data"]["root"]
-        except (canonical.NotCanonical, KeyError, TypeError, IndexError):
+            root = canonical.parse(open_envelope(line).payload)["data"]["root"]
+        except (canonical.NotCanonical, LookupError, TypeError):
             root = None
         if not fields.HEX_PUBLIC(root):
             raise Bad(5, "registry_rule", "the first event does not create the ledger", "data.root")
@@ -159,36 +122,40 @@ class Checker:
 
     def _take(self, event: Event, line: int) -> None:
         """Steps 4 and 5 for an event whose steps 1 to 3 hold."""
+        state = self._state
         self._line = line
         if not event.known:
-            self._mark("unknown-key", "authors", "key_unknown", "no such key is registered", line)
-        self.chain.link(event, line)
-        proven = event.known
-        if event.stream == REGISTRY:
-            self.registry.accept(event)
-        else:
-            proven = self._attribute(event, line) and proven
-        self.artifacts.cite(event.cites)
-        self._show(event, line, proven)
-        self._tell(line)
+            message, where = "no such key is registered", f"key {event.kid}"
+            state.mark("unknown-key", "authors", "key_unknown", message, line, where)
+        state.chain.link(event, line)
+        judge = self._register if event.stream == REGISTRY else self._attribute
+        proven = judge(event, line)
+        state.artifacts.cite(event.cites)
+        if state.demands.policy is not None:
+            self._show(event, line, proven)
+        if line % _PROGRESS_EVERY == 0:
+            self._tell()
+
+    def _register(self, event: Event, _line: int) -> bool:
+        try:
+            self._state.registry.accept(event)
+        except Bad as bad:
+            raise bad.at(position=Position(REGISTRY, event.seq)) from None
+        return True
 
     def _attribute(self, event: Event, line: int) -> bool:
-        if self.attribution is None:
-            self.attribution = Attribution(self.registry, self.marks)
+        state = self._state
+        if self._attribution is None:
+            self._attribution = Attribution(state.registry, state.marks)
         # An unknown key was marked at this line already.
-        if not event.known:
-            return False
-        return self.attribution.judge(event, line, len(self.chain.streams) - 1)
+        return event.known and self._attribution.judge(event, line, len(state.chain.streams) - 1)
 
     def _show(self, event: Event, line: int, proven: bool) -> None:
-        policy = self.demands.policy
-        if policy is None or self.unshown_from is not None:
-            return
-        if not proven:
-            self.unshown_from = line
-            return
-        assert event.body is not None
-        self.contributions.extend(policy(record_of(event.body, event.hash, line)))
+        state, policy = self._state, self._state.demands.policy
+        if not proven and state.unshown_from is None:
+            state.unshown_from = line
+        if policy is not None and event.body is not None and state.unshown_from is None:
+            state.contributions.extend(policy(record_of(event.body, event.hash, line)))
 
     # Lines after the events.
 
@@ -197,169 +164,106 @@ class Checker:
             self._line = self._lines.number
             kind, value = _open(line)
             self._in_order(kind)
-            getattr(self, f"_{kind}")(value)
-            self._tell(self._line)
+            _HANDLERS[kind](self, value)
+            if self._line % _PROGRESS_EVERY == 0:
+                self._tell()
 
     def _in_order(self, kind: str) -> None:
+        """Step 1: kinds in their order, an artifact's chunks behind it, nothing after the note."""
         rank = _RANKS.get(kind, 0)
-        due = self.artifacts.is_open
-        if rank < max(self._rank, 1) or self.note is not None or (due and kind != "chunk"):
+        due = self._state.artifacts.is_open
+        if rank < max(self._rank, 1) or self._state.note is not None or (due and kind != "chunk"):
             raise Bad(1, "order_wrong", f"a line of kind {kind} does not stand here")
         self._rank = rank
 
     def _fork(self, envelope: bytes) -> None:
+        """After step 7: steps 2 and 3 hold, its key is known, its position is above and differs."""
+        state = self._state
         event = read_event(envelope, self._table)
-        stream = self.chain.streams.get(event.stream)
-        above = None if stream is None else self.chain.hash_at(stream, event.seq)
         if not event.known:
             raise Bad(2, "fork_unproven", "the fork is signed by no registered key")
+        stream = state.chain.streams.get(event.stream)
+        above = None if stream is None else state.chain.hash_at(stream, event.seq)
         if above is None or above == event.hash:
             raise Bad(4, "fork_unproven", "the fork contradicts no event above")
-        self.artifacts.cite(event.cites)
-        where = f"{event.stream} {event.seq}"
-        message = "two events were signed for one position"
-        self._mark("forked", "forks", "forked", message, self._line, where)
+        state.artifacts.cite(event.cites)
+        message, where = "two events were signed for one position", f"{event.stream} {event.seq}"
+        state.mark("forked", "forks", "forked", message, self._line, where)
 
     def _artifact(self, value: dict[str, Any]) -> None:
-        wanted = {key.heads for key in self.registry.revoked() if key.heads is not None}
-        self.artifacts.begin(value["sha256"], value["size"], wanted, self.chain.streams)
+        artifacts, streams = self._state.artifacts, self._state.chain.streams
+        artifacts.begin(value["sha256"], value["size"], self._heads, streams)
 
     def _chunk(self, data: bytes) -> None:
-        self.artifacts.chunk(data)
+        self._state.artifacts.chunk(data)
 
     def _proof(self, value: dict[str, Any]) -> None:
-        """Step 7: the stream is above, and the event that is proved has the hash it has above."""
-        stream = self.chain.streams.get(value["stream"])
-        if stream is None:
-            raise Bad(7, "proof_foreign", "the proof is of a stream that is not above")
-        highest = max((proof.index for proof in self.proofs.values()), default=-1)
-        if value["index"] <= highest or value["stream"] in self.proofs:
-            raise Bad(1, "order_wrong", "proofs ascend by index, one a stream")
-        event_hash, seq = bytes.fromhex(value["hash"]), value["seq"]
-        above = self.chain.hash_at(stream, seq)
-        if above is None:
-            message = f"the stream was {seq + 1} events long when the checkpoint was made"
+        state = self._state
+        stream = state.proofs.take(value, state.chain)
+        if value["seq"] > stream.seq:
+            message = f"the checkpoint counts {value['seq'] + 1} events of this stream"
             where = stream.name
-            self._mark("truncated", "completeness", "stream_short", message, self._line, where)
-        elif above != event_hash:
-            raise Bad(7, "proof_mismatch", "the proof is of another event than the one above")
-        stream.proved = seq
-        fits = len(value["path"]) <= tree.MAX_PATH
-        path = tuple(map(bytes.fromhex, value["path"])) if fits else None
-        self.proofs[stream.name] = Proof(
-            value["index"], tree.leaf(stream.name, seq, event_hash), path
-        )
+            state.mark("truncated", "completeness", "stream_short", message, self._line, where)
 
     def _checkpoint(self, text: str) -> None:
-        """Step 7: the note holds, every proof leads to its root, and its events are counted."""
-        key = self.registry.checkpoint
+        state = self._state
+        key = state.registry.checkpoint
         if key is None:
             raise Bad(7, "note_foreign", "there is no checkpoint key above")
-        note = read_note(text, self.registry.origin, key.public)
-        for proof in self.proofs.values():
-            if proof.path is None or note.root != tree.root_of(
-                proof.leaf, proof.index, note.streams, proof.path
-            ):
-                raise Bad(7, "proof_broken", f"proof {proof.index} does not lead to the checkpoint")
-        if len(self.chain.streams) == note.streams and not self.marks.has("truncated"):
-            proved = [stream.proved for stream in self.chain.streams.values()]
-            if note.events != sum(seq + 1 for seq in proved if seq is not None):
-                raise Bad(7, "count_wrong", "the checkpoint counts another number of events")
-        self.note = note
+        note = read_note(text, state.registry.origin, key.public)
+        state.proofs.settle(note, state.chain)
+        state.note = note
 
     # After the last line.
 
     def _after_last_line(self) -> None:
-        header = self.header
+        state = self._state
+        self._complete()
+        if self._attribution is not None:
+            self._attribution.settle(state.artifacts.heads, list(state.chain.streams))
+        ending.judge(state)
+        if state.demands.policy is not None:
+            state.contributions.extend(state.demands.policy.conclude())
+        self._tell()
+
+    def _complete(self) -> None:
+        """As many lines as the header says, with its digest."""
+        header, found = self._state.header, self._lines.number - 1
         assert header is not None
-        self._line = self._lines.number
-        found = self._lines.number - 1
         if found < header.lines:
             message = f"the header promises {header.lines} lines and {found} follow"
-            self._mark("truncated", "completeness", "lines_missing", message)
-        elif self.artifacts.is_open:
+            self._state.mark("truncated", "completeness", "lines_missing", message)
+        elif self._state.artifacts.is_open:
             raise Bad(6, "artifact_short", "the last artifact is not complete")
         elif found > header.lines:
             raise Bad(1, "lines_added", "there are more lines than the header says").at(1)
         elif self._lines.hexdigest() != header.digest:
             raise Bad(1, "digest_wrong", "the lines do not have the header's digest").at(1)
-        if self.attribution is not None:
-            self.attribution.settle(self.artifacts.heads, list(self.chain.streams))
-        self._judge_trust()
-        self._judge_kept()
-        self._judge_freshness()
-        self._judge_completeness()
-        if self.demands.policy is not None:
-            self.contributions.extend(self.demands.policy.conclude())
-        self._tell(self._line, last=True)
-
-    def _judge_trust(self) -> None:
-        trust, registry = self.demands.trust, self.registry
-        if trust is None:
-            self._mark("unknown-key", "trust", "trust_missing", "no trust file was given", 2)
-            return
-        keys = [key.public.hex() for key in (registry.root, registry.checkpoint) if key is not None]
-        if [trust.origin, trust.root, trust.checkpoint] != [registry.origin, *keys]:
-            message = "the bundle's origin, root or checkpoint key is not the trust file's"
-            self._mark("unknown-key", "trust", "trust_mismatch", message, 2)
-
-    def _judge_kept(self) -> None:
-        """What the caller kept from before must still be there, unchanged."""
-        for name, seq, kept_hash in self.demands.kept:
-            stream = self.chain.streams.get(name)
-            if stream is None and not self.demands.kept_complete:
-                continue
-            above = None if stream is None else self.chain.hash_at(stream, seq)
-            where = f"{name} {seq}"
-            if stream is None or above is None:
-                message = "an event that was seen before is gone"
-                self._mark("rolled-back", "kept", "kept_missing", message, where=where)
-            elif above.hex() != kept_hash:
-                message, line = "another event stood here before", stream.line_of(seq)
-                self._mark("forked", "kept", "kept_differs", message, line, where)
-
-    def _judge_freshness(self) -> None:
-        minimum = self.demands.trust.minimum if self.demands.trust is not None else None
-        if minimum is not None and (self.note is None or self.note.number < minimum):
-            message = f"a checkpoint of number {minimum} or later is required"
-            self._mark("rolled-back", "freshness", "checkpoint_old", message)
-
-    def _judge_completeness(self) -> None:
-        if self.note is None:
-            message = "there is no checkpoint"
-            self._mark("unproven", "completeness", "checkpoint_missing", message)
-            return
-        for stream in self.chain.streams.values():
-            if stream.proved is None:
-                message = "the checkpoint proves nothing of this stream"
-            elif stream.proved < stream.seq:
-                message = f"{stream.seq - stream.proved} events follow the checkpoint"
-            else:
-                continue
-            self._mark("unproven", "completeness", "stream_unproven", message, where=stream.name)
 
     # Telling.
 
-    def _mark(
-        self,
-        verdict: VerdictName,
-        check: str,
-        code: str,
-        message: str,
-        line: int | None = None,
-        where: str | None = None,
-    ) -> None:
-        self.marks.set(Mark(verdict, check, code, message, line, where))
-
     def _stop(self, bad: Bad) -> None:
-        here = self.chain.next_position() if self._rank == 0 and self.header else None
-        self.bad = bad.at(self._line, here)
-        self._mark("tampered", _STEP_NAMES[bad.step], bad.code, bad.message, bad.line, bad.where)
+        bad.at(self._line)
+        # Until another kind of line was seen, the place is that of the event that was due.
+        if self._rank == 0 and bad.line is not None and bad.line > 1:
+            bad.at(position=self._state.chain.next_position())
+        self._state.bad = bad
+        step = _STEP_NAMES[bad.step]
+        self._state.mark("tampered", step, bad.code, bad.message, bad.line, bad.where or None)
 
-    def _tell(self, line: int, last: bool = False) -> None:
-        progress = self.demands.progress
-        if progress is not None and self.header and (last or line % _PROGRESS_EVERY == 0):
-            progress(line, self.header.lines + 1)
+    def _tell(self) -> None:
+        progress, header = self._state.demands.progress, self._state.header
+        if progress is not None and header is not None:
+            progress(self._line, header.lines + 1)
+
+
+_HANDLERS: Final[Mapping[str, Callable[[_Checker, Any], None]]] = {
+    "fork": _Checker._fork,
+    "artifact": _Checker._artifact,
+    "chunk": _Checker._chunk,
+    "proof": _Checker._proof,
+    "checkpoint": _Checker._checkpoint,
+}
 
 
 def _open(line: bytes) -> tuple[str, Any]:

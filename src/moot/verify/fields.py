@@ -84,9 +84,7 @@ def is_object(value: Any) -> bool:
     return type(value) is dict
 
 
-_MOMENT = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"
-).fullmatch
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z").fullmatch
 
 HEX_KID = hexadecimal(32)
 HEX_HASH = hexadecimal(64)

@@ -37,7 +37,7 @@ class Key:
     heads: str | None = None
 
     def valid_at(self, position: int) -> bool:
-        """Section 4: added at or before the position, and not replaced, revoked or retired there."""
+        """Section 4: added at or before the position, and not ended at or before it."""
         return self.added <= position and (self.ended is None or position < self.ended)
 
     def end(self, position: int) -> None:
@@ -195,7 +195,7 @@ class Registry:
         said = {"lost": data["lost"], "origin": self.origin, "reason": data["reason"]}
         endorser = self._endorser(data["endorsement"], canonical.write(said))
         if endorser is None or endorser.kind != "human":
-            raise _broken("accepting a lost history needs a human's endorsement", "data.endorsement")
+            raise _broken("a human key must endorse this", "data.endorsement")
 
     # What the rows share.
 

@@ -1,4 +1,4 @@
-"""What was found wrong, kept small: the first few of each kind, and the lowest line of each verdict.
+"""What was found wrong, kept small: the first few of a kind, the lowest line of a verdict.
 
 A hostile bundle may be wrong a million times; its verdict must not need memory for a million.
 """

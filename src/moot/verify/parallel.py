@@ -36,6 +36,7 @@ class Workers:
         self._jobs = jobs
         self._batch_lines = batch_lines
         self._pipes: list[Connection[Any, Any]] = []
+        self._asleep: list[Connection[Any, Any]] = []
         self._processes: list[multiprocessing.process.BaseProcess] = []
 
     def __enter__(self) -> Workers:
@@ -55,16 +56,22 @@ class Workers:
             pipe.close()
         for process in self._processes:
             process.join()
-        self._pipes, self._processes = [], []
+        self._pipes, self._asleep, self._processes = [], [], []
+
+    def wake(self) -> None:
+        """Start the workers and wait until all are up, for whom the first check should be fast."""
+        self._start()
+        while not self._awake():
+            wait(self._asleep)
 
     def read(self, lines: NumberedLines, table: Table) -> Iterator[tuple[int, Event]]:
         """Steps 1 to 3 for each line; raises the `Bad` of the first line that fails."""
         batches = _Batches(lines, self._batch_lines)
-        head = next(batches, None)
-        # Starting processes costs more than a short bundle: the first batch is read here.
-        if head is not None:
-            yield from _opened(head[0], read_batch(head[1], table))
-            yield from self._spread(batches, table)
+        # Starting a process takes longer than a short bundle, so this one goes ahead alone.
+        while not self._awake() and (batch := next(batches, None)) is not None:
+            yield from _opened(batch[0], read_batch(batch[1], table))
+            self._start()
+        yield from self._spread(batches, table)
         if batches.bad is not None:
             raise batches.bad
 
@@ -76,7 +83,9 @@ class Workers:
         following = next(batches, None)
         if following is None:
             return
-        free = self._start(table)
+        free = list(self._pipes)
+        for pipe in free:
+            pipe.send(table)
         try:
             while busy or replies or following is not None:
                 while following is not None and free and handed_out - given < self._ahead:
@@ -102,20 +111,26 @@ class Workers:
     def _ahead(self) -> int:
         return self._jobs * _AHEAD_PER_WORKER
 
-    def _start(self, table: Table) -> list[Connection[Any, Any]]:
-        if not self._pipes:
-            context = multiprocessing.get_context("spawn")
-            with _interrupts_ignored():
-                for _ in range(self._jobs):
-                    ours, theirs = context.Pipe()
-                    process = context.Process(target=_work, args=(theirs,), daemon=True)
-                    process.start()
-                    theirs.close()
-                    self._pipes.append(ours)
-                    self._processes.append(process)
-        for pipe in self._pipes:
-            pipe.send(table)
-        return list(self._pipes)
+    def _start(self) -> None:
+        if self._pipes:
+            return
+        context = multiprocessing.get_context("spawn")
+        with _interrupts_ignored():
+            for _ in range(self._jobs):
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_work, args=(theirs,), daemon=True)
+                process.start()
+                theirs.close()
+                self._pipes.append(ours)
+                self._processes.append(process)
+        self._asleep = list(self._pipes)
+
+    def _awake(self) -> bool:
+        """Whether all workers are up: each says so once."""
+        for pipe in [pipe for pipe in self._asleep if pipe.poll()]:
+            pipe.recv()
+            self._asleep.remove(pipe)
+        return bool(self._pipes) and not self._asleep
 
 
 class _Batches:
@@ -171,13 +186,14 @@ def _ready(busy: dict[Connection[Any, Any], Any], block: bool) -> list[Connectio
 
 
 def _work(pipe: Connection[Any, Any]) -> None:
-    """A worker: a table, then batches; another table starts another check."""
+    """A worker: says that it is up, then takes a table and batches; a new table, a new check."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    table: Table | None = None
+    table = Table("", {}, False)
     with contextlib.suppress(EOFError, OSError):
+        pipe.send(None)
         while True:
             message = pipe.recv()
-            if table is None or isinstance(message, Table):
+            if isinstance(message, Table):
                 table = message
             else:
                 pipe.send(read_batch(message, table))

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from moot.verify import canonical, fields
 from moot.verify.crypto import EVENT, frame, holds, pae_prefix, unbase64
 from moot.verify.failure import Bad, shown
+from moot.verify.template import Parts, recognise
 
 MAX_PAYLOAD: Final = 65_536
 REGISTRY: Final = "registry"
@@ -24,7 +25,7 @@ _ENVELOPE = re.compile(
     rb'"signatures":\[\{"keyid":"([0-9a-f]{32})","sig":"([^"]{88})"\}\]\}\n'
 ).fullmatch
 _MAX_PAYLOAD_TEXT = (MAX_PAYLOAD + 2) // 3 * 4
-_PAE = pae_prefix(EVENT)
+_PAE = pae_prefix(EVENT) + b"%d %b"
 _HASHED = b"\x00" + frame(EVENT)
 _KID_LENGTH = (32).to_bytes(8, "big")
 _SIGNATURE_LENGTH = (64).to_bytes(8, "big")
@@ -45,12 +46,12 @@ class Event(NamedTuple):
     seq: int
     prev: str
     reg: int | None
-    hash: bytes
-    kid: str
     name: str
     epoch: int
-    known: bool
+    kid: str
     cites: tuple[tuple[str, int], ...]
+    hash: bytes
+    known: bool
     body: dict[str, Any] | None
 
 
@@ -87,26 +88,32 @@ def read_event(line: bytes, table: Table) -> Event:
     """Steps 1 to 3 for one envelope: size, signature over the bytes, canonical form, fields."""
     payload, keyid, signature = open_envelope(line)
     public = table.publics.get(keyid)
-    if public is not None and not holds(public, signature, b"%b%d %b" % (_PAE, len(payload), payload)):
+    if public is not None and not holds(public, signature, _PAE % (len(payload), payload)):
         raise Bad(2, "signature_invalid", f"the signature does not hold under key {keyid}")
-    body = read_body(payload)
-    if body["origin"] != table.origin:
+    body = None
+    parts = None if table.with_bodies else recognise(payload)
+    if parts is None:
+        body = read_body(payload)
+        parts = _parts(body)
+    if parts.origin != table.origin:
         raise Bad(3, "origin_foreign", "the event belongs to another ledger", "origin")
-    actor = body["actor"]
-    if actor["kid"] != keyid:
+    if parts.kid != keyid:
         raise Bad(3, "kid_mismatch", "the actor's key is not the one that signed", "actor.kid")
-    return Event(
+    return Event(*parts[1:], event_hash(payload, keyid, signature), public is not None, body)
+
+
+def _parts(body: dict[str, Any]) -> Parts:
+    actor = body["actor"]
+    return Parts(
+        origin=body["origin"],
         stream=body["stream"],
         seq=body["seq"],
         prev=body["prev"],
         reg=body["reg"],
-        hash=event_hash(payload, keyid, signature),
-        kid=keyid,
         name=actor["id"],
         epoch=actor["epoch"],
-        known=public is not None,
-        cites=tuple([(cited["sha256"], cited["size"]) for cited in body["artifacts"]]),
-        body=body if table.with_bodies or body["stream"] == REGISTRY else None,
+        kid=actor["kid"],
+        cites=tuple((cited["sha256"], cited["size"]) for cited in body["artifacts"]),
     )
 
 
@@ -133,7 +140,7 @@ def genesis(origin: str, stream: str) -> str:
 
 
 def read_body(payload: bytes) -> dict[str, Any]:
-    """Step 3: the payload is canonical and has exactly the fields of section 3, each in its rule."""
+    """Step 3: a canonical payload with exactly the fields of section 3, each within its rule."""
     try:
         body = canonical.parse(payload)
     except canonical.NotCanonical as reason:

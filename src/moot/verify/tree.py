@@ -14,9 +14,7 @@ MAX_PATH: Final = 53
 
 def leaf(stream: str, seq: int, event_hash: bytes) -> bytes:
     """The leaf of a stream whose newest event this is."""
-    return hashlib.sha256(
-        b"\x00" + frame(stream.encode(), str(seq).encode(), event_hash)
-    ).digest()
+    return hashlib.sha256(b"\x00" + frame(stream.encode(), str(seq).encode(), event_hash)).digest()
 
 
 def node(left: bytes, right: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""The trust file (section 6): what a verdict rests on, handed over by another way than the bundle."""
+"""The trust file (section 6): what a verdict rests on; it comes by another way than the bundle."""
 
 from __future__ import annotations
 

@@ -13,28 +13,31 @@ from moot.core.record import Record
 from moot.store.sqlite.queries import SQL
 from moot.store.sqlite.view import SqliteView
 
+_UNBORN = Head(-1, -1, b"")  # before a stream's first event
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class SqliteChange(SqliteView):
     def append(self, entries: Iterable[Entry]) -> None:
-        """All rows in one `executemany`, then one head a stream: that is what makes groups fast."""
-        heads: dict[str, list[int | bytes]] = {}
-        rows = []
-        for record, key in entries:
-            head = heads.get(record.stream) or self._open(record.stream)
-            heads[record.stream] = head
-            if record.seq != int(head[1]) + 1:
+        """All positions are checked before anything is written.
+
+        Then all rows go in one `executemany`, and one head a stream: that makes groups fast.
+        """
+        batch = list(entries)
+        heads: dict[str, Head] = {}
+        for record, _ in batch:
+            head = heads.get(record.stream) or self.head(record.stream) or _UNBORN
+            if record.seq != head.seq + 1:
                 raise Conflict("position_taken", f"{record.stream} has moved on", hint="try again")
-            head[1], head[2] = record.seq, record.hash
-            rows.append((head[0], record.seq, record.kid, record.raw, record.signature, key))
+            heads[record.stream] = Head(head.number, record.seq, record.hash)
+        numbers = {name: self._number(name, head) for name, head in heads.items()}
+        rows = [(numbers[r.stream], r.seq, r.kid, r.raw, r.signature, key) for r, key in batch]
         self._db.executemany(SQL["add_event"], rows)
-        moved = [(seq, head, number) for number, seq, head in heads.values()]
+        moved = [(head.seq, head.hash, numbers[name]) for name, head in heads.items()]
         self._db.executemany(SQL["move_head"], moved)
 
-    def _open(self, stream: str) -> list[int | bytes]:
-        found = self.head(stream)
-        return list(found or (int(self._one("add_stream", stream)[0]), -1, b""))
+    def _number(self, stream: str, head: Head) -> int:
+        return head.number if head.number >= 0 else int(self._one("add_stream", stream)[0])
 
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
         for change, stream, seq in edits:

@@ -20,17 +20,27 @@ def version_of(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def migrate(db: sqlite3.Connection) -> None:
-    """Bring the file to VERSION; refuse one that a newer Moot wrote."""
+def check_ours(db: sqlite3.Connection) -> None:
+    """Before the first write: refuse what another program or a newer Moot made."""
+    used = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    # Asked second: another process may be making the file, and sets this together with its tables.
+    if used and db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreFailed(
+            "not_a_ledger", "the file is another program's database", hint="nothing was changed"
+        )
     current = version_of(db)
-    if current == VERSION:
-        return
     if current > VERSION:
         raise StoreFailed(
             "newer_store",
             f"the ledger has format {current}, this moot knows {VERSION}",
             hint="update moot; nothing was changed",
         )
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring the file to VERSION."""
+    if version_of(db) == VERSION:
+        return
     for number, file in enumerate(MIGRATIONS, start=1):
         _apply(db, number, file.read_text("utf-8"))
 
@@ -45,7 +55,8 @@ def _apply(db: sqlite3.Connection, number: int, script: str) -> None:
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("COMMIT")
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:
+            db.execute("ROLLBACK")
         raise
 
 

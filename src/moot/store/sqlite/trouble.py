@@ -13,7 +13,7 @@ from moot.core.errors import Conflict, MootError, StoreFailed
 _TROUBLE: dict[int, tuple[str, str, str]] = {
     sqlite3.SQLITE_BUSY: (
         "store_busy",
-        "another process held the ledger for 30 seconds",
+        "another process held the ledger too long",
         "try again; `moot ledger doctor` shows who may hold it",
     ),
     sqlite3.SQLITE_FULL: (

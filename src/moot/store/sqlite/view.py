@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,21 +16,30 @@ from moot.store.sqlite.queries import SQL
 class SqliteView:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
+        self._cursors: list[sqlite3.Cursor] = []
+
+    def close(self) -> None:
+        """End what is still being read: a forgotten iterator would hold on to this view."""
+        for cursor in self._cursors:
+            cursor.close()
 
     def _one(self, name: str, *values: Any) -> Any:
         return self._db.execute(SQL[name], values).fetchone()
+
+    def _each(self, name: str, *values: Any) -> sqlite3.Cursor:
+        """Rows one by one, as long as the view lasts."""
+        self._cursors.append(self._db.execute(SQL[name], values))
+        return self._cursors[-1]
 
     def head(self, stream: str) -> Head | None:
         row = self._one("head", stream)
         return Head(*row) if row else None
 
     def streams(self) -> Iterator[tuple[str, Head]]:
-        for name, number, seq, head in self._db.execute(SQL["streams"]):
-            yield name, Head(number, seq, head)
+        return _named_heads(self._each("streams"))
 
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
-        for seq, kid, body, sig in self._db.execute(SQL["records"], (stream, after)):
-            yield Record(stream, seq, kid, body, sig)
+        return (Record(stream, *row) for row in self._each("records", stream, after))
 
     def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
         return self._db.execute(SQL["keys"], (stream, prefix, after_prefix(prefix))).fetchall()
@@ -70,12 +80,10 @@ class SqliteView:
         return str(row[0]) if row else None
 
     def note_heads(self) -> Iterator[tuple[str, Head]]:
-        for name, number, seq, head in self._db.execute(SQL["note_heads"]):
-            yield name, Head(number, seq, head)
+        return _named_heads(self._each("note_heads"))
 
     def stale_heads(self) -> list[tuple[str, Head]]:
-        rows = self._db.execute(SQL["stale_heads"])
-        return [(name, Head(number, seq, head)) for name, number, seq, head in rows]
+        return list(_named_heads(self._each("stale_heads")))
 
     def node(self, level: int, index: int) -> bytes:
         row = self._one("node", level, index)
@@ -88,8 +96,11 @@ class SqliteView:
         return int(streams), int(events)
 
     def forks(self) -> Iterator[Record]:
-        for row in self._db.execute(SQL["forks"]):
-            yield Record(*row)
+        return (Record(*row) for row in self._each("forks"))
+
+
+def _named_heads(rows: sqlite3.Cursor) -> Iterator[tuple[str, Head]]:
+    return ((name, Head(number, seq, head)) for name, number, seq, head in rows)
 
 
 def after_prefix(prefix: str) -> str | bytes:
@@ -106,5 +117,9 @@ def after_prefix(prefix: str) -> str | bytes:
 
 
 def match_all(words: str) -> str:
-    """Any text as a query for all its words: nothing in it is taken as query syntax."""
-    return " ".join(f'"{word}"' for word in re.findall(r"\w+", words))
+    """Any text as a query for all its words: nothing in it is taken as query syntax.
+
+    Composed first: a letter and its accent, typed as two characters, are one letter.
+    """
+    composed = unicodedata.normalize("NFC", words)
+    return " ".join(f'"{word}"' for word in re.findall(r"[^\W_]+", composed))

@@ -1,0 +1,83 @@
+"""The findings of a verdict: what is worth telling, how grave it is, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from moot.verify.sentences import absent
+from moot.verify.state import State
+from moot.verify.verdict import Finding
+
+_SHOWN_ARTIFACTS: Final = 10
+
+# By code where one needs its own advice, else by verdict.
+_HINTS: Final[Mapping[str, str]] = {
+    "trust_missing": "Give the ledger's trust file, obtained by another way than the bundle.",
+    "trust_mismatch": "Make sure that the trust file is of this ledger.",
+    "tampered": "Trust nothing from this line on; obtain the bundle again from its source.",
+    "forked": "Keep both events as evidence and ask the holder of the key.",
+    "unknown-key": "Do not attribute this; ask the ledger's owner about the key.",
+    "truncated": "Obtain the whole bundle again.",
+    "rolled-back": "Obtain a newer bundle; if there is none, history was withdrawn.",
+    "unproven": "Export again with a checkpoint to prove that nothing is missing.",
+}
+
+
+def findings(state: State) -> Iterator[Finding]:
+    """Everything found, the gravest first: marks, artifacts, general remarks, the policies'."""
+    yield from _of_marks(state)
+    if state.bad is None:
+        yield from _of_artifacts(state)
+    yield from _of_the_whole(state)
+    yield from (found for found in state.contributions if isinstance(found, Finding))
+
+
+def _of_marks(state: State) -> Iterator[Finding]:
+    for mark in state.marks.shown:
+        yield Finding(
+            rule=f"format-7/{mark.check}",
+            code=mark.code,
+            severity="warning" if mark.verdict == "unproven" else "error",
+            message=mark.message,
+            line=mark.line,
+            where=mark.where,
+            hint=_HINTS.get(mark.code, _HINTS[mark.verdict]),
+        )
+    for code, number in state.marks.unshown().items():
+        yield Finding("format-7", code, "info", f"and {number} more like those above")
+
+
+def _of_artifacts(state: State) -> Iterator[Finding]:
+    missing = absent(state)
+    for sha256 in missing[:_SHOWN_ARTIFACTS]:
+        if sha256 in state.registry.erased:
+            message = "the artifact was erased; its hash stays"
+            yield Finding("format-7/artifacts", "artifact_erased", "info", message, where=sha256)
+        else:
+            yield Finding(
+                rule="format-7/artifacts",
+                code="artifact_missing",
+                severity="warning",
+                message="the artifact is cited and not in the bundle",
+                where=sha256,
+                hint="Ask for a bundle with its artifacts if you need the content.",
+            )
+    more = len(missing) - _SHOWN_ARTIFACTS
+    if more > 0:
+        message = f"and {more} more that are not in the bundle"
+        yield Finding("format-7/artifacts", "artifact_missing", "info", message)
+
+
+def _of_the_whole(state: State) -> Iterator[Finding]:
+    if state.registry.clock == "fixed":
+        message = "the ledger was created under a fixed test clock: its times mean nothing"
+        yield Finding("format-4", "clock_fixed", "warning", message)
+    if state.note is not None and state.demands.minimum is None:
+        yield Finding(
+            rule="format-6",
+            code="minimum_unset",
+            severity="info",
+            message="the ledger's owner could have withdrawn newer history",
+            hint="Against the owner only a checkpoint kept elsewhere helps: set `minimum` from it.",
+        )

@@ -1,0 +1,113 @@
+"""The sentences of a verdict: one function each, for people, and short enough for one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from moot.verify.keys import Registry
+from moot.verify.marks import Mark
+from moot.verify.state import State
+from moot.verify.verdict import Place
+
+_STOPPED = "not established: reading stopped at the damage"
+
+
+def integrity(state: State, first_bad: Place | None) -> str:
+    """Whether the bytes are as they were written."""
+    if state.bad is None:
+        return "intact"
+    return f"damaged at {first_bad}: {state.bad.message}"
+
+
+def authenticity(state: State) -> str:
+    """Whether it is known who wrote them."""
+    if state.bad is not None:
+        return _STOPPED
+    marks = state.marks.of_check("trust") + state.marks.of_check("authors")
+    if marks:
+        return f"not established: {marks[0].message}"
+    return "every event is signed by a key that chains to the trusted root"
+
+
+def completeness(state: State) -> str:
+    """Whether anything is missing at the end."""
+    if state.bad is not None:
+        return _STOPPED
+    marks = state.marks.of_check("completeness")
+    if marks:
+        kind = "truncated" if state.marks.has("truncated") else "unproven"
+        first = next(mark for mark in marks if mark.verdict == kind)
+        return f"{kind}: {told(first)}"
+    note = state.note
+    assert note is not None
+    streams = f"{len(state.chain.streams)} of {note.streams} streams"
+    return f"complete up to checkpoint {note.number} ({streams})"
+
+
+def freshness(state: State) -> str:
+    """Up to when."""
+    note = state.note
+    if note is None:
+        return "none"
+    clock = " (fixed test clock)" if state.registry.clock == "fixed" else ""
+    return f"checkpoint {note.number} of {note.at}{clock}"
+
+
+def key_status(registry: Registry) -> str:
+    """Which keys there are and what became of them."""
+    if registry.root is None:
+        return "no registry was read"
+    kinds = Counter(key.kind for key in registry.keys.values())
+    became = {
+        "replaced": kinds["agent"] + kinds["human"] - len(registry.names),
+        "revoked": len(registry.revoked()),
+        "retired": sum(name.retired for name in registry.names.values()),
+    }
+    parts = [count(kinds["agent"], "agent key"), count(kinds["human"], "human key")]
+    parts += [f"{number} {word}" for word, number in became.items() if number]
+    late = [name for seq, name in registry.humans_added if seq != 1]
+    if late:
+        parts.append(f"human key added later: {' '.join(late)}")
+    return ", ".join(parts)
+
+
+def artifacts(state: State) -> str:
+    """Which of the cited artifacts are there."""
+    if state.bad is not None:
+        return _STOPPED
+    missing = absent(state)
+    erased = sum(sha256 in state.registry.erased for sha256 in missing)
+    cited, present = len(state.artifacts.cited), len(state.artifacts.present)
+    gone = len(missing) - erased
+    return f"{cited} cited: {present} present, {erased} erased, {gone} missing"
+
+
+def absent(state: State) -> list[str]:
+    """The hashes of artifacts that are cited and not in the bundle."""
+    return sorted(sha256 for sha256, _ in state.artifacts.cited - state.artifacts.present)
+
+
+def custody(registry: Registry) -> str:
+    """How many hands held the agents' keys: whoever holds two can write as either."""
+    holders: dict[str, set[str]] = {}
+    for key in registry.keys.values():
+        if key.kind == "agent":
+            holders.setdefault(key.custodian, set()).add(key.name)
+    agents = len(set[str]().union(*holders.values()))
+    if not agents:
+        return "no agents"
+    said = f"{count(agents, 'agent')}, {count(len(holders), 'custodian')}"
+    if all(len(names) == 1 for names in holders.values()):
+        return said
+    others = "each other" if len(holders) == 1 else "another of the same custodian"
+    return f"{said}: which one wrote is recorded, that they could not impersonate {others} is not"
+
+
+def count(number: int, word: str) -> str:
+    """`1 event`, `2 events`."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def told(mark: Mark) -> str:
+    """A mark as a sentence, with what it is about."""
+    return f"{mark.message} ({mark.where})" if mark.where else mark.message
