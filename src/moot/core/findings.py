@@ -59,21 +59,21 @@ class Rule(Generic[Subject]):
         self.severity = severity
         self.hint = hint
 
-    def findings(self, subject: Subject) -> Iterable[Finding]:
-        for message, where in self.check(subject):
-            yield Finding(
-                rule=self.id,
-                code=self.code,
-                message=message or self.sentence,
-                severity=self.severity,
-                where=where,
-                hint=self.hint,
-            )
+    def finding(self, message: str, where: str | None) -> Finding:
+        """One breach, in the row's own words if the check had none."""
+        return Finding(
+            rule=self.id,
+            code=self.code,
+            message=message or self.sentence,
+            severity=self.severity,
+            where=where,
+            hint=self.hint,
+        )
 
 
 def check_all(rules: Iterable[Rule[Subject]], subject: Subject) -> tuple[Finding, ...]:
     """Every finding of every rule, in the order of the table."""
-    return tuple(finding for rule in rules for finding in rule.findings(subject))
+    return tuple(rule.finding(*breach) for rule in rules for breach in rule.check(subject))
 
 
 def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -22,7 +22,7 @@ MAX_TEXT_BYTES: Final = 16_384
 MAX_ARTIFACTS: Final = 256
 MAX_ROLE, MAX_CORR, MAX_KEY, MAX_MEDIA_TYPE = 64, 128, 300, 127
 _HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
-_FRAMED_TYPE: Final = len(EVENT).to_bytes(8, "big") + EVENT
+_HASHED: Final = b"\x00" + len(EVENT).to_bytes(8, "big") + EVENT
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ _decode_body = msgspec.json.Decoder(Body).decode
 
 def frame(*parts: bytes) -> bytes:
     """Length-prefixed concatenation: no two lists of parts give the same bytes."""
-    return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+    return b"".join([len(part).to_bytes(8, "big") + part for part in parts])
 
 
 def genesis(origin: str, stream: str) -> str:
@@ -77,8 +77,7 @@ def genesis(origin: str, stream: str) -> str:
 
 def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
     """Covers the signature too, so that it can be neither stripped nor swapped."""
-    framed = b"\x00%b%b%b" % (_FRAMED_TYPE, frame(body, kid.encode()), frame(signature))
-    return hashlib.sha256(framed).digest()
+    return hashlib.sha256(_HASHED + frame(body, kid.encode(), signature)).digest()
 
 
 class Record:

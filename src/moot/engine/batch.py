@@ -7,13 +7,14 @@ Nothing is acknowledged before the store has committed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any
 
 import msgspec
 
 from moot.core.clock import Millis, to_text
-from moot.core.errors import MootError, Refused
+from moot.core.errors import Malformed, MootError, Refused, Tampered
 from moot.core.ledger import Change, Entry, RowEdit
 from moot.core.machine import Command, Context, Decision, Draft, Put, Recorded
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, stream_name
@@ -44,6 +45,7 @@ class Batch:
         self._replay = replay
         self._keys = keys
         self._now = now
+        self._at = to_text(now)
         self._artifacts = artifacts
         self._origin = replay.trust.origin
         self._streams: dict[str, Loaded] = {}
@@ -52,13 +54,19 @@ class Batch:
         self._edits: list[RowEdit] = []
         self._hands: dict[tuple[str, str | None, int], Hand] = {}
         self._seen: dict[str, RowEdit] = {}
+        self._unproved: dict[str, MootError] = {}
 
     @property
     def count(self) -> int:
         return len(self._entries)
 
-    def run(self, job: Job) -> Result:
-        """Decide one job. Refusals and failures come back as values: others share the batch."""
+    def run_all(self, jobs: Iterable[Job], guarded: Iterable[str]) -> list[Result]:
+        """Decide each in turn, on proved history where a stream is in `guarded`."""
+        self._prove(guarded)
+        return [self._run_one(job) for job in jobs]
+
+    def _run_one(self, job: Job) -> Result:
+        """Refusals and failures come back as values: others share the batch."""
         try:
             return self._run(job)
         except MootError as error:
@@ -70,10 +78,13 @@ class Batch:
         recorded = self._apply_timeouts(stream)
         return Outcome(stream, recorded, self._streams[stream].state)
 
-    def prove(self, streams: set[str]) -> None:
+    def _prove(self, streams: Iterable[str]) -> None:
         """Load these with every signature checked, before any job relies on them."""
         for stream in streams:
-            self._load(stream, proved=True)
+            try:
+                self._load(stream, proved=True)
+            except MootError as error:
+                self._unproved[stream] = error
 
     def flush(self) -> None:
         """Everything decided, in one go, with snapshots where they are due."""
@@ -82,7 +93,7 @@ class Batch:
         self._change.append(self._entries)
         self._change.edit_rows([*self._edits, *self._seen.values()])
         for stream, loaded in self._streams.items():
-            if loaded.seq // SNAPSHOT_EVERY > self._began[stream] // SNAPSHOT_EVERY:
+            if (loaded.seq + 1) // SNAPSHOT_EVERY > (self._began[stream] + 1) // SNAPSHOT_EVERY:
                 self._snapshot(stream, loaded)
 
     def commit_to(self, replay: Replay) -> None:
@@ -91,7 +102,7 @@ class Batch:
             replay.keep(stream, loaded)
 
     def _run(self, job: Job) -> Outcome | MootError:
-        stream_name(job.stream)
+        self._check(job)
         loaded = self._load(job.stream)
         repeat = self._repeat(job)
         if repeat is not None and repeat.done_at:
@@ -107,6 +118,15 @@ class Batch:
         if decision.refused:
             return as_refused(decision)
         return Outcome(job.stream, recorded, self._streams[job.stream].state, decision.findings)
+
+    def _check(self, job: Job) -> None:
+        stream_name(job.stream)
+        machine = self._replay.machine(job.stream)
+        if type(job.command) not in machine.commands:
+            name = type(job.command).__name__
+            raise Malformed(f"{machine.name} knows no {name}", code="unknown_command")
+        if job.stream in self._unproved and type(job.command) in machine.guarded:
+            raise self._unproved[job.stream]
 
     def _load(self, stream: str, proved: bool = False) -> Loaded:
         loaded = self._streams.get(stream)
@@ -198,16 +218,24 @@ class Batch:
         """Seal all drafts, or none: a draft that cannot be sealed undoes its predecessors."""
         before, entries, edits = self._streams[job.stream], len(self._entries), len(self._edits)
         try:
-            return tuple(self._seal(job, hand, draft, key) for draft in drafts)
+            recorded = tuple(self._seal(job, hand, draft, key) for draft in drafts)
         except MootError:
             self._streams[job.stream] = before
             del self._entries[entries:], self._edits[edits:]
             raise
+        if recorded:
+            self._saw(recorded[-1])
+        return recorded
+
+    def _saw(self, recorded: Recorded[Any]) -> None:
+        """Any signed event is a sign of life; the row says where the newest one stands."""
+        row = Put(SEEN, recorded.actor.id, {"at": self._now})
+        self._seen[recorded.actor.id] = RowEdit(row, recorded.stream, recorded.seq)
 
     def _require_stored(self, draft: Draft) -> None:
         """What an event cites is durable before the event."""
         for ref in draft.artifacts:
-            if self._artifacts is None or not self._artifacts.has(ref.sha256):
+            if self._artifacts is None or self._artifacts.size(ref.sha256) != ref.size:
                 raise Refused(
                     "artifact_missing",
                     f"the artifact {ref.sha256[:12]}… is not stored here",
@@ -228,7 +256,7 @@ class Batch:
             reg=reg,
             key=key,
             type=machine.type_of[type(draft.event)],
-            at=to_text(self._now),
+            at=self._at,
             actor=hand.acting.as_actor(),
             cause=job.cause,
             corr=job.corr,
@@ -260,13 +288,16 @@ class Batch:
         self._entries.append(Entry(record, key))
         rows = loaded.machine.index(recorded)
         self._edits.extend(RowEdit(row, record.stream, record.seq) for row in rows)
-        # Any signed event is a sign of life; the row says where the newest one stands.
-        row = Put(SEEN, body.actor.id, {"at": self._now})
-        self._seen[body.actor.id] = RowEdit(row, record.stream, record.seq)
         return recorded
 
     def _snapshot(self, stream: str, loaded: Loaded) -> None:
         held = self._keys.find(CHECKPOINT, key_id(self._replay.trust.checkpoint))
-        if held is not None:  # without the checkpoint key, whoever has it will make one
-            snapshot = take_snapshot(self._origin, stream, loaded, held.signer)
-            self._change.put_snapshot(snapshot)
+        if held is None:  # whoever has the checkpoint key will make one
+            return
+        if not loaded.proved:  # a signed snapshot is believed without a second look
+            try:
+                loaded = self._replay.load(self._change, stream, proved=True)
+            except Tampered:
+                return
+            self._streams[stream] = loaded
+        self._change.put_snapshot(take_snapshot(self._origin, stream, loaded, held.signer))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from moot.core import headtree
 from moot.core.clock import Millis, to_text
+from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import Change, Head, View
 from moot.core.note import Checkpoint, read_note, sign_note
 from moot.core.signing import Signer
@@ -45,8 +46,14 @@ class _StoredNodes(Mapping[tuple[int, int], bytes]):
 
 
 def newest(view: View, trust: Trust) -> Checkpoint | None:
+    """What the stored note says; Tampered if it does not hold, for nothing can follow it."""
     note = view.note()
-    return read_note(note, trust.checkpoint) if note else None
+    if note is None:
+        return None
+    try:
+        return read_note(note, trust.checkpoint)
+    except Malformed as error:
+        raise Tampered(f"the newest checkpoint does not hold: {error}", code=error.code) from error
 
 
 def make_checkpoint(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from moot.core.clock import Clock, Millis
 from moot.core.errors import MootError, Refused
@@ -23,9 +23,12 @@ from moot.engine.checkpoints import EVERY_EVENTS, Kept, make_checkpoint
 from moot.engine.job import Job, Outcome
 from moot.engine.keys import Keys, Trust, hand_of
 from moot.engine.machines import Machines
+from moot.engine.rebuild import Rebuilt, rebuild
 from moot.engine.replay import Loaded, Replay
 from moot.engine.signs import heartbeat, signs_of
 from moot.store.artifacts import Artifacts
+
+T = TypeVar("T")
 
 
 class Engine:
@@ -45,7 +48,7 @@ class Engine:
         self.keys = keys
         self.trust = trust
         self.clock = clock
-        self._replay = Replay(trust, machines or Machines())
+        self._replay = Replay(trust, machines or Machines(), artifacts)
         self.artifacts = artifacts
         self._on_checkpoint = on_checkpoint
         self._frozen = frozen
@@ -75,31 +78,29 @@ class Engine:
         waiting = list(jobs)
         with self._turn:
             guarded = self._prove_guarded(waiting)
-            with self._batch() as batch:
-                batch.prove(guarded)
-                return [batch.run(job) for job in waiting]
+            return self._commit(lambda batch: batch.run_all(waiting, guarded))
 
     def tick(self, stream: str) -> Outcome | None:
         """Apply what is overdue on `stream`, as `system`; None if nothing was."""
-        with self._turn, self._batch() as batch:
-            outcome = batch.tick(stream)
+        with self._turn:
+            outcome = self._commit(lambda batch: batch.tick(stream))
         return outcome if outcome.recorded else None
 
-    @contextmanager
-    def _batch(self) -> Iterator[Batch]:
-        """Lock, hand out a batch, write what it decided, commit; then it is the truth."""
+    def _commit(self, decide: Callable[[Batch], T]) -> T:
+        """Lock, let a batch decide, write what it decided, commit; then it is the truth."""
         if self._frozen is not None:
             raise self._frozen
         try:
             with self.store.write() as change:
                 batch = Batch(change, self._replay, self.keys, self.clock(), self.artifacts)
-                yield batch
+                decided = decide(batch)
                 batch.flush()
         except BaseException:
             self._replay.forget()
             raise
         batch.commit_to(self._replay)
         self._count(batch.count)
+        return decided
 
     def beat(self, name: str) -> Millis:
         """Say that `name` is alive; returns the time now kept, which never moves back."""
@@ -160,6 +161,17 @@ class Engine:
             self._on_checkpoint(kept)
         return kept
 
+    def rebuild(self) -> Rebuilt:
+        """Make what is derived anew from the events, if any of it differs from them."""
+        if self._frozen is not None:
+            raise self._frozen
+        held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
+        signer = held.signer if held is not None else None
+        with self._turn, self.store.write() as change:
+            done = rebuild(change, self._replay.fresh(), signer)
+        self._replay.forget()
+        return done
+
     def close(self) -> None:
         """Pin what this process wrote, if its key is here, and close the store."""
         try:
@@ -177,7 +189,8 @@ class Engine:
     def _count(self, events: int) -> None:
         self._unpinned += events
         if self._unpinned >= EVERY_EVENTS:
-            self._pin()
+            with suppress(MootError):  # the events are durable; the next command tries again
+                self._pin()
 
     def _pin(self) -> None:
         if self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint)) is not None:
@@ -186,11 +199,8 @@ class Engine:
 
     def _prove_guarded(self, jobs: Iterable[Job]) -> set[str]:
         """Before the lock: verify the whole history that guarded commands rely on."""
-        guarded = {
-            job.stream
-            for job in jobs
-            if type(job.command) in self._replay.machine(job.stream).guarded
-        }
+        guarded = {job.stream for job in jobs if self._replay.guards(job.stream, job.command)}
         for stream in guarded:
-            self.load(stream, proved=True)
+            with suppress(MootError):  # the batch will find it too, and tell the job concerned
+                self.load(stream, proved=True)
         return guarded

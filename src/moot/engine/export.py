@@ -9,15 +9,16 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from moot.core.canonical import canonical
-from moot.core.errors import NotFound
+from moot.core.errors import Malformed, NotFound
 from moot.core.ledger import Head, View
 from moot.core.names import REGISTRY
-from moot.core.note import Checkpoint
+from moot.core.note import Checkpoint, read_note
 from moot.core.record import Record
 from moot.core.signing import EVENT
-from moot.engine.checkpoints import inclusion, newest
+from moot.engine.checkpoints import inclusion
 from moot.engine.keys import Trust
 from moot.store.artifacts import Artifacts
 
@@ -85,8 +86,8 @@ def _cited(record: Record) -> Iterator[str]:
     """
     place = record.raw.find(b'"artifacts":')
     if not record.raw.startswith(b'"artifacts":[]', place):
-        for ref in record.body.artifacts:
-            yield ref.sha256
+        with suppress(Malformed):  # damaged: it is exported as it stands, and the checker names it
+            yield from (ref.sha256 for ref in record.body.artifacts)
 
 
 def envelope(record: Record) -> bytes:
@@ -105,13 +106,16 @@ def _artifact(artifacts: Artifacts, sha256: str) -> Iterator[bytes]:
 
 
 def _proofs(view: View, trust: Trust, names: set[str]) -> Iterator[bytes]:
-    checkpoint = newest(view, trust)
-    if checkpoint is None:
+    note = view.note()
+    if note is None:
         return
-    for name, head in view.note_heads():
-        if name in names:
-            yield canonical({"proof": _proof(view, checkpoint, name, head)}) + b"\n"
-    yield canonical({"checkpoint": view.note()}) + b"\n"
+    # A damaged note or tree proves nothing: it is exported as it stands, and the checker says so.
+    with suppress(Malformed, KeyError):
+        checkpoint = read_note(note, trust.checkpoint)
+        for name, head in view.note_heads():
+            if name in names:
+                yield canonical({"proof": _proof(view, checkpoint, name, head)}) + b"\n"
+    yield canonical({"checkpoint": note}) + b"\n"
 
 
 def _proof(view: View, checkpoint: Checkpoint, name: str, head: Head) -> dict[str, object]:

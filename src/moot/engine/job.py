@@ -10,7 +10,7 @@ import msgspec
 
 from moot.core.canonical import canonical
 from moot.core.errors import Conflict, Malformed, Refused
-from moot.core.findings import Finding
+from moot.core.findings import Finding, errors
 from moot.core.machine import Command, Decision, Recorded
 from moot.core.names import CALLER_KEY
 
@@ -76,6 +76,6 @@ def _digest(command: Command) -> str:
 
 
 def as_refused(decision: Decision) -> Refused:
-    """The exception for a refusal: its first finding speaks, all are carried."""
-    first = decision.findings[0]
+    """The exception for a refusal: its first error speaks, all findings are carried."""
+    first = (errors(decision.findings) or decision.findings)[0]
     return Refused(first.code, first.message, hint=first.hint, findings=decision.findings)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-import msgspec
-
 from moot.core.errors import NotFound, Refused
 from moot.core.machine import Acting, KeyClass
 from moot.core.names import SYSTEM
-from moot.core.registry.model import Ending, State
+from moot.core.registry.model import Ending, Key, State
 from moot.core.signing import Signer, key_id
 
 
@@ -43,15 +41,16 @@ class Hand(NamedTuple):
 
 def hand_of(registry: State, keys: Keys, name: str, role: str | None = None) -> Hand:
     """Establish `name` by its registered key; a name alone is never enough."""
-    acting = _established(registry, name, role)
-    held = keys.find(name, acting.kid)
-    if held is None or held.signer.kid != acting.kid:
+    key = _valid_key(registry, name)
+    held = keys.find(name, key.kid)
+    if held is None or held.signer.kid != key.kid:
         raise Refused(
             "key_missing",
             f"the key of {name} is not in this key folder",
             hint="set MOOT_KEYS to the folder that holds it, or act as another agent",
         )
-    return Hand(msgspec.structs.replace(acting, attended=held.attended), held.signer)
+    acting = Acting(key.name, key.epoch, key.kid, key.kind, role, held.attended)
+    return Hand(acting, held.signer)
 
 
 def hand_of_system(trust: Trust, keys: Keys) -> Hand | None:
@@ -62,7 +61,7 @@ def hand_of_system(trust: Trust, keys: Keys) -> Hand | None:
     return Hand(Acting(SYSTEM, 1, held.signer.kid, KeyClass.SYSTEM), held.signer)
 
 
-def _established(registry: State, name: str, role: str | None) -> Acting:
+def _valid_key(registry: State, name: str) -> Key:
     agent = registry.agents.get(name)
     if agent is None:
         raise NotFound(
@@ -71,7 +70,7 @@ def _established(registry: State, name: str, role: str | None) -> Acting:
     key = registry.keys[agent.kid]
     if key.ended is not None:
         raise Refused(_ENDED[key.ending or Ending.ROTATED], f"{name} no longer signs: {key.ending}")
-    return Acting(key.name, key.epoch, key.kid, key.kind, role)
+    return key
 
 
 _ENDED = {

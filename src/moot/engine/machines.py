@@ -15,6 +15,7 @@ from moot.core.names import protocol_of
 MODULES: dict[str, str] = {
     "registry": "moot.core.registry.machine",
     "example": "moot.example.machine",
+    "presence": "moot.presence.machine",
 }
 
 

@@ -6,14 +6,19 @@ The offline verifier in `verify/` answers the same question with code of its own
 from __future__ import annotations
 
 from moot.core.errors import Tampered
-from moot.core.names import REGISTRY, SYSTEM
+from moot.core.machine import KeyClass
+from moot.core.names import REGISTRY
 from moot.core.record import Record
 from moot.core.registry.model import Ending, Key, State
 from moot.core.signing import key_id
+from moot.engine.heads import CitedHeads
 from moot.engine.keys import Trust
 
+# Everyone else's events in the registry count for nothing. docs/format.md section 4.
+_BY_HUMANS = ("registry.key_revoked", "registry.artifact_erased")
 
-def prove(record: Record, registry: State, trust: Trust) -> None:
+
+def prove(record: Record, registry: State, trust: Trust, heads: CitedHeads) -> None:
     """Tampered unless the named key was valid where its author stood, and signed these bytes."""
     body = record.body
     if record.stream == REGISTRY and record.seq == 0:
@@ -21,18 +26,31 @@ def prove(record: Record, registry: State, trust: Trust) -> None:
         _require(record, record.signed_by(trust.root), "the root's signature does not hold")
         return
     key = registry.keys.get(body.actor.kid)
-    position = body.reg
-    if key is None or position is None or not _covers(key, position):
+    if key is None or not _covers(key, body.reg, registry.position):
         raise _unproved(record, "its key was not valid there")
     named = (key.name, key.epoch) == (body.actor.id, body.actor.epoch)
     _require(record, named, "its key belongs to someone else")
-    _require(record, key.ending is not Ending.REVOKED, "its key was revoked")
+    _require(record, _may_write(key, record), "its key may not write this")
+    _require(record, _counts(key, record, heads), "its key was revoked")
     public = bytes.fromhex(key.public)
     _require(record, record.signed_by(public), "the signature does not hold")
 
 
-def _covers(key: Key, position: int) -> bool:
-    return key.name == SYSTEM or key.valid_at(position)
+def _covers(key: Key, position: int | None, newest: int) -> bool:
+    return position is not None and position <= newest and key.valid_at(position)
+
+
+def _may_write(key: Key, record: Record) -> bool:
+    """Root signs the registry; a person may revoke and erase."""
+    if record.stream != REGISTRY or key.kind is KeyClass.SYSTEM:
+        return True
+    return key.kind is KeyClass.HUMAN and record.body.type in _BY_HUMANS
+
+
+def _counts(key: Key, record: Record, heads: CitedHeads) -> bool:
+    if key.ending is not Ending.REVOKED:
+        return True
+    return record.seq <= heads.last_counted(key.heads or "", record.stream)
 
 
 def _require(record: Record, holds: bool, why: str) -> None:

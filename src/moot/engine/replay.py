@@ -8,22 +8,25 @@ does not fit in any respect is ignored, never mended.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
 from moot.core.clock import from_text
-from moot.core.errors import Malformed, Tampered
+from moot.core.errors import Malformed, NotFound, Tampered
 from moot.core.ledger import Snapshot, View
-from moot.core.machine import Machine, Recorded
+from moot.core.machine import Command, Machine, Recorded
 from moot.core.names import REGISTRY
-from moot.core.record import Record, frame, genesis
+from moot.core.record import Body, Record, frame, genesis
 from moot.core.registry.model import State as Registry
 from moot.core.signing import SNAPSHOT, Signer, verify
 from moot.core.statecodec import decode_state, encode_state
+from moot.engine.heads import CitedHeads
 from moot.engine.keys import Trust
 from moot.engine.machines import Machines
 from moot.engine.proving import prove
+from moot.store.artifacts import Artifacts
 
 SNAPSHOT_EVERY = 64
 CACHED_STREAMS = 4096
@@ -43,9 +46,13 @@ class Loaded(NamedTuple):
 class Replay:
     """Loads states, and keeps the newest of each stream for a warm process."""
 
-    def __init__(self, trust: Trust, machines: Machines) -> None:
+    def __init__(
+        self, trust: Trust, machines: Machines, artifacts: Artifacts | None = None
+    ) -> None:
         self.trust = trust
         self._machines = machines
+        self._artifacts = artifacts
+        self._heads = CitedHeads(artifacts)
         self._cache: OrderedDict[str, Loaded] = OrderedDict()
 
     def load(self, view: View, stream: str, proved: bool = False) -> Loaded:
@@ -65,8 +72,29 @@ class Replay:
         self.keep(stream, loaded)
         return loaded
 
+    def walk(self, view: View, stream: str) -> Iterator[tuple[Record, Loaded]]:
+        """Each record from event 0 with the state after it: no cache, no snapshot."""
+        loaded = self._begin(stream)
+        for record in view.records(stream):
+            loaded = self._step(loaded, stream, record, None, False)
+            yield record, loaded
+        head = view.head(stream)
+        if head is None or (loaded.seq, loaded.hash) != (head.seq, head.hash):
+            raise _broken(stream, loaded.seq + 1, "the stored head does not fit the records")
+
     def machine(self, stream: str) -> Machine[Any]:
         return self._machines.of(stream)
+
+    def guards(self, stream: str, command: Command) -> bool:
+        """Does this command need a proved history? Not if nothing runs the stream."""
+        try:
+            return type(command) in self._machines.of(stream).guarded
+        except NotFound:
+            return False
+
+    def prove(self, record: Record, registry: Registry) -> None:
+        """Tampered unless `record` is really by the one it names."""
+        prove(record, registry, self.trust, self._heads)
 
     def registry(self, view: View, proved: bool = False) -> Registry:
         state: Registry = self.load(view, REGISTRY, proved).state
@@ -77,6 +105,10 @@ class Replay:
         self._cache.move_to_end(stream)
         if len(self._cache) > CACHED_STREAMS:
             self._cache.popitem(last=False)
+
+    def fresh(self) -> Replay:
+        """The same, with nothing remembered."""
+        return Replay(self.trust, self._machines, self._artifacts)
 
     def forget(self) -> None:
         """After a failed commit nothing in memory counts."""
@@ -89,8 +121,10 @@ class Replay:
         machine = self._machines.of(stream)
         snapshot = view.snapshot(stream)
         opened = self._open(machine, snapshot) if snapshot and snapshot.seq <= head else None
-        if opened is not None:
-            return opened
+        return opened if opened is not None else self._begin(stream)
+
+    def _begin(self, stream: str) -> Loaded:
+        machine = self._machines.of(stream)
         start = bytes.fromhex(genesis(self.trust.origin, stream))
         return Loaded(machine, -1, start, -1, machine.initial, True)
 
@@ -112,18 +146,26 @@ class Replay:
     ) -> Loaded:
         try:
             body = record.body
+            if not self._continues(at, stream, record, body):
+                raise _broken(stream, at.seq + 1, "the record does not continue the chain")
+            if proved:
+                self.prove(record, registry or at.state)
+            recorded = read_record(at.machine, record)
         except Malformed as error:
             raise _broken(stream, record.seq, str(error)) from error
-        place = (body.origin, body.stream, body.seq, body.prev, body.actor.kid)
-        due = (self.trust.origin, stream, at.seq + 1, at.hash.hex(), record.kid)
-        if place != due or record.seq != at.seq + 1:
-            raise _broken(stream, at.seq + 1, "the record does not continue the chain")
-        if proved:
-            prove(record, registry or at.state, self.trust)
-        recorded = read_record(at.machine, record)
         state = at.machine.evolve(at.state, recorded)
         reg = at.reg if body.reg is None else body.reg
         return Loaded(at.machine, record.seq, record.hash, reg, state, at.proved and proved)
+
+    def _continues(self, at: Loaded, stream: str, record: Record, body: Body) -> bool:
+        seq, protocol = at.seq + 1, body.type.partition(".")[0]
+        place = (body.origin, body.stream, body.seq, body.prev, body.actor.kid, protocol)
+        due = (self.trust.origin, stream, seq, at.hash.hex(), record.kid, at.machine.name)
+        if place != due or record.seq != seq:
+            return False
+        if stream == REGISTRY:
+            return body.reg == (seq - 1 if seq else None)
+        return body.reg is not None and body.reg >= max(at.reg, 0)
 
 
 def read_record(machine: Machine[Any], record: Record) -> Recorded[Any]:
@@ -143,11 +185,14 @@ def read_record(machine: Machine[Any], record: Record) -> Recorded[Any]:
 
 
 def take_snapshot(origin: str, stream: str, loaded: Loaded, signer: Signer) -> Snapshot:
-    state = msgspec.msgpack.encode((loaded.reg, msgspec.Raw(encode_state(loaded.state))))
-    tag = machine_tag(loaded.machine)
-    unsigned = Snapshot(stream, loaded.seq, loaded.hash, tag, state, b"")
+    unsigned = unsigned_snapshot(stream, loaded)
     signature = signer.sign(SNAPSHOT, snapshot_bytes(origin, unsigned))
     return unsigned._replace(signature=signature)
+
+
+def unsigned_snapshot(stream: str, loaded: Loaded) -> Snapshot:
+    state = msgspec.msgpack.encode((loaded.reg, msgspec.Raw(encode_state(loaded.state))))
+    return Snapshot(stream, loaded.seq, loaded.hash, machine_tag(loaded.machine), state, b"")
 
 
 def snapshot_bytes(origin: str, snapshot: Snapshot) -> bytes:

@@ -19,7 +19,6 @@ from moot.core.record import Record
 from moot.core.registry.model import State as Registry
 from moot.core.signing import HEARTBEAT, verify
 from moot.engine.keys import Hand
-from moot.engine.proving import prove
 from moot.engine.replay import Replay
 
 SEEN = "seen"
@@ -91,7 +90,7 @@ def _event(view: View, replay: Replay, registry: Registry, name: str) -> Sign | 
     if record is None or not _is_by(record, name, agent.epoch):
         return None
     try:
-        prove(record, registry, replay.trust)
+        replay.prove(record, registry)
     except MootError:
         return None
     return Sign(from_text(record.body.at), event=record.hash.hex())

@@ -30,6 +30,7 @@ class Writer:
         self._engine = engine
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._closed = False
+        self._door = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="moot-writer", daemon=True)
         self._thread.start()
 
@@ -47,8 +48,9 @@ class Writer:
 
     def close(self) -> None:
         """Finish what waits, then stop."""
-        self._closed = True
-        self._queue.put(None)
+        with self._door:
+            self._closed = True
+            self._queue.put(None)
         self._thread.join()
 
     def __enter__(self) -> Writer:
@@ -58,9 +60,10 @@ class Writer:
         self.close()
 
     def _put(self, job: Job, future: Future[Outcome] | asyncio.Future[Outcome]) -> None:
-        if self._closed:
-            raise StoreFailed("writer_closed", "the writer has stopped", hint="open it again")
-        self._queue.put((job, future))
+        with self._door:  # nothing is queued behind the end
+            if self._closed:
+                raise StoreFailed("writer_closed", "the writer has stopped", hint="open it again")
+            self._queue.put((job, future))
 
     def _run(self) -> None:
         while True:
@@ -94,13 +97,14 @@ class Writer:
 
 
 def _answer(group: Iterable[_Waiting], results: Iterable[Result]) -> None:
+    """A caller that gave up no longer waits; its command is done all the same."""
     loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Outcome], Result]]]
     loops = defaultdict(list)
     for (_, future), result in zip(group, results, strict=True):
-        if isinstance(future, Future):
-            _settle(future, result)
-        else:
+        if not isinstance(future, Future):
             loops[future.get_loop()].append((future, result))
+        elif future.set_running_or_notify_cancel():
+            _settle(future, result)
     for loop, settled in loops.items():
         try:
             loop.call_soon_threadsafe(_settle_all, settled)
@@ -110,9 +114,7 @@ def _answer(group: Iterable[_Waiting], results: Iterable[Result]) -> None:
 
 def _settle_all(settled: list[tuple[asyncio.Future[Outcome], Result]]) -> None:
     for future, result in settled:
-        if (
-            not future.done()
-        ):  # a cancelled caller no longer waits; its command is done all the same
+        if not future.done():
             _settle(future, result)
 
 

@@ -125,15 +125,15 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
             by=errand.due_at,
             command=ask.Lapse(id=errand.id) if errand.due_at is not None else None,
         )
-        for errand in sorted(state.open.values(), key=lambda errand: errand.asked_at)
+        for errand in state.in_order()
     )
 
 
 def timeouts(state: State, now: Millis) -> Iterable[Command]:
     if state.next_due is None or now < state.next_due:
         return ()
-    late = (e for e in state.open.values() if e.due_at is not None and e.due_at <= now)
-    return tuple(ask.Lapse(id=errand.id) for errand in sorted(late, key=lambda e: e.asked_at))
+    late = (e for e in state.in_order() if e.due_at is not None and e.due_at <= now)
+    return tuple(ask.Lapse(id=errand.id) for errand in late)
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:

@@ -38,3 +38,7 @@ class State(msgspec.Struct, frozen=True):
     closed: int = 0
     meddlers: Map[str, int] = Map()
     next_due: Millis | None = None
+
+    def in_order(self) -> list[Errand]:
+        """Open errands as they were asked: ids count upwards, a clock may not."""
+        return sorted(self.open.values(), key=lambda errand: (len(errand.id), errand.id))

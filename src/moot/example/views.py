@@ -18,7 +18,7 @@ def as_json(state: State) -> dict[str, Any]:
                 "asked_of": errand.asked_of,
                 "due_at": None if errand.due_at is None else to_text(errand.due_at),
             }
-            for errand in sorted(state.open.values(), key=lambda errand: errand.asked_at)
+            for errand in state.in_order()
         ],
         "asked": state.asked,
         "closed": state.closed,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -21,6 +23,24 @@ def replace(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Set `path` to `data`, whole or not at all."""
     os.replace(_beside(path, data, mode), path)
     sync_folder(path.parent)
+
+
+def replace_with(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
+    """Set `path` to `pieces` without holding them all; returns their SHA-256 and size."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    digest, size = hashlib.sha256(), 0
+    try:
+        with temporary.open("xb") as file:
+            for piece in pieces:
+                digest.update(piece)
+                size += file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
+    return digest.hexdigest(), size
 
 
 def _beside(path: Path, data: bytes, mode: int) -> Path:

@@ -90,6 +90,17 @@ class MemoryView:
         texts = self._t.words.get(space, []) if wanted else []
         return [key for key, text in texts if wanted <= _words(text)][:limit]
 
+    def all_rows(self) -> Iterator[tuple[str, StoredRow]]:
+        for space, rows in self._t.rows.items():
+            yield from ((space, row) for row in rows.values())
+
+    def all_words(self) -> Iterator[tuple[str, str, str]]:
+        for space, texts in self._t.words.items():
+            yield from ((space, key, text) for key, text in texts)
+
+    def all_snapshots(self) -> Iterator[Snapshot]:
+        yield from self._t.snapshots.values()
+
     def heartbeat(self, agent: str) -> Heartbeat | None:
         return self._t.beats.get(agent)
 

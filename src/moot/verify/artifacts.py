@@ -58,10 +58,8 @@ class Artifacts:
             return
         if content.hash.hexdigest() != content.sha256:
             raise Bad(6, "artifact_hash", "the artifact's bytes do not have its hash")
-        if content.heads is not None:
-            # Section 4: `heads` is canonical JSON of each stream's name to [seq, hash].
-            if not content.heads.finish():
-                raise Bad(5, "heads_malformed", "a revocation's heads are malformed")
+        # Section 4: bytes that are not the canonical JSON of heads are heads that are not at hand.
+        if content.heads is not None and content.heads.finish():
             self.heads[content.sha256] = content.heads
         self.present.add((content.sha256, content.size))
         self._open = None

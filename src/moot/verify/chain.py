@@ -88,9 +88,7 @@ class Chain:
             raise _broken("seq_broken", "the stream does not start at 0", event.stream, 0)
         if event.prev != genesis(self._origin, event.stream):
             raise _broken("prev_broken", "`prev` is not the stream's genesis", event.stream, 0)
-        self._bounded(event)
-        # The registry's own event 0 has no `reg`; every later one exceeds this.
-        reg = -1 if event.reg is None else event.reg
+        reg = self._reg(event, Position(event.stream, 0))
         stream = Stream(event.stream, line, len(self._hashes), 0, event.hash, reg)
         self.streams[event.stream] = self._newest = stream
 
@@ -100,16 +98,22 @@ class Chain:
             raise _broken("seq_broken", f"event {here.seq} was expected here", *here)
         if event.prev != stream.hash.hex():
             raise _broken("prev_broken", "`prev` is not the hash of the event before", *here)
-        if event.reg is None or event.reg < stream.reg:
+        reg = self._reg(event, here)
+        if reg < stream.reg:
             raise _broken("reg_broken", "`reg` decreases along the stream", *here)
-        self._bounded(event)
-        stream.seq, stream.hash, stream.reg = event.seq, event.hash, event.reg
+        stream.seq, stream.hash, stream.reg = event.seq, event.hash, reg
 
-    def _bounded(self, event: Event) -> None:
-        registry = self.streams.get(REGISTRY)
-        if registry is not None and event.reg is not None and event.reg > registry.seq:
-            here = Position(event.stream, event.seq)
+    def _reg(self, event: Event, here: Position) -> int:
+        """In the registry `reg` is `seq` - 1, told as null at 0; elsewhere within the registry."""
+        if event.stream == REGISTRY:
+            if event.reg != (event.seq - 1 if event.seq else None):
+                raise _broken("reg_broken", "in the registry `reg` is `seq` - 1", *here)
+            return event.seq - 1
+        if event.reg is None:
+            raise _broken("reg_broken", "`reg` is null in event 0 of the registry only", *here)
+        if event.reg > self.streams[REGISTRY].seq:
             raise _broken("reg_beyond", "`reg` is beyond the registry of the bundle", *here)
+        return event.reg
 
 
 def _broken(code: str, message: str, stream: str, seq: int, step: int = 4) -> Bad:

@@ -233,12 +233,12 @@ class _Checker:
         if found < header.lines:
             message = f"the header promises {header.lines} lines and {found} follow"
             self._state.mark("truncated", "completeness", "lines_missing", message)
-        elif self._state.artifacts.is_open:
-            raise Bad(6, "artifact_short", "the last artifact is not complete")
         elif found > header.lines:
             raise Bad(1, "lines_added", "there are more lines than the header says").at(1)
         elif self._lines.hexdigest() != header.digest:
             raise Bad(1, "digest_wrong", "the lines do not have the header's digest").at(1)
+        elif self._state.artifacts.is_open:
+            raise Bad(6, "artifact_short", "the last artifact is not complete")
 
     # Telling.
 

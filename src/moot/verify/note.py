@@ -7,7 +7,6 @@ import re
 from typing import Final, NamedTuple
 
 from moot.verify import fields
-from moot.verify.canonical import MAX_INT
 from moot.verify.crypto import holds, unbase64
 from moot.verify.failure import Bad
 
@@ -15,7 +14,7 @@ MAX_NOTE: Final = 1024
 _COUNT = "(0|[1-9][0-9]{0,15})"
 _NOTE = re.compile(
     rf"(?P<signed>(moot[.]ledger/[0-9a-f]{{32}})\n{_COUNT}\n([^\n]{{44}})\n"
-    rf"moot {_COUNT} {_COUNT} ([^\n]{{24}})\n)\n"
+    rf"moot {_COUNT} {_COUNT} ({fields.MOMENT_EXPRESSION})\n)\n"
     r"— (moot[.]ledger/[0-9a-f]{32}) ([^\n]{92})\n"
 ).fullmatch
 
@@ -38,7 +37,7 @@ def read_note(text: str, origin: str, public: bytes) -> Note:
     signed, named, streams, root_text, number, events, at, signer, signature_text = match.groups()
     root, signature = _unbase64(root_text, 32), _unbase64(signature_text, 68)
     counts = [int(text) for text in (streams, number, events)]
-    if root is None or signature is None or max(counts) > MAX_INT or not fields.is_moment(at):
+    if root is None or signature is None:
         raise _bad("note_malformed", "a value in the checkpoint is malformed")
     if named != origin or signer != origin:
         raise _bad("note_foreign", "the checkpoint is of another ledger")

@@ -1,8 +1,9 @@
 """Reading events in several processes: batches of raw lines out, small tuples back, in order.
 
-Every worker has one pipe and at most one batch, so neither side can block the other, and what is
-in flight is bounded. A worker holds nothing but its end of the pipe: it ends when the parent
-closes the other end or dies. Ctrl-C is the parent's to handle; workers ignore it.
+A batch is sent only to a worker that waits for one, so neither side can block the other. While all
+workers are busy or still starting, this process reads a few lines itself. What was taken and not
+yet given back is bounded. A worker holds nothing but its end of a pipe: it ends when the other end
+is closed or its parent dies. Ctrl-C is the parent's to handle; workers ignore it.
 """
 
 from __future__ import annotations
@@ -14,30 +15,32 @@ import threading
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from moot.verify.check import NumberedLines
 from moot.verify.failure import Bad
 from moot.verify.records import Event, Table, read_event
 
 BATCH_LINES: Final = 256
-BATCH_BYTES: Final = 1 << 20
-# How many batches may wait for an earlier one before no more are handed out.
-_AHEAD_PER_WORKER: Final = 3
+_BATCH_BYTES: Final = 1 << 20
+# Few enough that a worker that becomes free need not wait long for its next batch.
+_LINES_HERE: Final = 16
+_BYTES_AHEAD_PER_JOB: Final = 4 << 20
 
-_Batch = tuple[int, list[bytes]]
+_Pipe = Connection
 _Reply = tuple[list[tuple[Any, ...]], tuple[int, str, str, str] | None]
 
 
 class Workers:
-    """Worker processes that can serve one check after another; started when first needed."""
+    """So many processes, this one included; the others are started when a check is long enough."""
 
     def __init__(self, jobs: int, batch_lines: int = BATCH_LINES) -> None:
         self._jobs = jobs
         self._batch_lines = batch_lines
-        self._pipes: list[Connection[Any, Any]] = []
-        self._asleep: list[Connection[Any, Any]] = []
+        self._pipes: list[_Pipe] = []
         self._processes: list[multiprocessing.process.BaseProcess] = []
+        self._starting: list[_Pipe] = []
+        self._busy: dict[_Pipe, _Batch] = {}
 
     def __enter__(self) -> Workers:
         return self
@@ -56,116 +59,150 @@ class Workers:
             pipe.close()
         for process in self._processes:
             process.join()
-        self._pipes, self._asleep, self._processes = [], [], []
+        self._pipes, self._processes, self._starting, self._busy = [], [], [], {}
 
-    def wake(self) -> None:
-        """Start the workers and wait until all are up, for whom the first check should be fast."""
-        self._start()
-        while not self._awake():
-            wait(self._asleep)
+    def start(self) -> None:
+        """Start the workers and wait until all are up."""
+        self._launch()
+        while self._starting:
+            wait(self._starting)
+            self._greet()
 
     def read(self, lines: NumberedLines, table: Table) -> Iterator[tuple[int, Event]]:
         """Steps 1 to 3 for each line; raises the `Bad` of the first line that fails."""
-        batches = _Batches(lines, self._batch_lines)
-        # Starting a process takes longer than a short bundle, so this one goes ahead alone.
-        while not self._awake() and (batch := next(batches, None)) is not None:
-            yield from _opened(batch[0], read_batch(batch[1], table))
-            self._start()
-        yield from self._spread(batches, table)
-        if batches.bad is not None:
-            raise batches.bad
+        self._forget()
+        course = _Course(lines, self._jobs * _BYTES_AHEAD_PER_JOB)
+        told: set[_Pipe] = set()
+        here = min(_LINES_HERE, self._batch_lines)
+        while True:
+            self._hand_out(course, table, told)
+            batch = course.take(here)
+            if batch is not None:
+                course.put(batch, read_batch(batch.lines, table))
+            elif not self._busy:
+                break
+            self._collect(course, block=batch is None)
+            yield from course.ready()
+            if course.taken >= self._batch_lines:
+                self._launch()
+        if course.bad is not None:
+            raise course.bad
 
-    def _spread(self, batches: _Batches, table: Table) -> Iterator[tuple[int, Event]]:
-        """Hand out batches as workers become free, and give their replies in order."""
-        busy: dict[Connection[Any, Any], tuple[int, int]] = {}
-        replies: dict[int, tuple[int, _Reply]] = {}
-        handed_out = given = 0
-        following = next(batches, None)
-        if following is None:
+    def _hand_out(self, course: _Course, table: Table, told: set[_Pipe]) -> None:
+        """A batch for every worker that is up and free; the table before its first one."""
+        self._greet()
+        for pipe in self._pipes:
+            if pipe in self._busy or pipe in self._starting:
+                continue
+            batch = course.take(self._batch_lines)
+            if batch is None:
+                return
+            if pipe not in told:
+                pipe.send(table)
+                told.add(pipe)
+            pipe.send(batch.lines)
+            self._busy[pipe] = batch
+
+    def _collect(self, course: _Course, block: bool) -> None:
+        if not self._busy:
             return
-        free = list(self._pipes)
-        for pipe in free:
-            pipe.send(table)
-        try:
-            while busy or replies or following is not None:
-                while following is not None and free and handed_out - given < self._ahead:
-                    pipe = free.pop()
-                    pipe.send(following[1])
-                    busy[pipe] = (handed_out, following[0])
-                    handed_out += 1
-                    following = next(batches, None)
-                for pipe in _ready(busy, block=given not in replies):
-                    number, first_line = busy.pop(pipe)
-                    replies[number] = (first_line, pipe.recv())
-                    free.append(pipe)
-                if given in replies:
-                    first_line, reply = replies.pop(given)
-                    given += 1
-                    yield from _opened(first_line, reply)
-        finally:
-            # A check may stop early; what is still under way must not reach the next one.
-            for pipe in busy:
-                pipe.recv()
+        done = wait(list(self._busy), None if block else 0)
+        for pipe in [pipe for pipe in self._busy if pipe in done]:
+            course.put(self._busy.pop(pipe), _receive(pipe))
 
-    @property
-    def _ahead(self) -> int:
-        return self._jobs * _AHEAD_PER_WORKER
+    def _forget(self) -> None:
+        """A check may have stopped early; what was under way then must not reach this one."""
+        for pipe in self._busy:
+            _receive(pipe)
+        self._busy = {}
 
-    def _start(self) -> None:
+    def _launch(self) -> None:
         if self._pipes:
             return
         context = multiprocessing.get_context("spawn")
         with _interrupts_ignored():
-            for _ in range(self._jobs):
+            for _ in range(self._jobs - 1):
                 ours, theirs = context.Pipe()
                 process = context.Process(target=_work, args=(theirs,), daemon=True)
                 process.start()
                 theirs.close()
                 self._pipes.append(ours)
                 self._processes.append(process)
-        self._asleep = list(self._pipes)
+        self._starting = list(self._pipes)
 
-    def _awake(self) -> bool:
-        """Whether all workers are up: each says so once."""
-        for pipe in [pipe for pipe in self._asleep if pipe.poll()]:
-            pipe.recv()
-            self._asleep.remove(pipe)
-        return bool(self._pipes) and not self._asleep
+    def _greet(self) -> None:
+        """Every worker says once that it is up."""
+        for pipe in [pipe for pipe in self._starting if pipe.poll()]:
+            _receive(pipe)
+            self._starting.remove(pipe)
 
 
-class _Batches:
-    """Lines in batches; a line that cannot be read ends them and is kept for its turn."""
+class _Batch(NamedTuple):
+    number: int
+    first_line: int
+    lines: list[bytes]
+    size: int
 
-    def __init__(self, lines: NumberedLines, batch_lines: int) -> None:
+
+class _Course:
+    """The lines of one check: taken in batches, given back as events in the order of the lines."""
+
+    def __init__(self, lines: NumberedLines, bytes_ahead: int) -> None:
         self._lines = lines
-        self._batch_lines = batch_lines
+        self._bytes_ahead = bytes_ahead
+        self._ahead = 0
+        self._batches = 0
+        self._given = 0
+        self._replies: dict[int, tuple[_Batch, _Reply]] = {}
+        self.taken = 0
+        # A line that could not be read; those before it have their turn first.
         self.bad: Bad | None = None
 
-    def __iter__(self) -> _Batches:
-        return self
-
-    def __next__(self) -> _Batch:
-        first, batch, size = 0, [], 0
-        while len(batch) < self._batch_lines and size < BATCH_BYTES and self.bad is None:
-            try:
-                number, line = next(self._lines)
-            except StopIteration:
+    def take(self, most: int) -> _Batch | None:
+        """The next lines, or `None` if there are none or too many are under way."""
+        first, batch, size = 0, list[bytes](), 0
+        while self._ahead <= self._bytes_ahead and len(batch) < most and size < _BATCH_BYTES:
+            numbered = self._next()
+            if numbered is None:
                 break
-            except Bad as bad:
-                self.bad = bad
-                break
-            first = first or number
-            batch.append(line)
-            size += len(line)
+            first = first or numbered[0]
+            batch.append(numbered[1])
+            size += len(numbered[1])
         if not batch:
-            raise StopIteration
-        return first, batch
+            return None
+        self._ahead += size
+        self._batches += 1
+        self.taken += len(batch)
+        return _Batch(self._batches - 1, first, batch, size)
+
+    def put(self, batch: _Batch, reply: _Reply) -> None:
+        """What became of a batch."""
+        self._replies[batch.number] = (batch, reply)
+
+    def ready(self) -> Iterator[tuple[int, Event]]:
+        """The events whose turn it is; raises the failure whose turn it is."""
+        while self._given in self._replies:
+            batch, (events, bad) = self._replies.pop(self._given)
+            self._given += 1
+            self._ahead -= batch.size
+            yield from enumerate(map(Event._make, events), batch.first_line)
+            if bad is not None:
+                raise Bad(*bad).at(batch.first_line + len(events))
+
+    def _next(self) -> tuple[int, bytes] | None:
+        if self.bad is not None:
+            return None
+        try:
+            return next(self._lines, None)
+        except Bad as bad:
+            self.bad = bad
+            return None
 
 
-def read_batch(batch: list[bytes], table: Table) -> _Reply:
-    """Steps 1 to 3 for a batch; events up to the first failure, and the failure."""
+def read_batch(lines: list[bytes], table: Table) -> _Reply:
+    """Steps 1 to 3 for a batch: events up to the first failure, and the failure."""
     events: list[tuple[Any, ...]] = []
-    for line in batch:
+    for line in lines:
         try:
             events.append(tuple(read_event(line, table)))
         except Bad as bad:
@@ -173,19 +210,14 @@ def read_batch(batch: list[bytes], table: Table) -> _Reply:
     return events, None
 
 
-def _opened(first_line: int, reply: _Reply) -> Iterator[tuple[int, Event]]:
-    events, bad = reply
-    yield from enumerate(map(Event._make, events), first_line)
-    if bad is not None:
-        raise Bad(*bad).at(first_line + len(events))
+def _receive(pipe: _Pipe) -> Any:
+    try:
+        return pipe.recv()
+    except EOFError as error:
+        raise RuntimeError("a worker process ended; check again with one job") from error
 
 
-def _ready(busy: dict[Connection[Any, Any], Any], block: bool) -> list[Connection[Any, Any]]:
-    found = wait(list(busy), None if block else 0) if busy else []
-    return [pipe for pipe in busy if pipe in found]
-
-
-def _work(pipe: Connection[Any, Any]) -> None:
+def _work(pipe: _Pipe) -> None:
     """A worker: says that it is up, then takes a table and batches; a new table, a new check."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     table = Table("", {}, False)

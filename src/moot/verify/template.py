@@ -40,10 +40,10 @@ def recognise(payload: bytes) -> Parts | None:
     tail = _TAIL(text, split)
     if head is None or tail is None or not _is_data(text[head.end() : split]):
         return None
-    epoch, name, kid, artifacts, at = head.groups()
+    epoch, name, kid, artifacts = head.groups()
     origin, prev, reg, seq, stream, _protocol, kind = tail.groups()
     cites = tuple([(sha256, int(size)) for sha256, size in _CITES(artifacts)]) if artifacts else ()
-    if len(cites) > 256 or len(kind) > 96 or not fields.is_moment(at):
+    if len(cites) > 256 or len(kind) > 96:
         return None
     return Parts(origin, stream, int(seq), prev, int(reg), name, int(epoch), kid, cites)
 
@@ -73,7 +73,7 @@ _HEAD = re.compile(
     r'"id":"(?=[a-z0-9-]{3,48}")([a-z0-9]+(?:-[a-z0-9]+)*)",'
     rf'"kid":"([0-9a-f]{{32}})","role":{_short(64)}\}},'
     rf'"artifacts":\[((?:{_ARTIFACT}(?:,{_ARTIFACT})*)?)\],'
-    r'"at":"([0-9T:.Z-]{24})","cause":(?:null|"[0-9a-f]{64}"),'
+    rf'"at":"{fields.MOMENT_EXPRESSION}","cause":(?:null|"[0-9a-f]{{64}}"),'
     rf'"corr":{_short(128)},"data":'
 ).match
 _TAIL = re.compile(

@@ -8,8 +8,8 @@ from typing import Final
 
 from moot.verify.crypto import frame
 
-# A tree of 2^53-1 leaves is this high; a longer path leads nowhere and need not be remembered.
-MAX_PATH: Final = 53
+# No tree that a note can count is this high; a longer path leads nowhere and is not remembered.
+MAX_PATH: Final = 64
 
 
 def leaf(stream: str, seq: int, event_hash: bytes) -> bytes:

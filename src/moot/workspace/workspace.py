@@ -13,12 +13,13 @@ from pathlib import Path
 
 from moot.core.clock import Clock, fixed_clock, system_clock
 from moot.core.errors import Malformed, MootError, Refused, Tampered
+from moot.core.ledger import View
 from moot.engine.checkpoints import Kept, newest
 from moot.engine.engine import Engine
 from moot.engine.keys import Trust
 from moot.keys.folder import KeyFolder
 from moot.keys.held import AskPassphrase, FolderKeys, never_ask
-from moot.keys.kept import KeptNotes
+from moot.keys.kept import KeptNote, KeptNotes
 from moot.store.artifacts import FileArtifacts
 from moot.store.files import write_new
 from moot.store.sqlite import SqliteStore
@@ -85,12 +86,8 @@ class Workspace:
         if kept is None:
             return None
         with self.store.read() as view:
-            here = newest(view, self.trust)
-            note = view.note()
-        if here is not None and here.number > kept.number:
-            return None
-        if here is not None and note == kept.note:
-            return None
+            if not lacks(view, self.trust, kept):
+                return None
         return Tampered(
             f"this ledger lacks checkpoint {kept.number}, which was made here before",
             code="rolled_back",
@@ -106,6 +103,15 @@ class Workspace:
                 hint="unset MOOT_CLOCK",
             )
         return fixed_clock(text)
+
+
+def lacks(view: View, trust: Trust, kept: KeptNote) -> bool:
+    """Is a checkpoint that was made before missing here? A damaged one is no better."""
+    try:
+        here = newest(view, trust)
+    except Malformed:
+        return True
+    return here is None or (here.number <= kept.number and view.note() != kept.note)
 
 
 def _trusted(path: Path, folder: KeyFolder) -> Trust:

@@ -108,6 +108,8 @@ def _on_created(state: State, recorded: Recorded[did.LedgerCreated]) -> State:
 def _on_added(state: State, recorded: Recorded[did.KeyAdded] | Recorded[did.KeyRotated]) -> State:
     event = recorded.event
     kid = _kid(event.public)
+    if kid is None:
+        return state
     key = Key(kid, event.name, event.kind, event.epoch, event.public, event.custodian, recorded.seq)
     agent = Agent(event.name, event.kind, event.epoch, kid, recorded.at)
     return msgspec.structs.replace(
@@ -154,19 +156,24 @@ _EVOLVE: dict[type[Event], Callable[[State, Any], State]] = {
 
 
 def _end(state: State, kid: str, seq: int, ending: Ending, heads: str | None = None) -> State:
-    """A key ends where it first ended; a later revocation only adds its heads."""
+    """A key ends where it first ended; a later revocation adds its heads, and stays."""
     key = state.keys.get(kid)
-    if key is None:
+    if key is None or key.ending is Ending.REVOKED:
         return state
     first = seq if key.ended is None else key.ended
     ended = msgspec.structs.replace(key, ended=first, ending=ending, heads=heads)
     return msgspec.structs.replace(state, keys=state.keys.set(kid, ended))
 
 
-def _kid(public: str) -> str:
-    from moot.core.signing import key_id  # libsodium is loaded only where a key is read
+def _kid(public: str) -> str | None:
+    """None if the text is no key at all: such an event adds none."""
+    from moot.core.signing import PUBLIC_BYTES, key_id  # libsodium is loaded only where needed
 
-    return key_id(bytes.fromhex(public))
+    try:
+        raw = bytes.fromhex(public)
+    except ValueError:
+        return None
+    return key_id(raw) if len(raw) == PUBLIC_BYTES else None
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:

@@ -41,8 +41,8 @@ def endorse(signer: Signer, said: bytes) -> Endorsement:
 def proof_holds(public: str, said: bytes, proof: str) -> bool:
     """The key is sound and really signed the statement."""
     try:
-        return verify(public_key(public), KEY_PROOF, said, bytes.fromhex(proof))
-    except (Malformed, ValueError):
+        return verify(public_key(public), KEY_PROOF, said, _signature(proof))
+    except Malformed:
         return False
 
 
@@ -51,8 +51,13 @@ def endorsement_holds(state: State, said: bytes, endorsement: Endorsement) -> bo
     key = state.keys.get(endorsement.kid)
     if key is None:
         return False
+    return verify(bytes.fromhex(key.public), ENDORSEMENT, said, _signature(endorsement.sig))
+
+
+def _signature(text: str) -> bytes:
+    """The bytes of a signature in its one written form, else none, which never hold."""
     try:
-        signature = bytes.fromhex(endorsement.sig)
+        raw = bytes.fromhex(text)
     except ValueError:
-        return False
-    return verify(bytes.fromhex(key.public), ENDORSEMENT, said, signature)
+        return b""
+    return raw if raw.hex() == text else b""

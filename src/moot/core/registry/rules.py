@@ -6,22 +6,28 @@ sentence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from moot.core import signing
+from moot.core.canonical import MAX_INT
 from moot.core.errors import Malformed
 from moot.core.findings import Rule
 from moot.core.machine import Acting, Command, KeyClass
 from moot.core.names import AGENT, CHECKPOINT, OPERATOR, RESERVED, SYSTEM
 from moot.core.registry import commands as ask
 from moot.core.registry import proofs
-from moot.core.registry.model import Ending, State
+from moot.core.registry.model import Ending, Endorsement, State
 
 C = TypeVar("C", bound=Command)
 Breaches = Iterator[tuple[str, str | None]]
+
+_CUSTODIAN = re.compile(r"[0-9a-f]{32}\Z")
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
+CLOCKS = ("system", "fixed")
 
 
 class Asked(msgspec.Struct, Generic[C], frozen=True):
@@ -33,16 +39,24 @@ class Asked(msgspec.Struct, Generic[C], frozen=True):
     origin: str
 
 
-def _said(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> bytes:
+def _said(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> bytes | None:
+    """What must have been signed; None if a part is not even text (its own row says so)."""
     command = asked.command
-    return proofs.statement(
-        origin=asked.origin,
-        name=command.name,
-        kind=command.kind,
-        epoch=command.epoch,
-        public=command.public,
-        custodian=command.custodian,
-    )
+    try:
+        return proofs.statement(
+            origin=asked.origin,
+            name=command.name,
+            kind=command.kind,
+            epoch=command.epoch,
+            public=command.public,
+            custodian=command.custodian,
+        )
+    except Malformed:
+        return None
+
+
+def _endorsed(asked: Asked[Any], said: bytes | None, endorsement: Endorsement) -> bool:
+    return said is not None and proofs.endorsement_holds(asked.state, said, endorsement)
 
 
 def not_by_system(asked: Asked[Command]) -> Breaches:
@@ -62,16 +76,10 @@ def already_created(asked: Asked[ask.CreateLedger]) -> Breaches:
 
 def bad_founding(asked: Asked[ask.CreateLedger]) -> Breaches:
     command = asked.command
-    said = proofs.statement(
-        origin=asked.origin,
-        name=CHECKPOINT,
-        kind=KeyClass.CHECKPOINT,
-        epoch=1,
-        public=command.checkpoint,
-        custodian=command.custodian,
-    )
-    if not proofs.proof_holds(command.checkpoint, said, command.checkpoint_proof):
+    if not _checkpoint_proved(asked):
         yield "the checkpoint key's proof does not hold", "checkpoint_proof"
+    if command.checkpoint == command.root:
+        yield "root and checkpoint are two keys: one purpose a key", "checkpoint"
     try:
         root = signing.public_key(command.root)
     except Malformed as error:
@@ -79,6 +87,41 @@ def bad_founding(asked: Asked[ask.CreateLedger]) -> Breaches:
     else:
         if asked.origin != proofs.ORIGIN_PREFIX + signing.key_id(root):
             yield "the ledger's id does not belong to this root key", "root"
+
+
+def _checkpoint_proved(asked: Asked[ask.CreateLedger]) -> bool:
+    command = asked.command
+    try:
+        said = proofs.statement(
+            origin=asked.origin,
+            name=CHECKPOINT,
+            kind=KeyClass.CHECKPOINT,
+            epoch=1,
+            public=command.checkpoint,
+            custodian=command.custodian,
+        )
+    except Malformed:
+        return False
+    return proofs.proof_holds(command.checkpoint, said, command.checkpoint_proof)
+
+
+def bad_clock(asked: Asked[ask.CreateLedger]) -> Breaches:
+    if asked.command.clock not in CLOCKS:
+        yield "", "clock"
+
+
+def bad_custodian(
+    asked: Asked[ask.CreateLedger] | Asked[ask.AddKey] | Asked[ask.RotateKey],
+) -> Breaches:
+    if not _CUSTODIAN.match(asked.command.custodian):
+        yield "", "custodian"
+
+
+def bad_artifact(asked: Asked[ask.RevokeKey] | Asked[ask.EraseArtifact]) -> Breaches:
+    command = asked.command
+    named = command.heads if isinstance(command, ask.RevokeKey) else command
+    if not _HASH.match(named.sha256) or not 0 <= named.size <= MAX_INT:
+        yield "", "sha256"
 
 
 def bad_name(asked: Asked[ask.AddKey]) -> Breaches:
@@ -119,7 +162,8 @@ def key_known(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> Breaches:
 
 
 def no_proof(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> Breaches:
-    if not proofs.proof_holds(asked.command.public, _said(asked), asked.command.proof):
+    said = _said(asked)
+    if said is None or not proofs.proof_holds(asked.command.public, said, asked.command.proof):
         yield "", "proof"
 
 
@@ -134,7 +178,7 @@ def not_endorsed(asked: Asked[ask.AddKey]) -> Breaches:
     human_needed = asked.command.kind is KeyClass.HUMAN
     if key is None or (human_needed and key.kind is not KeyClass.HUMAN):
         yield "the endorsing key may not consent to this", "endorsement"
-    elif not proofs.endorsement_holds(asked.state, _said(asked), endorsement):
+    elif not _endorsed(asked, _said(asked), endorsement):
         yield "the endorsement does not hold", "endorsement"
 
 
@@ -171,7 +215,7 @@ def rotation_not_endorsed(asked: Asked[ask.RotateKey]) -> Breaches:
     human = person is not None and person.kind is KeyClass.HUMAN
     if not (own or human):
         yield "the endorsing key may not consent to this", "endorsement"
-    elif not proofs.endorsement_holds(state, _said(asked), endorsement):
+    elif not _endorsed(asked, _said(asked), endorsement):
         yield "the endorsement does not hold", "endorsement"
 
 
@@ -179,6 +223,8 @@ def cannot_revoke(asked: Asked[ask.RevokeKey]) -> Breaches:
     key = asked.state.keys.get(asked.command.kid)
     if key is None:
         yield "no such key", "kid"
+    elif key.kind is KeyClass.SYSTEM:
+        yield "the ledger's own key cannot be revoked", "kid"
     elif key.ending is Ending.REVOKED:
         yield "this key was revoked before", "kid"
 
@@ -206,15 +252,21 @@ def no_reason(
 
 
 def history_not_endorsed(asked: Asked[ask.AcceptHistory]) -> Breaches:
-    command, humans = asked.command, {key.kid for key in asked.state.humans()}
-    if not humans:
+    given, humans = asked.command.endorsement, {key.kid for key in asked.state.humans()}
+    if given is None and not humans:
         return
-    said = proofs.history_statement(origin=asked.origin, lost=command.lost, reason=command.reason)
-    given = command.endorsement
     if given is None or given.kid not in humans:
         yield "", "endorsement"
-    elif not proofs.endorsement_holds(asked.state, said, given):
+    elif not _endorsed(asked, _loss_said(asked), given):
         yield "the endorsement does not hold", "endorsement"
+
+
+def _loss_said(asked: Asked[ask.AcceptHistory]) -> bytes | None:
+    lost, reason = asked.command.lost, asked.command.reason
+    try:
+        return proofs.history_statement(origin=asked.origin, lost=lost, reason=reason)
+    except Malformed:
+        return None
 
 
 _BY_SYSTEM = Rule(
@@ -234,12 +286,16 @@ _PROOF = Rule("REG-06", "no_proof", "the proof that the key is held does not hol
 _UNKNOWN = Rule(
     "REG-07", "agent_not_found", "no such agent", unknown_name, hint="`moot agent list` shows all"
 )
+_CUSTODY = Rule("REG-08", "bad_value", "a custodian is 32 hex digits", bad_custodian)
+_ARTIFACT = Rule("REG-08", "bad_value", "an artifact is named by hash and size", bad_artifact)
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.CreateLedger: (
         _BY_SYSTEM,
         Rule("REG-10", "ledger_exists", "the ledger exists already", already_created),
         Rule("REG-11", "bad_founding", "the ledger's keys do not hold", bad_founding),
+        Rule("REG-08", "bad_value", "the clock is `system` or `fixed`", bad_clock),
+        _CUSTODY,
     ),
     ask.AddKey: (
         _BY_SYSTEM,
@@ -259,6 +315,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             hint="choose another name; a name is never given twice",
         ),
         Rule("REG-15", "wrong_class", "new names are agents or people", wrong_class),
+        _CUSTODY,
         _WEAK,
         _KNOWN,
         _PROOF,
@@ -274,6 +331,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _BY_SYSTEM,
         _UNKNOWN,
         Rule("REG-17", "not_current", "not the current key", not_current),
+        _CUSTODY,
         _WEAK,
         _KNOWN,
         _PROOF,
@@ -283,6 +341,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _BY_SYSTEM_OR_HUMAN,
         _REASON,
         Rule("REG-19", "cannot_revoke", "the key cannot be revoked", cannot_revoke),
+        _ARTIFACT,
     ),
     ask.RetireAgent: (
         _BY_SYSTEM,
@@ -293,6 +352,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _BY_SYSTEM_OR_HUMAN,
         _REASON,
         Rule("REG-21", "already_erased", "this artifact was erased before", already_erased),
+        _ARTIFACT,
     ),
     ask.AcceptHistory: (
         _BY_SYSTEM,

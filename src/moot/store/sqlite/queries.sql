@@ -31,6 +31,10 @@ INSERT INTO events (stream, seq, kid, body, sig, key) VALUES (?, ?, ?, ?, ?, ?);
 -- The new head after an append.
 UPDATE streams SET seq = ?, hash = ? WHERE number = ?;
 
+-- name: mark_moved
+-- That it has moved since the newest checkpoint.
+UPDATE streams SET moved = 1 WHERE number = ? AND moved = 0;
+
 -- name: snapshot
 -- The state kept for a stream.
 SELECT stream, seq, hash, machine, state, sig FROM snapshots WHERE stream = ?;
@@ -48,6 +52,18 @@ SELECT key, value, stream, seq FROM index_rows WHERE space = ? AND key = ?;
 SELECT key, value, stream, seq FROM index_rows
 WHERE space = ? AND key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?;
 
+-- name: all_rows
+-- Every index row.
+SELECT space, key, value, stream, seq FROM index_rows;
+
+-- name: all_words
+-- Every findable text.
+SELECT space, key, text FROM index_words UNION ALL SELECT space, key, text FROM waiting_words;
+
+-- name: all_snapshots
+-- Every state kept.
+SELECT stream, seq, hash, machine, state, sig FROM snapshots;
+
 -- name: put_row
 -- Set an index row.
 INSERT OR REPLACE INTO index_rows (space, key, value, stream, seq) VALUES (?, ?, ?, ?, ?);
@@ -58,11 +74,24 @@ DELETE FROM index_rows WHERE space = ? AND key = ?;
 
 -- name: put_words
 -- Make a text findable.
-INSERT INTO index_words (space, key, text) VALUES (?, ?, ?);
+INSERT INTO waiting_words (space, key, text) VALUES (?, ?, ?);
+
+-- name: count_waiting
+-- How many texts wait for the full-text index; they are always all taken at once.
+SELECT coalesce(max(id), 0) FROM waiting_words;
+
+-- name: waiting_words
+-- Those of one space.
+SELECT key, text FROM waiting_words WHERE space = ? ORDER BY id;
+
+-- name: take_words
+-- Into the full-text index.
+INSERT INTO index_words (space, key, text) SELECT space, key, text FROM waiting_words ORDER BY id;
 
 -- name: search
 -- Keys whose text holds all words, best first.
-SELECT key FROM index_words WHERE index_words MATCH ? AND space = ? ORDER BY rank, rowid LIMIT ?;
+SELECT rank, key FROM index_words WHERE index_words MATCH ? AND space = ?
+ORDER BY rank, rowid LIMIT ?;
 
 -- name: heartbeat
 -- An agent's latest sign of life.
@@ -100,11 +129,11 @@ SELECT name, number, noted_seq, noted_hash FROM streams WHERE noted_seq >= 0 ORD
 
 -- name: stale_heads
 -- What has moved since.
-SELECT name, number, seq, hash FROM streams WHERE seq != noted_seq ORDER BY number;
+SELECT name, number, seq, hash FROM streams WHERE moved = 1 ORDER BY number;
 
 -- name: pin_head
 -- Remember what a checkpoint pins.
-UPDATE streams SET noted_seq = ?, noted_hash = ? WHERE number = ?;
+UPDATE streams SET noted_seq = ?1, noted_hash = ?2, moved = seq != ?1 WHERE number = ?3;
 
 -- name: node
 -- A node of the head tree.

@@ -13,12 +13,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
+from moot.core.ledger import Head
 from moot.store.sqlite.change import SqliteChange
 from moot.store.sqlite.schema import check_ours, migrate
-from moot.store.sqlite.trouble import translated
+from moot.store.sqlite.trouble import translated, translated_opening
 from moot.store.sqlite.view import SqliteView
 
 BUSY_SECONDS = 30.0
+_MAGIC = b"SQLite format 3\0"
+HEADS_KEPT = 4096
 
 Connect = Callable[[str, float], sqlite3.Connection]
 
@@ -40,11 +43,12 @@ class SqliteStore:
         connect: Connect = connect_file,
     ) -> None:
         """`connect` may put something between us and the disk; the fault tests do."""
-        if not create:
-            _require_file(path)
+        _require_whole(path, create)
         self.path = path
         self._turn = threading.RLock()
-        with translated(path):
+        self._heads: dict[str, Head] = {}
+        self._heads_version = -1
+        with translated_opening(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{_uri(path)}?mode={mode}", busy_seconds)
             _prepare(self._db)
@@ -69,18 +73,30 @@ class SqliteStore:
             self._require_idle("a write")
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                with closing(SqliteChange(self._db)) as change:
+                with closing(SqliteChange(self._db, self._known_heads())) as change:
                     yield change
                 self._db.execute("COMMIT")
             except BaseException:
+                self._heads.clear()
                 _roll_back(self._db)
                 raise
+
+    def _known_heads(self) -> dict[str, Head]:
+        """Heads from earlier writes, as long as no other connection has written since."""
+        version = self._data_version()
+        if version != self._heads_version or len(self._heads) > HEADS_KEPT:
+            self._heads.clear()
+        self._heads_version = version
+        return self._heads
 
     def changes(self) -> int:
         """SQLite's data_version moves with other connections' commits, total_changes with ours."""
         with self._turn, translated(self.path):
-            version = int(self._db.execute("PRAGMA data_version").fetchone()[0])
-            return version * 2**40 + self._db.total_changes
+            return self._data_version() * 2**40 + self._db.total_changes
+
+    def _data_version(self) -> int:
+        """Moves with the commits of other connections, in this process or another."""
+        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     def backup(self, target: Path) -> None:
         """A consistent copy while others write; `target` must not exist."""
@@ -106,7 +122,7 @@ class SqliteStore:
 def _prepare(db: sqlite3.Connection) -> None:
     try:
         check_ours(db)
-        db.execute("PRAGMA journal_mode = WAL")
+        _use_log(db)
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA foreign_keys = ON")
         migrate(db)
@@ -115,20 +131,41 @@ def _prepare(db: sqlite3.Connection) -> None:
         raise
 
 
+def _use_log(db: sqlite3.Connection) -> None:
+    """Fetched to the end: only there would SQLite say that the disk failed meanwhile."""
+    if db.execute("PRAGMA journal_mode = WAL").fetchall() != [("wal",)]:
+        raise StoreFailed(
+            "store_failed",
+            "the disk offers no write-ahead log, without which a commit may be lost",
+            hint="keep the ledger on a local disk",
+        )
+
+
 def _roll_back(db: sqlite3.Connection) -> None:
     """Unless SQLite did so itself, as it does when the disk fails."""
     if db.in_transaction:
         db.execute("ROLLBACK")
 
 
-def _require_file(path: Path) -> None:
+def _require_whole(path: Path, create: bool) -> None:
+    """SQLite takes a file of less than a page for a new one, and deletes the log beside it."""
     if not path.is_file():
+        if create:
+            return
         raise Unavailable(
             "no_ledger", f"there is no ledger at {path}", hint="run `moot init` first"
         )
-    if path.stat().st_size == 0:  # SQLite would take it for a new one and discard what is beside it
+    try:
+        with path.open("rb") as file:
+            start, size = file.read(len(_MAGIC) + 2), path.stat().st_size
+    except OSError:
+        return  # SQLite will say why
+    page = int.from_bytes(start[len(_MAGIC) :], "big")
+    if not (start.startswith(_MAGIC) and size >= page or create and not start):
         raise StoreFailed(
-            "store_damaged", f"the ledger file {path} is empty", hint="restore from a backup"
+            "store_damaged",
+            f"the ledger file {path} is empty, cut short or not a database",
+            hint="keep the file; restore from a backup",
         )
 
 

@@ -57,8 +57,19 @@ def translated(path: Path) -> Iterator[None]:
         raise as_moot_error(error, path) from error
 
 
+@contextmanager
+def translated_opening(path: Path) -> Iterator[None]:
+    """Opening reads the schema, and Python cannot decode SQLite's complaint about a damaged one."""
+    try:
+        with translated(path):
+            yield
+    except UnicodeDecodeError as error:
+        code, sentence, hint = _TROUBLE[sqlite3.SQLITE_CORRUPT]
+        raise StoreFailed(code, f"{sentence} ({path.name})", hint=hint) from error
+
+
 def as_moot_error(error: sqlite3.Error, path: Path) -> MootError:
-    number = getattr(error, "sqlite_errorcode", None) or 0
+    number = getattr(error, "sqlite_errorcode", None) or _unnumbered(error)
     if isinstance(error, sqlite3.IntegrityError):
         return Conflict("position_taken", f"another writer was first: {error}", hint="try again")
     row = _TROUBLE.get(number & 0xFF)
@@ -66,3 +77,8 @@ def as_moot_error(error: sqlite3.Error, path: Path) -> MootError:
         return StoreFailed("store_failed", f"the ledger at {path}: {error}")
     code, sentence, hint = row
     return StoreFailed(code, f"{sentence} ({path.name}: {error})", hint=hint)
+
+
+def _unnumbered(error: sqlite3.Error) -> int:
+    """What Python itself raises: an operational error is text that is not UTF-8."""
+    return sqlite3.SQLITE_CORRUPT if isinstance(error, sqlite3.OperationalError) else 0

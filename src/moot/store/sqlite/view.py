@@ -6,11 +6,13 @@ import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 from moot.core.ledger import Head, Heartbeat, Snapshot, StoredRow
 from moot.core.record import Record
 from moot.store.sqlite.queries import SQL
+from moot.store.sqlite.waiting import search_texts
 
 
 class SqliteView:
@@ -62,7 +64,19 @@ class SqliteView:
         query = match_all(words)
         if not query:
             return []
-        return [key for (key,) in self._db.execute(SQL["search"], (query, space, limit))]
+        waiting = self._db.execute(SQL["waiting_words"], (space,)).fetchall()
+        found = self._db.execute(SQL["search"], (query, space, limit)).fetchall()
+        found += search_texts(waiting, space, query, limit)
+        return [key for _, key in sorted(found, key=itemgetter(0))[:limit]]
+
+    def all_rows(self) -> Iterator[tuple[str, StoredRow]]:
+        return ((space, StoredRow(*row)) for space, *row in self._each("all_rows"))
+
+    def all_words(self) -> Iterator[tuple[str, str, str]]:
+        return iter(self._each("all_words"))
+
+    def all_snapshots(self) -> Iterator[Snapshot]:
+        return (Snapshot(*row) for row in self._each("all_snapshots"))
 
     def heartbeat(self, agent: str) -> Heartbeat | None:
         row = self._one("heartbeat", agent)

@@ -11,16 +11,20 @@ import click
 from moot.core.errors import NotFound, Refused
 from moot.core.machine import KeyClass
 from moot.surfaces.cli.answer import Answer, table
+from moot.surfaces.cli.heartbeat import heartbeat
+from moot.surfaces.cli.people import a_person
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.core.registry.model import Agent, State
-    from moot.core.signing import Signer
 
 
-@click.group("agent")
+@click.group("agent", no_args_is_help=False)
 def agent() -> None:
     """Agents and people: the names that may sign here, and their keys."""
+
+
+agent.add_command(heartbeat)
 
 
 @command(agent, "register", "agent.register")
@@ -46,7 +50,7 @@ def register(shell: Shell, name: str, human: bool, keys: Path | None) -> Answer:
     folder = KeyFolder(keys.absolute()) if keys else shell.folder
     space = shell.workspace
     passphrase = _passphrase(shell, name) if human else None
-    endorser = _a_person(shell) if human else None
+    endorser = a_person(shell) if human else None  # the very first needs none
     signer = folder.add(space.trust.origin, name, kind, passphrase=passphrase)
     try:
         enter(space.engine, name, signer, custodian=folder.custodian, kind=kind, endorser=endorser)
@@ -73,16 +77,6 @@ def _passphrase(shell: Shell, name: str) -> str:
             hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
         )
     return given
-
-
-def _a_person(shell: Shell) -> Signer | None:
-    """An existing person who consents; the very first needs none."""
-    registry = shell.workspace.engine.registry()
-    for key in registry.humans():
-        held = shell.workspace.keys.find(key.name, key.kid)
-        if held is not None:
-            return held.signer
-    return None
 
 
 @command(agent, "list", "agent.list")
@@ -149,7 +143,7 @@ def rotate(shell: Shell, name: str, reason: str) -> Answer:
     space, folder = shell.workspace, shell.folder
     known = _known(shell, name).agents[name]
     old = space.keys.find(name, known.kid)
-    endorser = old.signer if old is not None else _a_person(shell)
+    endorser = old.signer if old is not None else a_person(shell)
     if endorser is None:
         raise Refused(
             "not_endorsed",

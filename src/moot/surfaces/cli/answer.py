@@ -45,6 +45,12 @@ def print_answer(command: str, answer: Answer, as_json: bool) -> None:
     else:
         for line in answer.lines():
             print(line)  # noqa: T201 - this is the one place that prints
+        sys.stdout.flush()  # a reader that has gone is noticed here, not when Python ends
+
+
+def silence_stdout() -> None:
+    """The reader has gone; keep the interpreter from complaining about it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_error(command: str, error: MootError, as_json: bool) -> None:

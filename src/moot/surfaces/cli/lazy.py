@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Entry(NamedTuple):
@@ -36,6 +39,16 @@ class LazyGroup(click.Group):
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Completion from the table alone, too."""
+        from click.shell_completion import CompletionItem
+
+        names = {
+            name: entry for name, entry in self._entries.items() if name.startswith(incomplete)
+        }
+        found = [CompletionItem(name, help=entry.help) for name, entry in names.items()]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Help from the table alone: showing it imports nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,7 +13,7 @@ import click
 
 from moot import __version__
 from moot.core.errors import MootError
-from moot.surfaces.cli.answer import CANNOT_RUN, USAGE, print_error
+from moot.surfaces.cli.answer import CANNOT_RUN, USAGE, print_error, silence_stdout
 from moot.surfaces.cli.lazy import Entry, LazyGroup
 from moot.surfaces.cli.shell import Shell
 
@@ -22,11 +23,12 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "init": Entry(f"{_CLI}.init:init", "make a workspace for this repository"),
         "status": Entry(f"{_CLI}.status:status", "one screen: who is here, what is due"),
         "agenda": Entry(f"{_CLI}.agenda:agenda", "what is due, for whom, by when"),
+        "tick": Entry(f"{_CLI}.agenda:tick", "let time limits that have passed take effect"),
         "verify": Entry(f"{_CLI}.verify:verify", "is the record intact and complete?"),
         "demo": Entry(f"{_CLI}.demo:demo", "see it work, in a temporary folder"),
     },
     "Agents": {
-        "agent": Entry(f"{_CLI}.agent:agent", "register, list, show, retire, rotate, revoke"),
+        "agent": Entry(f"{_CLI}.agent:agent", "register, list, show, heartbeat, retire, ..."),
     },
     "The record": {
         "ledger": Entry(f"{_CLI}.ledger:ledger", "log, verify, export, backup, doctor, ..."),
@@ -40,6 +42,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
 @click.command(
     cls=LazyGroup,
     sections=SECTIONS,
+    no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="moot")
@@ -56,23 +59,34 @@ def cli(ctx: click.Context, acting: str | None, home: Path | None, as_json: bool
     shell.acting = acting or shell.acting
 
 
-def main() -> NoReturn:
-    sys.exit(run(sys.argv[1:]))
+def main(root: click.Command = cli) -> NoReturn:
+    _prepare_streams()
+    sys.exit(run(sys.argv[1:], root))
 
 
-def run(arguments: list[str]) -> int:
+def _prepare_streams() -> None:
+    """Standard streams that were closed lead nowhere; those that are open never choke on a text."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def run(arguments: list[str], root: click.Command = cli) -> int:
     """One invocation; returns the exit code. The only place that catches broadly."""
     shell = Shell()
     arguments, shell.json = _without_json(arguments)
     try:
-        return _invoke(arguments, shell)
+        return _invoke(root, arguments, shell)
     except MootError as error:
         print_error(shell.command, error, shell.json)
         return error.exit_code
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        _silence_stdout()
+        silence_stdout()
         return 0
     except Exception as error:  # noqa: BLE001 - the outermost function
         _report_bug(shell, error)
@@ -81,9 +95,12 @@ def run(arguments: list[str]) -> int:
         _close(shell)
 
 
-def _invoke(arguments: list[str], shell: Shell) -> int:
+def _invoke(root: click.Command, arguments: list[str], shell: Shell) -> int:
+    name = "moot" if root is cli else root.name
+    if not arguments and root is cli and not shell.json:
+        arguments = ["--help"]
     try:
-        code = cli.main(arguments, prog_name="moot", standalone_mode=False, obj=shell)
+        code = root.main(arguments, prog_name=name, standalone_mode=False, obj=shell)
     except click.UsageError as error:
         _usage(shell, error)
         return USAGE
@@ -104,7 +121,7 @@ def _without_json(arguments: list[str]) -> tuple[list[str], bool]:
 def _usage(shell: Shell, error: click.UsageError) -> None:
     path = error.ctx.command_path if error.ctx else "moot"
     hint = f"`{path} --help` shows how"
-    shell.command = shell.command or ".".join(path.split()[1:])
+    shell.command = shell.command or ".".join(path.split()[1:]).replace("-", "_")
     problem = MootError("usage", error.format_message(), hint=hint)
     print_error(shell.command, problem, shell.json)
 
@@ -128,8 +145,3 @@ def _close(shell: Shell) -> None:
         shell.close()
     except Exception as error:  # noqa: BLE001 - the outermost function
         print_error(shell.command, MootError("close_failed", str(error)), False)
-
-
-def _silence_stdout() -> None:
-    """The reader has gone; keep the interpreter from complaining about it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import Malformed, Refused, Unavailable
-from moot.surfaces.cli.answer import Answer, print_answer
+from moot.surfaces.cli.answer import Answer, print_answer, silence_stdout
 
 if TYPE_CHECKING:
     from moot.keys.folder import KeyFolder
@@ -44,14 +44,20 @@ class Shell:
         return key_folder(self.env)
 
     @property
+    def place(self) -> Path:
+        """The workspace's folder, for commands that only look at it."""
+        from moot.workspace.find import find
+
+        return find(Path.cwd(), self.home)
+
+    @property
     def workspace(self) -> Workspace:
         """Opened on first use, closed (and its checkpoint made) when the command ends."""
         if self._workspace is None:
-            from moot.workspace.find import find
             from moot.workspace.workspace import Workspace
 
             self._workspace = Workspace(
-                find(Path.cwd(), self.home),
+                self.place,
                 self.folder,
                 self.ask_passphrase,
                 self.env.get("MOOT_CLOCK", ""),
@@ -158,7 +164,10 @@ def command(
             shell.command = dotted
             answer = function(shell, **values)
             shell.close()
-            print_answer(dotted, answer, shell.json)
+            try:
+                print_answer(dotted, answer, shell.json)
+            except BrokenPipeError:  # `| head` has read enough: the work is done all the same
+                silence_stdout()
             click.get_current_context().exit(answer.exit_code)
 
         # Options stand above the function: click has left them there as an attribute.

@@ -6,9 +6,10 @@ CREATE TABLE streams (
   seq    INTEGER NOT NULL,             -- the head
   hash   BLOB    NOT NULL,
   noted_seq  INTEGER NOT NULL DEFAULT -1,   -- the head in the newest checkpoint
-  noted_hash BLOB    NOT NULL DEFAULT x''
-) STRICT;
-CREATE INDEX streams_moved ON streams (number) WHERE seq != noted_seq;
+  noted_hash BLOB    NOT NULL DEFAULT x'',
+  moved      INTEGER NOT NULL DEFAULT 1     -- seq != noted_seq; its index is touched once, not
+) STRICT;                                   -- with every event
+CREATE INDEX streams_moved ON streams (number) WHERE moved = 1;
 
 -- A rowid table: inserts go to the end of the file however many chains are interleaved.
 CREATE TABLE events (
@@ -27,6 +28,10 @@ CREATE TRIGGER events_stay BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER events_remain BEFORE DELETE ON events
 BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+-- REPLACE deletes without asking the trigger above.
+CREATE TRIGGER events_once BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM events WHERE (stream = NEW.stream AND seq = NEW.seq) OR id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'events are never replaced'); END;
 
 -- A second record signed for a position that is taken: kept as proof.
 CREATE TABLE forks (
@@ -58,6 +63,13 @@ CREATE TABLE index_rows (
 ) STRICT, WITHOUT ROWID;
 
 CREATE VIRTUAL TABLE index_words USING fts5 (space UNINDEXED, key UNINDEXED, text);
+-- Texts on their way there: one by one they cost more than their events, many at once little.
+CREATE TABLE waiting_words (
+  id    INTEGER PRIMARY KEY,
+  space TEXT NOT NULL,
+  key   TEXT NOT NULL,
+  text  TEXT NOT NULL
+) STRICT;
 
 CREATE TABLE notes (
   number INTEGER PRIMARY KEY,

@@ -1,0 +1,45 @@
+"""One file a question. Each has `measure(ground)`, which yields figures as they are ready."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+
+from bench.figure import Figure
+from bench.ground import Ground
+
+Measure = Callable[[Ground], Iterator[Figure]]
+
+_NAMES = (
+    "one_caller",
+    "many_callers",
+    "many_processes",
+    "verifying",
+    "long_history",
+    "command_line",
+    "artifacts",
+    "exporting",
+    "sealing",
+    "markdown",
+)
+
+
+def _loader(name: str) -> Callable[[], Measure]:
+    """Imported when measured: a broken or unfinished part spoils only its own figures."""
+
+    def load() -> Measure:
+        measure: Measure = import_module(f"{__name__}.{name}").measure
+        return measure
+
+    return load
+
+
+MEASURES = {name: _loader(name) for name in _NAMES}
+
+
+def chosen(only: str) -> list[str]:
+    """Measures whose name holds `only`; all if it is empty."""
+    names = [name for name in _NAMES if only in name]
+    if not names:
+        raise SystemExit(f"no measure is called {only!r}; there are: {', '.join(_NAMES)}")
+    return names

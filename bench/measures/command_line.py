@@ -1,0 +1,52 @@
+"""What a shell user waits for: whole processes, against a Python that does nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from bench.figure import Figure, absent, at_most, ratio
+from bench.ground import Ground
+from bench.rounds import Measure, millis, take_turns
+
+_MOOT = "from moot.surfaces.cli.main import main; main()"
+LIMIT = at_most(8)
+
+
+def measure(ground: Ground) -> Iterator[Figure]:
+    if not _there():
+        yield absent("moot agent list --json", "the command line is not there yet")
+        return
+    place = ground.new("command-line")
+    env = {**os.environ, "MOOT_KEYS": str(place / "keys")}
+    yield _figure(ground, "moot agent list --json", ["agent", "list", "--json"], place, env)
+    yield _figure(ground, "moot --help", ["--help"], place, env)
+
+
+def _there() -> bool:
+    try:
+        return find_spec("moot.surfaces.cli.main") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _figure(
+    ground: Ground, name: str, words: list[str], place: Path, env: dict[str, str]
+) -> Figure:
+    rounds = take_turns(
+        _process([sys.executable, "-c", _MOOT, *words], place, env),
+        _process([sys.executable, "-c", "pass"], place, env),
+        ground.pick(25, 15),
+    )
+    against = "python -c pass"
+    return ratio(name, "ms", rounds.ours, rounds.raw, against=against, target=LIMIT)
+
+
+def _process(command: list[str], place: Path, env: dict[str, str]) -> Measure:
+    return millis(
+        lambda: subprocess.run(command, cwd=place, env=env, capture_output=True, check=True)
+    )

@@ -1,0 +1,89 @@
+"""Comparing with another copy of the same ledger: two events signed for one position are a fork.
+
+The caller has checked that the other copy's lines hold by themselves. Of every stream the first
+event that contradicts ours and is signed by a key we know is kept: what follows it differs by
+necessity, and one is proof enough.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from moot.core.ledger import View
+from moot.core.record import Body, Record
+from moot.core.registry.model import State as Registry
+from moot.engine.engine import Engine
+
+_ENVELOPE = b'{"payload":'
+
+
+class Witnessed(NamedTuple):
+    """Events that are alike, that only the other copy has, and that contradict ours."""
+
+    same: int
+    ahead: int
+    differing: int
+    forks: tuple[Record, ...]
+
+
+class _Signature(msgspec.Struct, frozen=True):
+    keyid: str
+    sig: str
+
+
+class _Envelope(msgspec.Struct, frozen=True):
+    payload: str
+    signatures: tuple[_Signature, ...]
+
+
+def witness(engine: Engine, lines: Iterable[bytes]) -> Witnessed:
+    """Compare every event of a bundle with ours and keep what proves a second history."""
+    registry = engine.registry()
+    with engine.store.read() as view:
+        found = _compare(view, registry, _records(lines))
+    if found.forks:
+        with engine.store.write() as change:
+            for record in found.forks:
+                change.keep_fork(record)
+    return found
+
+
+def _compare(view: View, registry: Registry, others: Iterable[Record]) -> Witnessed:
+    same, ahead, differing = 0, 0, 0
+    forks: dict[str, Record] = {}
+    stream = ""
+    ours: Iterator[Record] = iter(())
+    for other in others:
+        if other.stream != stream:
+            stream, ours = other.stream, view.records(other.stream)
+        mine = next(ours, None)
+        if mine is None:
+            ahead += 1
+        elif mine == other:
+            same += 1
+        else:
+            differing += 1
+            if stream not in forks and _is_signed(registry, other):
+                forks[stream] = other
+    return Witnessed(same, ahead, differing, tuple(forks.values()))
+
+
+def _is_signed(registry: Registry, record: Record) -> bool:
+    key = registry.keys.get(record.kid)
+    return key is not None and record.signed_by(bytes.fromhex(key.public))
+
+
+def _records(lines: Iterable[bytes]) -> Iterator[Record]:
+    """The events of a bundle, in its order."""
+    for line in lines:
+        if line.startswith(_ENVELOPE):
+            envelope = msgspec.json.decode(line, type=_Envelope)
+            raw, (signature,) = base64.b64decode(envelope.payload), envelope.signatures
+            body = msgspec.json.decode(raw, type=Body)
+            yield Record(
+                body.stream, body.seq, signature.keyid, raw, base64.b64decode(signature.sig)
+            )

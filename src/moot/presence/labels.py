@@ -1,0 +1,31 @@
+"""Plain words for people (sections 1.4 and 6.3). No other code names these things for readers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moot.presence.model import EventType, Liveness, Receipt, Stage
+
+EVENTS: Final[dict[EventType, str]] = {
+    EventType.HANDOFF: "Passed to",
+    EventType.BLOCKED: "Needs input",
+    EventType.INCURSION: "Overlapping work",
+    EventType.RESUME: "Picked up again",
+}
+RECEIPTS: Final[dict[Receipt, str]] = {
+    Receipt.SENT: "Sent",
+    Receipt.SEEN: "Seen",
+    Receipt.ACCEPTED: "Accepted",
+}
+LIVENESS: Final[dict[Liveness, str]] = {
+    Liveness.ACTIVE: "Active",
+    Liveness.STALE: "Gone quiet",
+    Liveness.EVICTED: "Gone",
+}
+STAGES: Final[dict[Stage, str]] = {
+    Stage.LIVE: "Held",
+    Stage.RELEASED: "Released",
+    Stage.EXPIRED: "Expired",
+    Stage.TAKEN_OVER: "Taken over",
+    Stage.HANDED_OVER: "Passed on",
+}

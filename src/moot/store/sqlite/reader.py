@@ -1,0 +1,72 @@
+"""A ledger file that is only looked at: by it nothing is written, migrated or repaired.
+
+For checks, which must leave the evidence as it is. `immutable` is for a private copy that nobody
+writes: then not even a lock file appears beside it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from moot.core.errors import StoreFailed, Unavailable
+from moot.store.sqlite.schema import VERSION, check_ours, version_of
+from moot.store.sqlite.trouble import translated
+from moot.store.sqlite.view import SqliteView
+
+MAX_PROBLEMS = 100
+
+
+class SqliteReader:
+    def __init__(self, path: Path, *, immutable: bool = False) -> None:
+        if not path.is_file():
+            raise Unavailable(
+                "no_ledger", f"there is no ledger at {path}", hint="run `moot init` first"
+            )
+        self.path = path
+        uri = path.absolute().as_uri() + "?mode=ro" + ("&immutable=1" if immutable else "")
+        with translated(path):
+            self._db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
+            try:
+                _require_readable(self._db)
+            except BaseException:
+                self._db.close()
+                raise
+
+    def integrity(self) -> list[str]:
+        """What SQLite's own check of the file says; empty if it is sound."""
+        with translated(self.path):
+            rows = self._db.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})").fetchall()
+        return [str(text) for (text,) in rows if text != "ok"]
+
+    @contextmanager
+    def read(self) -> Iterator[SqliteView]:
+        """One snapshot of the file, however long other processes write meanwhile."""
+        with translated(self.path):
+            self._db.execute("BEGIN")
+            try:
+                with closing(SqliteView(self._db)) as view:
+                    yield view
+            finally:
+                self._db.execute("ROLLBACK")
+
+    def close(self) -> None:
+        self._db.close()
+
+    def __enter__(self) -> SqliteReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _require_readable(db: sqlite3.Connection) -> None:
+    check_ours(db)
+    if version_of(db) < VERSION:
+        raise StoreFailed(
+            "older_store",
+            "the ledger was written by an older moot",
+            hint="any writing command brings it up to date; `moot ledger checkpoint` will do",
+        )

@@ -1,0 +1,38 @@
+"""Acts reserved to people: the human key that must consent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from moot.core.errors import Refused
+from moot.core.machine import KeyClass
+
+if TYPE_CHECKING:
+    from moot.core.signing import Signer
+    from moot.surfaces.cli.shell import Shell
+
+
+def a_person(shell: Shell) -> Signer | None:
+    """A registered person whose key is here, unlocked; None if there is none.
+
+    Whoever acts under a name lends no other name's consent.
+    """
+    for key in shell.workspace.engine.registry().humans():
+        if shell.acting in (None, key.name):
+            held = shell.workspace.keys.find(key.name, key.kid)
+            if held is not None:
+                return held.signer
+    return None
+
+
+def require_no_agent(shell: Shell, what: str) -> None:
+    """Refuse an agent outright, before anyone is asked for a passphrase."""
+    if shell.acting is None:
+        return
+    known = shell.workspace.engine.registry().agents.get(shell.acting)
+    if known is None or known.kind is not KeyClass.HUMAN:
+        raise Refused(
+            "human_key_required",
+            f"{shell.acting} is no person: {what} is for people",
+            hint="run this yourself, outside of `moot run`",
+        )

@@ -1,0 +1,94 @@
+"""`moot status`: one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from moot.core.clock import to_text
+from moot.surfaces.cli.agenda import due_lines, waiting
+from moot.surfaces.cli.answer import Answer, paint, table
+from moot.surfaces.cli.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.workspace.workspace import Workspace
+
+
+@command(None, "status", "status")
+def status(shell: Shell) -> Answer:
+    """One screen: who is here, what is due, and how the record stands.
+
+    Examples:
+      moot status
+      moot status --json
+    """
+    space = shell.workspace
+    data = {
+        "workspace": str(space.path),
+        "you": shell.acting,
+        "agents": _agents(space),
+        "due": waiting(space.engine, None, 0.0),
+        "record": _record(space),
+    }
+    return Answer(data, lambda: _lines(data))
+
+
+def _agents(space: Workspace) -> list[dict[str, Any]]:
+    registry = space.engine.registry()
+    signs = space.engine.signs(registry.agents)
+    return [
+        {
+            "agent": name,
+            "class": str(agent.kind),
+            "status": str(registry.keys[agent.kid].ending or "active"),
+            "last_seen_at": to_text(signs[name].at) if name in signs else None,
+        }
+        for name, agent in sorted(registry.agents.items())
+    ]
+
+
+def _record(space: Workspace) -> dict[str, Any]:
+    from moot.engine.checkpoints import newest
+
+    with space.store.read() as view:
+        last = newest(view, space.trust) if space.rolled_back is None else None
+        events = view.counts()[1]
+        pending = len(view.stale_heads())
+    return {
+        "events": events,
+        "bytes": space.store.path.stat().st_size,
+        "checkpoint": None if last is None else {"number": last.number, "at": last.at},
+        "pinned": pending == 0,
+        "rolled_back": space.rolled_back is not None,
+        "test_clock": space.engine.registry().clock == "fixed",
+    }
+
+
+def _lines(data: dict[str, Any]) -> Iterable[str]:
+    yield f"workspace  {data['workspace']}"
+    yield f"record     {_standing(data['record'])}"
+    if data["record"]["rolled_back"]:
+        yield paint("rolled back", "red") + ": events that were here before are gone; nothing is"
+        yield "written until `moot ledger doctor` is followed"
+    yield ""
+    yield from _agent_lines(data["agents"])
+    yield ""
+    yield from due_lines(data["due"])
+
+
+def _standing(record: dict[str, Any]) -> str:
+    last = record["checkpoint"]
+    pinned = "" if record["pinned"] else ", newer events wait for the next"
+    said = f"checkpoint {last['number']} of {last['at']}{pinned}" if last else "no checkpoint"
+    clock = " · test clock" if record["test_clock"] else ""
+    return f"{record['events']} events · {record['bytes']} bytes · {said}{clock}"
+
+
+def _agent_lines(agents: list[dict[str, Any]]) -> Iterable[str]:
+    if not agents:
+        return ["no agents yet: `moot agent register NAME`"]
+    rows = [
+        (one["agent"], one["class"], one["status"], one["last_seen_at"] or "never")
+        for one in agents
+    ]
+    return table(rows, ("NAME", "CLASS", "STATUS", "LAST SEEN"))

@@ -1,0 +1,70 @@
+"""A checked copy of the ledger file: whole or absent, and never over another file.
+
+The copy holds every event; artifacts are files of their own and are copied as such.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import NamedTuple
+
+from moot.core.errors import Refused, StoreFailed
+from moot.core.ledger import View
+from moot.store.files import sync_folder
+from moot.store.sqlite import SqliteStore
+from moot.store.sqlite.reader import SqliteReader
+
+
+class Backup(NamedTuple):
+    size: int
+    streams: int
+    events: int
+
+
+def back_up(store: SqliteStore, target: Path) -> Backup:
+    """Copy while others write, check the copy, then put it in place."""
+    if target.exists():
+        raise _taken(target)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    try:
+        store.backup(temporary)
+        made = _checked(store, temporary)
+        os.link(temporary, target)
+        sync_folder(target.parent)
+    except FileExistsError:
+        raise _taken(target) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    return made
+
+
+def _checked(store: SqliteStore, copy: Path) -> Backup:
+    with SqliteReader(copy, immutable=True) as reader, reader.read() as copied:
+        problems = reader.integrity()
+        with store.read() as live:
+            wrong = problems or [
+                name for name, _ in copied.streams() if not _same(live, copied, name)
+            ]
+        if wrong:
+            raise StoreFailed(
+                "backup_failed",
+                f"the copy is not like the ledger: {wrong[0]}",
+                hint="check the disk and try again; `moot ledger doctor` looks at the ledger",
+            )
+        streams, events = copied.counts()
+    return Backup(copy.stat().st_size, streams, events)
+
+
+def _same(live: View, copied: View, stream: str) -> bool:
+    """The copy's newest event stands in the ledger too, which may have moved on since."""
+    head = copied.head(stream)
+    assert head is not None
+    record = next(live.records(stream, after=head.seq - 1), None)
+    mine = next(copied.records(stream, after=head.seq - 1), None)
+    return record is not None and record == mine and record.hash == head.hash
+
+
+def _taken(target: Path) -> Refused:
+    return Refused("file_exists", f"{target} exists already", hint="choose another name")

@@ -1,0 +1,127 @@
+"""Is the record intact? The exporter's lines go into the checker, which shares no code with it.
+
+A live workspace is only looked at: nothing is written, no checkpoint is made, no key is created.
+What is trusted comes from the caller or from the copy pinned in the key folder, never from the
+workspace that is being checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from moot.core.errors import Tampered, Unavailable
+from moot.core.ledger import View
+from moot.core.names import REGISTRY
+from moot.engine.export import bundle
+from moot.keys.folder import KeyFolder
+from moot.keys.kept import KeptNotes
+from moot.store.artifacts import FileArtifacts
+from moot.store.sqlite.reader import SqliteReader
+from moot.verify import Trust, TrustError, Verdict, load_trust, verify_bundle, verify_records
+from moot.workspace import trust as trust_files
+
+_ORIGIN = re.compile(r"moot\.ledger/[0-9a-f]{32}\Z")
+_HEADER_BYTES = 4_096
+Heads = dict[str, tuple[int, bytes]]
+
+
+class How(NamedTuple):
+    """`trust`: a trust file other than the pinned one; `progress` is told (lines, of lines)."""
+
+    folder: KeyFolder
+    trust: Path | None = None
+    jobs: int = 1
+    progress: Callable[[int, int], None] | None = None
+
+
+def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
+    """Check the workspace at `path`, or only one of its streams (with the keys it rests on)."""
+    own = trust_files.read(path / "trust.json").trust()
+    trust = _trusted(how, own.origin)
+    kept = KeptNotes(how.folder.path / "kept.db").heads(own.origin)
+    with SqliteReader(path / "ledger.db") as reader, reader.read() as view:
+        streams = None if stream is None else _present(view, stream, kept)
+        seen = kept if stream is None else _only(kept, stream)
+        return verify_records(
+            bundle(view, own, _AsStored(path / "artifacts"), streams),
+            trust,
+            how.jobs,
+            progress=how.progress,
+            kept=[(name, seq, head.hex()) for name, (seq, head) in seen.items()],
+            kept_complete=True,
+        )
+
+
+def check_file(file: Path, how: How) -> Verdict:
+    """Check a bundle; its header says which pinned trust file to use."""
+    try:
+        trust = _trusted(how, _origin_of(file))
+        return verify_bundle(file, trust, how.jobs, progress=how.progress)
+    except OSError as error:
+        raise Unavailable(
+            "unreadable_file", f"{file}: {error.strerror or error}", hint="check the path"
+        ) from None
+
+
+def read_trust(file: Path) -> Trust:
+    try:
+        return load_trust(file)
+    except OSError as error:
+        raise Unavailable(
+            "no_trust", f"{file}: {error.strerror or error}", hint="check the path"
+        ) from None
+    except TrustError as error:
+        raise Unavailable(
+            "bad_trust", f"{file}: {error}", hint="obtain it again from whoever runs the ledger"
+        ) from None
+
+
+def pinned_trust(folder: KeyFolder, origin: str) -> Path | None:
+    """What this key folder believes about a ledger; None if it has never met it."""
+    if not _ORIGIN.match(origin):  # it may come from a hostile file: never a path of its choice
+        return None
+    place = folder.ledger(origin) / "trust.json"
+    return place if place.is_file() else None
+
+
+def _trusted(how: How, origin: str) -> Trust | None:
+    file = how.trust or pinned_trust(how.folder, origin)
+    return None if file is None else read_trust(file)
+
+
+def _origin_of(file: Path) -> str:
+    """What the header claims; whatever is wrong with it is for the checker to say."""
+    with file.open("rb") as opened:
+        line = opened.readline(_HEADER_BYTES)
+    try:
+        return msgspec.json.decode(line, type=_Header).origin
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+
+
+class _Header(msgspec.Struct):
+    origin: str
+
+
+class _AsStored(FileArtifacts):
+    """Bytes as they are on disk: the checker itself finds what was changed."""
+
+    def chunks(self, sha256: str) -> Iterator[bytes]:
+        with suppress(Tampered):
+            yield from super().chunks(sha256)
+
+
+def _present(view: View, stream: str, kept: Heads) -> list[str]:
+    """A stream that is gone although it was kept is no mistyped name: the verdict must say so."""
+    gone = view.head(stream) is None and stream in kept
+    return [] if gone else [stream]
+
+
+def _only(kept: Heads, stream: str) -> Heads:
+    return {name: head for name, head in kept.items() if name in (REGISTRY, stream)}

@@ -1,0 +1,42 @@
+"""A fresh project for each test; people's keys are made cheap where a test makes many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.project import Project
+from moot.keys.folder import KeyFolder
+from moot.keys.lock import QUICK
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Project:
+    """A folder without a workspace."""
+    root = tmp_path / "project"
+    root.mkdir()
+    return Project(root, tmp_path / "keys")
+
+
+@pytest.fixture
+def project(bare: Project) -> Project:
+    """A workspace with two agents."""
+    bare.ok("init")
+    bare.ok("agent", "register", "amber-otter")
+    bare.ok("agent", "register", "teal-crane")
+    return bare
+
+
+@pytest.fixture
+def cheap_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Argon2id at its lowest cost, in this process only."""
+    monkeypatch.setitem(KeyFolder.add.__kwdefaults__, "cost", QUICK)
+
+
+@pytest.fixture
+def passphrase(tmp_path: Path) -> str:
+    """The name of a file that holds a passphrase."""
+    file = tmp_path / "passphrase"
+    file.write_text("correct horse battery staple\n", encoding="utf-8")
+    return str(file)

@@ -1,0 +1,237 @@
+"""The contract of every command: one envelope, its fields, its exit code, however it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import click
+import pytest
+
+from cli.project import LIST, Project, Result
+from moot.example.commands import Ask
+from moot.surfaces.cli.main import cli
+
+Words = tuple[str, ...]
+
+# Every command once, as it succeeds in a workspace with two agents and one errand.
+SUCCEEDS: dict[str, Words] = {
+    "init": ("init",),
+    "status": ("status",),
+    "agenda": ("agenda",),
+    "tick": ("tick",),
+    "verify": ("verify",),
+    "demo": (),  # has tests of its own: it is the only one that takes seconds
+    "agent.register": ("agent", "register", "coral-finch"),
+    "agent.list": ("agent", "list"),
+    "agent.show": ("agent", "show", "amber-otter"),
+    "agent.heartbeat": ("agent", "heartbeat", "--agent", "amber-otter"),
+    "agent.retire": ("agent", "retire", "amber-otter"),
+    "agent.rotate": ("agent", "rotate", "amber-otter"),
+    "agent.revoke": ("agent", "revoke", "amber-otter", "--reason", "lost"),
+    "ledger.log": ("ledger", "log", LIST),
+    "ledger.verify": ("ledger", "verify"),
+    "ledger.doctor": ("ledger", "doctor"),
+    "ledger.checkpoint": ("ledger", "checkpoint", "-o", "note.txt"),
+    "ledger.export": ("ledger", "export", "-o", "record.moot"),
+    "ledger.backup": ("ledger", "backup", "copy.db"),
+    "ledger.rebuild": ("ledger", "rebuild"),
+    "ledger.accept_loss": (),  # needs a loss: test_loss.py
+    "ledger.witness": (),  # needs a second copy: test_loss.py
+    "trust.show": ("trust", "show"),
+    "trust.export": ("trust", "export", "-o", "trust.json"),
+    "artifact.show": (),  # needs an artifact: test_artifact_command.py
+    "artifact.erase": (),
+    "completion": ("completion", "zsh"),
+}
+
+REFUSALS: dict[str, tuple[str, int, Words]] = {
+    "agent.register": ("name_taken", 1, ("agent", "register", "amber-otter")),
+    "agent.show": ("agent_not_found", 1, ("agent", "show", "no-body")),
+    "agent.heartbeat": ("agent_not_found", 1, ("agent", "heartbeat", "--agent", "no-body")),
+    "agent.retire": ("agent_not_found", 1, ("agent", "retire", "no-body")),
+    "agent.rotate": ("agent_not_found", 1, ("agent", "rotate", "no-body")),
+    "agent.revoke": ("agent_not_found", 1, ("agent", "revoke", "no-body", "--reason", "x")),
+    "verify": ("not_found", 1, ("verify", "example/none")),
+    "ledger.verify": ("unreadable_file", 4, ("ledger", "verify", "no-such.moot")),
+    "ledger.log": ("not_found", 1, ("ledger", "log", "example/none")),
+    "ledger.export": ("not_found", 1, ("ledger", "export", "-o", "x.moot", "example/none")),
+    "ledger.checkpoint": ("unwritable_file", 4, ("ledger", "checkpoint", "-o", "no/such/file")),
+    "ledger.backup": ("file_exists", 1, ("ledger", "backup", "taken")),
+    "ledger.accept_loss": ("nothing_lost", 1, ("ledger", "accept-loss", "--reason", "x")),
+    "ledger.witness": ("unreadable_file", 4, ("ledger", "witness", "no-such.moot")),
+    "trust.export": ("unwritable_file", 4, ("trust", "export", "-o", "no/such/file")),
+    "artifact.show": ("artifact_not_found", 1, ("artifact", "show", "0" * 64)),
+    "artifact.erase": ("bad_hash", 1, ("artifact", "erase", "xyz", "--reason", "x")),
+    "demo": ("demo_exists", 1, ("demo", "--out", "stage")),
+}
+
+NEEDS_NO_WORKSPACE = {"init", "demo", "completion"}
+
+
+def leaves(
+    group: click.Group, path: Words = (), context: click.Context | None = None
+) -> Iterator[tuple[Words, click.Command]]:
+    """Every command with the words that lead to it."""
+    ctx = click.Context(group, parent=context, info_name=group.name)
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*path, name), ctx)
+        else:
+            yield (*path, name), command
+
+
+def dotted(path: Words) -> str:
+    return ".".join(path).replace("-", "_")
+
+
+ALL = {dotted(path): path for path, _ in leaves(cli)}
+
+
+@pytest.fixture
+def busy(project: Project) -> Project:
+    project.execute("amber-otter", Ask(title="review", of="teal-crane"))
+    (project.root / "taken").write_text("mine")
+    (project.root / "stage" / "repository").mkdir(parents=True)
+    return project
+
+
+def check_shape(done: Result, command: str) -> None:
+    envelope = done.envelope
+    assert list(envelope) == ["ok", "command", "data", "error"]
+    assert envelope["command"] == command
+    if envelope["ok"]:
+        assert isinstance(envelope["data"], dict)
+        assert envelope["error"] is None
+    else:
+        assert envelope["data"] is None
+        assert list(envelope["error"]) == ["code", "message", "hint", "findings"]
+        assert envelope["error"]["hint"]
+        assert envelope["error"]["code"].replace("_", "").isalnum()
+        assert envelope["error"]["code"].islower()
+    for finding in _findings(envelope):
+        fields = {"rule", "code", "severity", "message", "line", "where", "hint"}
+        assert set(finding) == fields
+        assert finding["severity"] in ("error", "warning", "info")
+
+
+def _findings(envelope: dict[str, object]) -> list[dict[str, object]]:
+    holder = envelope["data"] if envelope["ok"] else envelope["error"]
+    assert isinstance(holder, dict)
+    found = holder.get("findings", [])
+    assert isinstance(found, list)
+    return found
+
+
+def test_every_command_is_in_the_tables() -> None:
+    assert set(SUCCEEDS) == set(ALL)
+
+
+@pytest.mark.parametrize("command", [name for name, words in SUCCEEDS.items() if words])
+def test_a_success_is_one_envelope_on_stdout(busy: Project, command: str) -> None:
+    done = busy.json(*SUCCEEDS[command])
+    assert (done.code, done.err) == (0, "")
+    check_shape(done, command)
+
+
+@pytest.mark.parametrize("command", [name for name, words in SUCCEEDS.items() if words])
+def test_a_person_reads_the_same_in_lines(busy: Project, command: str) -> None:
+    done = busy.run(*SUCCEEDS[command])
+    assert (done.code, done.err) == (0, "")
+    assert done.out.strip()
+    assert not done.out.startswith("{")
+    assert "\x1b" not in done.out
+
+
+@pytest.mark.parametrize("command", REFUSALS)
+def test_a_refusal_is_an_envelope_with_a_code_and_a_hint(busy: Project, command: str) -> None:
+    code, exit_code, words = REFUSALS[command]
+    done = busy.json(*words)
+    check_shape(done, command)
+    assert (done.error["code"], done.code, done.err) == (code, exit_code, "")
+
+
+@pytest.mark.parametrize("command", REFUSALS)
+def test_a_person_is_told_what_to_do_next(busy: Project, command: str) -> None:
+    code, exit_code, words = REFUSALS[command]
+    done = busy.run(*words)
+    assert (done.code, done.out) == (exit_code, "")
+    assert f"[{code}]" in done.err
+    assert "try: " in done.err
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_wrong_usage_ends_with_2(bare: Project, command: str) -> None:
+    done = bare.json(*ALL[command], "--no-such-option")
+    check_shape(done, command)
+    assert (done.error["code"], done.code) == ("usage", 2)
+    assert "--help" in done.error["hint"]
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("agent",), ("ledger",), ("nothing",), ("agent", "register"), ("agent", "nope")]
+)
+def test_a_missing_or_unknown_command_is_wrong_usage(bare: Project, words: Words) -> None:
+    done = bare.json(*words)
+    assert (done.error["code"], done.code) == ("usage", 2)
+
+
+def test_no_command_at_all_shows_the_help(bare: Project) -> None:
+    done = bare.run()
+    assert done.code == 0
+    assert done.out == bare.run("--help").out
+
+
+@pytest.mark.parametrize("command", sorted(set(ALL) - NEEDS_NO_WORKSPACE))
+def test_without_a_workspace_nothing_can_run(bare: Project, command: str) -> None:
+    words = SUCCEEDS[command] or REFUSALS[command][2]
+    done = bare.json(*words)
+    check_shape(done, command)
+    assert (done.error["code"], done.code) == ("no_workspace", 4)
+    assert "moot init" in done.error["hint"]
+    assert list(bare.root.iterdir()) == []
+    assert not bare.keys.exists()
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda words: ("--json", *words),
+        lambda words: (words[0], "--json", *words[1:]),
+        lambda words: (*words, "--json"),
+    ],
+)
+def test_json_may_stand_anywhere(project: Project, place: Callable[[Words], Words]) -> None:
+    done = project.run(*place(("agent", "list")))
+    check_shape(done, "agent.list")
+
+
+def test_a_check_that_ran_is_ok_even_if_the_record_is_not(project: Project) -> None:
+    project.ok("ledger", "export", "-o", "record.moot")
+    file = project.root / "record.moot"
+    file.write_bytes(file.read_bytes().replace(b"registry", b"registri"))
+    done = project.json("verify", "record.moot")
+    assert (done.code, done.envelope["ok"], done.data["verdict"]) == (1, True, "tampered")
+
+
+def test_a_bug_is_one_line_and_ends_with_4(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("moot.surfaces.cli.status._agents", broken)
+    done = project.json("status")
+    assert (done.error["code"], done.code) == ("internal_error", 4)
+    assert "Traceback" not in done.err
+    assert "Traceback" in project.run("status", MOOT_DEBUG="1").err
+
+
+def test_the_envelope_is_utf8_whatever_the_locale(project: Project) -> None:
+    project.execute("amber-otter", Ask(title="prüfe 雪 🦦", of="teal-crane"))
+    done = project.spawn("agenda", "--json", LC_ALL="C", PYTHONUTF8="0")
+    assert json.loads(done.out)["data"]["due"][0]["subject"] == "e1: prüfe 雪 🦦"
+    shown = project.spawn("agenda", LC_ALL="C", PYTHONUTF8="0")
+    assert (shown.code, shown.err) == (0, "")

@@ -1,0 +1,64 @@
+"""Rules as rows of a table, findings as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from moot.core.findings import Finding, Rule, Severity, check_all, errors
+
+
+def too_long(words: list[str]) -> Iterator[tuple[str, str | None]]:
+    for place, word in enumerate(words):
+        if len(word) > 3:
+            yield f"{word} is long", f"[{place}]"
+
+
+def empty(words: list[str]) -> Iterator[tuple[str, str | None]]:
+    if not words:
+        yield "", None
+
+
+RULES = (
+    Rule("W-1", "empty", "there are no words", empty, hint="add one"),
+    Rule("W-2", "too_long", "words are short", too_long, severity=Severity.WARNING),
+)
+
+
+def test_a_rule_reports_every_place() -> None:
+    assert check_all(RULES, ["abc", "abcd", "efghi"]) == (
+        Finding(
+            rule="W-2",
+            code="too_long",
+            message="abcd is long",
+            severity=Severity.WARNING,
+            where="[1]",
+        ),
+        Finding(
+            rule="W-2",
+            code="too_long",
+            message="efghi is long",
+            severity=Severity.WARNING,
+            where="[2]",
+        ),
+    )
+
+
+def test_a_breach_without_words_speaks_the_rules_own_sentence() -> None:
+    (found,) = check_all(RULES, [])
+    assert (found.message, found.hint, found.severity) == (
+        "there are no words",
+        "add one",
+        Severity.ERROR,
+    )
+
+
+def test_findings_stand_in_the_order_of_the_table() -> None:
+    both = (RULES[1], RULES[0])
+    assert [f.rule for f in check_all(both, ["abcd"])] == ["W-2"]
+    assert [f.rule for f in check_all((*RULES, *both), [])] == ["W-1", "W-1"]
+
+
+def test_only_errors_count_as_errors() -> None:
+    warning, error = check_all(RULES, ["abcd"])[0], check_all(RULES, [])[0]
+    note = Finding(rule="W-3", code="c", message="m", severity=Severity.INFO)
+    assert errors([warning, error, note]) == (error,)

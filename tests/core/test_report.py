@@ -1,0 +1,776 @@
+"""The report: hostile text stays text, every block has three forms, same data gives same bytes."""
+
+import ast
+import base64
+import decimal
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from decimal import Decimal
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+import moot.core.report as package
+from moot.core.report import (
+    Bar,
+    BarChart,
+    Block,
+    Cell,
+    Decision,
+    Dissent,
+    Fact,
+    Facts,
+    FindingRow,
+    Findings,
+    Flow,
+    LineChart,
+    Mark,
+    Moment,
+    Point,
+    Proof,
+    Prose,
+    Quote,
+    Report,
+    Series,
+    Step,
+    Table,
+    Timeline,
+    Verdict,
+    to_html,
+    to_json,
+    to_markdown,
+)
+from moot.core.report.line_chart import DASHES, MARKERS, spread
+from moot.core.report.markup import join, stylesheet, tag
+from moot.core.report.style import CSS, DARK, LIGHT
+from moot.core.report.text import HIDDEN, number, one_line, paragraphs, shorten, visible
+
+SHA = hashlib.sha256(b"proof").hexdigest()
+SOURCES = sorted(Path(package.__file__).parent.glob("*.py"))
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</style></title></svg><img src=x onerror=alert(1)>",
+    "\"><a href='javascript:alert(1)'>x</a>",
+    "' onmouseover='alert(1)",
+    "]]> <!-- --> <![CDATA[ &lt;b&gt; &amp;",
+    "[click me](https://evil.example) ![i](https://evil.example/i.png)",
+    "<https://evil.example> https://evil.example www.evil.example [a]: https://evil.example",
+    "# forged heading",
+    "Setext\n===\nand\n---\nmore",
+    "```\nfence\n```\n~~~\nother\n~~~",
+    "a | b\n--- | ---\nc | d",
+    "- item\n+ item\n* item\n1. item\n2) item\n> quote",
+    "    indented code\n\ttabbed code",
+    "para\n\n\n# heading after a blank line\n\n---\n\n**bold** `code` $math$ ~~gone~~",
+    "trailing backslash \\",
+    "\u202eright to left\u202c \u2066isolate\u2069 \u200bzero \ufeff",
+    "nul \x00 bell \x07 escape \x1b[31m delete \x7f next \x85 line \u2028 para \u2029",
+    "tags \U000e0041\U000e0042 half \ud800 nonchar \ufffe",
+    "carriage\rreturn\r\nboth",
+    "W" * 500,
+    "👩‍👩‍👧 שלום עולم 漢字 é",
+    "",
+    " \n\t ",
+]
+
+anything = st.text(st.characters(exclude_categories=()), max_size=60)
+markdownish = st.text("#>-+=*_`~[]()<>!|\\&;:/.1w@$ \n\tax{}^\"'", max_size=60)
+foreign = st.one_of(anything, markdownish, st.sampled_from(HOSTILE))
+
+
+def line_chart(text: str, points: tuple[Point, ...]) -> LineChart:
+    return LineChart(
+        series=(Series(text, points), Series(text, (), strong=True)),
+        threshold=Mark(Decimal("0.7"), text),
+        x_label=text,
+        y_label=text,
+        hollow_means=text,
+        title=text,
+        caption=text,
+    )
+
+
+def every_block(text: str) -> tuple[Block, ...]:
+    """Every kind of block, with the text in every field that takes one."""
+    points = (Point(1, Decimal("0.5"), text), Point(2, Decimal("0.90"), text, hollow=True))
+    bars = (Bar(text, Decimal(3), "good", text), Bar(text, Decimal(0), "bad"))
+    steps = (Step(text, text, text, "good"), Step(text, done=False))
+    return (
+        Prose(text, title=text),
+        Facts((Fact(text, text), Fact(text, text, code=True)), title=text),
+        Table(
+            (text, text),
+            ((text, Cell(text, "bad", text)), (text, Cell(text, code=True))),
+            title=text,
+            caption=text,
+        ),
+        Timeline((Moment(text, text, text, text, text, "caution"),), title=text),
+        Quote(text, text, text, "bad", text, (text,), title=text),
+        line_chart(text, points),
+        BarChart(bars, Decimal(5), Mark(Decimal(3), text), title=text, caption=text),
+        Flow(steps, title=text, caption=text),
+        Findings((FindingRow("error", text, text, text, text),), title=text),
+    )
+
+
+def page(text: str, blocks: tuple[Block, ...] | None = None) -> Report:
+    return Report(
+        kind=text,
+        title=text,
+        subtitle=text,
+        verdict=Verdict(text, "good", text),
+        decision=Decision(text, (Fact(text, text),), heading=text),
+        dissent=Dissent((Quote(text, text, text, "bad", text, (text,)),), text, heading=text),
+        blocks=every_block(text) if blocks is None else blocks,
+        proof=Proof(text, SHA, text),
+    )
+
+
+BLOCK_KINDS = {type(block).__name__: block for block in every_block("kestrel")}
+
+
+class Page(HTMLParser):
+    """Reads HTML strictly: every element must close, in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attrs)) == len(attrs)
+        self.elements.append((tag, dict(attrs)))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.texts.append((self.open[-1], data))
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment on the page: {data}")
+
+    def unknown_decl(self, data: str) -> None:
+        raise AssertionError(f"a declaration on the page: {data}")
+
+    def handle_pi(self, data: str) -> None:
+        raise AssertionError(f"an instruction on the page: {data}")
+
+    def of(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.elements if tag == name]
+
+    def text_of(self, name: str) -> str:
+        return "".join(text for tag, text in self.texts if tag == name)
+
+    def skeleton(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [(tag, tuple(attributes)) for tag, attributes in self.elements]
+
+
+FORBIDDEN_ELEMENTS = {"script", "a", "img", "iframe", "object", "link", "base", "form", "use"}
+FORBIDDEN_ATTRIBUTES = {"style", "src", "href", "xlink:href", "srcset", "action", "xmlns"}
+
+
+def assert_harmless(parsed: Page) -> None:
+    assert not FORBIDDEN_ELEMENTS & {tag for tag, _ in parsed.elements}
+    names = {name for _, attributes in parsed.elements for name in attributes}
+    assert not FORBIDDEN_ATTRIBUTES & names
+    assert not [name for name in names if name.startswith("on")]
+
+
+def tokens(markdown: str) -> list[Token]:
+    return MarkdownIt("commonmark").enable("table").enable("strikethrough").parse(markdown)
+
+
+def inline_text(token: Token) -> str:
+    return "".join(
+        "\n" if child.type == "hardbreak" else child.content for child in token.children or ()
+    )
+
+
+def headings(markdown: str) -> list[str]:
+    found = tokens(markdown)
+    return [
+        inline_text(found[index + 1])
+        for index, token in enumerate(found)
+        if token.type == "heading_open"
+    ]
+
+
+def assert_markdown_harmless(markdown: str, expected_headings: int) -> None:
+    found = tokens(markdown)
+    inner = [child for token in found for child in token.children or ()]
+    kinds = {token.type for token in found + inner}
+    assert not kinds & {"link_open", "image", "html_block", "html_inline", "fence", "code_block"}
+    assert len(headings(markdown)) == expected_headings
+    assert sum(token.type == "hr" for token in found) == 1
+
+
+# --- hostile text ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text_on_the_page(text: str) -> None:
+    html = to_html(page(text))
+    parsed = Page(html)
+    assert_harmless(parsed)
+    if set(text) & set("<>\"'"):
+        body = html.split("</style>")[1]
+        assert text not in body
+    assert not HIDDEN.search(html)
+    assert parsed.text_of("h1") == (one_line(text) or "Untitled")
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip() and "\n" not in text])
+def test_hostile_text_does_not_change_the_structure(text: str) -> None:
+    if "\r" in text:
+        text = text.replace("\r", "")
+    assert Page(to_html(page(text))).skeleton() == Page(to_html(page("kestrel"))).skeleton()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text_in_markdown(text: str) -> None:
+    markdown = to_markdown(page(text))
+    named = 1 + (2 + len(BLOCK_KINDS) if text.strip() else 0)
+    assert_markdown_harmless(markdown, named)
+    assert not HIDDEN.search(markdown)
+    assert "<" not in markdown
+    assert not re.search(r"(?<!\\)[\[\]]", markdown)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text_in_json(text: str) -> None:
+    raw = to_json(page(text))
+    shown = raw.decode("utf-8")
+    assert not re.search("[<>&]", shown)
+    assert not HIDDEN.search(shown)
+    assert json.loads(raw)["title"] == re.sub(
+        "[\ud800-\udfff]", lambda half: visible(half[0]), text
+    )
+
+
+def test_what_cannot_be_seen_is_shown_by_its_number() -> None:
+    assert visible("a\u202eb\x00\ud800") == "a⟨U+202E⟩b⟨U+0000⟩⟨U+D800⟩"
+    assert visible("👩‍👩‍👧 ❤️ می‌خواهم") == "👩‍👩‍👧 ❤️ می‌خواهم"
+    assert visible("one\r\ntwo\rthree") == "one\ntwo\nthree"
+
+
+def test_bare_addresses_are_not_turned_into_links() -> None:
+    markdown = to_markdown(page("https://evil.example WWW.evil.example"))
+    assert "https://" not in markdown.replace("`https://evil.example WWW.evil.example`", "")
+    assert "WWW\\.evil" in markdown
+
+
+def test_markdown_keeps_lines_and_indentation_of_a_quote() -> None:
+    said = Quote("otter", "first\n  - second\n\n# third")
+    markdown = to_markdown(page("kestrel", (said,)))
+    assert "> first\\\n> &nbsp;&nbsp;\\- second\n>\n> \\# third\n" in markdown
+
+
+@given(foreign)
+@settings(deadline=None)
+def test_any_text_leaves_the_page_whole(text: str) -> None:
+    html = to_html(page(text))
+    parsed = Page(html)
+    assert_harmless(parsed)
+    assert parsed.text_of("h1") == (one_line(text) or "Untitled")
+    html.encode("utf-8")
+
+
+@given(foreign)
+@settings(deadline=None)
+def test_any_text_can_be_read_back_from_the_page(text: str) -> None:
+    parsed = Page(to_html(page("kestrel", (Prose(text),))))
+    prose = [data for tag, data in parsed.texts if tag == "p"]
+    wanted = paragraphs(text) or ["No text was given."]
+    assert prose[-len(wanted) - 1 : -1] == wanted
+
+
+@given(foreign)
+@settings(deadline=None)
+def test_any_text_leaves_markdown_whole(text: str) -> None:
+    markdown = to_markdown(page(text))
+    named = 1 + (2 + len(BLOCK_KINDS) if one_line(text) else 0)
+    assert_markdown_harmless(markdown, named)
+    assert headings(markdown)[0] == (one_line(text) or "Untitled")
+    markdown.encode("utf-8")
+
+
+@given(foreign)
+@settings(deadline=None)
+def test_any_text_can_be_read_back_from_a_markdown_quote(text: str) -> None:
+    found = tokens(to_markdown(page("kestrel", (Quote("otter", text),))))
+    depth, said = 0, []
+    for token in found:
+        depth += token.nesting if token.type.startswith("blockquote") else 0
+        if depth and token.type == "inline":
+            said.append(inline_text(token).replace("\xa0", " "))
+    wanted = [
+        [line.expandtabs(4).rstrip(" ").replace("\xa0", " ") for line in part.split("\n")]
+        for part in paragraphs(text)
+    ]
+    expected = ["\n".join(line or " " for line in part) for part in wanted]
+    # The reader drops exotic spaces at a paragraph's edges; nothing else may get lost.
+    shown = [part.strip() for part in said[2:]]
+    assert shown == ([part.strip() for part in expected] or ["No text was given."])
+
+
+@given(foreign)
+@settings(deadline=None)
+def test_any_identifier_can_be_read_back_from_markdown(text: str) -> None:
+    found = tokens(to_markdown(page("kestrel", (Facts((Fact("id", text, code=True),)),))))
+    [said] = [inline_text(token) for token in found if inline_text(token).startswith("id:")]
+    assert said == f"id: {one_line(text)}".strip()
+
+
+@given(foreign)
+@settings(deadline=None)
+def test_any_text_keeps_markdown_tables_rectangular(text: str) -> None:
+    table = Table((text, text, text), ((text, Cell(text, "bad", text), Cell(text, code=True)),))
+    kinds = [token.type for token in tokens(to_markdown(page("kestrel", (table,))))]
+    assert (kinds.count("th_open"), kinds.count("td_open"), kinds.count("tr_open")) == (3, 3, 2)
+
+
+@given(st.text(max_size=60))
+@settings(deadline=None)
+def test_json_carries_the_data_exactly(text: str) -> None:
+    report = page(text)
+    assert msgspec.json.decode(to_json(report), type=Report) == report
+
+
+# --- the template ---------------------------------------------------------------------------
+
+
+def test_the_page_allows_its_own_stylesheet_and_nothing_else() -> None:
+    html = to_html(page("kestrel"))
+    parsed = Page(html)
+    policy = [one["content"] for one in parsed.of("meta") if "http-equiv" in one]
+    style = html.split("<style>")[1].split("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy == [
+        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    ]
+    assert not re.search(r"url\(|@import|@font-face|https?:|expression", CSS)
+    assert html.count("<style>") == 1
+
+
+def test_the_page_names_its_language_and_its_headings() -> None:
+    parsed = Page(to_html(page("kestrel")))
+    assert parsed.of("html") == [{"lang": "en"}]
+    assert {head.get("scope") for head in parsed.of("th")} == {"col", "row"}
+    assert len(parsed.of("h1")) == 1
+    assert {one["name"] for one in parsed.of("meta") if "name" in one} >= {"viewport"}
+    identifiers = [one["id"] for _, one in parsed.elements if "id" in one]
+    assert len(identifiers) == len(set(identifiers))
+
+
+def test_decision_and_dissent_come_before_everything_else() -> None:
+    report = Report(
+        kind="Debate",
+        title="T",
+        verdict=Verdict("Consensus"),
+        decision=Decision("we-decided"),
+        dissent=Dissent((Quote("heron", "i-disagree"),)),
+        blocks=(Prose("and-more"),),
+        proof=None,
+    )
+    for text in (to_html(report), to_markdown(report)):
+        assert text.index("we-decided") < text.index("i-disagree") < text.index("and-more")
+
+
+@pytest.mark.parametrize("render", [to_html, to_markdown])
+def test_a_page_without_dissent_says_so(render) -> None:  # type: ignore[no-untyped-def]
+    fields = {"kind": "D", "title": "T", "verdict": Verdict("V"), "decision": Decision("S")}
+    assert "No dissent was recorded." in render(Report(**fields, dissent=Dissent(), proof=None))
+    assert "issent" not in render(Report(**fields, dissent=None, proof=None)).split("</style>")[-1]
+
+
+@pytest.mark.parametrize("render", [to_html, to_markdown])
+def test_the_footer_says_what_the_page_is_and_where_the_proof_is(render) -> None:  # type: ignore[no-untyped-def]
+    proof = Proof("debate-7.json", SHA, "moot verify debate-7.json")
+    shown = render(msgspec.structs.replace(page("kestrel"), proof=proof))
+    assert "This page is a rendering; the proof is the JSON beside it." in shown
+    for fact in ("debate-7.json", SHA, "moot verify debate-7.json"):
+        assert fact in shown
+    bare = render(msgspec.structs.replace(page("kestrel"), proof=None))
+    assert "No proof was written beside it." in bare
+
+
+def test_our_own_words_stay_out_of_the_page() -> None:
+    report = page("kestrel")
+    shown = "".join(text for _, text in Page(to_html(report)).texts if text != CSS)
+    for text in (shown, to_markdown(report)):
+        assert not re.search(r"\b(stream|registry|origin|epoch)", text, re.IGNORECASE)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_and_lines_have_enough_contrast(palette: dict[str, str]) -> None:
+    for ground in ("paper", "card"):
+        for ink in ("ink", "soft", "good", "bad", "caution", "neutral"):
+            assert contrast(palette[ink], palette[ground]) >= 4.5, (ink, ground)
+        for index in range(8):
+            assert contrast(palette[f"s{index}"], palette[ground]) >= 3, index
+    for tone in ("good", "bad", "caution", "neutral"):
+        assert contrast(palette[tone], palette[f"{tone}-tint"]) >= 4.5, tone
+
+
+# --- blocks ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", BLOCK_KINDS)
+def test_every_block_has_three_forms(kind: str) -> None:
+    report = page("plover", (BLOCK_KINDS[kind],))
+    assert_harmless(Page(to_html(report)))
+    assert to_html(report).count("kestrel") >= 2
+    assert to_markdown(report).count("kestrel") >= 2
+    assert to_json(report).count(b"kestrel") >= 2
+
+
+def test_no_kind_of_block_is_left_out() -> None:
+    assert {kind.__name__ for kind in Block.__args__} == set(BLOCK_KINDS)
+
+
+EMPTY = [
+    (Prose(""), "No text was given."),
+    (Facts(()), "Nothing was recorded."),
+    (Table(("a",), ()), "Nothing was recorded."),
+    (Timeline(()), "Nothing was recorded."),
+    (Quote("otter", " "), "No text was given."),
+    (LineChart(()), "No values have been recorded yet."),
+    (LineChart((Series("otter", ()),)), "No values have been recorded yet."),
+    (BarChart((), Decimal(0)), "Nothing"),
+    (Flow(()), "Nothing was recorded."),
+    (Findings(()), "Checked; nothing to report."),
+]
+
+
+@pytest.mark.parametrize(("block", "words"), EMPTY)
+def test_an_empty_block_says_that_it_is_empty(block: Block, words: str) -> None:
+    report = page("plover", (block,))
+    assert_harmless(Page(to_html(report)))
+    assert words in to_html(report)
+    assert words in to_markdown(report)
+
+
+def test_a_tone_is_never_told_by_colour_alone() -> None:
+    cells = tuple((Cell(tone, tone),) for tone in ("good", "bad", "caution", "neutral"))  # type: ignore[arg-type]
+    report = page("kestrel", (Table(("Tone",), cells),))
+    signs = [text for _, text in Page(to_html(report)).texts if text in set("✓✕!○")]
+    assert {"✓", "✕", "!", "○"} <= set(signs)
+    assert all(sign in to_markdown(report) for sign in "✓✕!○")
+
+
+# --- charts ---------------------------------------------------------------------------------
+
+values = st.decimals(0, 1, places=3)
+
+
+def drawn(chart: LineChart) -> Page:
+    return Page(to_html(page("kestrel", (chart,))))
+
+
+def places(parsed: Page, height: float) -> None:
+    """Every point and line lies inside the plot."""
+    for tag_name, at in parsed.elements:
+        if tag_name in {"line", "svg"}:
+            across = [at[name] for name in ("x", "x1", "x2") if (at.get(name) or "").endswith("%")]
+            assert all(0 <= float(str(one)[:-1]) <= 100 for one in across)
+        if at.get("class") in {"line", "threshold", "grid"}:
+            assert all(0 <= float(str(at[name])) <= height for name in ("y1", "y2"))
+
+
+@given(st.lists(st.lists(values, max_size=6), max_size=8), values)
+@settings(deadline=None)
+def test_every_value_is_drawn_inside_the_plot(lines: list[list[Decimal]], mark: Decimal) -> None:
+    series = tuple(
+        Series(f"a{index}", tuple(Point(at, y) for at, y in enumerate(line, 1)))
+        for index, line in enumerate(lines)
+    )
+    parsed = drawn(LineChart(series, Mark(mark, "threshold")))
+    places(parsed, 220)
+    markers = [at for tag_name, at in parsed.elements if at.get("class") == "marker"]
+    assert len(markers) == sum(map(len, lines)) + (len(lines) if any(lines) else 0)
+
+
+def test_a_higher_value_is_drawn_higher_and_a_threshold_at_its_value() -> None:
+    points = (Point(1, Decimal("0.25")), Point(2, Decimal("0.75")))
+    parsed = drawn(LineChart((Series("otter", points),), Mark(Decimal("0.5"), "threshold")))
+    [segment] = [at for at in parsed.of("line") if at["class"] == "line" and "%" in str(at["x1"])]
+    assert (segment["y1"], segment["y2"]) == ("165.00", "55.00")
+    assert "110.00" in [at["y1"] for at in parsed.of("line") if at["class"] == "threshold"]
+
+
+def test_one_point_stands_in_the_middle() -> None:
+    parsed = drawn(LineChart((Series("otter", (Point(7, Decimal(1)),)),)))
+    assert [at["x"] for at in parsed.of("svg") if at.get("class") == "c0" and "x" in at] == [
+        "50.000%"
+    ]
+
+
+def test_a_silent_round_is_a_gap() -> None:
+    half = Decimal("0.5")
+    spoke = Series("otter", (Point(1, half), Point(3, half)))
+    always = Series("heron", tuple(Point(at, half) for at in (1, 2, 3)))
+    segments = [
+        at
+        for at in drawn(LineChart((spoke, always))).of("line")
+        if at["class"] == "line" and "%" in str(at["x1"])
+    ]
+    assert len(segments) == 2
+
+
+def test_twenty_agents_are_told_apart_without_colour() -> None:
+    names = [f"agent-{index}" for index in range(20)]
+    points = tuple(Point(at, Decimal("0.8")) for at in (1, 2))
+    parsed = drawn(LineChart(tuple(Series(name, points) for name in names)))
+    looks = {(MARKERS[index % len(MARKERS)], DASHES[index % len(DASHES)]) for index in range(20)}
+    assert len(looks) == 20
+    legend = [text for tag_name, text in parsed.texts if tag_name == "bdi" and text in names]
+    assert legend == names
+    ends = [float(str(at["y"])) for at in parsed.of("text") if at.get("class") == "end"]
+    assert len(ends) == 20
+    assert min(after - before for before, after in pairwise(ends)) >= 14
+
+
+def test_a_hollow_marker_is_explained() -> None:
+    against = (Point(1, Decimal("0.9"), "reject", hollow=True),)
+    chart = LineChart((Series("heron", against),), hollow_means="did not approve")
+    assert "A hollow marker means: did not approve." in to_html(page("kestrel", (chart,)))
+
+
+def test_a_chart_is_told_in_words_too() -> None:
+    report = page("kestrel", (BLOCK_KINDS["LineChart"],))
+    parsed = Page(to_html(report))
+    [figure] = [at for at in parsed.of("svg") if "aria-labelledby" in at]
+    identifiers = {at.get("id") for name, at in parsed.elements if name in {"title", "desc"}}
+    assert set(str(figure["aria-labelledby"]).split()) <= identifiers
+    assert "1: 0.5 kestrel, 2: 0.90 kestrel" in parsed.text_of("desc")
+    assert len(parsed.of("table")) == 1
+
+
+@given(st.lists(st.floats(0, 300), max_size=20))
+def test_labels_are_spread_but_stay_in_order_and_in_the_plot(wanted: list[float]) -> None:
+    placed = spread(sorted(wanted), 15, 300)
+    assert all(-1e-6 <= at <= 300 for at in placed)
+    assert all(after - before >= 15 - 1e-6 for before, after in pairwise(placed))
+
+
+def test_bars_are_as_long_as_their_share() -> None:
+    bars = (Bar("Yes", Decimal(3), "good"), Bar("No", Decimal(2), "bad"), Bar("Absent", Decimal(0)))
+    chart = BarChart(bars, Decimal(5), Mark(Decimal(3), "needed"))
+    parsed = Page(to_html(page("kestrel", (chart,))))
+    widths = [at["width"] for at in parsed.of("rect") if str(at["class"]).startswith("bar")]
+    assert widths == ["60.000%", "40.000%"]
+    assert {at["x1"] for at in parsed.of("line") if at["class"] == "needed"} == {"60.000%"}
+
+
+def test_a_score_just_below_its_threshold_does_not_look_as_if_it_met_it() -> None:
+    assert number(Decimal("0.69999")) == "0.699"
+    assert number(Decimal("0.70")) == "0.70"
+    assert number(Decimal("-0.0001")) == "-0.001"
+    assert number(Decimal(3)) == "3"
+
+
+def test_long_names_are_shortened_by_width() -> None:
+    assert shorten("amber-otter", 17) == "amber-otter"
+    assert shorten("a" * 30, 17) == "a" * 17 + "…"
+    assert shorten("漢" * 30, 17) == "漢" * 8 + "…"
+
+
+# --- what cannot be built -------------------------------------------------------------------
+
+IMPOSSIBLE = [
+    lambda: Table((), ()),
+    lambda: Table(("a", "b"), (("only one",),)),
+    lambda: Series("otter", (Point(2, Decimal(0)), Point(1, Decimal(0)))),
+    lambda: Series("otter", (Point(1, Decimal(0)), Point(1, Decimal(1)))),
+    lambda: LineChart((Series("otter", (Point(1, Decimal("1.1")),)),)),
+    lambda: LineChart((Series("otter", (Point(1, Decimal("NaN")),)),)),
+    lambda: LineChart((Series("otter", (Point(1, Decimal("1E-999999")),)),)),
+    lambda: LineChart((), Mark(Decimal(-1), "threshold")),
+    lambda: LineChart((), low=Decimal(1), high=Decimal(1)),
+    lambda: LineChart((), high=Decimal("Infinity")),
+    lambda: BarChart((Bar("Yes", Decimal(6)),), Decimal(5)),
+    lambda: BarChart((), Decimal(5), Mark(Decimal(6), "needed")),
+    lambda: Proof("f.json", SHA.upper(), "moot verify f.json"),
+    lambda: Proof("f.json", SHA + "\n", "moot verify f.json"),
+    lambda: tag("script"),
+    lambda: tag("p", {"onclick": "x"}),
+    lambda: tag("p", {"style": "x"}),
+    lambda: stylesheet("</style>"),
+]
+
+
+@pytest.mark.parametrize("build", IMPOSSIBLE)
+def test_what_cannot_be_shown_honestly_cannot_be_built(build) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=r"\w"):
+        build()
+
+
+def test_only_what_was_built_passes_unescaped() -> None:
+    inner = tag("bdi", {"class": '"><b>'}, "<i>", None)
+    assert inner.html == '<bdi class="&quot;&gt;&lt;b&gt;">&lt;i&gt;</bdi>'
+    assert join("&", inner).html == "&amp;" + inner.html
+
+
+def test_only_one_module_makes_markup() -> None:
+    makers = [
+        source.name for source in SOURCES if re.search(r"\bMarkup\(", source.read_text("utf-8"))
+    ]
+    assert makers == ["markup.py"]
+
+
+def test_the_renderers_touch_neither_clock_nor_disk() -> None:
+    allowed = {
+        "base64",
+        "collections",
+        "dataclasses",
+        "decimal",
+        "fractions",
+        "hashlib",
+        "html",
+        "moot",
+        "msgspec",
+        "re",
+        "typing",
+    }
+    for source in SOURCES:
+        for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                assert {name.name.split(".")[0] for name in node.names} <= allowed
+            elif isinstance(node, ast.ImportFrom):
+                assert str(node.module).split(".")[0] in allowed
+
+
+# --- same data, same bytes ------------------------------------------------------------------
+
+SMALL = Report(
+    kind="Debate",
+    title="Lock or no lock?",
+    subtitle="Two agents",
+    verdict=Verdict("Consensus", "good"),
+    decision=Decision("Use *one* lock.", (Fact("Score", "0.775"),)),
+    dissent=Dissent((Quote("heron", "Too slow.\n# Really", "reject", "bad", "0.80"),)),
+    blocks=(
+        LineChart(
+            (Series("otter", (Point(1, Decimal("0.60"), "approve"),)),),
+            Mark(Decimal("0.7"), "threshold"),
+            title="Confidence",
+        ),
+        BarChart((Bar("Yes", Decimal(1), "good", "otter"),), Decimal(2), title="Votes"),
+        Flow((Step("Debate", "Consensus", "d-1"), Step("Bill", done=False)), title="Path"),
+    ),
+    proof=Proof("debate.json", SHA, "moot verify debate.json"),
+)
+
+SMALL_MARKDOWN = rf"""# Lock or no lock?
+
+Debate · Two agents
+
+**Verdict: ✓ Consensus**
+
+## Decision
+
+> Use \*one\* lock.
+
+- **Score:** 0.775
+
+## Dissent
+
+**heron** · ✕ reject · 0.80
+
+> Too slow.\
+> \# Really
+
+## Confidence
+
+| Name | Round 1 |
+| --- | --- |
+| otter | 0.60 · approve |
+
+threshold: 0.7
+
+## Votes
+
+| Name | Of 2 | Note |
+| --- | --- | --- |
+| ✓ Yes | 1 | otter |
+
+## Path
+
+1. **Debate** · Consensus · `d-1`
+2. **Bill** · not yet
+
+---
+
+This page is a rendering; the proof is the JSON beside it.
+
+- File: `debate.json`
+- SHA-256: `{SHA}`
+- Check it: `moot verify debate.json`
+"""
+
+
+def digest() -> str:
+    report = page(" ".join(HOSTILE))
+    whole = to_html(report) + to_markdown(report) + to_json(report).decode()
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def test_markdown_reads_as_written_here() -> None:
+    assert to_markdown(SMALL) == SMALL_MARKDOWN
+
+
+def test_json_keeps_numbers_as_written() -> None:
+    shown = json.loads(to_json(SMALL), parse_float=str)
+    assert shown["format"] == "moot-report-1"
+    assert [block["kind"] for block in shown["blocks"]] == ["line_chart", "bar_chart", "flow"]
+    assert shown["blocks"][0]["series"][0]["points"][0]["y"] == "0.60"
+
+
+def test_another_process_gives_the_same_bytes() -> None:
+    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['digest']())"
+    for seed in ("1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        run = [sys.executable, "-c", code, __file__]
+        found = subprocess.run(run, env=env, capture_output=True, text=True, check=True)
+        assert found.stdout.strip() == digest()
+
+
+def test_the_callers_decimal_context_does_not_matter() -> None:
+    chart = LineChart((Series("otter", (Point(1, Decimal("0.123456789")),)),))
+    report = page("kestrel", (chart, *every_block("kestrel")))
+    usual = to_html(report), to_markdown(report), to_json(report)
+    with decimal.localcontext(decimal.Context(prec=1)):
+        assert (to_html(report), to_markdown(report), to_json(report)) == usual

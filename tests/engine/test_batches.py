@@ -1,0 +1,164 @@
+"""Many jobs in one commit: each gets its own answer, and none disturbs another."""
+
+from __future__ import annotations
+
+import pytest
+from tests.engine.forge import chain, everything, spoil_signature
+from tests.engine.jotter import STREAM, Complain, Ponder, Spend, desk, jot
+
+from moot.core.errors import Conflict, Malformed, MootError, NotFound, Refused, Tampered
+from moot.core.names import REGISTRY, SYSTEM
+from moot.core.registry.commands import RetireAgent
+from moot.engine.job import Job, Outcome
+from moot.engine.signs import SEEN
+from moot.example.commands import Finish
+from moot.testing import World
+
+OTTER, CRANE = "amber-otter", "teal-crane"
+GOOD = Job(STREAM, jot("good"), OTTER)
+
+BAD: dict[str, tuple[Job, type[MootError], str]] = {
+    "refused": (Job("example/a", Finish(id="e1"), OTTER), Refused, "errand_not_open"),
+    "too large": (Job(STREAM, jot("fine", "x" * 70_000), OTTER), Refused, "too_large"),
+    "not canonical": (Job(STREAM, jot("fine", "\ud800"), OTTER), Malformed, "not_canonical"),
+    "not canonical, keyed": (Job(STREAM, jot("\ud800"), OTTER, "k"), Malformed, "not_canonical"),
+    "a bad stream": (Job("no stream", jot("x"), OTTER), Malformed, "bad_id"),
+    "an unknown protocol": (Job("nobody/x", jot("x"), OTTER), NotFound, "unknown_protocol"),
+    "a foreign command": (Job(REGISTRY, jot("x"), OTTER), Malformed, "unknown_command"),
+    "an unknown agent": (Job(STREAM, jot("x"), "nobody-here"), NotFound, "agent_not_found"),
+    "a missing key": (Job(STREAM, jot("x"), CRANE), Refused, "key_missing"),
+    "a bad caller's key": (Job(STREAM, jot("x"), OTTER, "no/key"), Malformed, "bad_key"),
+    "a long correlation": (Job(STREAM, jot("x"), OTTER, corr="c" * 129), Malformed, "malformed"),
+}
+
+
+def world_without_cranes_key() -> World:
+    world = desk(OTTER, CRANE)
+    world.keys.signers[CRANE] = []
+    return world
+
+
+@pytest.mark.requirement("LDG-060")
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("name", BAD)
+def test_a_failing_job_does_not_disturb_the_others(name: str, place: int) -> None:
+    world = world_without_cranes_key()
+    bad, kind, code = BAD[name]
+    jobs = [GOOD, GOOD]
+    jobs.insert(place, bad)
+    results = world.engine.execute_all(jobs)
+    failed = results.pop(place)
+    assert type(failed) is kind
+    assert failed.code == code
+    assert all(isinstance(result, Outcome) for result in results)
+    assert [record.body.data for record in chain(world, STREAM)] == [{"text": "good"}] * 2
+    assert world.engine.state(STREAM) == world.another_engine().state(STREAM)
+
+
+@pytest.mark.requirement("LDG-060")
+@pytest.mark.parametrize("name", BAD)
+def test_a_batch_of_failures_stores_nothing(name: str) -> None:
+    world = world_without_cranes_key()
+    before = everything(world)
+    bad, kind, _ = BAD[name]
+    results = world.engine.execute_all([bad, bad])
+    assert [type(result) for result in results] == [kind, kind]
+    assert everything(world) == before
+
+
+@pytest.mark.requirement("LDG-060")
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_damaged_stream_fails_only_the_job_that_relies_on_its_proof(place: int) -> None:
+    world = desk(OTTER)
+    world.engine.execute("jotter/other", jot("one"), OTTER)
+    damaged = chain(world, "jotter/other")
+    damaged[-1] = spoil_signature(damaged[-1])
+    engine = world.another_engine()
+    jobs = [GOOD, Job("jotter/other", jot("still read"), OTTER)]
+    jobs.insert(place, Job("jotter/other", Spend(), OTTER))
+    results = engine.execute_all(jobs)
+    unproved = results.pop(place)
+    assert isinstance(unproved, Tampered)
+    assert unproved.code == "unproved_record"
+    assert all(isinstance(result, Outcome) for result in results)
+    assert [record.body.data["text"] for record in chain(world, STREAM)] == ["good"]
+
+
+@pytest.mark.requirement("LDG-060")
+def test_a_job_that_is_undone_leaves_no_sign_of_life() -> None:
+    world = desk(OTTER, CRANE)
+    world.engine.execute_all(
+        [Job(STREAM, jot("fine", "x" * 70_000), OTTER), Job(STREAM, jot("x"), CRANE)]
+    )
+    with world.store.read() as view:
+        assert view.row(SEEN, OTTER) is None
+        assert view.row(SEEN, CRANE) is not None
+    assert OTTER not in world.engine.signs([OTTER])
+
+
+def test_each_job_sees_what_its_predecessors_in_the_batch_left() -> None:
+    world = desk()
+    results = world.engine.execute_all([Job(STREAM, jot(text), OTTER) for text in "abc"])
+    states = [result.state.texts for result in results if isinstance(result, Outcome)]
+    assert states == [("a",), ("a", "b"), ("a", "b", "c")]
+    assert [record.seq for record in chain(world, STREAM)] == [0, 1, 2]
+
+
+def test_results_stand_in_the_order_of_the_jobs() -> None:
+    world = desk()
+    jobs = [Job(f"jotter/{n % 3}", jot(str(n)), OTTER) for n in range(9)]
+    results = world.engine.execute_all(jobs)
+    told = [r.recorded[0].event.text for r in results if isinstance(r, Outcome)]
+    assert told == [str(n) for n in range(9)]
+
+
+def test_a_refusal_with_events_is_stored_with_the_rest() -> None:
+    world = desk()
+    results = world.engine.execute_all([GOOD, Job(STREAM, Complain(text="no"), OTTER), GOOD])
+    assert [type(result) for result in results] == [Outcome, Refused, Outcome]
+    kinds = [record.body.type for record in chain(world, STREAM)]
+    assert kinds == ["jotter.jotted", "jotter.complained", "jotter.jotted"]
+
+
+@pytest.mark.requirement("LDG-041")
+def test_a_key_that_ends_in_a_batch_signs_nothing_after_that_place() -> None:
+    world = desk(OTTER, CRANE)
+    retire = Job(REGISTRY, RetireAgent(name=OTTER), SYSTEM)
+    before, ended, after = world.engine.execute_all([GOOD, retire, GOOD])
+    assert isinstance(before, Outcome)
+    assert isinstance(ended, Outcome)
+    assert isinstance(after, Refused)
+    assert after.code == "agent_retired"
+    assert len(chain(world, STREAM)) == 1
+
+
+def test_an_empty_batch_and_one_that_records_nothing_change_nothing() -> None:
+    world = desk()
+    before = everything(world)
+    assert world.engine.execute_all([]) == []
+    (result,) = world.engine.execute_all([Job(STREAM, Ponder(), OTTER)])
+    assert isinstance(result, Outcome)
+    assert everything(world) == before
+
+
+def test_index_rows_are_written_with_the_events_and_not_for_what_was_undone() -> None:
+    world = desk()
+    world.engine.execute_all([GOOD, Job(STREAM, jot("late", "x" * 70_000), OTTER)])
+    with world.store.read() as view:
+        (row,) = view.rows("jotter.last")
+    assert (row.key, row.value, row.stream, row.seq) == (STREAM, b'{"text":"good"}', STREAM, 0)
+
+
+def test_a_conflict_over_one_key_is_that_jobs_own() -> None:
+    world = desk()
+    jobs = [
+        Job(STREAM, jot("a"), OTTER, "k"),
+        Job(STREAM, jot("b"), OTTER, "k"),
+        Job(STREAM, jot("c"), OTTER),
+    ]
+    first, second, third = world.engine.execute_all(jobs)
+    assert isinstance(first, Outcome)
+    assert isinstance(second, Conflict)
+    assert second.code == "key_reused"
+    assert isinstance(third, Outcome)
+    assert [record.body.data["text"] for record in chain(world, STREAM)] == ["a", "c"]

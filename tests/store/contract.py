@@ -1,0 +1,662 @@
+"""The one contract of all stores: `core/ledger.py` as tests.
+
+A store joins by subclassing `StoreContract` and giving two fixtures: `store`, an empty store, and
+`another`, which opens the same ledger a second time (a store that lives in one object returns
+itself). The records here are not sealed: a store keeps bytes and does not judge them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from moot.core.errors import Conflict, StoreFailed
+from moot.core.ledger import Change, Entry, Head, Heartbeat, RowEdit, Snapshot, Store, View
+from moot.core.machine import Drop, Put, Words
+from moot.core.record import Record
+
+OpenAgain = Callable[[], Store]
+
+# Every byte, and a text that no decoder accepts: what was signed comes back as it was.
+ALL_BYTES = bytes(range(256)) + b"\xff\xfe\x00\xc3\x28"
+ODD_TEXTS = ("\0", "\x01", "a", "a\0", "a\0b", "ab", "z", "\ud7ff", "\ud7ffx", "\ue000", "\uffff")
+ASTRAL_TEXTS = ("\U00010000", "\U0010ffff", "\U0010ffffa", "\U0010ffff\U0010ffff")
+
+
+class Dropped(Exception):
+    """Raised inside a write to leave it."""
+
+
+def record(stream: str, seq: int, raw: bytes = b"{}") -> Record:
+    return Record(stream, seq, "0123456789abcdef" * 2, b"%d:%b" % (seq, raw), bytes(64))
+
+
+def entry(stream: str, seq: int, key: str | None = None, raw: bytes = b"{}") -> Entry:
+    return Entry(record(stream, seq, raw), key)
+
+
+def entries(stream: str, count: int, start: int = 0) -> list[Entry]:
+    return [entry(stream, seq) for seq in range(start, start + count)]
+
+
+def write_entries(store: Store, *batch: Entry) -> None:
+    with store.write() as change:
+        change.append(batch)
+
+
+def write_and_drop(store: Store, write: Callable[[Change], object], error: BaseException) -> None:
+    """Write, and then leave by an exception."""
+    with store.write() as change:
+        write(change)
+        raise error
+
+
+def put(space: str, key: str, **value: Any) -> RowEdit:
+    return RowEdit(Put(space, key, value), "example/a", 0)
+
+
+def words(key: str, text: str, space: str = "texts") -> RowEdit:
+    return RowEdit(Words(space, key, text), "example/a", 0)
+
+
+def snapshot(stream: str, seq: int = 3, state: bytes = b"state") -> Snapshot:
+    return Snapshot(stream, seq, b"h" * 32, "example/1", state, b"s" * 64)
+
+
+def heartbeat(agent: str, at: int, raw: bytes = b"alive") -> Heartbeat:
+    return Heartbeat(agent, at, "f" * 32, raw, b"s" * 64)
+
+
+def contents(view: View) -> dict[str, Any]:
+    """Everything the interface shows of the streams, spaces and agents these tests use."""
+    streams = list(view.streams())
+    return {
+        "streams": streams,
+        "heads": [view.head(name) for name, _ in streams],
+        "records": {name: list(map(_exact, view.records(name))) for name, _ in streams},
+        "keys": {name: view.keys(name, "") for name, _ in streams},
+        "snapshots": [view.snapshot(name) for name, _ in streams],
+        "rows": {space: view.rows(space) for space in ("open", "letters")},
+        "found": sorted(view.search("texts", "word")),
+        "beats": view.heartbeats(),
+        "cursors": [view.cursor(agent, "inbox") for agent in ("amber-otter", "teal-crane")],
+        "note": view.note(),
+        "pinned": list(view.note_heads()),
+        "stale": view.stale_heads(),
+        "counts": view.counts(),
+        "forks": list(map(_exact, view.forks())),
+    }
+
+
+def _exact(found: Record) -> tuple[str, int, str, bytes, bytes]:
+    return found.stream, found.seq, found.kid, found.raw, found.signature
+
+
+def contents_of(store: Store) -> dict[str, Any]:
+    with store.read() as view:
+        return contents(view)
+
+
+def write_everything(change: Change) -> None:
+    """At least one of everything a change can write."""
+    change.append([*entries("example/a", 3), entry("example/b", 0, "amber-otter/k/1")])
+    change.edit_rows([put("open", "example/a"), put("letters", "one"), words("t1", "a word")])
+    change.put_snapshot(snapshot("example/a", 2))
+    change.put_heartbeat(heartbeat("amber-otter", 1_000))
+    change.put_cursor("amber-otter", "inbox", 7)
+    change.put_note("note one\n", {(0, 0): b"leaf", (1, 0): b"node"}, change.stale_heads())
+    change.keep_fork(record("example/a", 1, b"second"))
+
+
+def move_everything(change: Change) -> None:
+    """After `write_everything`: replace, extend or remove each of them."""
+    change.append(entries("example/a", 2, start=3))
+    change.append(entries("example/c", 1))
+    change.edit_rows([RowEdit(Drop("open", "example/a"), "example/a", 3)])
+    change.edit_rows([put("letters", "one", changed=1), put("letters", "two")])
+    change.edit_rows([words("t2", "another word")])
+    change.put_snapshot(snapshot("example/a", 4, b"other"))
+    change.put_heartbeat(heartbeat("amber-otter", 2_000))
+    change.put_cursor("amber-otter", "inbox", 9)
+    change.put_note("note two\n", {(0, 0): b"moved"}, change.stale_heads())
+    change.keep_fork(record("example/a", 2, b"second"))
+
+
+class StoreContract:
+    """What every store promises. `store` is empty."""
+
+    # Records --------------------------------------------------------------------------------------
+
+    def test_an_empty_store_shows_nothing(self, store: Store) -> None:
+        with store.read() as view:
+            seen = contents(view)
+            assert view.head("example/a") is None
+            assert list(view.records("example/a")) == []
+            assert view.keys("example/a", "") == []
+            assert view.snapshot("example/a") is None
+            assert view.row("open", "example/a") is None
+            assert view.heartbeat("amber-otter") is None
+            with pytest.raises(KeyError):
+                view.node(0, 0)
+        assert seen["counts"] == (0, 0)
+        assert seen["note"] is None
+        assert not any(seen[name] for name in ("streams", "beats", "found", "stale", "forks"))
+
+    def test_records_come_back_in_order_and_from_any_position(self, store: Store) -> None:
+        write_entries(store, *entries("example/a", 5))
+        with store.read() as view:
+            for after in range(-1, 7):
+                seqs = [found.seq for found in view.records("example/a", after)]
+                assert seqs == list(range(after + 1, 5))
+
+    def test_reading_may_stop_early_and_begin_again(self, store: Store) -> None:
+        write_entries(store, *entries("example/a", 50))
+        with store.read() as view:
+            first = view.records("example/a")
+            assert [next(first).seq for _ in range(3)] == [0, 1, 2]
+            assert [found.seq for found in view.records("example/a", 47)] == [48, 49]
+            assert next(first).seq == 3
+
+    def test_a_half_read_iterator_that_is_kept_does_not_hold_back_later_transactions(
+        self, store: Store, another: OpenAgain
+    ) -> None:
+        write_entries(store, *entries("example/a", 500))
+        with store.read() as view:
+            kept = view.records("example/a")
+            next(kept)
+        write_entries(another(), entry("example/b", 0))
+        with store.read() as view:
+            assert view.head("example/b") is not None
+        write_entries(store, entry("example/b", 1))
+        assert contents_of(another())["counts"] == (2, 502)
+        kept.close()  # type: ignore[attr-defined]
+
+    def test_interleaved_streams_keep_their_own_order_and_number(self, store: Store) -> None:
+        names = [f"example/{letter}" for letter in "dacb"]
+        for seq in range(3):
+            write_entries(store, *(entry(name, seq) for name in names))
+        with store.read() as view:
+            assert [(name, head.number) for name, head in view.streams()] == [
+                (name, number) for number, name in enumerate(names)
+            ]
+            for number, name in enumerate(names):
+                assert view.head(name) == Head(number, 2, record(name, 2).hash)
+                assert [found.seq for found in view.records(name)] == [0, 1, 2]
+            assert view.counts() == (4, 12)
+
+    def test_a_stream_created_late_gets_the_next_number_whatever_its_name(
+        self, store: Store
+    ) -> None:
+        write_entries(store, entry("example/z", 0))
+        write_entries(store, entry("example/z", 1), entry("example/a", 0))
+        write_entries(store, entry("registry", 0), entry("example/z", 2))
+        with store.read() as view:
+            numbers = {name: head.number for name, head in view.streams()}
+        assert numbers == {"example/z": 0, "example/a": 1, "registry": 2}
+
+    def test_one_append_may_hold_several_records_of_several_streams(self, store: Store) -> None:
+        mixed = [entry("example/a", 0), entry("example/b", 0), entry("example/a", 1)]
+        write_entries(store, *mixed)
+        with store.read() as view:
+            assert list(view.records("example/a")) == [mixed[0].record, mixed[2].record]
+            assert list(view.records("example/b")) == [mixed[1].record]
+
+    def test_an_append_may_be_given_as_a_generator_and_may_be_empty(self, store: Store) -> None:
+        with store.write() as change:
+            change.append(iter(entries("example/a", 2)))
+            change.append(iter(()))
+        assert contents_of(store)["counts"] == (1, 2)
+
+    def test_bodies_and_signatures_come_back_byte_for_byte(self, store: Store) -> None:
+        bodies = (ALL_BYTES, b"", b"\0", "\U0010ffff é é".encode(), b"x" * 65_536)
+        sealed = [
+            Record("example/a", seq, "0" * 32, raw, ALL_BYTES[seq : seq + 64])
+            for seq, raw in enumerate(bodies)
+        ]
+        write_entries(store, *(Entry(each, None) for each in sealed))
+        with store.read() as view:
+            found = list(view.records("example/a"))
+        assert [each.raw for each in found] == list(bodies)
+        assert [each.signature for each in found] == [each.signature for each in sealed]
+        assert all(type(each.raw) is bytes and type(each.signature) is bytes for each in found)
+
+    @pytest.mark.parametrize("seq", [0, 1, 3, 4, -1])
+    def test_a_taken_position_or_a_gap_is_a_conflict_and_writes_nothing(
+        self, store: Store, seq: int
+    ) -> None:
+        write_entries(store, *entries("example/a", 2))
+        before = contents_of(store)
+        with pytest.raises(Conflict) as caught:
+            write_entries(store, entry("example/b", 0), entry("example/a", seq))
+        assert caught.value.code == "position_taken"
+        assert contents_of(store) == before
+
+    @pytest.mark.parametrize(
+        "batch",
+        [
+            [entry("example/b", 1)],
+            [entry("example/b", 0), entry("example/b", 0)],
+            [entry("example/b", 0), entry("example/a", 2), entry("example/a", 4)],
+            [entry("example/a", 2), entry("example/a", 3), entry("example/c", 7)],
+        ],
+    )
+    def test_a_conflict_caught_inside_the_write_has_still_written_nothing(
+        self, store: Store, batch: list[Entry]
+    ) -> None:
+        write_entries(store, *entries("example/a", 2))
+        before = contents_of(store)
+        with store.write() as change, pytest.raises(Conflict):
+            change.append(batch)
+        assert contents_of(store) == before
+        write_entries(store, entry("example/a", 2), entry("example/b", 0))
+        assert contents_of(store)["counts"] == (2, 4)
+
+    # Idempotency keys -----------------------------------------------------------------------------
+
+    def test_keys_are_found_by_prefix_in_their_own_stream(self, store: Store) -> None:
+        keys = ["a/1/x", "a/10/x", "a/1/x", None, "b/1/x", "a/1/y!"]
+        write_entries(store, *(entry("example/a", seq, key) for seq, key in enumerate(keys)))
+        write_entries(store, entry("example/b", 0, "a/1/x"))
+        with store.read() as view:
+            assert view.keys("example/a", "a/1/") == [("a/1/x", 0), ("a/1/x", 2), ("a/1/y!", 5)]
+            assert view.keys("example/a", "a/1/x") == [("a/1/x", 0), ("a/1/x", 2)]
+            assert view.keys("example/b", "") == [("a/1/x", 0)]
+            assert view.keys("example/a", "c") == []
+            assert len(view.keys("example/a", "")) == 5
+
+    def test_keys_are_found_whatever_characters_they_hold(self, store: Store) -> None:
+        keys = sorted({*ODD_TEXTS, *ASTRAL_TEXTS, "", "%", "_", "a%"})
+        write_entries(store, *(entry("example/a", seq, key) for seq, key in enumerate(keys)))
+        numbered = list(zip(keys, range(len(keys)), strict=True))
+        with store.read() as view:
+            for prefix in keys:
+                expected = [(key, seq) for key, seq in numbered if key.startswith(prefix)]
+                assert view.keys("example/a", prefix) == expected
+
+    def test_keys_written_in_this_change_are_seen_by_it(self, store: Store) -> None:
+        with store.write() as change:
+            change.append([entry("example/a", 0, "a/1/x")])
+            assert change.keys("example/a", "a/") == [("a/1/x", 0)]
+
+    # Transactions ---------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("error", [Dropped, KeyboardInterrupt, StoreFailed])
+    def test_leaving_a_write_by_an_exception_leaves_nothing_of_it(
+        self, store: Store, error: type[BaseException]
+    ) -> None:
+        raised = error("x", "y") if error is StoreFailed else error()
+        before = contents_of(store)
+        with pytest.raises(error) as caught:
+            write_and_drop(store, write_everything, raised)
+        assert caught.value is raised
+        assert contents_of(store) == before
+        with store.read() as view, pytest.raises(KeyError):
+            view.node(0, 0)
+
+    def test_leaving_a_later_write_by_an_exception_restores_the_state_before_it(
+        self, store: Store
+    ) -> None:
+        with store.write() as change:
+            write_everything(change)
+        before = contents_of(store)
+        with pytest.raises(Dropped):
+            write_and_drop(store, move_everything, Dropped())
+        assert contents_of(store) == before
+        with store.read() as view:
+            assert view.node(0, 0) == b"leaf"
+
+    def test_clearing_is_undone_too(self, store: Store) -> None:
+        with store.write() as change:
+            write_everything(change)
+        before = contents_of(store)
+        with pytest.raises(Dropped):
+            write_and_drop(store, lambda change: change.clear_rows(), Dropped())
+        assert contents_of(store) == before
+
+    def test_after_a_failed_write_the_next_one_works(self, store: Store) -> None:
+        with pytest.raises(Dropped):
+            write_and_drop(store, write_everything, Dropped())
+        write_entries(store, entry("example/a", 0))
+        assert contents_of(store)["counts"] == (1, 1)
+
+    def test_a_change_sees_what_it_has_written(self, store: Store) -> None:
+        with store.write() as change:
+            write_everything(change)
+            inside = contents(change)
+            with store.read() as view:
+                assert contents(view) == inside
+        assert contents_of(store) == inside
+
+    def test_a_second_store_object_sees_a_write_once_it_is_left(
+        self, store: Store, another: OpenAgain
+    ) -> None:
+        other = another()
+        with store.write() as change:
+            write_everything(change)
+        assert contents_of(other) == contents_of(store)
+
+    def test_a_view_stays_as_it_was_while_others_write(
+        self, store: Store, another: OpenAgain
+    ) -> None:
+        with store.write() as change:
+            write_everything(change)
+        other = another()
+        begun = threading.Event()
+
+        def append() -> None:
+            begun.set()
+            write_entries(other, entry("example/a", 3), entry("example/n", 0))
+
+        writer = threading.Thread(target=append)
+        with store.read() as view:
+            before = contents(view)
+            writer.start()
+            assert begun.wait(30)
+            assert contents(view) == before
+        writer.join(30)
+        assert contents_of(store)["counts"] == (3, 6)
+
+    def test_threads_of_one_store_take_turns(self, store: Store) -> None:
+        failures: list[BaseException] = []
+
+        def append(times: int) -> None:
+            try:
+                for _ in range(times):
+                    with store.write() as change:
+                        head = change.head("example/a")
+                        change.append([entry("example/a", head.seq + 1 if head else 0)])
+            except BaseException as error:  # noqa: BLE001 - shown by the assertion below
+                failures.append(error)
+
+        threads = [threading.Thread(target=append, args=(25,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert failures == []
+        with store.read() as view:
+            assert [found.seq for found in view.records("example/a")] == list(range(100))
+
+    def test_reads_may_be_nested_and_show_the_same(self, store: Store) -> None:
+        write_entries(store, *entries("example/a", 2))
+        with store.read() as outer, store.read() as inner:
+            assert contents(outer) == contents(inner)
+        write_entries(store, entry("example/a", 2))
+        assert contents_of(store)["counts"] == (1, 3)
+
+    @pytest.mark.parametrize("outside", ["read", "write"])
+    def test_a_write_inside_a_read_or_a_write_is_refused_and_disturbs_nothing(
+        self, store: Store, outside: str
+    ) -> None:
+        write_entries(store, *entries("example/a", 2))
+        with getattr(store, outside)() as outer:
+            before = contents(outer)
+            with pytest.raises(StoreFailed) as caught, store.write() as change:
+                change.append(entries("example/b", 1))
+            assert caught.value.code == "nested_write"
+            assert contents(outer) == before
+        assert contents_of(store) == before
+        write_entries(store, entry("example/a", 2))
+        assert contents_of(store)["counts"] == (1, 3)
+
+    def test_changes_differs_after_every_write_by_this_or_another_store_object(
+        self, store: Store, another: OpenAgain
+    ) -> None:
+        other = another()
+        seen = [(store.changes(), other.changes())]
+        for writer in (store, other, store, store, other, other):
+            count = contents_of(store)["counts"][1]
+            write_entries(writer, entry("example/a", count))
+            seen.append((store.changes(), other.changes()))
+        for mine in zip(*seen, strict=True):
+            assert len(set(mine)) == len(mine)
+
+    def test_changes_moves_with_each_kind_of_write(self, store: Store, another: OpenAgain) -> None:
+        other = another()
+        writes: list[Callable[[Change], object]] = [
+            lambda change: change.append([entry("example/a", 0)]),
+            lambda change: change.edit_rows([put("open", "x")]),
+            lambda change: change.edit_rows([RowEdit(Drop("open", "x"), "example/a", 0)]),
+            lambda change: change.edit_rows([words("t", "word")]),
+            lambda change: change.put_snapshot(snapshot("example/a")),
+            lambda change: change.put_heartbeat(heartbeat("amber-otter", 1)),
+            lambda change: change.put_cursor("amber-otter", "inbox", 1),
+            lambda change: change.put_note("n", {}, []),
+            lambda change: change.keep_fork(record("example/a", 0, b"second")),
+            lambda change: change.clear_rows(),
+        ]
+        for write in writes:
+            before = store.changes(), other.changes()
+            with store.write() as change:
+                write(change)
+            assert store.changes() != before[0]
+            assert other.changes() != before[1]
+
+    def test_reading_does_not_count_as_a_change(self, store: Store, another: OpenAgain) -> None:
+        write_entries(store, entry("example/a", 0))
+        other = another()
+        before = store.changes(), other.changes()
+        contents_of(store)
+        contents_of(other)
+        assert (store.changes(), other.changes()) == before
+
+    # Index rows -----------------------------------------------------------------------------------
+
+    def test_rows_are_set_replaced_and_dropped(self, store: Store) -> None:
+        with store.write() as change:
+            change.edit_rows([put("open", "k", b=1, a="é"), put("open", "l"), put("other", "k")])
+            change.edit_rows([RowEdit(Put("open", "k", {"a": [1, None]}), "example/b", 9)])
+            change.edit_rows([RowEdit(Drop("open", "l"), "example/a", 0)])
+            change.edit_rows([RowEdit(Drop("open", "never"), "example/a", 0)])
+        with store.read() as view:
+            assert view.row("open", "k") == ("k", b'{"a":[1,null]}', "example/b", 9)
+            assert view.row("open", "l") is None
+            assert [row.key for row in view.rows("open")] == ["k"]
+            assert [row.key for row in view.rows("other")] == ["k"]
+
+    def test_a_rows_value_is_json_with_sorted_keys(self, store: Store) -> None:
+        with store.write() as change:
+            change.edit_rows([put("open", "k", b="\0", a="é\U0001f389")])
+        with store.read() as view:
+            row = view.row("open", "k")
+        assert row is not None
+        assert row.value == '{"a":"é\U0001f389","b":"\\u0000"}'.encode()
+
+    def test_rows_are_listed_by_key_prefix_position_and_limit(self, store: Store) -> None:
+        keys = sorted({*ODD_TEXTS, *ASTRAL_TEXTS, "%", "_", "a%", "A", "é", "e\u0301"})
+        with store.write() as change:
+            change.edit_rows([put("letters", key) for key in reversed(keys)])
+            change.edit_rows([put("lettersx", "a"), put("letter", "a")])
+        with store.read() as view:
+            assert [row.key for row in view.rows("letters")] == keys
+            for prefix in ["", *keys, "b", "\U0010fffe"]:
+                for after in ["", *keys]:
+                    expected = [key for key in keys if key.startswith(prefix) and key > after]
+                    found = [row.key for row in view.rows("letters", prefix, after)]
+                    assert found == expected
+                    found = [row.key for row in view.rows("letters", prefix, after, limit=2)]
+                    assert found == expected[:2]
+
+    def test_rows_can_be_walked_page_by_page(self, store: Store) -> None:
+        keys = [f"k{number:03}" for number in range(57)]
+        with store.write() as change:
+            change.edit_rows([put("letters", key) for key in keys])
+        seen: list[str] = []
+        with store.read() as view:
+            while page := view.rows("letters", "k", after=seen[-1] if seen else "", limit=10):
+                seen += [row.key for row in page]
+        assert seen == keys
+
+    def test_a_row_with_an_empty_key_is_read_by_name_only(self, store: Store) -> None:
+        with store.write() as change:
+            change.edit_rows([put("letters", "")])
+        with store.read() as view:
+            assert view.row("letters", "") is not None
+            assert view.rows("letters") == []
+
+    # Search ---------------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize(
+        ("query", "found"),
+        [
+            ("quick fox", {"fox"}),
+            ("fox quick", {"fox"}),
+            ("QUICK", {"fox", "dog"}),
+            ("quic", set()),
+            ("quick missing", set()),
+            ('"quick" fox*', {"fox"}),
+            ('quick" OR "dog', set()),
+            ("quick AND fox", set()),
+            ("fox NOT dog", set()),
+            ("text:quick", set()),
+            ("NEAR(quick fox)", set()),
+            ("^quick -fox", {"fox"}),
+            ("(quick)", {"fox", "dog"}),
+            ("quick'; --", {"fox", "dog"}),
+            ("{}+|&\\", set()),
+            ("", set()),
+            ("   ", set()),
+            ("\0", set()),
+            ("quick\0fox", {"fox"}),
+            ("résumé", {"cv"}),
+            ("re\u0301sume\u0301", {"cv"}),
+            ("RESUME", {"cv"}),
+            ("東京", {"tokyo"}),
+            ("ПРИВЕТ", {"hello"}),
+            ("snake case", {"code"}),
+            ("snake_case", {"code"}),
+            ("src auth", {"code"}),
+            ("42", {"code"}),
+            ("\U0001f389", set()),
+            ("key fox", set()),
+            ("texts fox", set()),
+        ],
+    )
+    def test_search_finds_texts_that_hold_every_word(
+        self, store: Store, query: str, found: set[str]
+    ) -> None:
+        with store.write() as change:
+            change.edit_rows(
+                [
+                    words("fox", 'the quick "brown" fox'),
+                    words("dog", "a quick dog"),
+                    words("cv", "my Résumé"),
+                    words("tokyo", "東京 is large"),
+                    words("hello", "привет, мир \U0001f389"),
+                    words("code", "src/auth.py: snake_case = 42"),
+                    words("elsewhere", "quick fox", space="other"),
+                ]
+            )
+        with store.read() as view:
+            assert set(view.search("texts", query)) == found
+
+    def test_search_keeps_to_its_limit_and_takes_long_questions(self, store: Store) -> None:
+        text = " ".join(f"w{number}" for number in range(2_000))
+        with store.write() as change:
+            change.edit_rows([words(f"t{number}", text) for number in range(3)])
+        with store.read() as view:
+            assert len(view.search("texts", text, limit=2)) == 2
+            assert sorted(view.search("texts", text)) == ["t0", "t1", "t2"]
+            assert view.search("texts", text + " w2000") == []
+
+    # Snapshots, notes, forks ----------------------------------------------------------------------
+
+    def test_the_newest_snapshot_of_a_stream_is_kept_exactly(self, store: Store) -> None:
+        with store.write() as change:
+            change.put_snapshot(snapshot("example/a", 64, b"old"))
+            change.put_snapshot(snapshot("example/b", 64, b""))
+            change.put_snapshot(snapshot("example/a", 128, ALL_BYTES))
+        with store.read() as view:
+            assert view.snapshot("example/a") == snapshot("example/a", 128, ALL_BYTES)
+            assert view.snapshot("example/b") == snapshot("example/b", 64, b"")
+            assert view.snapshot("example/c") is None
+
+    def test_a_note_pins_heads_and_what_moves_afterwards_is_stale(self, store: Store) -> None:
+        write_entries(store, entry("example/b", 0), entry("example/a", 0))
+        with store.read() as view:
+            stale = view.stale_heads()
+            assert [name for name, _ in stale] == ["example/b", "example/a"]
+            assert list(view.note_heads()) == []
+        with store.write() as change:
+            change.put_note("one — é\n", {(0, 0): b"\0l0", (0, 1): b"l1", (1, 0): b"n"}, stale)
+        with store.read() as view:
+            assert view.note() == "one — é\n"
+            assert list(view.note_heads()) == stale
+            assert view.stale_heads() == []
+        write_entries(store, entry("example/a", 1), entry("example/c", 0))
+        with store.read() as view:
+            moved = view.stale_heads()
+            assert [(name, head.seq) for name, head in moved] == [
+                ("example/a", 1),
+                ("example/c", 0),
+            ]
+            assert list(view.note_heads()) == stale
+        with store.write() as change:
+            change.put_note("two\n", {(0, 1): b"moved"}, moved[:1])
+        with store.read() as view:
+            assert view.note() == "two\n"
+            assert [view.node(0, 0), view.node(0, 1), view.node(1, 0)] == [b"\0l0", b"moved", b"n"]
+            assert list(view.note_heads()) == [stale[0], moved[0]]
+            assert view.stale_heads() == moved[1:]
+            with pytest.raises(KeyError):
+                view.node(1, 1)
+
+    def test_a_fork_is_kept_once_and_exactly(self, store: Store) -> None:
+        first = Record("example/a", 0, "0" * 32, ALL_BYTES, b"1" * 64)
+        second = Record("example/a", 0, "0" * 32, b"other", b"2" * 64)
+        for each in (first, second, first, second):
+            with store.write() as change:
+                change.keep_fork(each)
+        with store.read() as view:
+            assert list(map(_exact, view.forks())) == [_exact(first), _exact(second)]
+            assert view.counts() == (0, 0)
+
+    def test_clearing_forgets_index_and_snapshots_and_keeps_everything_else(
+        self, store: Store
+    ) -> None:
+        with store.write() as change:
+            write_everything(change)
+        before = contents_of(store)
+        with store.write() as change:
+            change.clear_rows()
+        after = contents_of(store)
+        assert after.pop("rows") == {"open": [], "letters": []}
+        assert after.pop("found") == []
+        assert after.pop("snapshots") == [None, None]
+        assert after == {name: before[name] for name in after}
+        with store.read() as view:
+            assert view.node(1, 0) == b"node"
+
+    # The two side tables --------------------------------------------------------------------------
+
+    def test_a_heartbeat_never_moves_back(self, store: Store) -> None:
+        told: list[bool] = []
+        for at, raw in ((1_000, b"first"), (1_000, b"same"), (999, b"older"), (1_001, b"newer")):
+            with store.write() as change:
+                told.append(change.put_heartbeat(heartbeat("amber-otter", at, raw)))
+        assert told == [True, False, False, True]
+        with store.read() as view:
+            assert view.heartbeat("amber-otter") == heartbeat("amber-otter", 1_001, b"newer")
+
+    def test_heartbeats_are_listed_by_agent(self, store: Store) -> None:
+        beats = [heartbeat(name, at) for at, name in enumerate(("teal", "amber", "zinc", "blue"))]
+        with store.write() as change:
+            for beat in beats:
+                assert change.put_heartbeat(beat)
+        with store.read() as view:
+            assert view.heartbeats() == sorted(beats)
+
+    def test_a_cursor_begins_at_nought_and_stands_where_it_was_put(self, store: Store) -> None:
+        with store.write() as change:
+            change.put_cursor("amber-otter", "inbox", 5)
+            change.put_cursor("amber-otter", "web", 2**53)
+            change.put_cursor("teal-crane", "inbox", 7)
+            change.put_cursor("amber-otter", "inbox", 3)
+        with store.read() as view:
+            assert view.cursor("amber-otter", "inbox") == 3
+            assert view.cursor("amber-otter", "web") == 2**53
+            assert view.cursor("teal-crane", "inbox") == 7
+            assert view.cursor("teal-crane", "web") == 0
