@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from tools.make_vectors import FOLDER, files
 
 from moot.core.canonical import canonical, parse
 from moot.core.errors import Malformed
-from tools.make_vectors import FOLDER, files
 
 
 @pytest.mark.parametrize("name", ["canonical.json", "blocks.json", "bundle.jsonl", "trust.json"])

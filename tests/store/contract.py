@@ -80,6 +80,9 @@ def contents(view: View) -> dict[str, Any]:
         "keys": {name: view.keys(name, "") for name, _ in streams},
         "snapshots": [view.snapshot(name) for name, _ in streams],
         "rows": {space: view.rows(space) for space in ("open", "letters")},
+        "all_rows": sorted(view.all_rows()),
+        "all_words": sorted(view.all_words()),
+        "all_snapshots": sorted(view.all_snapshots()),
         "found": sorted(view.search("texts", "word")),
         "beats": view.heartbeats(),
         "cursors": [view.cursor(agent, "inbox") for agent in ("amber-otter", "teal-crane")],
@@ -359,6 +362,26 @@ class StoreContract:
         writer.join(30)
         assert contents_of(store)["counts"] == (3, 6)
 
+    def test_store_objects_that_take_turns_never_mistake_the_head(
+        self, store: Store, another: OpenAgain
+    ) -> None:
+        """Also after writes that were left: whatever a store remembers must not outlive them."""
+        other = another()
+        for seq in range(12):
+            mine, theirs = (store, other) if seq % 3 else (other, store)
+            batch = entries("example/a", 2, start=seq)
+            with pytest.raises(Dropped):
+                write_and_drop(mine, lambda change, b=batch: change.append(b), Dropped())
+            with mine.write() as change:
+                head = change.head("example/a")
+                assert (head.seq if head else -1) == seq - 1
+                change.append([entry("example/a", seq)])
+                assert change.head("example/a") == Head(0, seq, record("example/a", seq).hash)
+            with theirs.read() as view:
+                assert view.head("example/a") == Head(0, seq, record("example/a", seq).hash)
+            with pytest.raises(Conflict):
+                write_entries(theirs, entry("example/a", seq))
+
     def test_threads_of_one_store_take_turns(self, store: Store) -> None:
         failures: list[BaseException] = []
 
@@ -553,6 +576,50 @@ class StoreContract:
         with store.read() as view:
             assert set(view.search("texts", query)) == found
 
+    def test_search_finds_every_text_however_many_there_are(self, store: Store) -> None:
+        count = 0
+        for size in (1, 100, 26, 1, 1, 200, 3):  # a store may gather texts before it indexes them
+            with store.write() as change:
+                change.edit_rows([words(f"t{count + n}", f"w{count + n} all") for n in range(size)])
+            count += size
+            with store.read() as view:
+                found = view.search("texts", "all", limit=1_000)
+                assert sorted(found) == sorted(f"t{number}" for number in range(count))
+                assert view.search("texts", f"w{count - 1} all") == [f"t{count - 1}"]
+                assert len(view.search("texts", "all", limit=7)) == min(count, 7)
+                assert len(list(view.all_words())) == count
+
+    def test_texts_of_a_write_that_was_left_are_not_found(self, store: Store) -> None:
+        for size in (100, 200):
+            edits = [words(f"t{number}", "word") for number in range(size)]
+            with pytest.raises(Dropped):
+                write_and_drop(store, lambda change, e=edits: change.edit_rows(e), Dropped())
+            assert contents_of(store)["found"] == []
+
+    def test_of_several_changes_to_one_row_the_last_one_counts(self, store: Store) -> None:
+        drop = RowEdit(Drop("open", "k"), "example/a", 0)
+        with store.write() as change:
+            change.edit_rows([put("open", "k", n=1), drop, put("open", "k", n=2)])
+            change.edit_rows([put("open", "l", n=1), RowEdit(Drop("open", "l"), "example/a", 0)])
+            assert [row.value for row in change.rows("open")] == [b'{"n":2}']
+            change.edit_rows([drop])
+        with store.read() as view:
+            assert view.rows("open") == []
+
+    def test_every_row_text_and_snapshot_can_be_listed(self, store: Store) -> None:
+        with store.write() as change:
+            write_everything(change)
+            change.edit_rows([put("odd", "\U0010ffff\0"), words("t1", "more", space="odd")])
+        with store.read() as view:
+            spaces = sorted((space, row.key) for space, row in view.all_rows())
+            assert spaces == [
+                ("letters", "one"),
+                ("odd", "\U0010ffff\0"),
+                ("open", "example/a"),
+            ]
+            assert sorted(view.all_words()) == [("odd", "t1", "more"), ("texts", "t1", "a word")]
+            assert list(view.all_snapshots()) == [snapshot("example/a", 2)]
+
     def test_search_keeps_to_its_limit_and_takes_long_questions(self, store: Store) -> None:
         text = " ".join(f"w{number}" for number in range(2_000))
         with store.write() as change:
@@ -624,8 +691,9 @@ class StoreContract:
             change.clear_rows()
         after = contents_of(store)
         assert after.pop("rows") == {"open": [], "letters": []}
-        assert after.pop("found") == []
         assert after.pop("snapshots") == [None, None]
+        for name in ("all_rows", "all_words", "all_snapshots", "found"):
+            assert after.pop(name) == []
         assert after == {name: before[name] for name in after}
         with store.read() as view:
             assert view.node(1, 0) == b"node"

@@ -29,6 +29,7 @@ TABLES = (
     "snapshots",
     "index_rows",
     "index_words",
+    "waiting_words",
     "notes",
     "nodes",
     "heartbeats",
@@ -49,10 +50,17 @@ class Step(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Step `at` goes wrong in this way: `io`, `full`, or `torn` (half is written, then `io`)."""
+    """Step `at` goes wrong in this way: `io`, `full`, or `torn` (half is written, then `io`).
+
+    With `kind` it is the next step of that kind, whatever its number.
+    """
 
     at: int
     how: str = "io"
+    kind: str = ""
+
+    def meets(self, step: Step, number: int) -> bool:
+        return step.kind == self.kind if self.kind else number == self.at
 
 
 class Disk:
@@ -66,6 +74,10 @@ class Disk:
         self.name = f"moot-faults-{id(self)}"
         self._vfs = _Vfs(self)
 
+    def fail_next(self, kind: str) -> None:
+        """The next step of this kind goes wrong, once."""
+        self.fault = Fault(-1, kind=kind)
+
     def connect(self, uri: str, busy_seconds: float) -> Any:
         """For `SqliteStore(connect=...)`."""
         return Connection(self, uri, busy_seconds)
@@ -76,12 +88,12 @@ class Disk:
     def step(self, step: Step) -> None:
         """Write a step down; raise if it is the one to fail."""
         fault = self.fault
-        if fault is None or fault.at != len(self.steps):
+        if fault is None or not fault.meets(step, len(self.steps)):
             self.steps.append(step)
             return
         written = step.data if fault.how == "torn" else b""
         self.steps.append(step._replace(failed=True, data=written))
-        self.hit = True
+        self.fault, self.hit = None, True
         if fault.how == "full":
             raise apsw.FullError("the disk is full")
         error = apsw.IOError("the disk failed")

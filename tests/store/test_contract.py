@@ -113,11 +113,13 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
     def begin(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="moot-contract-"))
         self.sqlite = SqliteStore(self.folder / "ledger.db", create=True)
+        self.beside = SqliteStore(self.folder / "ledger.db")
         self.memory = MemoryStore()
 
     def teardown(self) -> None:
         if hasattr(self, "sqlite"):
             self.sqlite.close()
+            self.beside.close()
             shutil.rmtree(self.folder)
 
     def both(self, *writes: Any, fail: bool = False) -> None:
@@ -210,6 +212,11 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
         self.both(lambda change: change.clear_rows(), fail=fail)
 
     @rule()
+    def take_turns(self) -> None:
+        """Go on with the other connection to the same file."""
+        self.sqlite, self.beside = self.beside, self.sqlite
+
+    @rule()
     def reopen(self) -> None:
         self.sqlite.close()
         self.sqlite = SqliteStore(self.folder / "ledger.db")
@@ -247,7 +254,9 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
     @invariant()
     def both_show_the_same(self) -> None:
         if hasattr(self, "sqlite"):
-            assert contents_of(self.memory) == contents_of(self.sqlite)
+            known = contents_of(self.memory)
+            assert contents_of(self.sqlite) == known
+            assert contents_of(self.beside) == known
 
 
 TestSqliteFollowsMemory = SqliteFollowsMemory.TestCase

@@ -488,6 +488,49 @@ def test_flipped_bits_never_give_another_history(path: Path, seed: int) -> None:
         damaged.hurt(bytes(flipped), f"seed {seed}: byte {place} bit {bit}")
 
 
+def killed(path: Path, folder: Path) -> Path:
+    """What a process leaves that is killed before it closes the file: the log beside it."""
+    engine = join(SqliteStore(path))
+    for number in range(6):
+        engine.execute("example/a", Ask(title=f"in the log {number}", of=CRANE), OTTER)
+    folder.mkdir()
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{path}{suffix}", folder / f"ledger.db{suffix}")
+    engine.store.close()
+    return folder / "ledger.db"
+
+
+@pytest.mark.parametrize("how", ["cut", "flipped"])
+def test_a_damaged_log_gives_an_earlier_state_as_a_whole(
+    path: Path, tmp_path: Path, how: str
+) -> None:
+    """SQLite takes the log up to its first damage: an old state, never a mixture.
+
+    That the end is missing, only a checkpoint kept elsewhere can tell.
+    """
+    seed = 20_260_222
+    chance = random.Random(seed)
+    left = killed(path, tmp_path / "left")
+    log = left.with_name("ledger.db-wal")
+    database, logged = left.read_bytes(), log.read_bytes()
+    everything = history_in(left)
+    assert everything is not None
+    lengths = set()
+    for _ in range(60):
+        place = chance.randrange(len(logged))
+        hurt = bytearray(logged[:place] if how == "cut" else logged)
+        if how == "flipped":
+            hurt[place] ^= 1 << chance.randrange(8)
+        left.write_bytes(database)
+        log.write_bytes(hurt)
+        found = history_in(left)
+        assert found is not None, f"seed {seed}: byte {place}"
+        for name, chain in found.items():
+            assert everything[name][: len(chain)] == chain, f"seed {seed}: byte {place}"
+        lengths.add(len(found["example/a"]))
+    assert len(lengths) > 3
+
+
 # Disk, permissions, locks -------------------------------------------------------------------------
 
 

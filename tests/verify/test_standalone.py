@@ -7,6 +7,7 @@ asks for the verdict and for the very line; where a rule's edge is legal, for `v
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib.util
 import io
 import json
@@ -21,7 +22,7 @@ from typing import Any
 
 import forge
 import pytest
-from forge import CHUNK, DROP, BIG, Bundle, Entry, Ledger, Signer, b64, canon, seal, sha
+from forge import BIG, CHUNK, DROP, Bundle, Entry, Ledger, Signer, b64, canon, seal, sha
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nacl import bindings
@@ -264,7 +265,7 @@ def test_a_published_canonical_text_is_read_as_its_value(vector: dict[str, Any])
 
 @pytest.mark.parametrize("text", VECTOR["refused"])
 def test_a_published_text_that_must_be_refused_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         standalone.parse(text.encode())
 
 
@@ -350,7 +351,9 @@ def plus_order(signature: bytes) -> bytes:
 
 
 BAD_SIGNATURES: dict[str, Callable[[Entry], Entry]] = {
-    "one bit flipped": lambda e: replace(e, signature=bytes([e.signature[0] ^ 1]) + e.signature[1:]),
+    "one bit flipped": lambda e: replace(
+        e, signature=bytes([e.signature[0] ^ 1]) + e.signature[1:]
+    ),
     "all zero": lambda e: replace(e, signature=bytes(64)),
     "the same number written greater": lambda e: replace(e, signature=plus_order(e.signature)),
     "by another key": lambda e: seal(e.payload, Signer("eve"), keyid=e.keyid),
@@ -574,13 +577,13 @@ def test_the_hash_of_an_event_covers_its_signature(small: Ledger) -> None:
 
 def signed_anew(entry: Entry, nonce: bytes) -> bytes:
     """A second signature of the same payload by the same key, made with a nonce of our own."""
-    seed = forge.hashlib.sha256(f"moot test key {entry.signer.label}".encode()).digest()
-    half = bytearray(forge.hashlib.sha512(seed).digest()[:32])
+    seed = hashlib.sha256(f"moot test key {entry.signer.label}".encode()).digest()
+    half = bytearray(hashlib.sha512(seed).digest()[:32])
     half[0], half[31] = half[0] & 248, half[31] & 127 | 64
     secret = bindings.crypto_core_ed25519_scalar_reduce(bytes(half).ljust(64, b"\0"))
     point = bindings.crypto_scalarmult_ed25519_base_noclamp(nonce)
     message = forge.pae(forge.EVENT, entry.payload)
-    digest = forge.hashlib.sha512(point + entry.signer.public + message).digest()
+    digest = hashlib.sha512(point + entry.signer.public + message).digest()
     challenge = bindings.crypto_core_ed25519_scalar_reduce(digest)
     product = bindings.crypto_core_ed25519_scalar_mul(challenge, secret)
     return bytes(point + bindings.crypto_core_ed25519_scalar_add(nonce, product))
@@ -637,7 +640,9 @@ def proved(**statement: Any) -> Callable[[Scene], Any]:
 
     def make(s: Scene) -> None:
         told = {**s.statement(s.eve, "eve", "agent", 1), **statement}
-        s.registry("key_added", {**s.added(), "proof": s.eve.sign(forge.KEY_PROOF, canon(told)).hex()})
+        s.registry(
+            "key_added", {**s.added(), "proof": s.eve.sign(forge.KEY_PROOF, canon(told)).hex()}
+        )
 
     return make
 
@@ -903,7 +908,10 @@ KEPT_REGISTRY: dict[str, Callable[[Scene], Any]] = {
     "a revocation of a key that was replaced": lambda s: s.revoke(s.dan_before),
     "a revocation of a key that is retired": lambda s: s.revoke(s.cyd),
     "a retirement of an agent whose key is revoked": lambda s: s.retire("bob"),
-    "a retirement after a return": lambda s: (rotated("cyd", "cyd", epoch=2)(s), s.retire("cyd", epoch=2)),
+    "a retirement after a return": lambda s: (
+        rotated("cyd", "cyd", epoch=2)(s),
+        s.retire("cyd", epoch=2),
+    ),
     "an erasure by root": lambda s: s.erase(b"x"),
     "an erasure by a human": lambda s: s.erase(b"x", s.auditor),
     "an erasure twice": lambda s: (s.erase(b"x"), s.erase(b"x")),
@@ -1143,8 +1151,7 @@ def test_heads_of_many_streams_that_fill_several_chunks_are_read() -> None:
         return {**ledger.heads(), **{f"errand/n{n:06}": [n, "0" * 64] for n in range(12_000)}}
 
     ledger, bob = revoked(many)
-    assert len(ledger.artifacts[sha(canon(many(ledger)) if False else max(
-        ledger.artifacts.values(), key=len))]) > CHUNK
+    assert max(map(len, ledger.artifacts.values())) > CHUNK
     assert judge(ledger).verdict == "valid"
     ledger.event("talk", bob, reg=1)
     assert bad_line(judge(ledger)) == ("unknown-key", last_event_line(ledger))
@@ -1188,7 +1195,9 @@ BAD_NOTES: dict[str, Callable[[Ledger], str]] = {
     "another dash": lambda s: s.note().replace("\N{EM DASH}", "-"),
     "carriage returns": lambda s: s.note().replace("\n", "\r\n"),
     "an extension line": lambda s: s.note().replace("\n\n", "\nmore\n\n"),
-    "a signature whose base64 is not canonical": lambda s: s.note()[:-2] + "=\n",
+    "a signature whose base64 is not canonical": lambda s: (
+        s.note()[:-3] + chr(ord(s.note()[-3]) + 1) + "=\n"
+    ),
     "nothing": lambda _: "",
     "only newlines": lambda _: "\n" * 9,
 }
@@ -1626,12 +1635,10 @@ def test_an_artifact_of_another_size_than_cited_is_tampered(small: Ledger) -> No
 
 def test_other_bytes_than_cited_are_tampered_at_their_last_chunk(story: Ledger) -> None:
     bundle = story.bundle()
-    line = bundle.event("talk", 1)
     number = next(n for n, raw in enumerate(bundle.lines, 2) if b'"size":793600' in raw)
-    other = b"\0" + BIG[1:CHUNK]
+    other = b"\1" + BIG[1:CHUNK]
     changed = bundle.replace(number + 1, {"chunk": b64(other)})
     assert bad_line(judge(story, changed)) == ("tampered", number + 2)
-    assert line < number
 
 
 def test_chunks_are_full_but_for_the_last(story: Ledger) -> None:
@@ -1719,7 +1726,7 @@ def test_what_was_erased_is_told_from_what_is_missing(story: Ledger) -> None:
 # Section 7: forks.
 
 
-def small_fork(ledger: Ledger, seq: int = 1, **changes: Any) -> Entry:
+def small_fork(ledger: Ledger, seq: int = 1, /, **changes: Any) -> Entry:
     """A second event for a position of errand/tea that is taken."""
     body = {**ledger.streams["errand/tea"][seq].body, "data": {"kettle": "both"}, **changes}
     return seal(canon(body), ledger.current["ada"])
@@ -1869,10 +1876,11 @@ class Changing(io.BytesIO):
 
 def test_a_file_that_changes_between_the_readings_is_not_judged(story: Ledger) -> None:
     honest = story.bundle().data()
-    longer = story.bundle().insert(3, b"{}").data()
+    other = story.bundle(note=story.note(2)).data()
     with pytest.raises(OSError, match="changed"):
-        standalone.Checker(Changing(honest, longer), story.trust()).run()
-    assert standalone.Checker(Changing(honest, honest), story.trust()).run().result()
+        standalone.Checker(Changing(honest, other), story.trust()).run()
+    same = standalone.Checker(Changing(honest, honest), story.trust()).run()
+    assert same.result().verdict == "valid"
 
 
 def test_memory_does_not_grow_with_the_length_of_a_stream_or_an_artifact() -> None:
@@ -2061,7 +2069,7 @@ def test_a_file_with_bytes_changed_is_never_valid(seed: int) -> None:
 
 
 def kind_of(raw: bytes) -> str:
-    return next(iter(json.loads(raw)))
+    return str(next(iter(json.loads(raw))))
 
 
 @settings(max_examples=300)

@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from moot.core.machine import RowChange
 from moot.core.record import Record
 
@@ -25,7 +27,7 @@ class Head(NamedTuple):
     hash: bytes
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True):
     """A record to append, with the idempotency key under which it can be found again."""
 
     record: Record
@@ -60,7 +62,7 @@ class StoredRow(NamedTuple):
     seq: int
 
 
-class RowEdit(NamedTuple):
+class RowEdit(msgspec.Struct, frozen=True):
     """An index change together with the event it comes from."""
 
     change: RowChange

@@ -180,12 +180,22 @@ class Batch:
         return self._change.keys(stream, prefix) + fresh
 
     def _replayed(self, job: Job, loaded: Loaded, repeat: Repeat) -> Outcome:
-        """What the first run recorded: from the store, or waiting in this batch."""
+        """What the first run recorded: from the store, or waiting in this batch.
+
+        They were found by an index; the key that counts is the signed one.
+        """
         first, last = repeat.done_at[0], repeat.done_at[-1]
         stored = self._change.records(job.stream, after=first - 1)
         found = list(takewhile(lambda record: record.seq <= last, stored))
         waiting = (entry.record for entry in self._entries if entry.record.stream == job.stream)
         found += (record for record in waiting if first <= record.seq <= last)
+        for record in found:
+            if record.body.key != repeat.key:
+                raise Tampered(
+                    f"{job.stream} event {record.seq} was not signed under this key",
+                    stream=job.stream,
+                    seq=record.seq,
+                )
         recorded = tuple(read_record(loaded.machine, record) for record in found)
         return Outcome(job.stream, recorded, loaded.state, replayed=True)
 

@@ -69,7 +69,11 @@ def _valid_key(registry: State, name: str) -> Key:
         )
     key = registry.keys[agent.kid]
     if key.ended is not None:
-        raise Refused(_ENDED[key.ending or Ending.ROTATED], f"{name} no longer signs: {key.ending}")
+        raise Refused(
+            _ENDED[key.ending or Ending.ROTATED],
+            f"{name} no longer signs: {key.ending}",
+            hint="act as another agent; `moot agent register NAME` makes a new one",
+        )
     return key
 
 

@@ -22,7 +22,6 @@ from moot.presence.contract import FIELDS, VERSION, Document, findings
 from moot.presence.model import EventType
 
 MAX_BYTES: Final = 65_536
-NATIVE = did.HandoffSent | did.BlockedSent | did.IncursionNoted | did.AgentResumed
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ Every draft follows the rules' yes; nothing is decided here but numbers and word
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, Final, Literal
 
 from moot.core.clock import MINUTE
@@ -52,7 +53,7 @@ def accepted(asked: Asked, numbers: Numbers) -> tuple[Event, ...]:
 
 def refused(asked: Asked, numbers: Numbers) -> tuple[Event, ...]:
     """A refused overlap is itself on record (B-30)."""
-    return tuple(_incursions(asked, numbers, "refused"))[:MAX_NOTED]
+    return tuple(islice(_incursions(asked, numbers, "refused"), MAX_NOTED))
 
 
 def _joined(asked: Asked, _numbers: Numbers) -> Iterator[Event]:
@@ -166,14 +167,20 @@ def _already_so(asked: Asked, claim: Scope) -> bool:
     """What one holds already is not recorded again, unless something about it changes."""
     command, same = asked.command, shelf.held(asked.state, claim.key)
     if command.automatic:
-        wider = shelf.above(asked.state, claim.key)
-        return _mine(asked, same) or any(_mine(asked, held) for held in wider)
+        around = (same, *shelf.above(asked.state, claim.key))
+        return any(_mine(asked, held) and not _wears_off(asked, held) for held in around)
     if same is None or not _mine(asked, same) or same.automatic:
         return False
     said = (same.expires_at, same.work, same.branch, same.worktree)
     work, branch = command.work or same.work, command.branch or same.branch
     asks = (None, work, branch, absolute_root(root_of(command)))
     return command.ttl_minutes is None and said == asks
+
+
+def _wears_off(asked: Asked, held: Reservation | None) -> bool:
+    """Less than half of its time is left: whoever goes on editing keeps it."""
+    ttl, ends = asked.command.ttl_minutes, held.expires_at if held is not None else None
+    return ttl is not None and ends is not None and ends - asked.context.now < ttl * MINUTE // 2
 
 
 def _claim(asked: Asked, claim: Scope, numbers: Numbers) -> Event:

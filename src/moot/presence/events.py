@@ -162,6 +162,9 @@ class StaleMinutesSet(Event, frozen=True):
     stale_millis: Millis
 
 
+# The four that have a v1 envelope.
+NATIVE = (HandoffSent, BlockedSent, IncursionNoted, AgentResumed)
+
 EVENTS = (
     AgentJoined,
     AgentLeft,

@@ -37,7 +37,7 @@ from moot.core.machine import (
     refusal,
     refuse,
 )
-from moot.presence import codec, drafts, overlap
+from moot.presence import drafts, overlap
 from moot.presence import commands as ask
 from moot.presence import events as did
 from moot.presence.asked import claims_of, look
@@ -138,7 +138,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     event = recorded.event
     if recorded.seq == 0:
         yield Put("open", recorded.stream, {})
-    if isinstance(event, codec.NATIVE):
+    if isinstance(event, did.NATIVE):
         yield from _event_rows(recorded)
     elif isinstance(event, did.EventSeen | did.EventAccepted):
         said = RECEIPTS[Receipt.SENT][type(event)]
@@ -152,6 +152,8 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 
 def _event_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    from moot.presence import codec  # the contract is loaded only where a v1 event is written
+
     envelope = codec.envelope_of(recorded)
     yield Put("presence.events", envelope.id, codec.as_document(envelope))
     yield Words("presence.events", envelope.id, codec.words_of(envelope))

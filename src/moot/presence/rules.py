@@ -293,6 +293,7 @@ _READABLE: tuple[Rule[Any], ...] = (
     Rule("OPR-035", "bad_scope", "a scope is a readable path", bad_scope("bad_scope")),
     Rule("OPR-054", "bad_root", "the root of a scope is absolute", bad_scope("bad_root")),
 )
+_SOMEONE = Rule("B-08", "not_allowed", "only an agent or a person does this", by_the_machine)
 _ROOT = Rule("OPR-054", "bad_root", "the project root is absolute", relative_root)
 _NAMED = Rule(
     "B-14", "scope_empty", "name at least one scope", nothing_named, hint="`.` is the root"
@@ -326,7 +327,19 @@ _QUIET = Rule(
     owner_quiet,
     hint="`moot reserve SCOPE --takeover-stale` takes it over",
 )
-_RESERVE = (_ROOT, _NAMED, *_READABLE, _MANY, _TTL, _WORK_ID, _LONG, _WIDE, _ACTIVE, _QUIET)
+_RESERVE = (
+    _SOMEONE,
+    _ROOT,
+    _NAMED,
+    *_READABLE,
+    _MANY,
+    _TTL,
+    _WORK_ID,
+    _LONG,
+    _WIDE,
+    _ACTIVE,
+    _QUIET,
+)
 _SEND: tuple[Rule[Any], ...] = (
     Rule("B-08", "sender_required", "only an agent or a person sends this", by_the_machine),
     Rule(
@@ -361,6 +374,7 @@ _BY_MACHINE = Rule("B-18", "not_allowed", "the workspace itself does this", not_
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.Join: (
+        _SOMEONE,
         Rule(
             "OPR-015",
             "adoption_required",
@@ -437,6 +451,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         ),
     ),
     ask.Resume: (
+        _SOMEONE,
         _ROOT,
         *_READABLE,
         _WORK_ID,

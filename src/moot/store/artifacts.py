@@ -79,9 +79,8 @@ class FileArtifacts:
         return ArtifactRef(digest, size, media_type)
 
     def _settle(self, temporary: Path, digest: str) -> None:
+        """In place even of the same bytes: those may be damaged, or not durable yet."""
         place = self._place(digest)
-        if place.exists():
-            return
         place.parent.mkdir(exist_ok=True)
         os.replace(temporary, place)
         sync_folder(place.parent)

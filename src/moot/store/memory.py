@@ -140,20 +140,20 @@ class MemoryChange(MemoryView):
         """All positions are checked before anything is written."""
         batch = list(entries)
         ends: dict[str, int] = {}
-        for record, _ in batch:
+        for record in (entry.record for entry in batch):
             end = ends.get(record.stream, len(self._t.chains.get(record.stream, ())))
             if record.seq != end:
                 raise Conflict("position_taken", f"{record.stream} has moved on", hint="try again")
             ends[record.stream] = end + 1
-        for record, key in batch:
-            self._t.chains.setdefault(record.stream, []).append(record)
-            self._t.key_of.setdefault(record.stream, []).append(key)
+        for entry in batch:
+            self._t.chains.setdefault(entry.record.stream, []).append(entry.record)
+            self._t.key_of.setdefault(entry.record.stream, []).append(entry.key)
 
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
-        for change, stream, seq in edits:
-            match change:
+        for edit in edits:
+            match edit.change:
                 case Put(space, key, value):
-                    row = StoredRow(key, _encode(value), stream, seq)
+                    row = StoredRow(key, _encode(value), edit.stream, edit.seq)
                     self._t.rows.setdefault(space, {})[key] = row
                 case Drop(space, key):
                     self._t.rows.get(space, {}).pop(key, None)

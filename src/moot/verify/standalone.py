@@ -302,7 +302,7 @@ class Checker:
             return self
         self.file.seek(0)
         again = type(self)(self.file, self.trust, self).run()
-        if again.digest.digest() != self.digest.digest():
+        if "tampered" not in again.flags and again.digest.digest() != self.digest.digest():
             raise OSError("the bundle changed while it was read")
         return again
 

@@ -37,25 +37,25 @@ class SqliteChange(SqliteView):
         Then all rows go in one `executemany`, and one head a stream: that makes groups fast.
         """
         batch = list(entries)
-        heads: dict[str, Head] = {}
-        for record, _ in batch:
-            head = heads.get(record.stream) or self.head(record.stream) or _UNBORN
-            if record.seq != head.seq + 1:
+        newest: dict[str, Record] = {}
+        for record in (entry.record for entry in batch):
+            before = newest.get(record.stream) or self.head(record.stream) or _UNBORN
+            if record.seq != before.seq + 1:
                 raise Conflict("position_taken", f"{record.stream} has moved on", hint="try again")
-            heads[record.stream] = Head(head.number, record.seq, record.hash)
-        numbers = {name: self._number(name, head) for name, head in heads.items()}
-        rows = [(numbers[r.stream], r.seq, r.kid, r.raw, r.signature, key) for r, key in batch]
-        self._db.executemany(SQL["add_event"], rows)
-        moved = [(head.seq, head.hash, numbers[name]) for name, head in heads.items()]
-        self._db.executemany(SQL["move_head"], moved)
-        self._db.executemany(SQL["mark_moved"], [(number,) for number in numbers.values()])
-        self._heads.update({name: Head(numbers[name], *head[1:]) for name, head in heads.items()})
+            newest[record.stream] = record
+        heads = {name: Head(self._number(name), r.seq, r.hash) for name, r in newest.items()}
+        self._db.executemany(SQL["add_event"], [_row(heads, entry) for entry in batch])
+        self._db.executemany(SQL["move_head"], heads.values())
+        self._db.executemany(SQL["mark_moved"], [(head.number,) for head in heads.values()])
+        self._heads.update(heads)
 
-    def _number(self, stream: str, head: Head) -> int:
-        return head.number if head.number >= 0 else int(self._one("add_stream", stream)[0])
+    def _number(self, stream: str) -> int:
+        """A stream's number; it gets one with its first event."""
+        head = self.head(stream)
+        return head.number if head is not None else int(self._one("add_stream", stream)[0])
 
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
-        """Only the last change of a row counts, so the kinds can be written one after another."""
+        """Of several changes of one row only the last counts, so they are written kind by kind."""
         rows: dict[tuple[str, str], RowEdit] = {}
         texts: list[tuple[str, str, str]] = []
         for edit in edits:
@@ -64,18 +64,16 @@ class SqliteChange(SqliteView):
                 texts.append((change.space, change.key, change.text))
             else:
                 rows[change.space, change.key] = edit
-        self._put_rows(rows.values())
+        self._put_rows(rows)
         self._put_words(texts)
 
-    def _put_rows(self, edits: Iterable[RowEdit]) -> None:
-        puts: list[tuple[str, str, bytes, str, int]] = []
-        drops: list[tuple[str, str]] = []
-        for change, stream, seq in edits:
-            match change:
-                case Put(space, key, value):
-                    puts.append((space, key, _encode(value), stream, seq))
-                case Drop(space, key):
-                    drops.append((space, key))
+    def _put_rows(self, rows: dict[tuple[str, str], RowEdit]) -> None:
+        puts = [
+            (*place, _encode(edit.change.value), edit.stream, edit.seq)
+            for place, edit in rows.items()
+            if isinstance(edit.change, Put)
+        ]
+        drops = [place for place, edit in rows.items() if isinstance(edit.change, Drop)]
         self._db.executemany(SQL["put_row"], puts)
         self._db.executemany(SQL["drop_row"], drops)
 
@@ -113,3 +111,9 @@ class SqliteChange(SqliteView):
     def keep_fork(self, record: Record) -> None:
         row = (record.stream, record.seq, record.kid, record.raw, record.signature)
         self._db.execute(SQL["keep_fork"], row)
+
+
+def _row(heads: dict[str, Head], entry: Entry) -> tuple[int, int, str, bytes, bytes, str | None]:
+    record = entry.record
+    number = heads[record.stream].number
+    return number, record.seq, record.kid, record.raw, record.signature, entry.key

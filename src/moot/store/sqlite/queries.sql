@@ -29,7 +29,7 @@ INSERT INTO events (stream, seq, kid, body, sig, key) VALUES (?, ?, ?, ?, ?, ?);
 
 -- name: move_head
 -- The new head after an append.
-UPDATE streams SET seq = ?, hash = ? WHERE number = ?;
+UPDATE streams SET seq = ?2, hash = ?3 WHERE number = ?1;
 
 -- name: mark_moved
 -- That it has moved since the newest checkpoint.

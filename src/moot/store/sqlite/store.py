@@ -161,7 +161,7 @@ def _require_whole(path: Path, create: bool) -> None:
     except OSError:
         return  # SQLite will say why
     page = int.from_bytes(start[len(_MAGIC) :], "big")
-    if not (start.startswith(_MAGIC) and size >= page or create and not start):
+    if not ((start.startswith(_MAGIC) and size >= page) or (create and not start)):
         raise StoreFailed(
             "store_damaged",
             f"the ledger file {path} is empty, cut short or not a database",
