@@ -1,6 +1,6 @@
 """`python -m moot` is `moot`."""
 
-from moot.surfaces.cli.main import main
+from moot.surfaces.cli.entry import main
 
 if __name__ == "__main__":
     main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli.project import LIST, MOOT, Project
+from cli.terminal import on_a_terminal
 from cli.test_envelope import ALL, leaves
 from moot.example.commands import Ask
 from moot.surfaces.cli.bb import bb, bb_init
@@ -122,23 +122,6 @@ def test_an_interrupt_while_waiting_is_quiet(
 
 
 # Colour.
-
-
-def on_a_terminal(project: Project, *words: str, **settings: str) -> str:
-    """What a person sees: the child's three standard streams are a terminal."""
-    pid, master = pty.fork()
-    if pid == 0:  # the child
-        os.chdir(project.root)
-        os.execve(sys.executable, [*MOOT, *words], {**project.env, "TERM": "xterm", **settings})
-    seen = b""
-    try:
-        while piece := os.read(master, 65_536):
-            seen += piece
-    except OSError:  # Linux says so when the child has closed its end
-        pass
-    os.close(master)
-    os.waitpid(pid, 0)
-    return seen.decode()
 
 
 def test_colour_only_on_a_terminal_and_only_if_wanted(project: Project) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-pytest.register_assert_rewrite("tests.store.contract", "tests.store.ledgers")
+for name in ("tests.store.contract", "tests.store.ledgers"):
+    if name not in sys.modules:  # another folder's tests may have come first
+        pytest.register_assert_rewrite(name)

@@ -54,6 +54,14 @@ def write_and_drop(store: Store, write: Callable[[Change], object], error: BaseE
         raise error
 
 
+def appending(batch: list[Entry]) -> Callable[[Change], object]:
+    return lambda change: change.append(batch)
+
+
+def editing(edits: list[RowEdit]) -> Callable[[Change], object]:
+    return lambda change: change.edit_rows(edits)
+
+
 def put(space: str, key: str, **value: Any) -> RowEdit:
     return RowEdit(Put(space, key, value), "example/a", 0)
 
@@ -371,7 +379,7 @@ class StoreContract:
             mine, theirs = (store, other) if seq % 3 else (other, store)
             batch = entries("example/a", 2, start=seq)
             with pytest.raises(Dropped):
-                write_and_drop(mine, lambda change, b=batch: change.append(b), Dropped())
+                write_and_drop(mine, appending(batch), Dropped())
             with mine.write() as change:
                 head = change.head("example/a")
                 assert (head.seq if head else -1) == seq - 1
@@ -593,7 +601,7 @@ class StoreContract:
         for size in (100, 200):
             edits = [words(f"t{number}", "word") for number in range(size)]
             with pytest.raises(Dropped):
-                write_and_drop(store, lambda change, e=edits: change.edit_rows(e), Dropped())
+                write_and_drop(store, editing(edits), Dropped())
             assert contents_of(store)["found"] == []
 
     def test_of_several_changes_to_one_row_the_last_one_counts(self, store: Store) -> None:

@@ -96,7 +96,7 @@ class Disk:
         self.fault, self.hit = None, True
         if fault.how == "full":
             raise apsw.FullError("the disk is full")
-        error = apsw.IOError("the disk failed")
+        error: Any = apsw.IOError("the disk failed")
         error.extendedresult = _EXTENDED.get(step.kind, apsw.SQLITE_IOERR)
         raise error
 
@@ -191,9 +191,8 @@ _RESULTS = {apsw.FullError: apsw.SQLITE_FULL, apsw.IOError: apsw.SQLITE_IOERR}
 
 
 def _as_sqlite3(error: apsw.Error) -> sqlite3.Error:
-    told = sqlite3.OperationalError(str(error))
-    if isinstance(error, apsw.ConstraintError):
-        told = sqlite3.IntegrityError(str(error))
+    constraint = isinstance(error, apsw.ConstraintError)
+    told = (sqlite3.IntegrityError if constraint else sqlite3.OperationalError)(str(error))
     told.sqlite_errorcode = getattr(error, "extendedresult", None) or _RESULTS[type(error)]
     return told
 
@@ -302,6 +301,8 @@ _WITHOUT_ROWID = ("index_rows", "nodes", "cursors")
 # Power loss ---------------------------------------------------------------------------------------
 
 Image = dict[str, bytes]
+# Given a waiting step and its place among them: what of it survives.
+Keep = Callable[[int, Step], Step | None]
 
 
 class _Node:
@@ -355,7 +356,7 @@ class Platter:
             case "sync_folder":
                 self._durable_names = dict(self._names)
 
-    def found(self, keep: Callable[[int, Step], Step | None], folder: bool) -> Image:
+    def found(self, keep: Keep, folder: bool) -> Image:
         """The files, if of the waiting steps those that `keep` gives survive.
 
         `folder`: whether new and deleted names since the folder's last sync are known.
@@ -384,22 +385,42 @@ def images_after_power_loss(platter: Platter, thorough: bool) -> Iterator[tuple[
     single survivor, and a few random subsets.
     """
     waiting = platter.waiting()
-    yield "nothing kept", platter.found(lambda _place, _step: None, folder=False)
-    yield "names kept", platter.found(lambda _place, _step: None, folder=True)
-    yield "all kept", platter.found(lambda _place, step: step, folder=True)
-    yield "last torn", platter.found(lambda place, step: _torn(place == waiting - 1, step), True)
+    yield "nothing kept", platter.found(_keeping(set()), folder=False)
+    yield "names kept", platter.found(_keeping(set()), folder=True)
+    yield "all kept", platter.found(keep_all, folder=True)
+    yield "last torn", platter.found(_tearing(waiting - 1), folder=True)
     if not thorough:
         return
-    for alone in range(waiting):
-        yield f"lost {alone}", platter.found(lambda p, s, a=alone: None if p == a else s, True)
-        yield f"kept {alone}", platter.found(lambda p, s, a=alone: s if p == a else None, True)
+    places = set(range(waiting))
+    for place in range(waiting):
+        yield f"lost {place}", platter.found(_keeping(places - {place}), folder=True)
+        yield f"kept {place}", platter.found(_keeping({place}), folder=True)
     for seed in range(3):
         chance = random.Random(seed)
-        yield f"random {seed}", platter.found(lambda _p, s, c=chance: c.choice((s, None)), True)
+        some = {place for place in places if chance.random() < 0.5}
+        yield f"random {seed}", platter.found(_keeping(some), folder=True)
 
 
-def _torn(last: bool, step: Step) -> Step:
-    return step._replace(data=step.data[: len(step.data) // 2 // 512 * 512]) if last else step
+def keep_all(_place: int, step: Step) -> Step:
+    return step
+
+
+def keep_none(_place: int, _step: Step) -> None:
+    return None
+
+
+def _keeping(places: set[int]) -> Keep:
+    return lambda place, step: step if place in places else None
+
+
+def _tearing(last: int) -> Keep:
+    """Of the last write only its first sectors were on the platter."""
+
+    def keep(place: int, step: Step) -> Step:
+        half = len(step.data) // 2 // 512 * 512
+        return step._replace(data=step.data[:half]) if place == last else step
+
+    return keep
 
 
 def put_image(folder: Path, image: Image) -> None:

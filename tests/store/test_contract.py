@@ -261,7 +261,7 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
 
 TestSqliteFollowsMemory = SqliteFollowsMemory.TestCase
 TestSqliteFollowsMemory.settings = settings(
-    max_examples=100,
+    max_examples=60,
     stateful_step_count=30,
     deadline=None,
     print_blob=True,

@@ -24,6 +24,8 @@ from tests.store.faults import (
     Platter,
     dump,
     images_after_power_loss,
+    keep_all,
+    keep_none,
     put_image,
 )
 from tests.store.ledgers import AGENTS, CRANE, OTTER, check_ledger, join, keys_of_all
@@ -182,7 +184,7 @@ def test_the_disk_writes_down_what_really_happens(lives: Callable[..., Life]) ->
             for file in life.path.parent.iterdir()
             if not file.name.endswith("-shm")
         }
-        assert platter.found(lambda _place, step: step, folder=True) == real
+        assert platter.found(keep_all, folder=True) == real
     assert read_back(life.path.parent) == life.disk.acknowledged[-1][1]
     kinds = {step.kind for step in life.disk.steps}
     assert kinds == {
@@ -250,7 +252,7 @@ def test_power_loss_right_after_an_acknowledgement_keeps_it(
             platter.play(step)
         played = steps
         folder = quick_folder / f"image{number}"
-        put_image(folder, platter.found(lambda _place, _step: None, folder=False))
+        put_image(folder, platter.found(keep_none, folder=False))
         assert read_back(folder) == content
         if number >= 4:  # founded, with both agents
             with closing(SqliteStore(folder / LEDGER)) as store:
@@ -323,7 +325,7 @@ def test_power_loss_after_a_failed_sync_keeps_what_was_acknowledged_before_and_a
             for step in life.disk.steps[played:steps]:
                 platter.play(step)
             played = steps
-            image = platter.found(lambda _place, _step: None, folder=False)
+            image = platter.found(keep_none, folder=False)
             where = f"sync {at} failed, power lost at step {steps}"
             assert recovered(quick_folder / "image", image) in expected, where
         shutil.rmtree(life.path.parent)

@@ -424,7 +424,7 @@ def history_in(path: Path) -> dict[str, list[Record]] | None:
 def is_sound(path: Path) -> bool:
     """By SQLite's own check of every page."""
     with closing(plain(path)) as db:
-        return db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return bool(db.execute("PRAGMA integrity_check").fetchone() == ("ok",))
 
 
 class Damaged:

@@ -58,7 +58,8 @@ def _whole(ledger: Ledger, bundle: Bundle) -> Iterator[tuple[str, bytes]]:
             if name != "drop" or not _optional(bundle.lines[line - 2]):
                 yield f"{name} line {line}", made.data()
             yield f"{name} line {line}, old header", made.data(digest=digest, lines=lines)
-            yield f"{name} line {line}, old digest", made.data(digest=digest)
+    for line in range(2, len(bundle.lines) + 2, 3):
+        yield f"old digest, drop line {line}", bundle.drop(line).data(digest=digest)
 
 
 def _optional(raw: bytes) -> bool:

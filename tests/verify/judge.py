@@ -1,14 +1,21 @@
-"""What the tests of the verifier ask of it: a verdict for forged bytes, and the line it names."""
+"""What the tests of the verifier ask of it: a verdict for forged bytes, and the line it names.
+
+Every bundle that is judged here without further demands is judged by the standalone checker too,
+which was written apart from the same document: the two must name the same verdict and line.
+"""
 
 from __future__ import annotations
 
 import io
+import json
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from forge import Bundle, Json, Ledger
 
-from moot.verify import Trust, Verdict, verify_records
+from moot.verify import Trust, Verdict, standalone, verify_records
 from moot.verify.bundle import lines_of
 
 
@@ -29,9 +36,22 @@ def judge(
 def judge_pinned(data: bytes, pins: Json | None, **more: Any) -> Verdict:
     """The verdict on bytes by someone with this trust file, or none."""
     trust = None if pins is None else trust_of(pins)
-    return verify_records(lines_of(io.BytesIO(data)), trust, **more)
+    verdict = verify_records(lines_of(io.BytesIO(data)), trust, **more)
+    if not more:
+        assert named(verdict) == standalone_says(data, pins), "the two checkers disagree"
+    return verdict
 
 
 def named(verdict: Verdict) -> tuple[str, int | None]:
     """The two things on which all checkers must agree."""
     return verdict.verdict, verdict.first_bad.line if verdict.first_bad is not None else None
+
+
+def standalone_says(data: bytes, pins: Json | None) -> tuple[str, int | None]:
+    """The same two things from the other checker, which reads files."""
+    with tempfile.TemporaryDirectory() as folder:
+        bundle, trust = Path(folder, "bundle"), Path(folder, "trust.json")
+        bundle.write_bytes(data)
+        trust.write_text(json.dumps(pins), encoding="utf-8")
+        found = standalone.verify(str(bundle), None if pins is None else str(trust))
+    return found.verdict, found.first_bad and found.first_bad["line"]

@@ -63,7 +63,7 @@ _artifact = st.fixed_dictionaries(
 _changes = st.fixed_dictionaries(
     {},
     optional={
-        **{name: _odd for name in _BODY},
+        **dict.fromkeys(_BODY, _odd),
         "data": st.recursive(
             st.dictionaries(_odd_texts, _odd, max_size=3),
             lambda inner: st.dictionaries(_odd_texts, inner, max_size=2),

@@ -44,6 +44,33 @@ def register(
     return engine.execute(REGISTRY, command, SYSTEM)
 
 
+def rotation(
+    engine: Engine,
+    name: str,
+    signer: Signer,
+    *,
+    endorser: Signer,
+    custodian: str,
+    reason: str,
+    new_holder: bool = False,
+) -> ask.RotateKey:
+    """A new key for a name, consented by its old key or by a person."""
+    agent = agent_named(engine, name)
+    epoch = agent.epoch + 1 if new_holder else agent.epoch
+    said = _statement(engine, name, agent.kind, epoch, signer, custodian)
+    return ask.RotateKey(
+        name=name,
+        kind=agent.kind,
+        public=signer.public.hex(),
+        custodian=custodian,
+        proof=prove(signer, said),
+        epoch=epoch,
+        replaces=agent.kid,
+        reason=reason,
+        endorsement=endorse(endorser, said),
+    )
+
+
 def rotate(
     engine: Engine,
     name: str,
@@ -54,20 +81,14 @@ def rotate(
     reason: str,
     new_holder: bool = False,
 ) -> Outcome:
-    """A new key for a name, consented by its old key or by a person."""
-    agent = agent_named(engine, name)
-    epoch = agent.epoch + 1 if new_holder else agent.epoch
-    said = _statement(engine, name, agent.kind, epoch, signer, custodian)
-    command = ask.RotateKey(
-        name=name,
-        kind=agent.kind,
-        public=signer.public.hex(),
+    command = rotation(
+        engine,
+        name,
+        signer,
+        endorser=endorser,
         custodian=custodian,
-        proof=prove(signer, said),
-        epoch=epoch,
-        replaces=agent.kid,
         reason=reason,
-        endorsement=endorse(endorser, said),
+        new_holder=new_holder,
     )
     return engine.execute(REGISTRY, command, SYSTEM)
 

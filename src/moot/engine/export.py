@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from moot.core.canonical import canonical
-from moot.core.errors import Malformed, NotFound
+from moot.core.errors import Conflict, Malformed, NotFound
 from moot.core.ledger import Head, View
 from moot.core.names import REGISTRY
 from moot.core.note import Checkpoint, read_note
@@ -44,7 +44,16 @@ def bundle(
         "origin": trust.origin,
     }
     yield canonical(header) + b"\n"
-    yield from _body(view, trust, artifacts, chosen)
+    again = hashlib.sha256()
+    for line in _body(view, trust, artifacts, chosen):
+        again.update(line)
+        yield line
+    if again.digest() != digest.digest():  # events cannot change in a view; artifacts are files
+        raise Conflict(
+            "changed_meanwhile",
+            "a stored file was erased or changed while it was being read",
+            hint="try again",
+        )
 
 
 def _chosen(view: View, streams: Iterable[str] | None) -> list[tuple[str, Head]]:

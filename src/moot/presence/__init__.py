@@ -8,7 +8,7 @@ One stream for each project, called `presence`.
 
     model.py       the nouns and the state: only what is live; the past is in the ledger
     commands.py    what may be asked          events.py     what may stand in the ledger
-    rules.py       the rules as a table       asked.py      what their checks look at
+    rules.py       the rules as a table       checks.py     their checks; asked.py: what these see
     machine.py     the automata: TRANSITIONS, decide, agenda, index, MACHINE
     drafts.py      what an accepted (or refused) command records
     evolution.py   what follows from an event: evolve

@@ -13,7 +13,7 @@ import msgspec
 
 from moot.core.errors import Malformed
 from moot.presence.commands import Evidence
-from moot.presence.model import Kind, Reservation, ResumeReason
+from moot.presence.model import WORK, Kind, Reservation, ResumeReason
 from moot.presence.paths import Scope, classify, inside, read_path
 
 IN_PROGRESS = "in_progress"
@@ -69,7 +69,8 @@ def relevant_beads(question: Question) -> tuple[str, ...]:
     """In-progress beads the target owns and that belong to the question (B-04)."""
     beads = question.evidence.beads or ()
     owned = (b.id for b in beads if b.owner == question.target and b.status == IN_PROGRESS)
-    return tuple(sorted({bead for bead in owned if _relevant(bead, question)}))[:MAX_BEADS]
+    found = {bead for bead in owned if WORK.match(bead) and _relevant(bead, question)}
+    return tuple(sorted(found))[:MAX_BEADS]
 
 
 def _relevant(bead: str, question: Question) -> bool:

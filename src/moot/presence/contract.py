@@ -30,7 +30,7 @@ FIELDS: Final = (
     "payload",
 )
 # These may come from nobody, the machine itself noted them, and need no bead (B-05, B-08).
-SYSTEM_EVENTS: Final = frozenset({EventType.INCURSION, EventType.RESUME})
+SYSTEM_EVENTS: Final = (EventType.INCURSION, EventType.RESUME)
 
 Document = dict[str, Any]
 Holds = Callable[[Any, Document], bool]

@@ -37,8 +37,8 @@ from moot.core.machine import (
     refusal,
     refuse,
 )
-from moot.presence import drafts, overlap
 from moot.presence import commands as ask
+from moot.presence import drafts, overlap
 from moot.presence import events as did
 from moot.presence.asked import claims_of, look
 from moot.presence.evolution import evolve

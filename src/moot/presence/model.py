@@ -7,6 +7,7 @@ from a snapshot without building an index, and finds by bisection (`shelf.py`).
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Final
 
@@ -17,6 +18,8 @@ from moot.core.clock import MINUTE, Millis
 
 STREAM: Final = "presence"
 DEFAULT_STALE: Final[Millis] = 15 * MINUTE
+# A work item's id: a bead, an issue, a branch. It is part of index keys, so it holds no blanks.
+WORK: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}\Z")
 
 
 class Kind(StrEnum):

@@ -1,330 +1,79 @@
 """The rules of presence, one row each: the norm's id, its code, its sentence, its check.
 
-OPR-nnn are requirements of the Operative Protocol v1, B-nn the readings in docs/readings.md.
-`decide` prepares what the checks look at (`asked.py`); a check yields `(message, where)` for each
-breach, and an empty message means the row's own sentence.
+OPR-nnn are requirements of the Operative Protocol v1, B-nn the readings in docs/readings.md. The
+checks themselves are in `checks.py`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any
 
-from moot.core.errors import Malformed
 from moot.core.findings import Rule, Severity
-from moot.core.machine import Command, KeyClass
-from moot.core.names import AGENT, SYSTEM
+from moot.core.machine import Command
+from moot.presence import checks as breach
 from moot.presence import commands as ask
-from moot.presence import nameforge, shelf
-from moot.presence.asked import Asked, root_of
-from moot.presence.handover import moved_by
-from moot.presence.liveness import MAX_STALE, span
-from moot.presence.model import EventType, Liveness, Urgency
-from moot.presence.overlap import TAKEOVER
-from moot.presence.paths import absolute_root
-
-Breaches = Iterator[tuple[str, str | None]]
-
-MIN_TTL, MAX_TTL = 5, 1_440
-MAX_SCOPES = 1_000
-MAX_OVERLAPS = 2_000
-MAX_TOLD = 64
-MAX_PENDING = 200
-MAX_SUBJECT, MAX_TEXT, MAX_NAME = 200, 8_000, 200
-_WORK: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}\Z")
-
-
-def bad_scope(code: str) -> Callable[[Asked], Breaches]:
-    """Scopes that could not be read, of one kind: each kind is a row with its own code."""
-
-    def check(asked: Asked) -> Breaches:
-        for text, problem in asked.unreadable:
-            if problem.code == code:
-                yield str(problem), text[:MAX_NAME]
-
-    return check
-
-
-def relative_root(asked: Asked) -> Breaches:
-    for folder in dict.fromkeys((asked.command.project_root, root_of(asked.command))):
-        try:
-            absolute_root(folder)
-        except Malformed as problem:
-            yield str(problem), "project_root"
-
-
-def nothing_named(asked: Asked) -> Breaches:
-    command = asked.command
-    if not getattr(command, "all", False) and not _scopes(command):
-        yield "", "scopes"
-
-
-def too_many_named(asked: Asked) -> Breaches:
-    if len(_scopes(asked.command)) > MAX_SCOPES:
-        yield f"{len(_scopes(asked.command))} scopes at once, the limit is {MAX_SCOPES}", "scopes"
-
-
-def _scopes(command: Any) -> tuple[str, ...]:
-    return command.paths if isinstance(command, ask.NoteIncursion) else command.scopes
-
-
-def bad_ttl(asked: Asked) -> Breaches:
-    minutes = asked.command.ttl_minutes
-    if minutes is not None and not MIN_TTL <= minutes <= MAX_TTL:
-        yield f"{minutes} minutes is not {MIN_TTL} to {MAX_TTL}", "ttl_minutes"
-
-
-def bad_work(asked: Asked) -> Breaches:
-    if asked.command.work is not None and not _WORK.match(asked.command.work):
-        yield "", "work"
-
-
-def no_work(asked: Asked) -> Breaches:
-    if not asked.command.work:
-        yield "", "work"
-
-
-def text_too_long(asked: Asked) -> Breaches:
-    for field, most in _LENGTHS.items():
-        text = getattr(asked.command, field, None)
-        if isinstance(text, str) and len(text) > most:
-            yield f"{field} holds {len(text)} characters, the limit is {most}", field
-
-
-_LENGTHS: Final = {
-    "subject": MAX_SUBJECT,
-    "summary": MAX_TEXT,
-    "next_action": MAX_TEXT,
-    "blocker": MAX_TEXT,
-    "requested_action": MAX_TEXT,
-    "reason": MAX_TEXT,
-    "branch": MAX_NAME,
-    "session_key": MAX_NAME,
-    "project_root": 1_024,
-    "worktree": 1_024,
-}
-
-
-def too_wide(asked: Asked) -> Breaches:
-    if len(asked.conflicts) > MAX_OVERLAPS:
-        yield f"this would touch {len(asked.conflicts)} reservations of others", "scopes"
-
-
-def owner_active(asked: Asked) -> Breaches:
-    """Whatever the flag: the living keep what they hold (4.4.1)."""
-    yield from _told(asked, active=True)
-
-
-def owner_quiet(asked: Asked) -> Breaches:
-    """Stale and evicted owners yield only to the explicit flag (4.4.2, 4.4.3)."""
-    yield from _told(asked, active=False)
-
-
-def _told(asked: Asked, active: bool) -> Breaches:
-    flag = isinstance(asked.command, ask.TakeOver)
-    for conflict in asked.conflicts[:MAX_TOLD]:
-        alive = conflict.verdict.liveness
-        if (alive is Liveness.ACTIVE) is active and TAKEOVER[alive][flag] is None:
-            yield conflict.sentence, conflict.claim.shown
-
-
-def slipped_past(asked: Asked) -> Breaches:
-    for conflict in asked.conflicts[:MAX_TOLD]:
-        yield conflict.sentence, conflict.claim.shown
-
-
-def not_held(asked: Asked) -> Breaches:
-    for scope in asked.claims:
-        if shelf.held(asked.state, scope.key) is None:
-            yield f"nobody holds {scope.shown}", scope.shown
-
-
-def not_the_owner(asked: Asked) -> Breaches:
-    actor = asked.context.actor
-    for scope in asked.claims:
-        held = shelf.held(asked.state, scope.key)
-        if held is not None and not held.held_by(actor.id, actor.epoch):
-            earlier = "an earlier " if held.owner == actor.id else ""
-            yield f"{scope.shown} is held by {earlier}{held.owner}", scope.shown
-
-
-def by_the_machine(asked: Asked) -> Breaches:
-    if asked.context.actor.id == SYSTEM:
-        yield "", None
-
-
-def not_by_the_machine(asked: Asked) -> Breaches:
-    if asked.context.actor.id != SYSTEM:
-        yield "", None
-
-
-def unknown_receiver(asked: Asked) -> Breaches:
-    to = asked.command.to
-    if not AGENT.match(to):
-        yield f"{to[:60]!r} is not an agent name", "to"
-    elif asked.command.to_epoch is None:
-        member = shelf.member(asked.state, to)
-        if member is None or member.left:
-            yield f"nobody called {to} is here", "to"
-
-
-def to_oneself(asked: Asked) -> Breaches:
-    if asked.command.to == asked.context.actor.id:
-        yield "", "to"
-
-
-def too_many_pending(asked: Asked) -> Breaches:
-    waiting = sum(message.to == asked.command.to for message in asked.state.pending.values())
-    if waiting >= MAX_PENDING:
-        yield f"{waiting} events already wait for {asked.command.to}", "to"
-
-
-def text_missing(*fields: str) -> Callable[[Asked], Breaches]:
-    def check(asked: Asked) -> Breaches:
-        for field in fields:
-            if not getattr(asked.command, field).strip():
-                yield f"{field} may not be empty", field
-
-    return check
-
-
-def bad_urgency(asked: Asked) -> Breaches:
-    if asked.command.urgency not in tuple(Urgency):
-        yield "", "urgency"
-
-
-def unknown_event(asked: Asked) -> Breaches:
-    if asked.message is None:
-        yield f"no event {asked.command.id[:60]} waits here", "id"
-
-
-def nothing_to_accept(asked: Asked) -> Breaches:
-    message = asked.message
-    if message is not None and message.type not in (EventType.HANDOFF, EventType.BLOCKED):
-        yield f"{message.id} is a note; it asks for nothing", "id"
-
-
-def not_the_receiver(asked: Asked) -> Breaches:
-    message, actor = asked.message, asked.context.actor
-    if message is None or message.is_for(actor.id, actor.epoch):
-        return
-    if message.to == actor.id:
-        yield f"this message was for an earlier {message.to}", "id"
-    else:
-        yield f"only {message.to} may accept this", "id"
-
-
-def moved_nothing(asked: Asked) -> Breaches:
-    message = asked.message
-    if message is None or message.key is None or message.accepted:
-        return
-    if not moved_by(asked.state, message, asked.context.now):
-        yield f"{message.sender} no longer holds exactly {message.scope}, or more than it", "id"
-
-
-def not_adopted(asked: Asked) -> Breaches:
-    """A later holder of a name has passed the adoption checks, or is not let in (3.3.2)."""
-    actor, member = asked.context.actor, shelf.member(asked.state, asked.context.actor.id)
-    if actor.epoch > 1 and (member is None or member.epoch < actor.epoch):
-        yield f"{actor.id} was someone else's name", "name"
-
-
-def same_holder(asked: Asked) -> Breaches:
-    actor, member = asked.context.actor, shelf.member(asked.state, asked.context.actor.id)
-    known = member.epoch if member is not None else 1
-    if actor.epoch <= known:
-        yield f"{actor.id} is still the same session; there is nothing to adopt", "name"
-
-
-def still_running(asked: Asked) -> Breaches:
-    if asked.command.running:
-        yield f"{asked.context.actor.id} is being run at this moment", "name"
-
-
-def no_ground(asked: Asked) -> Breaches:
-    """3.2: neither condition holds; the finding says what is missing."""
-    verdict = asked.adoption
-    if verdict is not None and not verdict:
-        yield f"{asked.context.actor.id}: {'; '.join(verdict.missing)}", "name"
-
-
-def not_a_persons_act(asked: Asked) -> Breaches:
-    """Who could shorten the stale time alone could take from the living."""
-    if asked.context.actor.kind not in (KeyClass.HUMAN, KeyClass.SYSTEM):
-        yield "", None
-
-
-def bad_stale(asked: Asked) -> Breaches:
-    if not 0 < asked.command.stale_millis <= MAX_STALE:
-        yield f"not between 1 ms and {span(MAX_STALE)}", "stale_millis"
-
-
-def unusual_name(asked: Asked) -> Breaches:
-    actor = asked.context.actor
-    if actor.kind is KeyClass.AGENT and not nameforge.in_style(actor.id):
-        yield f"{actor.id} is not an adjective and a noun", "name"
-
-
-def moves_nothing(asked: Asked) -> Breaches:
-    actor = asked.context.actor
-    for scope in asked.claims:
-        held = shelf.held(asked.state, scope.key)
-        if held is None or not held.held_by(actor.id, actor.epoch):
-            yield f"you do not hold exactly {scope.shown}: accepting will move nothing", "scope"
-
 
 _READABLE: tuple[Rule[Any], ...] = (
-    Rule("B-14", "scope_empty", "a scope may not be empty", bad_scope("scope_empty")),
+    Rule("B-14", "scope_empty", "a scope may not be empty", breach.bad_scope("scope_empty")),
     Rule(
         "B-14",
         "scope_outside",
         "a scope lies inside the project",
-        bad_scope("scope_outside"),
+        breach.bad_scope("scope_outside"),
         hint="name a path of this worktree",
     ),
     Rule(
         "OPR-043",
         "unsupported_glob",
         "only a final /* is understood",
-        bad_scope("unsupported_glob"),
+        breach.bad_scope("unsupported_glob"),
         hint="reserve the folder (src/*) or name each file",
     ),
-    Rule("OPR-035", "bad_scope", "a scope is a readable path", bad_scope("bad_scope")),
-    Rule("OPR-054", "bad_root", "the root of a scope is absolute", bad_scope("bad_root")),
+    Rule("OPR-035", "bad_scope", "a scope is a readable path", breach.bad_scope("bad_scope")),
+    Rule("OPR-054", "bad_root", "the root of a scope is absolute", breach.bad_scope("bad_root")),
 )
-_SOMEONE = Rule("B-08", "not_allowed", "only an agent or a person does this", by_the_machine)
-_ROOT = Rule("OPR-054", "bad_root", "the project root is absolute", relative_root)
+_SOMEONE = Rule("B-08", "not_allowed", "only an agent or a person does this", breach.by_the_machine)
+_ROOT = Rule("OPR-054", "bad_root", "the project root is absolute", breach.relative_root)
 _NAMED = Rule(
-    "B-14", "scope_empty", "name at least one scope", nothing_named, hint="`.` is the root"
+    "B-14", "scope_empty", "name at least one scope", breach.nothing_named, hint="`.` is the root"
 )
 _MANY = Rule(
-    "OPR-102", "too_many_scopes", "too many scopes at once", too_many_named, hint="name a folder"
+    "OPR-102",
+    "too_many_scopes",
+    "too many scopes at once",
+    breach.too_many_named,
+    hint="name a folder",
 )
-_LONG = Rule("OPR-061", "text_too_long", "the text is too long", text_too_long)
+_LONG = Rule("OPR-061", "text_too_long", "the text is too long", breach.text_too_long)
 _WORK_ID = Rule(
     "OPR-055",
     "bad_work",
     "a work id is 1 to 200 characters without spaces",
-    bad_work,
+    breach.bad_work,
     hint="such as bb-u6f.6.3, or the branch",
 )
-_TTL = Rule("B-18", "bad_ttl", "not a time to live", bad_ttl, hint="5 to 1440 minutes, or none")
+_TTL = Rule(
+    "B-18", "bad_ttl", "not a time to live", breach.bad_ttl, hint="5 to 1440 minutes, or none"
+)
 _WIDE = Rule(
-    "B-17", "scope_too_wide", "too many others hold parts of it", too_wide, hint="reserve less"
+    "B-17",
+    "scope_too_wide",
+    "too many others hold parts of it",
+    breach.too_wide,
+    hint="reserve less",
 )
 _ACTIVE = Rule(
     "OPR-030",
     "reservation_conflict",
     "an active agent holds this",
-    owner_active,
+    breach.owner_active,
     hint="work elsewhere, or ask the holder: `moot blocked HOLDER ...`",
 )
 _QUIET = Rule(
     "B-15",
     "reservation_stale_found",
     "an agent that has gone quiet holds this",
-    owner_quiet,
+    breach.owner_quiet,
     hint="`moot reserve SCOPE --takeover-stale` takes it over",
 )
 _RESERVE = (
@@ -341,36 +90,38 @@ _RESERVE = (
     _QUIET,
 )
 _SEND: tuple[Rule[Any], ...] = (
-    Rule("B-08", "sender_required", "only an agent or a person sends this", by_the_machine),
+    Rule("B-08", "sender_required", "only an agent or a person sends this", breach.by_the_machine),
     Rule(
         "OPR-057",
         "agent_not_found",
         "the receiver is not known",
-        unknown_receiver,
+        breach.unknown_receiver,
         hint="`moot status` shows who is here",
     ),
-    Rule("OPR-057", "to_yourself", "the receiver is someone else", to_oneself),
+    Rule("OPR-057", "to_yourself", "the receiver is someone else", breach.to_oneself),
     Rule(
         "B-05",
         "work_required",
         "say which work this is about",
-        no_work,
+        breach.no_work,
         hint="--work ID; the branch's name will do",
     ),
     _WORK_ID,
     _ROOT,
     *_READABLE,
     _LONG,
-    Rule("OPR-106", "too_many_pending", "too much waits for the receiver", too_many_pending),
+    Rule("OPR-106", "too_many_pending", "too much waits for the receiver", breach.too_many_pending),
 )
 _KNOWN_EVENT = Rule(
     "OPR-105",
     "event_not_found",
     "no such event waits here",
-    unknown_event,
+    breach.unknown_event,
     hint="`moot event list` shows all",
 )
-_BY_MACHINE = Rule("B-18", "not_allowed", "the workspace itself does this", not_by_the_machine)
+_BY_MACHINE = Rule(
+    "B-18", "not_allowed", "the workspace itself does this", breach.not_by_the_machine
+)
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.Join: (
@@ -379,7 +130,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             "OPR-015",
             "adoption_required",
             "an earlier session's name is adopted, not reused",
-            not_adopted,
+            breach.not_adopted,
             hint="`moot join --adopt NAME`, or --register a new name",
         ),
         _ROOT,
@@ -389,7 +140,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             "OPR-016",
             "name_style",
             "names are best an adjective and a noun",
-            unusual_name,
+            breach.unusual_name,
             Severity.WARNING,
             hint="such as amber-otter",
         ),
@@ -404,24 +155,26 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             "OPR-102",
             "reservation_not_found",
             "this is not reserved",
-            not_held,
+            breach.not_held,
             hint="`moot scope list` shows what is",
         ),
-        Rule("OPR-102", "release_forbidden", "only its holder may release it", not_the_owner),
+        Rule(
+            "OPR-102", "release_forbidden", "only its holder may release it", breach.not_the_owner
+        ),
     ),
     ask.SendHandoff: (
         Rule(
             "OPR-062",
             "text_missing",
             "subject, summary and next_action are required",
-            text_missing("subject", "summary", "next_action"),
+            breach.text_missing("subject", "summary", "next_action"),
         ),
         *_SEND,
         Rule(
             "B-26",
             "nothing_to_move",
             "accepting it will move no reservation",
-            moves_nothing,
+            breach.moves_nothing,
             Severity.WARNING,
             hint="reserve exactly this scope before it is accepted",
         ),
@@ -431,21 +184,21 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             "OPR-064",
             "text_missing",
             "subject, blocker and requested_action are required",
-            text_missing("subject", "blocker", "requested_action"),
+            breach.text_missing("subject", "blocker", "requested_action"),
         ),
-        Rule("OPR-065", "bad_urgency", "urgency is low, medium or high", bad_urgency),
+        Rule("OPR-065", "bad_urgency", "urgency is low, medium or high", breach.bad_urgency),
         *_SEND,
     ),
     ask.MarkSeen: (_KNOWN_EVENT,),
     ask.Accept: (
         _KNOWN_EVENT,
-        Rule("B-27", "ack_forbidden", "there is nothing to accept", nothing_to_accept),
-        Rule("B-27", "ack_forbidden", "only the receiver may accept", not_the_receiver),
+        Rule("B-27", "ack_forbidden", "there is nothing to accept", breach.nothing_to_accept),
+        Rule("B-27", "ack_forbidden", "only the receiver may accept", breach.not_the_receiver),
         Rule(
             "B-26",
             "nothing_moved",
             "accepted, but no reservation moved",
-            moved_nothing,
+            breach.moved_nothing,
             Severity.WARNING,
             hint="reserve the scope yourself once it is free",
         ),
@@ -460,15 +213,17 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             "B-06",
             "agent_alive",
             "the agent is running",
-            still_running,
+            breach.still_running,
             hint="end that `moot run` first, or register a new name",
         ),
-        Rule("OPR-015", "adoption_rejected", "only a new session adopts a name", same_holder),
+        Rule(
+            "OPR-015", "adoption_rejected", "only a new session adopts a name", breach.same_holder
+        ),
         Rule(
             "OPR-011",
             "adoption_rejected",
             "nothing of that session is unfinished here",
-            no_ground,
+            breach.no_ground,
             hint="name its --scope or --work, or --register NAME for a new one",
         ),
     ),
@@ -483,7 +238,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             "B-30",
             "slipped_past",
             "someone else holds what was changed",
-            slipped_past,
+            breach.slipped_past,
             Severity.WARNING,
             hint="tell the holder, or take your change back",
         ),
@@ -493,10 +248,10 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             "OPR-001",
             "human_key_required",
             "only a person or the workspace itself sets this",
-            not_a_persons_act,
+            breach.not_a_persons_act,
             hint="let a registered person do this",
         ),
-        Rule("B-19", "bad_stale_minutes", "not a stale time", bad_stale),
+        Rule("B-19", "bad_stale_minutes", "not a stale time", breach.bad_stale),
     ),
     ask.ExpireScopes: (_BY_MACHINE,),
 }

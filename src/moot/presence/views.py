@@ -24,19 +24,26 @@ from moot.presence.recommend import Candidate
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """When one looks, with which proved signs, and after how long the reader calls one stale."""
+    """When one looks, with which proved signs, and after how long the reader calls one stale.
+
+    `registered` may say since when names have their holder: that is a first sign of life (B-35).
+    """
 
     now: Millis
     seen: Mapping[str, Sign] = {}
     stale_millis: Millis = DEFAULT_STALE
+    registered: Mapping[str, Millis] = {}
 
 
 def liveness_of(state: State, name: str, moment: Moment) -> Verdict:
     """How alive `name` is; whoever never acted here is judged by the sign alone."""
     member = shelf.member(state, name)
     stale = liveness.effective_stale(moment.stale_millis, state.stale_millis)
-    acted = member.last_at if member is not None else None
-    return liveness.judge_sign(moment.seen.get(name), acted, moment.now, stale)
+    acted, sign = member.last_at if member is not None else None, moment.seen.get(name)
+    if acted is None and sign is None:
+        registered = moment.registered.get(name)
+        return liveness.judge(registered, moment.now, stale, "its registration")
+    return liveness.judge_sign(sign, acted, moment.now, stale)
 
 
 def agent(state: State, name: str, moment: Moment) -> dict[str, Any]:

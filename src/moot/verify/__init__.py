@@ -5,7 +5,7 @@ The norm is docs/format.md; every check names its section. A tour, from the byte
 - `canonical`, `crypto`, `fields`: canonical JSON within limits; signatures, hashes; single fields.
 - `records`, `template`: one event from its line (steps 1 to 3): all that needs no other line.
 - `parallel`: the same in several processes.
-- `keys`: the registry, a pure object that holds only keys whose chain was proved (step 5).
+- `keys`, `shapes`: the registry, a pure object that holds only what was proved (step 5).
 - `chain`, `spool`: the streams and their hashes (step 4), in memory that does not grow.
 - `artifacts`, `heads`, `proofs`, `tree`, `note`: what follows the events (steps 6 and 7).
 - `attribution`: whether each author's key was valid.

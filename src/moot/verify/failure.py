@@ -23,7 +23,9 @@ class Bad(Exception):
         self.step = step
         self.code = code
         self.message = message
-        self.where = where
+        # A field's name may come from the bundle; what is plain and short is shown as it is.
+        plain = where.isascii() and where.isprintable() and len(where) <= 80
+        self.where = where if plain else shown(where)
         self.line: int | None = None
         self.position: Position | None = None
 

@@ -15,6 +15,7 @@ from moot.verify import canonical, fields
 from moot.verify.crypto import KEY_ENDORSEMENT, KEY_PROOF, holds, is_weak, kid, pae
 from moot.verify.failure import Bad, shown
 from moot.verify.records import Event
+from moot.verify.shapes import CREATED, SHAPES
 
 ROOT_NAME: Final = "system"
 CHECKPOINT_NAME: Final = "checkpoint"
@@ -87,15 +88,15 @@ class Registry:
         body = event.body
         assert body is not None
         kind, data = body["type"], body["data"]
-        shape = _SHAPES.get(kind)
+        shape = SHAPES.get(kind)
         if shape is None:
             raise _broken(f"{shown(kind)} is no type of the registry", "type")
         wrong = fields.wrong_field(data, shape)
         if wrong is not None:
             raise _broken(f"the field {shown(wrong)} is against section 4", f"data.{wrong}")
-        if (kind == _CREATED) != (event.seq == 0):
+        if (kind == CREATED) != (event.seq == 0):
             raise _broken("ledger_created is event 0 and nowhere else", "type")
-        if kind != _CREATED:
+        if kind != CREATED:
             self._author(event, body)
         _RULES[kind](self, event, data)
         self.seq = event.seq
@@ -267,54 +268,10 @@ def _system(actor: _Data, root: str) -> None:
         raise _broken("the actor of the root key is `system`", "actor")
 
 
-_CREATED = "registry.ledger_created"
 _BY_HUMANS = ("registry.key_revoked", "registry.artifact_erased")
 
-_ENDORSEMENT = fields.an_object({"kid": fields.HEX_KID, "sig": fields.HEX_SIGNATURE})
-_NEW_KEY: Final[Mapping[str, fields.Rule]] = {
-    "class": fields.one_of("agent", "human"),
-    "custodian": fields.HEX_KID,
-    "endorsement": fields.or_null(_ENDORSEMENT),
-    "epoch": fields.EPOCH,
-    "name": fields.is_name,
-    "proof": fields.HEX_SIGNATURE,
-    "public": fields.HEX_PUBLIC,
-}
-
-_SHAPES: Final[Mapping[str, Mapping[str, fields.Rule]]] = {
-    _CREATED: {
-        "checkpoint": fields.HEX_PUBLIC,
-        "checkpoint_proof": fields.HEX_SIGNATURE,
-        "clock": fields.one_of("system", "fixed"),
-        "custodian": fields.HEX_KID,
-        "root": fields.HEX_PUBLIC,
-    },
-    "registry.key_added": _NEW_KEY,
-    "registry.key_rotated": {**_NEW_KEY, "reason": fields.text(), "replaces": fields.HEX_KID},
-    "registry.key_revoked": {
-        "heads": fields.HEX_HASH,
-        "kid": fields.HEX_KID,
-        "reason": fields.text(),
-    },
-    "registry.agent_retired": {
-        "epoch": fields.EPOCH,
-        "name": fields.is_name,
-        "reason": fields.text(),
-    },
-    "registry.artifact_erased": {
-        "reason": fields.text(),
-        "sha256": fields.HEX_HASH,
-        "size": fields.SIZE,
-    },
-    "registry.history_accepted": {
-        "endorsement": fields.or_null(_ENDORSEMENT),
-        "lost": fields.text(),
-        "reason": fields.text(),
-    },
-}
-
 _RULES: Final[Mapping[str, Callable[[Registry, Event, _Data], None]]] = {
-    _CREATED: Registry._created,
+    CREATED: Registry._created,
     "registry.key_added": Registry._added,
     "registry.key_rotated": Registry._rotated,
     "registry.key_revoked": Registry._revoked,

@@ -11,7 +11,7 @@ from moot.verify.note import Note
 
 
 class _Proof(NamedTuple):
-    index: int
+    place: int
     leaf: bytes
     path: tuple[bytes, ...] | None
 
@@ -29,7 +29,7 @@ class Proofs:
         if stream is None:
             raise Bad(7, "proof_foreign", "the proof is of a stream that is not above")
         index, seq = value["index"], value["seq"]
-        if stream.proved is not None or (self._proofs and index <= self._proofs[-1].index):
+        if stream.proved is not None or (self._proofs and index <= self._proofs[-1].place):
             raise Bad(1, "order_wrong", "proofs ascend by index, one a stream")
         event_hash = bytes.fromhex(value["hash"])
         above = chain.hash_at(stream, seq)

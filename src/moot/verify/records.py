@@ -99,7 +99,8 @@ def read_event(line: bytes, table: Table) -> Event:
         raise Bad(3, "origin_foreign", "the event belongs to another ledger", "origin")
     if parts.kid != keyid:
         raise Bad(3, "kid_mismatch", "the actor's key is not the one that signed", "actor.kid")
-    return Event(*parts[1:], event_hash(payload, keyid, signature), public is not None, body)
+    kept = body if table.with_bodies or parts.stream == REGISTRY else None
+    return Event(*parts[1:], event_hash(payload, keyid, signature), public is not None, kept)
 
 
 def parts_of(body: dict[str, Any]) -> Parts:

@@ -27,6 +27,10 @@ def back_up(store: SqliteStore, target: Path) -> Backup:
     """Copy while others write, check the copy, then put it in place."""
     if target.exists():
         raise _taken(target)
+    if not target.parent.is_dir():
+        raise StoreFailed(
+            "store_unreachable", f"{target.parent} is no folder", hint="make it first"
+        )
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     try:
         store.backup(temporary)

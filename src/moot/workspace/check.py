@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from moot.core.errors import Tampered, Unavailable
+from moot.core.errors import Malformed, Tampered, Unavailable
 from moot.core.ledger import View
 from moot.core.names import REGISTRY
+from moot.engine import keys as engine_keys
 from moot.engine.export import bundle
 from moot.keys.folder import KeyFolder
 from moot.keys.kept import KeptNotes
@@ -42,7 +43,7 @@ class How(NamedTuple):
 
 def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
     """Check the workspace at `path`, or only one of its streams (with the keys it rests on)."""
-    own = trust_files.read(path / "trust.json").trust()
+    own = _own(path, how.folder)
     trust = _trusted(how, own.origin)
     kept = KeptNotes(how.folder.path / "kept.db").heads(own.origin)
     with SqliteReader(path / "ledger.db") as reader, reader.read() as view:
@@ -88,6 +89,18 @@ def pinned_trust(folder: KeyFolder, origin: str) -> Path | None:
         return None
     place = folder.ledger(origin) / "trust.json"
     return place if place.is_file() else None
+
+
+def _own(path: Path, folder: KeyFolder) -> engine_keys.Trust:
+    """Which ledger this is, and by which keys to read it: the pinned ones if there are any."""
+    file = path / "trust.json"
+    try:
+        pinned = pinned_trust(folder, trust_files.read(file).origin)
+        return trust_files.read(pinned or file).trust()
+    except Malformed as error:
+        raise Unavailable(
+            "bad_trust", str(error), hint="`moot ledger doctor` says how to mend it"
+        ) from None
 
 
 def _trusted(how: How, origin: str) -> Trust | None:

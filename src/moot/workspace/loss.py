@@ -13,7 +13,7 @@ from moot.core.names import REGISTRY, SYSTEM
 from moot.core.registry.commands import AcceptHistory
 from moot.core.registry.proofs import endorse, history_statement
 from moot.core.signing import Signer
-from moot.engine.checkpoints import Kept
+from moot.engine.checkpoints import Kept, newest
 from moot.workspace.workspace import Workspace
 
 
@@ -41,6 +41,8 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
             "nothing that was kept is missing here",
             hint="`moot verify` says how the record stands",
         )
+    with space.store.read() as view:
+        newest(view, space.trust)  # Tampered here, before anything is recorded: none can follow it
     said = history_statement(origin=origin, lost=kept.note, reason=reason)
     command = AcceptHistory(
         lost=kept.note, reason=reason, endorsement=endorse(person, said) if person else None

@@ -37,10 +37,14 @@ class Workspace:
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
         self.store = SqliteStore(path / "ledger.db")
-        self.rolled_back = self._rolled_back()
-        self.engine = self._engine(system_clock, self.rolled_back)
-        if clock_text:
-            self.engine.clock = self._test_clock(clock_text)
+        try:
+            self.rolled_back = self._rolled_back()
+            self.engine = self._engine(system_clock, self.rolled_back)
+            if clock_text:
+                self.engine.clock = self._test_clock(clock_text)
+        except BaseException:
+            self.store.close()
+            raise
 
     @property
     def root(self) -> Path:
@@ -109,7 +113,7 @@ def lacks(view: View, trust: Trust, kept: KeptNote) -> bool:
     """Is a checkpoint that was made before missing here? A damaged one is no better."""
     try:
         here = newest(view, trust)
-    except Malformed:
+    except Tampered:
         return True
     return here is None or (here.number <= kept.number and view.note() != kept.note)
 

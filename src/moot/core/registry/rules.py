@@ -277,7 +277,11 @@ _BY_SYSTEM = Rule(
     hint="the root key is in the key folder of whoever ran `moot init`",
 )
 _BY_SYSTEM_OR_HUMAN = Rule(
-    "REG-02", "not_allowed", "only the root key or a person may do this", not_by_system_or_human
+    "REG-02",
+    "not_allowed",
+    "only the root key or a person may do this",
+    not_by_system_or_human,
+    hint="let a person do this, outside of `moot run`",
 )
 _REASON = Rule("REG-03", "reason_required", "a reason is required", no_reason, hint="--reason TEXT")
 _WEAK = Rule("REG-04", "weak_key", "the public key is not safe", weak_key)

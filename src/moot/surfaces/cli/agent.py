@@ -13,7 +13,7 @@ from moot.core.machine import KeyClass
 from moot.surfaces.cli.answer import Answer, table
 from moot.surfaces.cli.heartbeat import heartbeat
 from moot.surfaces.cli.people import a_person
-from moot.surfaces.cli.shell import Shell, command
+from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
     from moot.core.registry.model import Agent, State
@@ -124,7 +124,7 @@ def retire(shell: Shell, name: str, reason: str) -> Answer:
     """
     from moot.engine.agents import retire as end
 
-    end(shell.workspace.engine, name, reason)
+    end(shell.workspace.engine, name, text_argument(reason))
     data = _shown(shell.workspace.engine.registry(), name)
     return Answer(data, lambda: [f"{name} has retired"])
 
@@ -160,7 +160,7 @@ def rotate(shell: Shell, name: str, reason: str) -> Answer:
             signer,
             endorser=endorser,
             custodian=folder.custodian,
-            reason=reason,
+            reason=text_argument(reason),
         )
     except BaseException:
         folder.forget(space.trust.origin, name, signer.kid)
@@ -187,6 +187,7 @@ def revoke(shell: Shell, name: str, reason: str, kid: str | None) -> Answer:
     if kid not in registry.keys or registry.keys[kid].name != name:
         raise NotFound("key_not_found", f"{name} never had the key {kid}")
     space = shell.workspace
+    reason = text_argument(reason)
     _, heads = heads_now(space.engine)
     ref = space.artifacts.put(heads, HEADS_MEDIA_TYPE)
     end(space.engine, kid, reason, ref)

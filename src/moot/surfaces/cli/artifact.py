@@ -105,7 +105,11 @@ def _find(space: Workspace, prefix: str) -> str:
 def _require_stored(space: Workspace, sha256: str) -> None:
     reason = space.engine.registry().erased.get(sha256)
     if reason is not None and not space.artifacts.has(sha256):
-        raise NotFound("artifact_erased", f"this file was erased: {visible(reason)}")
+        raise NotFound(
+            "artifact_erased",
+            f"this file was erased: {visible(reason)}",
+            hint="`moot ledger log registry` shows when and by whom",
+        )
 
 
 def _copy(space: Workspace, sha256: str, output: Path) -> int:

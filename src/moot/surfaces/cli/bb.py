@@ -1,6 +1,6 @@
 """`bb` and `bb-init`: the names under which Operative's document knows these commands.
 
-The same code and the same answers as `moot agent heartbeat` and (later) `moot join`.
+The same code and the same answers as `moot agent heartbeat` and `moot join`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from typing import NoReturn
 import click
 
 from moot import __version__
-from moot.core.errors import Unavailable
-from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.heartbeat import heartbeat
+from moot.surfaces.cli.join import join_answer
 from moot.surfaces.cli.main import main as moot_main
-from moot.surfaces.cli.shell import Shell, command
+from moot.surfaces.cli.shell import command
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -33,28 +32,7 @@ def agent() -> None:
 agent.add_command(heartbeat)
 
 
-@command(None, "bb-init", "join", context_settings=_SETTINGS)
-@click.option("--non-interactive", is_flag=True, help="Never ask; choose a name.")
-@click.option("--adopt", metavar="NAME", help="Go on as this agent.")
-@click.option("--register", metavar="NAME", help="Register this name.")
-def bb_init(
-    _shell: Shell, non_interactive: bool, adopt: str | None, register: str | None
-) -> Answer:
-    """Join the work in this repository. NOT AVAILABLE YET: it comes with the presence protocol.
-
-    Until then it changes nothing and says so; `moot agent register NAME` registers an agent.
-
-    Examples:
-      bb-init --non-interactive --json
-      bb-init --register amber-otter
-    """
-    del non_interactive
-    name = register or adopt or "NAME"
-    raise Unavailable(
-        "not_available_yet",
-        "joining comes with the presence protocol, which this version does not have yet",
-        hint=f"`moot agent register {name}` registers an agent; nothing was changed",
-    )
+bb_init = command(None, "bb-init", "join", context_settings=_SETTINGS)(join_answer)
 
 
 def main() -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 def doctor(shell: Shell) -> Answer:
     """Say what is wrong with this workspace and how to mend it. Repairs nothing.
 
-    Looks at the ledger file, every chain of events, indexes, stored files, keys, git, the clock
-    and the disk. The exit code is 1 if anything is seriously wrong.
+    Looks at the ledger file, every chain of events, indexes, stored files, keys, git, the clock,
+    the disk and the hooks of coding tools. The exit code is 1 if anything is seriously wrong.
 
     Examples:
       moot ledger doctor
@@ -27,9 +28,11 @@ def doctor(shell: Shell) -> Answer:
     """
     from moot.core.clock import system_clock
     from moot.core.findings import errors
+    from moot.surfaces.hooks.live import live
     from moot.workspace.doctor import RULES, examine
 
     findings = examine(shell.place, shell.folder, system_clock())
+    findings += live(Path.cwd(), shell.env, shell.home)
     healthy = not errors(findings)
     data = {
         "healthy": healthy,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.core.errors import Refused
+from moot.core.errors import Refused, Tampered
 from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.page import unwritable, write_file
 from moot.surfaces.cli.progress import counted, progress
@@ -108,11 +109,12 @@ def _pin(space: Workspace) -> bool:
 
 
 def _newest(space: Workspace) -> tuple[str, Checkpoint | None]:
-    from moot.core.note import read_note
+    """The newest checkpoint, as a note and as data; a damaged one is none."""
+    from moot.engine.checkpoints import newest
 
-    with space.store.read() as view:
-        note = view.note()
-    return note or "", read_note(note, space.trust.checkpoint) if note else None
+    with space.store.read() as view, suppress(Tampered):
+        return view.note() or "", newest(view, space.trust)
+    return "", None
 
 
 def _facts(newest: Checkpoint) -> dict[str, Any]:

@@ -34,7 +34,8 @@ def accept(shell: Shell, reason: str) -> Answer:
 
     require_no_agent(shell, "accepting a loss")
     person = a_person(shell)
-    made = accept_loss(shell.workspace, text_argument(reason), person)
+    reason = text_argument(reason)
+    made = accept_loss(shell.workspace, reason, person)
     number = made.checkpoint.number
     data = {"checkpoint": number, "by": person.kid if person else None, "reason": reason}
     return Answer(data, lambda: [f"the loss is on record; checkpoint {number} goes on from here"])

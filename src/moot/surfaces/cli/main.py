@@ -21,7 +21,12 @@ _CLI = "moot.surfaces.cli"
 SECTIONS: dict[str, dict[str, Entry]] = {
     "Every day": {
         "init": Entry(f"{_CLI}.init:init", "make a workspace for this repository"),
+        "run": Entry(f"{_CLI}.run:run", "run a program as an agent, alive while it runs"),
         "status": Entry(f"{_CLI}.status:status", "one screen: who is here, what is due"),
+        "reserve": Entry(f"{_CLI}.reserve:reserve", "reserve files or folders for yourself"),
+        "release": Entry(f"{_CLI}.reserve:release", "give back what you hold"),
+        "handoff": Entry(f"{_CLI}.event:handoff", "pass work on"),
+        "blocked": Entry(f"{_CLI}.event:blocked", "say what you need to go on, and from whom"),
         "agenda": Entry(f"{_CLI}.agenda:agenda", "what is due, for whom, by when"),
         "tick": Entry(f"{_CLI}.agenda:tick", "let time limits that have passed take effect"),
         "verify": Entry(f"{_CLI}.verify:verify", "is the record intact and complete?"),
@@ -29,6 +34,11 @@ SECTIONS: dict[str, dict[str, Entry]] = {
     },
     "Agents": {
         "agent": Entry(f"{_CLI}.agent:agent", "register, list, show, heartbeat, retire, ..."),
+        "join": Entry(f"{_CLI}.join:join", "start under a name of your own, or go on with one"),
+        "scope": Entry(f"{_CLI}.reserve:scope", "who works where: reserve, release, list, compare"),
+        "event": Entry(f"{_CLI}.event:event", "between agents: handoff, blocked, list, accept"),
+        "hook": Entry(f"{_CLI}.hook:hook", "stop a coding tool before it edits what another holds"),
+        "guard": Entry(f"{_CLI}.guard:guard", "may an agent write there?"),
     },
     "The record": {
         "ledger": Entry(f"{_CLI}.ledger:ledger", "log, verify, export, backup, doctor, ..."),

@@ -1,0 +1,207 @@
+"""Coming and going: a name with its key, and the agent that works under it.
+
+To arrive is two facts, a key in the registry and a Join in presence; to adopt is a new key for an
+old name, and a Resume that says why. Both are decided in one commit.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from moot.core.errors import MootError, Refused
+from moot.core.findings import Finding
+from moot.core.machine import KeyClass
+from moot.core.names import REGISTRY, SYSTEM
+from moot.core.registry.commands import RetireAgent
+from moot.core.signing import Signer
+from moot.engine.agents import agent_named, register, rotation
+from moot.engine.job import Job, Outcome
+from moot.keys.folder import KeyFolder
+from moot.keys.running import is_running
+from moot.outside import beads, git
+from moot.presence import STREAM, adoption, nameforge, shelf, views
+from moot.presence.commands import Bead, Evidence, Join, Leave, Resume
+from moot.presence.model import State
+from moot.presence.paths import read_scope
+from moot.presence.recommend import Candidate
+from moot.workspace.workspace import Workspace
+
+TRIES = 8
+
+
+class Place(NamedTuple):
+    """Where an agent works, and on what."""
+
+    worktree: Path
+    branch: str | None = None
+    work: str | None = None
+    session_key: str | None = None
+
+
+def enter(space: Workspace, name: str, folder: KeyFolder | None = None) -> Signer:
+    """Register a new name; its key is kept before, and forgotten again if it was refused."""
+    folder, origin = folder or space.folder, space.trust.origin
+    signer = folder.add(origin, name, KeyClass.AGENT)
+    try:
+        register(space.engine, name, signer, custodian=folder.custodian)
+    except BaseException:
+        folder.forget(origin, name, signer.kid)
+        raise
+    space.pin_trust(folder)
+    return signer
+
+
+def enter_fresh(space: Workspace) -> str:
+    """Register a made-up name; another session may take one between the look and the act."""
+    for attempt in range(TRIES):
+        name = nameforge.fresh(str(space.root), space.engine.registry().agents)
+        try:
+            enter(space, name)
+        except Refused as refused:
+            if refused.code != "name_taken" or attempt == TRIES - 1:
+                raise
+        else:
+            return name
+    raise AssertionError("unreachable")
+
+
+def join(space: Workspace, name: str, place: Place) -> Outcome:
+    """Say that `name` works here."""
+    command = Join(
+        project_root=str(space.root),
+        worktree=str(place.worktree),
+        branch=place.branch,
+        work=place.work,
+        session_key=place.session_key,
+    )
+    return space.engine.execute(STREAM, command, name)
+
+
+def evidence(root: Path) -> Evidence:
+    """What git and beads say at this moment."""
+    changed, found = git.dirty(root), beads.items(root)
+    listed = None if found.items is None else tuple(Bead(*item) for item in found.items)
+    return Evidence(changed.paths, listed, changed.why, found.why)
+
+
+def candidates(
+    space: Workspace, place: Place, seen: Evidence, scopes: tuple[str, ...]
+) -> tuple[Candidate, ...]:
+    """Names that a session here could go on under."""
+    state: State = space.engine.state(STREAM)
+    busy = frozenset(one.name for one in state.members if _running(space, one.name))
+    root = str(place.worktree)
+    return views.adoptable(
+        state,
+        seen,
+        root,
+        space.engine.clock(),
+        scopes=tuple(read_scope(text, root) for text in scopes),
+        work=place.work,
+        running=busy,
+    )
+
+
+def adopt(
+    space: Workspace,
+    name: str,
+    place: Place,
+    seen: Evidence,
+    scopes: tuple[str, ...],
+    endorser: Signer,
+) -> Outcome:
+    """Go on as `name` under a new key: judged first, so that a refusal changes nothing."""
+    agent_named(space.engine, name)
+    require_adoptable(space, name, place, seen, scopes)
+    signer = space.folder.add(space.trust.origin, name, KeyClass.AGENT)
+    jobs = [_new_key(space, name, signer, endorser), _resume(space, name, place, seen, scopes)]
+    results = space.engine.execute_all(jobs)
+    if isinstance(results[0], MootError):
+        space.folder.forget(space.trust.origin, name, signer.kid)
+    for result in results:
+        if isinstance(result, MootError):
+            raise result
+    outcome = results[1]
+    assert isinstance(outcome, Outcome)
+    return outcome
+
+
+def require_adoptable(
+    space: Workspace, name: str, place: Place, seen: Evidence, scopes: tuple[str, ...]
+) -> None:
+    if _running(space, name):
+        raise Refused(
+            "agent_alive", f"a live `moot run` works as {name}", hint="start under a new name"
+        )
+    verdict = adoption.judge(_question(space, name, place, seen, scopes))
+    if not verdict:
+        findings = [
+            Finding(rule="OPR-011", code="adoption_rejected", message=why)
+            for why in verdict.missing
+        ]
+        raise Refused(
+            "adoption_rejected",
+            f"nothing of {name} is unfinished here",
+            hint="`moot join --register NAME` starts under a new name",
+            findings=findings,
+        )
+
+
+def depart(space: Workspace, name: str, reason: str) -> None:
+    """Release everything and end the name; without the root key the name just leaves."""
+    jobs = [Job(STREAM, Leave(reason=reason), name)]
+    jobs.append(Job(REGISTRY, RetireAgent(name=name, reason=reason), SYSTEM))
+    left, retired = space.engine.execute_all(jobs)
+    if isinstance(left, MootError):
+        raise left
+    if isinstance(retired, MootError) and retired.code != "key_missing":
+        raise retired
+
+
+def _running(space: Workspace, name: str) -> bool:
+    return is_running(space.folder, space.trust.origin, name)
+
+
+def _question(
+    space: Workspace, name: str, place: Place, seen: Evidence, scopes: tuple[str, ...]
+) -> adoption.Question:
+    state: State = space.engine.state(STREAM)
+    member, now = shelf.member(state, name), space.engine.clock()
+    epoch = member.epoch if member is not None else 0
+    held = tuple(one for one in shelf.held_by(state, name, epoch) if not one.over(now))
+    root = str(place.worktree)
+    named = tuple(read_scope(text, root) for text in scopes)
+    return adoption.Question(name, held, named, place.work, root, seen)
+
+
+def _new_key(space: Workspace, name: str, signer: Signer, endorser: Signer) -> Job:
+    command = rotation(
+        space.engine,
+        name,
+        signer,
+        endorser=endorser,
+        custodian=space.folder.custodian,
+        reason="adopted",
+        new_holder=True,
+    )
+    return Job(REGISTRY, command, SYSTEM)
+
+
+def _resume(
+    space: Workspace, name: str, place: Place, seen: Evidence, scopes: tuple[str, ...]
+) -> Job:
+    state: State = space.engine.state(STREAM)
+    signs = space.engine.signs([name])
+    moment = views.Moment(space.engine.clock(), signs)
+    command = Resume(
+        evidence=seen,
+        project_root=str(space.root),
+        worktree=str(place.worktree),
+        branch=place.branch,
+        work=place.work,
+        scopes=scopes,
+        session_key=place.session_key,
+        prior_liveness=views.liveness_of(state, name, moment).liveness,
+    )
+    return Job(STREAM, command, name)

@@ -1,0 +1,54 @@
+"""What git says about a worktree: which files are not committed (B-02).
+
+Paths come NUL-separated, so no quoting has to be undone; both sides of a rename count, untracked
+files count, ignored ones do not. Without git the answer is None and a reason.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Final, NamedTuple
+
+SECONDS: Final = 20.0
+_STATUS: Final = ("git", "--no-optional-locks", "status", "--porcelain=v1", "-z")
+_RENAMES: Final = frozenset("RC")
+
+
+class Dirty(NamedTuple):
+    """`paths` relative to the worktree's root, or None and why it is not known."""
+
+    paths: tuple[str, ...] | None
+    why: str = ""
+
+
+def dirty(root: Path) -> Dirty:
+    try:
+        done = subprocess.run(
+            [*_STATUS, "--untracked-files=all"],
+            cwd=root,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+        )
+    except FileNotFoundError:
+        return Dirty(None, "git is not installed")
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Dirty(None, f"git gave no answer: {type(error).__name__}")
+    if done.returncode != 0:
+        return Dirty(None, "not a git repository")
+    return Dirty(read_porcelain(done.stdout))
+
+
+def read_porcelain(data: bytes) -> tuple[str, ...]:
+    """The paths of `--porcelain=v1 -z`: `XY path`, and after a rename its old path by itself."""
+    fields = iter(data.decode("utf-8", "surrogateescape").split("\0"))
+    found: list[str] = []
+    for field in fields:
+        if len(field) < 4:
+            continue
+        found.append(field[3:])
+        if _RENAMES & set(field[:2]):
+            found.append(next(fields, ""))
+    return tuple(path for path in found if path)

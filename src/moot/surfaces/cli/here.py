@@ -1,0 +1,88 @@
+"""Where a presence command stands: the worktree, its branch, the reader's idea of stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from moot.core.findings import Finding
+from moot.presence import STREAM, liveness, views
+from moot.presence.commands import Reserve, TakeOver
+from moot.presence.model import State
+from moot.surfaces.cli.shell import Shell
+from moot.surfaces.hooks.place import branch_of
+from moot.workspace.find import worktree_root
+
+if TYPE_CHECKING:
+    from moot.core.clock import Millis
+    from moot.flows.arrival import Place
+
+
+class Here:
+    """What the commands of presence have in common; read once a command."""
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+        self.space = shell.workspace
+        self.worktree = worktree_root(Path.cwd()) or self.space.root
+        self.branch = branch_of(self.worktree)
+        self.stale, warning = liveness.stale_from_text(shell.env.get(liveness.STALE_VARIABLE))
+        self.remarks: list[Finding] = [warning] if warning is not None else []
+
+    def work(self, named: str | None) -> str | None:
+        """What is worked on: as named, else the branch."""
+        return named or self.branch
+
+    @property
+    def project_root(self) -> str:
+        return str(self.space.root)
+
+    def reserving(
+        self,
+        scopes: tuple[str, ...],
+        work: str | None,
+        ttl: int | None = None,
+        takeover: bool = False,
+    ) -> Reserve | TakeOver:
+        """The command that reserves `scopes` from where we stand."""
+        kind = TakeOver if takeover else Reserve
+        return kind(
+            scopes=scopes,
+            project_root=self.project_root,
+            worktree=str(self.worktree),
+            branch=self.branch,
+            work=self.work(work),
+            ttl_minutes=ttl,
+            stale_millis=self.stale,
+        )
+
+    def place(self, work: str | None = None, session_key: str | None = None) -> Place:
+        from moot.flows.arrival import Place
+
+        return Place(self.worktree, self.branch, self.work(work), session_key)
+
+    @property
+    def state(self) -> State:
+        state: State = self.space.engine.state(STREAM)
+        return state
+
+    def moment(self, names: Iterable[str] | None = None) -> views.Moment:
+        """Now, with the proved signs of life of `names` (default: everyone known here)."""
+        asked = tuple(names) if names is not None else self._everyone()
+        return views.Moment(self.now, self.space.engine.signs(asked), self.stale)
+
+    @property
+    def now(self) -> Millis:
+        return self.space.engine.clock()
+
+    def _everyone(self) -> tuple[str, ...]:
+        state = self.state
+        owners = (one.owner for one in state.live)
+        return tuple(dict.fromkeys((*(one.name for one in state.members), *owners)))
+
+
+def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    import msgspec
+
+    return [msgspec.to_builtins(finding) for finding in findings]

@@ -1,0 +1,226 @@
+"""`moot join` (also `bb-init`): start a session under a name of its own, or go on with one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from moot.core.errors import Refused
+from moot.core.findings import Finding, Severity
+from moot.presence import STREAM, codec, recommend
+from moot.presence.recommend import Recommendation
+from moot.surfaces.cli.answer import Answer, remarks
+from moot.surfaces.cli.here import Here
+from moot.surfaces.cli.people import a_person
+from moot.surfaces.cli.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.core.signing import Signer
+    from moot.presence.commands import Evidence
+
+
+@click.option("--non-interactive", is_flag=True, help="Never ask; fail if a choice is owed.")
+@click.option("--register", metavar="NAME", help="Start under this new name.")
+@click.option("--adopt", metavar="AGENT", help="Go on as this agent, if work is left.")
+@click.option("--scope", "scopes", multiple=True, metavar="SCOPE", help="Where you will work.")
+@click.option("--work", "--bead", "work", metavar="ID", help="On what (default: the branch).")
+def join_answer(
+    shell: Shell,
+    non_interactive: bool,
+    register: str | None,
+    adopt: str | None,
+    scopes: tuple[str, ...],
+    work: str | None,
+) -> Answer:
+    """Join the work in this repository under a name of your own.
+
+    Without options: a made-up name if nothing unfinished could be continued; else you choose.
+    Adopting is possible only if files in that agent's scope are uncommitted, or it owns a work
+    item in progress.
+
+    Examples:
+      moot join
+      moot join --register amber-otter --scope src/auth
+      moot join --adopt amber-otter
+      bb-init --non-interactive --json
+    """
+    if register and adopt:
+        raise click.UsageError("--register and --adopt exclude each other")
+    session = _Session(shell, scopes, work, asking=not non_interactive and shell.interactive())
+    if register:
+        return session.start(register, recommend.for_register(register))
+    if adopt:
+        return session.go_on(adopt, recommend.for_adoption(adopt))
+    return session.choose()
+
+
+class _Session:
+    """One start: where, on what, and whether a person can be asked."""
+
+    def __init__(self, shell: Shell, scopes: tuple[str, ...], work: str | None, asking: bool):
+        from moot.flows import arrival
+
+        self._arrival = arrival
+        self.shell = shell
+        self.here = Here(shell)
+        self.scopes = scopes
+        self.work = work
+        self.asking = asking
+        self.place = self.here.place(work)
+
+    def choose(self) -> Answer:
+        """Nobody said what to do: a name already acting joins; else B-22 decides."""
+        if self.shell.acting:
+            return self.start(self.shell.acting, recommend.for_register(self.shell.acting))
+        found = self._arrival.candidates(
+            self.here.space, self.place._replace(work=self.work), self._evidence(), self.scopes
+        )
+        fresh = self._fresh_name()
+        advice = recommend.for_bare_start(found, fresh)
+        if advice.finding is None:
+            return self.start(fresh, advice)
+        if not self.asking:
+            raise _choice_owed(advice)
+        return self._ask(advice, fresh)
+
+    def start(self, name: str, advice: Recommendation) -> Answer:
+        """Register (unless this very name acts already) and join."""
+        space = self.here.space
+        known = space.engine.registry().agents.get(name)
+        if known is None or name != self.shell.acting:
+            self._arrival.enter(space, name)
+        outcome = self._arrival.join(space, name, self.place)
+        reserved = self._reserve(name)
+        data = {
+            "agent": name,
+            "session_agent_id": name,
+            "logical_agent_id": name,
+            "adopted": False,
+            "reserved": reserved,
+            "recommendation": _shown(advice),
+            "event": None,
+        }
+        return Answer(data, lambda: [*_started(name, reserved), *remarks(outcome.findings)])
+
+    def go_on(self, name: str, advice: Recommendation) -> Answer:
+        """Adopt; at a terminal a rejected adoption may name a scope or work item (B-32)."""
+        space, place = self.here.space, self.place._replace(work=self.work)
+        seen = self._evidence()
+        try:
+            self._arrival.require_adoptable(space, name, place, seen, self.scopes)
+        except Refused as refused:
+            if refused.code != "adoption_rejected" or not self.asking or not self._more(refused):
+                raise
+            place = self.place._replace(work=self.work)
+        endorser = self._endorser(name)
+        outcome = self._arrival.adopt(space, name, place, seen, self.scopes, endorser)
+        resumed = outcome.recorded[0]
+        document = codec.as_document(codec.envelope_of(resumed))
+        data = {
+            "agent": name,
+            "session_agent_id": name,
+            "logical_agent_id": name,
+            "adopted": True,
+            "prior_liveness": resumed.event.prior_liveness,
+            "recommendation": _shown(advice),
+            "event": document,
+        }
+        said = f"you go on as {name}: {resumed.event.evidence}"
+        return Answer(data, lambda: [said, _export(name), *remarks(outcome.findings)])
+
+    def _ask(self, advice: Recommendation, fresh: str) -> Answer:
+        names = [one.agent for one in advice.candidates]
+        for one in advice.candidates:
+            click.echo(f"  {one.agent}: {one.evidence}", err=True)
+        chosen = click.prompt(
+            "go on as one of these, or start anew?",
+            type=click.Choice([*names, "new"]),
+            default="new",
+            err=True,
+        )
+        if chosen == "new":
+            return self.start(fresh, recommend.for_register(fresh))
+        return self.go_on(chosen, recommend.for_adoption(chosen))
+
+    def _more(self, refused: Refused) -> bool:
+        """Let a person name what is unfinished; the conditions are then judged again."""
+        for finding in refused.findings:
+            click.echo(f"  {finding.message}", err=True)
+        said: str = click.prompt(
+            "a scope or work item of that session (empty: give up)",
+            default="",
+            show_default=False,
+            err=True,
+        )
+        if not said.strip():
+            return False
+        self.scopes, self.work = (*self.scopes, said.strip()), self.work or said.strip()
+        return True
+
+    def _endorser(self, name: str) -> Signer:
+        known = self.here.space.engine.registry().agents[name]
+        held = self.here.space.keys.find(name, known.kid)
+        signer = held.signer if held is not None else a_person(self.shell)
+        if signer is None:
+            raise Refused(
+                "not_endorsed",
+                f"neither {name}'s old key nor a person's key is here",
+                hint="run this where the old key is, or let a person unlock theirs",
+            )
+        return signer
+
+    def _evidence(self) -> Evidence:
+        return self._arrival.evidence(self.here.worktree)
+
+    def _fresh_name(self) -> str:
+        from moot.presence import nameforge
+
+        space = self.here.space
+        return nameforge.fresh(str(space.root), space.engine.registry().agents)
+
+    def _reserve(self, name: str) -> list[str]:
+        if not self.scopes:
+            return []
+        asked = self.here.reserving(self.scopes, self.work)
+        self.here.space.engine.execute(STREAM, asked, name)
+        return list(self.scopes)
+
+
+def _choice_owed(advice: Recommendation) -> Refused:
+    first = advice.finding
+    assert first is not None
+    rest = [
+        Finding(
+            rule="B-22",
+            code="candidate",
+            severity=Severity.INFO,
+            message=one.evidence,
+            where=one.agent,
+            hint=f"moot join --adopt {one.agent}",
+        )
+        for one in advice.candidates
+    ]
+    reason = f"{first.message} [{advice.reason}]"
+    return Refused(first.code, reason, hint=first.hint, findings=[first, *rest])
+
+
+def _shown(advice: Recommendation) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.to_builtins(advice)
+    return shown
+
+
+def _started(name: str, reserved: list[str]) -> Iterable[str]:
+    yield f"you are {name}"
+    if reserved:
+        yield f"{name} holds {', '.join(reserved)}"
+    yield _export(name)
+
+
+def _export(name: str) -> str:
+    return f"export MOOT_AGENT={name}"
+
+
+join = command(None, "join", "join")(join_answer)

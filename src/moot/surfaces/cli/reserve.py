@@ -1,0 +1,198 @@
+"""`moot reserve`, `moot release` and `moot scope ...`: who works where."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from moot.core.findings import Finding
+from moot.presence import STREAM, paths, views
+from moot.presence import commands as ask
+from moot.presence import events as did
+from moot.surfaces.cli.answer import Answer, remarks, table
+from moot.surfaces.cli.here import Here, findings_json
+from moot.surfaces.cli.shell import Shell, command
+
+_TAKEOVER = click.option(
+    "--takeover-stale", is_flag=True, help="Take it from an owner who has gone quiet or is gone."
+)
+_TTL = click.option(
+    "--ttl", type=int, metavar="MIN", help="Ends by itself after 5 to 1440 minutes."
+)
+_WORK = click.option(
+    "--work", "--bead", "work", metavar="ID", help="The work item (default: the branch)."
+)
+_AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
+
+
+@command(None, "reserve", "reserve")
+@click.argument("scopes", nargs=-1, required=True, metavar="SCOPE...")
+@_TAKEOVER
+@_WORK
+@_TTL
+@_AGENT
+def reserve(
+    shell: Shell,
+    scopes: tuple[str, ...],
+    takeover_stale: bool,
+    work: str | None,
+    ttl: int | None,
+    agent: str | None,
+) -> Answer:
+    """Reserve files or folders, all or none. `src/*` means the folder and all in it.
+
+    Refused, with the holder's name, if another agent holds any of it. What the living hold is
+    never taken; what the quiet hold only with --takeover-stale.
+
+    Examples:
+      moot reserve src/auth
+      moot reserve src/api 'docs/*' --work T-7 --ttl 120
+      moot reserve src/auth --takeover-stale
+    """
+    here, name = Here(shell), shell.actor(agent)
+    asked = here.reserving(scopes, work, ttl, takeover_stale)
+    outcome = here.space.engine.execute(STREAM, asked, name)
+    found = [*outcome.findings, *here.remarks, *_links(scopes, here)]
+    data = {
+        "agent": name,
+        "reserved": [_lease(one.event) for one in outcome.recorded if _is_lease(one.event)],
+        "taken_over": [_lost(one.event) for one in outcome.recorded if _is_loss(one.event)],
+        "findings": findings_json(found),
+    }
+    return Answer(data, lambda: _reserved_lines(data, scopes, found))
+
+
+def _is_lease(event: Any) -> bool:
+    return isinstance(event, did.ScopeReserved)
+
+
+def _is_loss(event: Any) -> bool:
+    taken = isinstance(event, did.ScopeExpired) and event.why == "evicted"
+    return taken or isinstance(event, did.ScopeTakenOver)
+
+
+def _lease(event: did.ScopeReserved) -> dict[str, Any]:
+    from moot.core.clock import to_text
+
+    return {
+        "scope": event.scope,
+        "fencing": event.fencing,
+        "work": event.work,
+        "expires_at": None if event.expires_at is None else to_text(event.expires_at),
+    }
+
+
+def _lost(event: did.ScopeTakenOver | did.ScopeExpired) -> dict[str, Any]:
+    taken = isinstance(event, did.ScopeTakenOver)
+    return {
+        "scope": event.scope,
+        "owner": event.owner,
+        "status": "taken_over" if taken else "expired",
+    }
+
+
+def _links(scopes: Iterable[str], here: Here) -> Iterable[Finding]:
+    """B-12: names are compared, links are not followed; say where one really leads."""
+    for text in scopes:
+        root = str(here.worktree)
+        key = paths.read_scope(text, root).key
+        real = os.path.realpath(here.worktree / key)
+        remark = paths.symlink_remark(text, real, os.path.realpath(root))
+        if remark is not None:
+            yield remark
+
+
+def _reserved_lines(
+    data: dict[str, Any], scopes: tuple[str, ...], found: Iterable[Finding]
+) -> Iterable[str]:
+    for one in data["taken_over"]:
+        yield f"taken from {one['owner']}: {one['scope']} ({one['status']})"
+    for one in data["reserved"]:
+        until = f", until {one['expires_at']}" if one["expires_at"] else ""
+        yield f"{data['agent']} holds {one['scope']} (number {one['fencing']}{until})"
+    if not data["reserved"]:
+        yield f"{data['agent']} holds {', '.join(scopes)} already"
+    yield from remarks(found)
+
+
+@command(None, "release", "release")
+@click.argument("scopes", nargs=-1, metavar="[SCOPE]...")
+@click.option("--all", "everything", is_flag=True, help="Everything you hold.")
+@_AGENT
+def release(shell: Shell, scopes: tuple[str, ...], everything: bool, agent: str | None) -> Answer:
+    """Give back what you hold, named exactly as you reserved it.
+
+    Examples:
+      moot release src/auth
+      moot release --all
+    """
+    if not scopes and not everything:
+        raise click.UsageError("name a SCOPE, or use --all")
+    here, name = Here(shell), shell.actor(agent)
+    asked = ask.Release(
+        scopes=scopes,
+        project_root=here.project_root,
+        worktree=str(here.worktree),
+        all=everything,
+    )
+    outcome = here.space.engine.execute(STREAM, asked, name)
+    given = [
+        one.event.scope for one in outcome.recorded if isinstance(one.event, did.ScopeReleased)
+    ]
+    data = {"agent": name, "released": given, "findings": findings_json(outcome.findings)}
+    return Answer(data, lambda: [f"{name} gave back {', '.join(given) or 'nothing'}"])
+
+
+@click.group("scope")
+def scope() -> None:
+    """Scopes: files and folders that one agent at a time works on."""
+
+
+# The same commands under their longer names: `moot scope reserve SCOPE --agent A`.
+scope.add_command(reserve)
+scope.add_command(release)
+
+
+@command(scope, "list", "scope.list")
+@_AGENT
+def list_scopes(shell: Shell, agent: str | None) -> Answer:
+    """Who holds what, how alive they are, and since when.
+
+    Examples:
+      moot scope list
+      moot scope list --agent amber-otter --json
+    """
+    here = Here(shell)
+    held = views.reservations(here.state, here.moment(), agent)
+    return Answer({"reservations": held}, lambda: held_lines(held))
+
+
+def held_lines(held: list[dict[str, Any]]) -> Iterable[str]:
+    if not held:
+        return ["nothing is held: `moot reserve SCOPE`"]
+    rows = [
+        (one["scope"], one["owner"], one["label"], one["work"] or "-", one["since"]) for one in held
+    ]
+    return table(rows, ("SCOPE", "HOLDER", "ALIVE", "WORK", "SINCE"))
+
+
+@command(scope, "compare", "scope.compare")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+def compare(_shell: Shell, first: str, second: str) -> Answer:
+    """How two scopes lie to each other: exact, partial or disjoint. Needs no workspace.
+
+    Examples:
+      moot scope compare 'src/*' src/lib/parser.ts
+    """
+    from pathlib import Path
+
+    from moot.workspace.find import worktree_root
+
+    root = worktree_root(Path.cwd()) or Path.cwd()
+    found = paths.compare(first, second, str(root))
+    data = {"class": str(found.kind), "a": found.a, "b": found.b}
+    return Answer(data, lambda: [str(found.kind)])

@@ -1,0 +1,186 @@
+"""`moot run -- COMMAND`: a program with a name, a heartbeat while it lives, and a clean end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from moot.core.clock import SECOND, Millis
+from moot.core.errors import MootError, Unavailable
+from moot.presence import STREAM
+from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.entry import HOOK_TOOLS
+from moot.surfaces.cli.here import Here
+from moot.surfaces.cli.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.workspace.workspace import Workspace
+
+LONGEST_PAUSE: Final[Millis] = 60 * SECOND
+SHORTEST_PAUSE: Final[Millis] = 50
+# What the child must not inherit: a person's passphrase is no business of an agent's.
+WITHHELD: Final = ("MOOT_PASSPHRASE_FILE",)
+FORWARDED: Final = tuple(
+    getattr(signal, name)
+    for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGCONT")
+    if hasattr(signal, name)
+)
+
+
+@command(
+    None,
+    "run",
+    "run",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option("--name", metavar="NAME", help="The agent's name (default: one is made up).")
+@click.option("--reserve", "scopes", multiple=True, metavar="SCOPE", help="Reserve this first.")
+@click.option("--work", "--bead", "work", metavar="ID", help="On what (default: the branch).")
+@click.option("--no-hooks", is_flag=True, help="Do not install missing hooks for the tool.")
+@click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
+def run(
+    shell: Shell,
+    name: str | None,
+    scopes: tuple[str, ...],
+    work: str | None,
+    no_hooks: bool,
+    words: tuple[str, ...],
+) -> Answer:
+    """Run COMMAND as an agent: registered, alive while it runs, released when it ends.
+
+    The program finds its name in MOOT_AGENT. Signals and the exit code are passed on; what it
+    holds is given back at the end, even if it crashes.
+
+    Examples:
+      moot run -- claude
+      moot run --name amber-otter --reserve src/auth -- codex
+    """
+    from moot.flows import arrival
+    from moot.keys.running import hold
+
+    here = Here(shell)
+    space = here.space
+    name = _entered(space, name)
+    lock = hold(space.folder, space.trust.origin, name)
+    try:
+        arrival.join(space, name, here.place(work))
+        _reserve_first(here, name, scopes, work)
+        if not no_hooks:
+            _hooks_for(words[0], here)
+        _say(f"{name} works here until {words[0]} ends")
+        with _beating(space, name, here.stale):
+            code = _child(words, _environment(shell, name))
+    finally:
+        with _never_hiding("could not release and retire; what it holds goes stale by itself"):
+            arrival.depart(space, name, "its program ended")
+        lock.release()
+    return Answer({"agent": name, "exit_status": code}, lambda: (), code)
+
+
+def _entered(space: Workspace, name: str | None) -> str:
+    from moot.flows import arrival
+
+    if name is None:
+        return arrival.enter_fresh(space)
+    arrival.enter(space, name)
+    return name
+
+
+def _reserve_first(here: Here, name: str, scopes: tuple[str, ...], work: str | None) -> None:
+    if not scopes:
+        return
+    asked = here.reserving(scopes, work)
+    here.space.engine.execute(STREAM, asked, name)
+
+
+def _hooks_for(program: str, here: Here) -> None:
+    """Missing hooks of a known tool are installed, and said; failing to is said, not fatal."""
+    from moot.surfaces.hooks.install import install, installed
+    from moot.surfaces.hooks.place import Spot
+
+    tool, spot = os.path.basename(program), Spot(here.space.path, here.worktree)
+    if tool not in HOOK_TOOLS:
+        return
+    with _never_hiding("hooks were not installed"):
+        if not installed(tool, spot):
+            install(tool, spot)
+            _say(f"installed hooks for {tool}; `moot hook uninstall {tool}` removes them")
+
+
+def _environment(shell: Shell, name: str) -> dict[str, str]:
+    kept = {key: value for key, value in shell.env.items() if key not in WITHHELD}
+    return {**kept, "MOOT_AGENT": name, "MOOT_HOME": str(shell.workspace.path)}
+
+
+@contextmanager
+def _beating(space: Workspace, name: str, stale: Millis) -> Iterator[None]:
+    """A sign of life every quarter of the stale time; a failed one is tried again, no more."""
+    pause = max(SHORTEST_PAUSE, min(stale // 4, LONGEST_PAUSE)) / SECOND
+    over = threading.Event()
+
+    def beats() -> None:
+        while not over.is_set():
+            with suppress(MootError, OSError):
+                space.engine.beat(name)
+            over.wait(pause)
+
+    thread = threading.Thread(target=beats, name="moot-heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _child(words: tuple[str, ...], env: dict[str, str]) -> int:
+    """Run it on our terminal; it gets every signal we get. Its exit code is ours."""
+    try:
+        child = subprocess.Popen(words, env=env)
+    except OSError as error:
+        raise Unavailable(
+            "command_not_run",
+            f"{words[0]}: {error.strerror or error}",
+            hint="check the command behind `--`",
+        ) from None
+    with _passing_on(child):
+        code = child.wait()
+    return 128 - code if code < 0 else code
+
+
+@contextmanager
+def _passing_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """The terminal sends Ctrl-C to both of us: the child decides what it means."""
+
+    def forward(number: int, _frame: Any) -> None:
+        with suppress(ProcessLookupError):
+            child.send_signal(number)
+
+    before = {number: signal.signal(number, forward) for number in FORWARDED}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _never_hiding(what: str) -> Iterator[None]:
+    """Trouble at the edges is told on stderr; it never replaces what the program said."""
+    try:
+        yield
+    except (MootError, OSError) as error:
+        _say(f"{what}: {error}")
+
+
+def _say(line: str) -> None:
+    print(f"moot: {line}", file=sys.stderr)  # noqa: T201 - stdout belongs to the program

@@ -1,0 +1,42 @@
+"""What we print: the one answer that blocks in every tool, and text for the model's context.
+
+To allow, nothing is printed. `allow` is never answered: in Claude Code it would also skip the
+user's own permission prompt.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from moot.surfaces.hooks.tools import Moment, Tool
+
+ALLOW: Final = ""
+
+
+def block(reason: str) -> str:
+    """Blocks in Claude Code, Codex and Gemini CLI, with exit code 0; our plugin reads it too."""
+    return json.dumps(
+        {
+            "decision": "block",
+            "reason": reason,
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": reason,
+            },
+        }
+    )
+
+
+def context(tool: Tool, moment: Moment, text: str) -> str:
+    """Text for the model, at the start of a session or after a tool call."""
+    if not text or (moment is Moment.START and tool.plain_start):
+        return text
+    said = {"hookEventName": tool.event_named(moment), "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": said})
+
+
+def go_on(tool: Tool, reason: str) -> str:
+    """Let the model go on for one more turn, with `reason`."""
+    return json.dumps({"decision": tool.go_on, "reason": reason}) if tool.go_on else ALLOW

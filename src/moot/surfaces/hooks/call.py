@@ -1,0 +1,101 @@
+"""What a tool said on stdin: read with a bound, checked, and put into one shape.
+
+`Unreadable` is every way in which it can be wrong: empty, too long, not JSON, of a newer shape.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from moot.surfaces.hooks.tools import Moment, Tool
+
+MAX_BYTES: Final = 32 * 1024 * 1024
+MAX_KEY: Final = 200
+
+
+class Unreadable(Exception):
+    """The message is one line for whoever reads it; `moment` is when it happened, if known."""
+
+    def __init__(self, message: str, moment: Moment | None = None) -> None:
+        super().__init__(message)
+        self.moment = moment
+
+
+class Call(NamedTuple):
+    """One event of a tool. `going_on`: the model was made to go on by a hook before."""
+
+    tool: Tool
+    moment: Moment
+    session: str
+    cwd: str
+    name: str = ""
+    input: Mapping[str, Any] = {}
+    call_id: str = ""
+    going_on: bool = False
+    duration_ms: int | None = None
+
+    @property
+    def session_key(self) -> str | None:
+        """Under which the agent of this session is found again."""
+        return session_key(self.tool.name, self.session)
+
+
+def session_key(tool: str, session: str) -> str | None:
+    if not session:
+        return None
+    key = f"{tool}:{session}"
+    if len(key) <= MAX_KEY and key.isprintable():
+        return key
+    return f"{tool}:{hashlib.sha256(session.encode('utf-8', 'replace')).hexdigest()}"
+
+
+def read_call(tool: Tool, data: bytes, here: str) -> Call:
+    """The call in `data`; `here` is the working directory if it names none."""
+    said = _parsed(tool, data)
+    name = said.get("hook_event_name")
+    moment = tool.events.get(name) if isinstance(name, str) else None
+    if moment is None:
+        raise Unreadable(f"{tool.name} sent an event that this moot does not know")
+    for field, kind in _FIELDS.items():
+        if not isinstance(said.get(field, kind()), kind):
+            raise Unreadable(f"{tool.name} sent {field} in a form that is not known", moment)
+    duration = said.get("duration_ms")
+    return Call(
+        tool=tool,
+        moment=moment,
+        session=said.get("session_id", ""),
+        cwd=os.path.join(here, said.get("cwd", "")),
+        name=said.get("tool_name", ""),
+        input=said.get("tool_input", {}),
+        call_id=said.get("tool_use_id", ""),
+        going_on=said.get("stop_hook_active", False),
+        duration_ms=duration if isinstance(duration, int) else None,
+    )
+
+
+_FIELDS: Final[Mapping[str, type]] = {
+    "session_id": str,
+    "cwd": str,
+    "tool_name": str,
+    "tool_input": dict,
+    "tool_use_id": str,
+    "stop_hook_active": bool,
+}
+
+
+def _parsed(tool: Tool, data: bytes) -> dict[str, Any]:
+    if len(data) > MAX_BYTES:
+        raise Unreadable(f"{tool.name} sent more than {MAX_BYTES} bytes")
+    if not data.strip():
+        raise Unreadable(f"{tool.name} sent nothing on stdin")
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Unreadable(f"what {tool.name} sent is not JSON") from None
+    if not isinstance(said, dict):
+        raise Unreadable(f"what {tool.name} sent is not a JSON object")
+    return said

@@ -1,0 +1,190 @@
+"""Installing and uninstalling, for every tool: merge, never overwrite; put back what was there.
+
+Everything is worked out before anything is written, so that settings that cannot be merged leave
+all files as they were. Doing it again changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from moot.core.errors import Refused
+from moot.surfaces.hooks import entries, git_hook, manual, settings
+from moot.surfaces.hooks.kept import Kept
+from moot.surfaces.hooks.place import Spot
+
+TOOLS: Final = ("claude", "codex", "gemini", "opencode", "git")
+PLUGIN: Final = "opencode-plugin.js"
+OPENCODE_FILE: Final = "opencode.json"
+
+Merge = Callable[[str | None], str]
+Mend = Callable[[str], str | None]
+
+
+class File(NamedTuple):
+    """One file of a tool: how ours is put in, and how it is taken out."""
+
+    path: Path
+    merge: Merge
+    mend: Mend
+
+
+class Done(NamedTuple):
+    """`changed` are files written, restored or removed; none if all was so already."""
+
+    tool: str
+    changed: tuple[Path, ...]
+
+
+def install(tool: str, spot: Spot, skill: bool = True) -> Done:
+    """Set up `tool` for the worktree at `spot`."""
+    kept = Kept(spot.workspace)
+    if tool == "git":
+        written = git_hook.install(spot.root, kept)
+        return Done(tool, (written,) if written is not None else ())
+    planned = [(file, _planned(file)) for file in _files(tool, spot, skill)]
+    done = [file.path for file, data in planned if kept.write(file.path, data)]
+    return Done(tool, tuple(done))
+
+
+def uninstall(tool: str, spot: Spot) -> Done:
+    """Take out what is ours; files nobody touched since are as they were, byte for byte."""
+    kept = Kept(spot.workspace)
+    if tool == "git":
+        undone = git_hook.uninstall(spot.root, kept)
+        return Done(tool, (undone,) if undone is not None else ())
+    mine = [file for file in _files(tool, spot, skill=True) if not _shared(tool, file, spot)]
+    done = [file.path for file in mine if kept.restore(file.path, _mended(file))]
+    return Done(tool, tuple(done))
+
+
+def installed(tool: str, spot: Spot) -> bool:
+    """Is all of it there? `moot run` asks before it starts a tool."""
+    if tool == "git":
+        return git_hook.found(git_hook.place_for(spot.root))
+    wanted = _files(tool, spot, skill=False)
+    return all(file.path.is_file() and _planned(file) == _bytes(file.path) for file in wanted)
+
+
+def _files(tool: str, spot: Spot, skill: bool) -> list[File]:
+    made = _opencode(spot) if tool == "opencode" else [_hooks(tool, spot)]
+    return [*made, _manual(tool, spot)] if skill else made
+
+
+def _hooks(tool: str, spot: Spot) -> File:
+    """Ours is taken out first, so that an older form of it is replaced and not doubled."""
+    wanted = entries.SETTINGS[tool]
+    path = spot.root / wanted.file
+
+    def ours(said: str) -> bool:
+        return entries.is_ours(tool, said)
+
+    def merge(before: str | None) -> str:
+        document = settings.parse(before or "", str(path))
+        added = entries.entries(wanted)
+        if before and all(_holds(document, event, one) for event, one in added.items()):
+            return before
+        clean = settings.without_hooks(document, ours)
+        return settings.render(settings.with_hooks(clean, added, str(path)), before or "")
+
+    def mend(now: str) -> str | None:
+        left = settings.without_hooks(settings.parse(now, str(path)), ours)
+        return settings.render(left, now) if left else None
+
+    return File(path, merge, mend)
+
+
+def _holds(document: settings.Document, event: str, added: list[settings.Document]) -> bool:
+    hooks = document.get("hooks")
+    there = hooks.get(event) if isinstance(hooks, dict) else None
+    return isinstance(there, list) and all(entry in there for entry in added)
+
+
+def _opencode(spot: Spot) -> list[File]:
+    path, plugin = spot.root / OPENCODE_FILE, spot.workspace / PLUGIN
+    if not path.exists() and path.with_suffix(".jsonc").exists():
+        raise Refused(
+            "settings_unreadable",
+            f"{path.with_suffix('.jsonc')} may hold comments, which merging would lose",
+            hint=f'add "{_entry(spot)}" to its "plugin" list yourself',
+        )
+
+    def merge(before: str | None) -> str:
+        document = settings.parse(before or "", str(path))
+        made = settings.with_item(document, "plugin", _entry(spot), str(path))
+        return before if before and made == document else settings.render(made, before or "")
+
+    def mend(now: str) -> str | None:
+        document = settings.parse(now, str(path))
+        left = settings.without_item(document, "plugin", is_plugin)
+        return settings.render(left, now) if left else None
+
+    return [
+        File(plugin, lambda _before: plugin_text(), lambda _now: None),
+        File(path, merge, mend),
+    ]
+
+
+def plugin_text() -> str:
+    return Path(__file__).with_name(PLUGIN).read_text("utf-8")
+
+
+def is_plugin(said: str) -> bool:
+    return said.replace("\\", "/").endswith(f"/.moot/{PLUGIN}")
+
+
+def _entry(spot: Spot) -> str:
+    """Relative in the main worktree; another worktree has no `.moot` of its own."""
+    beside = spot.workspace.parent == spot.root
+    return f"./.moot/{PLUGIN}" if beside else str(spot.workspace / PLUGIN)
+
+
+def _manual(tool: str, spot: Spot) -> File:
+    return File(
+        spot.root / manual.FILES[tool],
+        lambda before: manual.with_manual(tool, before),
+        lambda now: manual.without_manual(tool, now),
+    )
+
+
+def _shared(tool: str, file: File, spot: Spot) -> bool:
+    """A file that another installed tool still needs stays."""
+    others = [one for one in manual.FILES if one != tool]
+    same = [one for one in others if spot.root / manual.FILES[one] == file.path]
+    return any(_in_use(one, spot) for one in same)
+
+
+def _in_use(tool: str, spot: Spot) -> bool:
+    try:
+        return installed(tool, spot)
+    except Refused:
+        return True
+
+
+def _planned(file: File) -> bytes:
+    before = _bytes(file.path)
+    return file.merge(None if before is None else _decoded(before, file.path)).encode()
+
+
+def _mended(file: File) -> Callable[[bytes], bytes | None]:
+    def mend(now: bytes) -> bytes | None:
+        left = file.mend(_decoded(now, file.path))
+        return None if left is None else left.encode()
+
+    return mend
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if os.path.lexists(path) else None
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise Refused(
+            "settings_unreadable", f"{path} is not UTF-8; it was not touched", hint="mend the file"
+        ) from None

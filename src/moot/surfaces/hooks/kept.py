@@ -1,0 +1,135 @@
+"""What was there before we installed: bytes, kept in the workspace, to be put back exactly.
+
+A file nobody touched since is restored byte for byte. One that was edited meanwhile keeps the
+edits and loses only what is ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from moot.core.errors import Malformed, StoreFailed
+
+FILE: Final = "hooks/installed.json"
+
+
+class Before(msgspec.Struct, frozen=True):
+    """`data` is None if there was no file; `folders` are those made for it; `after` is a hash."""
+
+    data: bytes | None
+    after: str
+    folders: tuple[str, ...] = ()
+
+
+class Kept:
+    """The record of one workspace; one entry for each file, by absolute path."""
+
+    def __init__(self, workspace: Path) -> None:
+        self._path = workspace / FILE
+        self._files: dict[str, Before] = self._read()
+
+    def write(self, path: Path, data: bytes) -> bool:
+        """Put `data` in place of what is there, remembering that first. False: it was so."""
+        before = _bytes(path)
+        if before == data:
+            return False
+        known = self._files.get(str(path))
+        if known is None or _digest(before) != known.after:
+            known = Before(before, "", tuple(str(folder) for folder in _missing(path.parent)))
+        self._files[str(path)] = msgspec.structs.replace(known, after=_digest(data))
+        self._save()
+        _put(path, data)
+        return True
+
+    def restore(self, path: Path, mend: Callable[[bytes], bytes | None]) -> bool:
+        """Undo: exactly if the file is as we left it, else by `mend` (None: no file is left)."""
+        now = _bytes(path)
+        known = self._files.pop(str(path), None)
+        if known is not None and now is not None and _digest(now) == known.after:
+            data = known.data
+        else:
+            data = now if now is None else mend(now)
+        changed = data != now
+        if changed:
+            _put(path, data)
+        for folder in known.folders if known is not None and data is None else ():
+            with suppress(OSError):
+                os.rmdir(folder)
+        if known is not None:
+            self._save()
+        return changed
+
+    def was(self, path: Path) -> bytes | None:
+        """What stood there before us, if we know."""
+        known = self._files.get(str(path))
+        return known.data if known is not None else None
+
+    def _read(self) -> dict[str, Before]:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, Before])
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.DecodeError) as error:
+            raise Malformed(
+                f"{self._path} cannot be read: {error}",
+                code="hooks_record_damaged",
+                hint="remove that file; uninstalling then takes out only what is ours",
+            ) from None
+
+    def _save(self) -> None:
+        if self._files:
+            _put(self._path, msgspec.json.format(msgspec.json.encode(self._files)))
+        else:
+            self._path.unlink(missing_ok=True)
+
+
+def _put(path: Path, data: bytes | None) -> None:
+    """Whole or not at all; None removes. The mode of a file that is replaced stays."""
+    try:
+        if data is None:
+            path.unlink(missing_ok=True)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        real = Path(os.path.realpath(path))
+        fresh = real.with_name(f"{real.name}.moot-{os.getpid()}")
+        fresh.write_bytes(data)
+        if real.exists():
+            fresh.chmod(real.stat().st_mode & 0o7777)
+        fresh.replace(real)
+    except OSError as error:
+        raise StoreFailed(
+            "settings_not_written",
+            f"{path} cannot be written: {error.strerror or error}",
+            hint="check its permissions",
+        ) from error
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreFailed(
+            "settings_unreadable", f"{path} cannot be read: {error.strerror or error}"
+        ) from error
+
+
+def _missing(folder: Path) -> list[Path]:
+    """Folders that must be made, innermost first."""
+    found = []
+    while not folder.exists():
+        found.append(folder)
+        folder = folder.parent
+    return found
+
+
+def _digest(data: bytes | None) -> str:
+    return "" if data is None else hashlib.sha256(data).hexdigest()

@@ -1,0 +1,52 @@
+"""The agent's manual, and where each tool reads it.
+
+Claude Code has skills, a file of their own; the others read one file of notes in the project, in
+which ours is a marked block, so that what people wrote there stays theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+FILES: Final[Mapping[str, str]] = {
+    "claude": ".claude/skills/moot/SKILL.md",
+    "codex": "AGENTS.md",
+    "gemini": "GEMINI.md",
+    "opencode": "AGENTS.md",
+}
+BEGIN: Final = "<!-- moot: begin (moot hook uninstall removes this block) -->"
+END: Final = "<!-- moot: end -->"
+_SKILL: Final = """---
+name: moot
+description: How to share this repository with other agents. Read it when an edit was refused by \
+moot, before larger changes, and to hand work over or ask another agent for a file.
+---
+
+"""
+
+
+def manual() -> str:
+    return Path(__file__).with_name("MANUAL.md").read_text("utf-8")
+
+
+def with_manual(tool: str, before: str | None) -> str:
+    """The file's new text; a block that is there already is brought up to date."""
+    if tool == "claude":
+        return _SKILL + manual() if before is None or before.startswith(_SKILL) else before
+    text = without_manual(tool, before or "") or ""
+    gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}{BEGIN}\n{manual()}{END}\n"
+
+
+def without_manual(tool: str, text: str) -> str | None:
+    """The file without ours; None if nothing else was in it."""
+    if tool == "claude":
+        return None if text.startswith(_SKILL) else text
+    before, begin, rest = text.partition(BEGIN)
+    _ours, end, after = rest.partition(END)
+    if not begin or not end:
+        return text
+    left = before.rstrip("\n") + "\n" * bool(before.strip()) + after.removeprefix("\n")
+    return left or None

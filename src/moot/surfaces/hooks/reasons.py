@@ -1,0 +1,93 @@
+"""Why an edit is refused, in words an agent can act on: who, how alive, on what, since when, and
+what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from moot.core.clock import to_text
+from moot.presence import shelf
+from moot.presence.liveness import ago
+from moot.presence.model import Liveness
+from moot.presence.overlap import Conflict, each_reservation
+
+if TYPE_CHECKING:
+    from moot.core.errors import MootError
+    from moot.presence.model import State
+    from moot.surfaces.hooks.actor import Who
+
+SHOWN: Final = 4
+
+_ASK: Final = (
+    '{moot} event blocked --from {me} --to {owner} --subject "{scope}" --blocker "{owner} holds'
+    ' {scope}" --requested-action "release it, or say when" --urgency medium'
+)
+_INSTEAD: Final[dict[Liveness, str]] = {
+    Liveness.ACTIVE: "Work on another file, or ask for it: `" + _ASK + "`, or wait until"
+    " `{moot} guard check {scope}` says yes.",
+    Liveness.STALE: "{owner} has gone quiet. If you must have it, take it over:"
+    " `{moot} reserve {held} --takeover-stale`; else work on another file, or ask: `" + _ASK + "`.",
+    Liveness.EVICTED: "{owner} is gone. To go on, take it over:"
+    " `{moot} reserve {held} --takeover-stale`.",
+}
+_STAY_OFF: Final = "Nothing was written. Do not write it by another way."
+_RANK: Final = (Liveness.ACTIVE, Liveness.STALE, Liveness.EVICTED)
+
+
+def held(conflicts: Iterable[Conflict], state: State, who: Who) -> str:
+    """The reason of a refusal; the advice is for the most alive of the holders."""
+    found = each_reservation(conflicts)
+    told = [_sentence(conflict, state) for conflict in found[:SHOWN]]
+    if len(found) > SHOWN:
+        told.append(f"So are {len(found) - SHOWN} more.")
+    worst = min(found, key=lambda one: _RANK.index(one.verdict.liveness))
+    advice = _INSTEAD[worst.verdict.liveness].format(
+        moot=who.moot,
+        me=who.name,
+        owner=worst.held.owner,
+        scope=worst.claim.shown,
+        held=worst.held.scope,
+    )
+    return " ".join(
+        ("moot:", *told, "Nothing was written. Do not write it by another way.", advice)
+    )
+
+
+def _sentence(conflict: Conflict, state: State) -> str:
+    kept, verdict = conflict.held, conflict.verdict
+    return (
+        f"{conflict.claim.shown} is held by {kept.owner}{_wider(conflict)}"
+        f" ({verdict.liveness}, {_seen(conflict)}){_work(conflict, state)}"
+        f" since {to_text(kept.since)}."
+    )
+
+
+def _wider(conflict: Conflict) -> str:
+    same = conflict.held.key == conflict.claim.key
+    return "" if same else f" as part of {conflict.held.scope}"
+
+
+def _seen(conflict: Conflict) -> str:
+    verdict = conflict.verdict
+    if verdict.ruled or verdict.last_seen_at is None:
+        return verdict.because
+    return f"last seen {ago(verdict.now - verdict.last_seen_at)}"
+
+
+def _work(conflict: Conflict, state: State) -> str:
+    """What the holder works on: the reservation says, else the holder itself, else its branch."""
+    member = shelf.member(state, conflict.held.owner)
+    work = conflict.held.work or (member.work if member is not None else None)
+    if work:
+        return f", working on {work},"
+    return f", on branch {conflict.held.branch}," if conflict.held.branch else ","
+
+
+def failed(error: MootError) -> str:
+    """Another trouble: closed, with what to do about it, in one line."""
+    said = " ".join(str(error).split())
+    hint = f" To mend it: {error.hint}." if error.hint else ""
+    return (
+        f"moot: this edit is held back, because it cannot be checked: [{error.code}] {said}.{hint}"
+    )

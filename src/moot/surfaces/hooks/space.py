@@ -1,0 +1,55 @@
+"""A workspace opened for the blink of a hook.
+
+Closing makes no checkpoint where one write is all the time there is: the next command of a person
+or agent makes it. A session's start and end do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from moot.core.clock import MINUTE, Millis
+from moot.presence import liveness
+from moot.workspace.workspace import Workspace, key_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from moot.presence.views import Moment
+
+BEAT_EVERY: Millis = MINUTE
+
+
+@contextmanager
+def opened(place: Path, env: Mapping[str, str], pin: bool = False) -> Iterator[Workspace]:
+    space = Workspace(place, key_folder(env), clock_text=env.get("MOOT_CLOCK", ""))
+    try:
+        yield space
+    finally:
+        if pin:
+            space.close()
+        else:
+            space.store.close()
+
+
+def stale_millis(env: Mapping[str, str]) -> Millis:
+    millis, _warning = liveness.stale_from_text(env.get(liveness.STALE_VARIABLE))
+    return millis
+
+
+def moment_of(space: Workspace, names: tuple[str, ...], env: Mapping[str, str]) -> Moment:
+    """Now, with the proved signs of life of `names`."""
+    from moot.presence.views import Moment
+
+    return Moment(space.engine.clock(), space.engine.signs(names), stale_millis(env))
+
+
+def beat(space: Workspace, name: str, acted_at: Millis) -> None:
+    """A sign of life, if the last one is a while ago."""
+    now = space.engine.clock()
+    with space.store.read() as view:
+        last = view.heartbeat(name)
+    if now - max(acted_at, last.at if last is not None else 0) >= BEAT_EVERY:
+        space.engine.beat(name)

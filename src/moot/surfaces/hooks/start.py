@@ -1,0 +1,119 @@
+"""A session starts: it joins, and is told the rules and who is here. It ends: it leaves.
+
+Leaving is best effort, tools do not always say that they end; what a silent session holds goes
+stale by itself. An agent under `moot run` is released by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from moot.surfaces.hooks import answers
+from moot.surfaces.hooks.call import Call
+from moot.surfaces.hooks.place import Spot, branch_of, session_spot
+from moot.surfaces.hooks.tools import Moment
+
+if TYPE_CHECKING:
+    from moot.surfaces.hooks.actor import Who
+    from moot.workspace.workspace import Workspace
+
+SHOWN: Final = 20
+SCOPES_SHOWN: Final = 6
+
+RULES: Final = """\
+You are {me} here; other agents work in this repository too, and moot keeps you off each other's \
+files.
+- Before each edit the file is checked and, if it is free, reserved for you. Nothing to do.
+- If another agent holds it, the edit is refused with the reason. Do not write it by another way \
+(shell, copy, git): work elsewhere, ask the holder, or wait.
+- Reserve more than single files at once: `{moot} reserve SCOPE` (a folder: `src/auth/*`); give \
+back early: `{moot} release SCOPE`.
+- Who is here and what waits for you: `{moot} status`. Accept what was passed to you: \
+`{moot} event accept ID --agent {me}`."""
+
+
+def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
+    from moot.surfaces.hooks import stamps
+    from moot.surfaces.hooks.space import opened
+    from moot.surfaces.hooks.waiting import waiting_line
+
+    spot = session_spot(call.cwd, home)
+    if spot is None:
+        return answers.ALLOW
+    stamps.sweep(spot.workspace)
+    with opened(spot.workspace, env, pin=True) as space:
+        who = _join(space, spot, call, env)
+        said = [RULES.format(me=who.name, moot=who.moot), *_others(space, who, env)]
+        waiting = waiting_line(space, who)
+    text = "\n".join([*said, *([waiting] if waiting else [])])
+    return answers.context(call.tool, Moment.START, text)
+
+
+def end(call: Call, env: Mapping[str, str], home: Path | None) -> str:
+    """Only a session that this hook registered itself is ended by it."""
+    from moot.presence import STREAM
+    from moot.presence.commands import Leave
+    from moot.surfaces.hooks.actor import agent_of_session
+    from moot.surfaces.hooks.space import opened
+
+    spot = session_spot(call.cwd, home)
+    if spot is None or env.get("MOOT_AGENT"):
+        return answers.ALLOW
+    with opened(spot.workspace, env, pin=True) as space:
+        name = agent_of_session(space, call.session_key)
+        if name is not None:
+            space.engine.execute(STREAM, Leave(reason=f"{call.tool.name} session ended"), name)
+    return answers.ALLOW
+
+
+def _join(space: Workspace, spot: Spot, call: Call, env: Mapping[str, str]) -> Who:
+    """As MOOT_AGENT; else as before if the session goes on; else under a new name."""
+    from moot.presence import STREAM
+    from moot.presence.commands import Join
+    from moot.surfaces.hooks.actor import Who, agent_of_session
+    from moot.surfaces.hooks.newcomer import newcomer
+
+    named = env.get("MOOT_AGENT")
+    name = named or agent_of_session(space, call.session_key) or newcomer(space)
+    command = Join(
+        project_root=str(space.root),
+        worktree=str(spot.root),
+        branch=branch_of(spot.root),
+        work=_work_so_far(space, name),
+        session_key=call.session_key,
+    )
+    space.engine.execute(STREAM, command, name)
+    return Who(name, "moot" if named else f"moot --as {name}")
+
+
+def _work_so_far(space: Workspace, name: str) -> str | None:
+    """Joining again does not forget what the agent works on."""
+    from moot.presence import STREAM, shelf
+
+    member = shelf.member(space.engine.state(STREAM), name)
+    return member.work if member is not None else None
+
+
+def _others(space: Workspace, who: Who, env: Mapping[str, str]) -> Iterator[str]:
+    from moot.presence import STREAM, views
+    from moot.surfaces.hooks.space import moment_of
+
+    state = space.engine.state(STREAM)
+    names = tuple(member.name for member in state.members)
+    here = views.members(state, moment_of(space, names, env))
+    others = [one for one in here if one["agent"] != who.name]
+    others = [one for one in others if one["holds"] or one["liveness"] == "active"]
+    yield "Here now:" if others else "Nobody else is here now."
+    yield from (_line(one) for one in others[:SHOWN])
+    if len(others) > SHOWN:
+        yield f"- and {len(others) - SHOWN} more"
+
+
+def _line(one: dict[str, Any]) -> str:
+    work = f", on {one['work'] or one['branch']}" if one["work"] or one["branch"] else ""
+    holds = one["holds"]
+    more = f" and {len(holds) - SCOPES_SHOWN} more" if len(holds) > SCOPES_SHOWN else ""
+    held = f", holds {', '.join(holds[:SCOPES_SHOWN])}{more}" if holds else ""
+    return f"- {one['agent']} ({one['label'].lower()}{work}){held}"

@@ -1,0 +1,102 @@
+"""The coding tools, one row each: their events, their edit tools, and where the paths stand.
+
+Everything that differs between tools is in this table, measured on the real ones; a tool that
+renames an event or a field is mended here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+
+class Moment(StrEnum):
+    """When a tool calls us. Only before an edit can anything be stopped."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    START = "start"
+    STOP = "stop"
+    END = "end"
+
+
+class Tool(NamedTuple):
+    """`edits`, `patches` and `shells` map a tool's own tool names to the field that matters.
+
+    `plain_start`: text for the model is plain stdout at the start of a session, else JSON.
+    `go_on`: the decision that makes the model go on instead of stopping; empty if there is none.
+    """
+
+    name: str
+    events: Mapping[str, Moment]
+    edits: Mapping[str, str]
+    patches: Mapping[str, str]
+    shells: Mapping[str, str]
+    plain_start: bool
+    go_on: str
+
+    def event_named(self, moment: Moment) -> str:
+        return next(name for name, known in self.events.items() if known is moment)
+
+
+_COMMON: Final = {
+    "PreToolUse": Moment.BEFORE,
+    "PostToolUse": Moment.AFTER,
+    "PostToolUseFailure": Moment.AFTER,
+    "SessionStart": Moment.START,
+    "Stop": Moment.STOP,
+    "SessionEnd": Moment.END,
+}
+_FILES: Final = {
+    "Write": "file_path",
+    "Edit": "file_path",
+    "MultiEdit": "file_path",
+    "NotebookEdit": "notebook_path",
+}
+
+CLAUDE: Final = Tool(
+    name="claude",
+    events=_COMMON,
+    edits=_FILES,
+    patches={},
+    shells={"Bash": "command"},
+    plain_start=True,
+    go_on="block",
+)
+CODEX: Final = Tool(
+    name="codex",
+    events=_COMMON,
+    edits=_FILES,
+    patches={"apply_patch": "command"},
+    shells={"Bash": "command"},
+    plain_start=True,
+    go_on="block",
+)
+GEMINI: Final = Tool(
+    name="gemini",
+    events={
+        "BeforeTool": Moment.BEFORE,
+        "AfterTool": Moment.AFTER,
+        "SessionStart": Moment.START,
+        "AfterAgent": Moment.STOP,
+        "SessionEnd": Moment.END,
+    },
+    edits={"write_file": "file_path", "replace": "file_path"},
+    patches={},
+    shells={"run_shell_command": "command"},
+    plain_start=False,
+    go_on="deny",
+)
+# The plugin is ours, so its events carry the common names; the tool names are opencode's.
+OPENCODE: Final = Tool(
+    name="opencode",
+    events=_COMMON,
+    edits={"write": "filePath", "edit": "filePath", "multiedit": "filePath"},
+    patches={"apply_patch": "patchText", "patch": "patchText"},
+    shells={"bash": "command"},
+    plain_start=False,
+    go_on="",
+)
+
+TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for tool in (CLAUDE, CODEX, GEMINI, OPENCODE)}

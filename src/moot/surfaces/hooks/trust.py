@@ -1,0 +1,151 @@
+"""Trust: Codex runs only hooks its user has trusted, Gemini CLI only those of trusted folders.
+
+Whether to trust is the user's decision: `store` is called for an explicit flag and nothing else.
+Codex is asked through its own app server, so that no file of its is written by us.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from moot import __version__
+from moot.core.errors import Unavailable
+from moot.surfaces.hooks import entries, settings
+from moot.surfaces.hooks.kept import Kept
+from moot.surfaces.hooks.place import Spot
+
+CODEX_SECONDS: Final = 20.0
+TRUST_FOLDER: Final = "TRUST_FOLDER"
+
+
+class CodexHook(NamedTuple):
+    key: str
+    hash: str
+    status: str
+
+
+def store(tool: str, spot: Spot, env: Mapping[str, str]) -> str:
+    """Remember the user's trust; returns what was done. Only on the user's explicit word."""
+    if tool == "codex":
+        return _trust_codex(spot.root, env)
+    if tool == "gemini":
+        return _trust_gemini(spot, env)
+    return f"{tool} asks for no trust"
+
+
+def codex_hooks(root: Path, env: Mapping[str, str]) -> list[CodexHook]:
+    """Our hooks as Codex sees them; Unavailable if Codex is not here or does not answer."""
+    (answer,) = _codex(env, [("hooks/list", {"cwds": [str(root)]})])
+    return list(_ours(answer))
+
+
+def _ours(answer: Mapping[str, Any]) -> Iterator[CodexHook]:
+    for entry in answer.get("data", []):
+        for hook in entry.get("hooks", []):
+            if entries.is_ours("codex", str(hook.get("command", ""))):
+                yield CodexHook(
+                    str(hook.get("key", "")),
+                    str(hook.get("currentHash", "")),
+                    str(hook.get("trustStatus", "")),
+                )
+
+
+def _trust_codex(root: Path, env: Mapping[str, str]) -> str:
+    found = codex_hooks(root, env)
+    if not found:
+        raise Unavailable(
+            "codex_hooks_missing",
+            "Codex does not see the hooks",
+            hint="mark the project as trusted in Codex first, then run this again",
+        )
+    state = {hook.key: {"trusted_hash": hook.hash} for hook in found}
+    edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
+    _codex(env, [("config/batchWrite", {"edits": [edit]})])
+    return f"Codex trusts {len(found)} hooks of this project from now on"
+
+
+def _codex(env: Mapping[str, str], asked: list[tuple[str, Any]]) -> list[dict[str, Any]]:
+    """Ask Codex's app server, one JSON object a line."""
+    codex = shutil.which("codex", path=env.get("PATH"))
+    if codex is None:
+        raise Unavailable("codex_missing", "codex is not on PATH", hint="install Codex first")
+    client = {"clientInfo": {"name": "moot", "version": __version__}}
+    lines: list[dict[str, Any]] = [{"id": 0, "method": "initialize", "params": client}]
+    lines.append({"method": "initialized"})
+    lines += [
+        {"id": number, "method": method, "params": params}
+        for number, (method, params) in enumerate(asked, 1)
+    ]
+    said = _converse([codex, "app-server"], lines, env, len(asked))
+    for number, (method, _params) in enumerate(asked, 1):
+        if "result" not in said.get(number, {}):
+            why = json.dumps(said.get(number, {}).get("error", "no answer"))[:200]
+            raise Unavailable(
+                "codex_failed",
+                f"codex did not do {method}: {why}",
+                hint="review the hooks with /hooks in Codex instead",
+            )
+    return [said[number]["result"] for number in range(1, len(asked) + 1)]
+
+
+def _converse(
+    command: list[str], lines: list[dict[str, Any]], env: Mapping[str, str], last: int
+) -> dict[int, dict[str, Any]]:
+    """Answers by id, read until the last one; the server is ended then."""
+    said: dict[int, dict[str, Any]] = {}
+    try:
+        with subprocess.Popen(
+            ["timeout", str(CODEX_SECONDS), *command] if shutil.which("timeout") else command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(env),
+            text=True,
+        ) as server:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            server.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
+            server.stdin.flush()
+            for text in server.stdout:
+                answer = json.loads(text)
+                if isinstance(answer.get("id"), int) and "method" not in answer:
+                    said[answer["id"]] = answer
+                if last in said:
+                    break
+            server.kill()
+    except (OSError, ValueError) as error:
+        raise Unavailable("codex_failed", f"codex app-server: {error}") from None
+    return said
+
+
+def gemini_trusts(root: Path, env: Mapping[str, str]) -> bool:
+    """Its environment says so, or its list of folders does: for this one or one around it."""
+    if env.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
+        return True
+    try:
+        known = settings.parse(_trusted_folders(env).read_text("utf-8"), "")
+    except OSError:
+        return False
+    return any(
+        known.get(str(folder)) in (TRUST_FOLDER, "TRUST_PARENT") for folder in (root, *root.parents)
+    )
+
+
+def _trust_gemini(spot: Spot, env: Mapping[str, str]) -> str:
+    path = _trusted_folders(env)
+    before = path.read_text("utf-8") if path.exists() else ""
+    known = settings.parse(before, str(path))
+    known[str(spot.root)] = TRUST_FOLDER
+    Kept(spot.workspace).write(path, settings.render(known, before).encode())
+    return f"Gemini CLI trusts {spot.root} from now on"
+
+
+def _trusted_folders(env: Mapping[str, str]) -> Path:
+    home = Path(env.get("HOME") or os.path.expanduser("~"))
+    return home / ".gemini" / "trustedFolders.json"

@@ -1,0 +1,227 @@
+"""What may be wrong with a workspace: one check each, named for the flaw it finds.
+
+A check yields `(message, where)` for each breach; an empty message means its rule's own sentence.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from moot.core.clock import MINUTE, Millis
+from moot.core.errors import MootError, Tampered
+from moot.keys.kept import KeptNotes
+from moot.workspace import trust as trust_files
+from moot.workspace.check import pinned_trust
+from moot.workspace.checkup import Checkup
+from moot.workspace.loss import lost_heads
+from moot.workspace.workspace import lacks
+
+Breaches = Iterator[tuple[str, str | None]]
+
+KNOWN = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "artifacts", "trust.json", ".gitignore"}
+KNOWN |= {"hooks", "opencode-plugin.js"}
+SHOWN = 10
+CLOCK_SLACK: Millis = 5 * MINUTE
+LOW_DISK_BYTES = 64 * 1024 * 1024
+
+
+# The record itself.
+
+
+def unreadable_trust(checkup: Checkup) -> Breaches:
+    if checkup.trust_problem:
+        yield checkup.trust_problem, "trust.json"
+
+
+def changed_trust(checkup: Checkup) -> Breaches:
+    own = checkup.trust
+    place = pinned_trust(checkup.folder, own.origin) if own is not None else None
+    if place is None:
+        return
+    try:
+        pinned = trust_files.read(place).trust()
+    except MootError as error:
+        yield str(error), str(place)
+    else:
+        if pinned != own:
+            yield "", "trust.json"
+
+
+def damaged_store(checkup: Checkup) -> Breaches:
+    for problem in checkup.store_problems[:SHOWN]:
+        yield problem, "ledger.db"
+
+
+def broken_chain(checkup: Checkup) -> Breaches:
+    for error in checkup.derived.broken if checkup.derived is not None else ():
+        yield str(error), error.stream if isinstance(error, Tampered) else None
+
+
+def stale_derivation(checkup: Checkup) -> Breaches:
+    differences = checkup.derived.differences if checkup.derived is not None else []
+    for finding in differences[:SHOWN]:
+        yield finding.message, finding.where
+    if len(differences) > SHOWN:
+        yield f"and {len(differences) - SHOWN} more", None
+
+
+def rolled_back(checkup: Checkup) -> Breaches:
+    if checkup.view is None or checkup.trust is None:
+        return
+    notes, origin = KeptNotes(checkup.folder.path / "kept.db"), checkup.trust.origin
+    note = notes.newest(origin)
+    if note is not None and lacks(checkup.view, checkup.trust, note):
+        yield f"checkpoint {note.number} was made here before and is gone", None
+    for stream, seq in lost_heads(checkup.view, notes.heads(origin)):
+        yield f"event {seq} was here before and is gone or another now", stream
+
+
+def forked(checkup: Checkup) -> Breaches:
+    for record in checkup.view.forks() if checkup.view is not None else ():
+        yield f"a second event was signed for position {record.seq}", record.stream
+
+
+def unpinned(checkup: Checkup) -> Breaches:
+    moved = checkup.view.stale_heads() if checkup.view is not None else []
+    if moved:
+        yield "the newest events are under no checkpoint yet", moved[0][0]
+
+
+def in_use(checkup: Checkup) -> Breaches:
+    ledger = str((checkup.path / "ledger.db").resolve())
+    for process in sorted(Path("/proc").glob("[0-9]*")):
+        if int(process.name) != os.getpid() and ledger in _open_files(process):
+            name = (process / "comm").read_text("utf-8", "replace").strip()
+            yield f"process {process.name} ({name}) has the ledger open", None
+
+
+def _open_files(process: Path) -> set[str]:
+    try:
+        return {os.readlink(link) for link in (process / "fd").iterdir()}
+    except OSError:  # it has ended, or is somebody else's
+        return set()
+
+
+# Files.
+
+
+def unknown_file(checkup: Checkup) -> Breaches:
+    for entry in sorted(checkup.path.iterdir()):
+        if entry.name not in KNOWN:
+            yield "", entry.name
+
+
+def leftover(checkup: Checkup) -> Breaches:
+    unfinished = list(checkup.path.parent.glob(f"{checkup.path.name}.new-*"))
+    for entry in sorted(unfinished + list((checkup.path / "artifacts").glob(".*"))):
+        yield "", str(entry)
+
+
+def missing_artifact(checkup: Checkup) -> Breaches:
+    if checkup.derived is None or checkup.registry is None:
+        return
+    for sha256 in sorted(checkup.derived.cited):
+        if sha256 not in checkup.registry.erased and not checkup.artifacts.has(sha256):
+            yield "", sha256
+
+
+def damaged_artifact(checkup: Checkup) -> Breaches:
+    for sha256 in checkup.stored:
+        try:
+            for _ in checkup.artifacts.chunks(sha256):
+                pass
+        except (MootError, OSError) as error:
+            yield str(error), sha256
+
+
+def uncited_artifact(checkup: Checkup) -> Breaches:
+    if checkup.derived is None or checkup.derived.broken:
+        return
+    for sha256 in checkup.stored:
+        if sha256 not in checkup.derived.cited:
+            yield "", sha256
+
+
+def unfinished_erasure(checkup: Checkup) -> Breaches:
+    erased = checkup.registry.erased if checkup.registry is not None else {}
+    for sha256 in checkup.stored:
+        if sha256 in erased:
+            yield "", sha256
+
+
+# Keys.
+
+
+def exposed_key(checkup: Checkup) -> Breaches:
+    folder = checkup.folder.path
+    private = [*folder.glob("*/*.key"), folder / "folder.json"]
+    for file in sorted(path for path in private if path.exists()):
+        if os.name != "nt" and stat.S_IMODE(file.stat().st_mode) & 0o077:
+            yield f"others may read {file.name}", str(file)
+
+
+def exposed_folder(checkup: Checkup) -> Breaches:
+    folder = checkup.folder.path
+    if os.name != "nt" and folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) & 0o022:
+        yield "", str(folder)
+
+
+def unreadable_key(checkup: Checkup) -> Breaches:
+    if checkup.trust is None:
+        return
+    origin = checkup.trust.origin
+    for file in sorted(checkup.folder.ledger(origin).glob("*.key")):
+        name, _, kid = file.name.removesuffix(".key").partition(".")
+        try:
+            checkup.folder.get(origin, name, kid)
+        except MootError as error:
+            if error.code != "key_exposed":  # a rule of its own
+                yield str(error), str(file)
+
+
+def unpinned_trust(checkup: Checkup) -> Breaches:
+    if checkup.trust is not None and pinned_trust(checkup.folder, checkup.trust.origin) is None:
+        yield "", str(checkup.folder.ledger(checkup.trust.origin) / "trust.json")
+
+
+# Surroundings.
+
+
+def committed(checkup: Checkup) -> Breaches:
+    git = shutil.which("git")
+    if git is None:
+        return
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    listed = subprocess.run(
+        [git, "-C", str(checkup.path.parent), "ls-files", "--", checkup.path.name],
+        capture_output=True,
+        check=False,
+        env=env,
+    )
+    if listed.returncode == 0 and listed.stdout.strip():
+        yield "", checkup.path.name
+
+
+def not_ignored(checkup: Checkup) -> Breaches:
+    if not (checkup.path / ".gitignore").is_file():
+        yield "", ".gitignore"
+
+
+def clock_off(checkup: Checkup) -> Breaches:
+    newest = checkup.derived.newest if checkup.derived is not None else None
+    if newest is None or checkup.registry is None or checkup.registry.clock != "system":
+        return
+    ahead = newest.at - checkup.now
+    if ahead > CLOCK_SLACK:
+        yield f"the last event is {ahead // MINUTE} minutes ahead of this machine's clock", None
+
+
+def low_disk(checkup: Checkup) -> Breaches:
+    free = shutil.disk_usage(checkup.path).free
+    if free < LOW_DISK_BYTES:
+        yield f"only {free // 2**20} MiB are free where the record is kept", str(checkup.path)

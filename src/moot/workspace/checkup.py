@@ -1,0 +1,77 @@
+"""What a doctor looks at: one workspace, opened read-only, each thing read at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from moot.core.clock import Millis
+from moot.core.errors import MootError
+from moot.core.registry.model import State as Registry
+from moot.engine.keys import Trust
+from moot.engine.machines import Machines
+from moot.engine.rebuild import Derived, compare
+from moot.engine.replay import Replay
+from moot.keys.folder import KeyFolder
+from moot.store.artifacts import FileArtifacts
+from moot.store.sqlite.reader import SqliteReader
+from moot.store.sqlite.view import SqliteView
+from moot.workspace import trust as trust_files
+
+
+class Checkup:
+    """One look at one workspace; each thing is read at most once, and only if a check asks."""
+
+    def __init__(self, path: Path, folder: KeyFolder, now: Millis) -> None:
+        self.path = path
+        self.folder = folder
+        self.now = now
+        self.artifacts = FileArtifacts(path / "artifacts")
+        self.trust: Trust | None = None
+        self.view: SqliteView | None = None
+        self.trust_problem = ""
+        self.store_problems: list[str] = []
+
+    @contextmanager
+    def opened(self) -> Iterator[Checkup]:
+        """Open what can be opened, read-only; what cannot is remembered as a problem."""
+        with ExitStack() as stack:
+            self._read_trust()
+            self._open(stack)
+            yield self
+
+    def _read_trust(self) -> None:
+        try:
+            self.trust = trust_files.read(self.path / "trust.json").trust()
+        except MootError as error:
+            self.trust_problem = str(error)
+
+    def _open(self, stack: ExitStack) -> None:
+        try:
+            reader = stack.enter_context(closing(SqliteReader(self.path / "ledger.db")))
+            self.store_problems = reader.integrity()
+            if not self.store_problems:
+                self.view = stack.enter_context(reader.read())
+        except MootError as error:
+            self.store_problems = [str(error)]
+
+    @cached_property
+    def derived(self) -> Derived | None:
+        if self.view is None or self.trust is None:
+            return None
+        return compare(self.view, Replay(self.trust, Machines()))
+
+    @cached_property
+    def registry(self) -> Registry | None:
+        if self.view is None or self.trust is None:
+            return None
+        try:
+            return Replay(self.trust, Machines()).registry(self.view)
+        except MootError:
+            return None
+
+    @cached_property
+    def stored(self) -> list[str]:
+        return list(self.artifacts.all())

@@ -1,0 +1,29 @@
+"""A real terminal around a real process: what a person sees and types."""
+
+from __future__ import annotations
+
+import os
+import pty
+import sys
+from collections.abc import Sequence
+
+from cli.project import MOOT, Project
+
+
+def on_a_terminal(project: Project, *words: str, typed: Sequence[str] = (), **settings: str) -> str:
+    """All that appeared; each text in `typed` is entered when a prompt (`...: `) is waiting."""
+    pid, master = pty.fork()
+    if pid == 0:  # the child
+        os.chdir(project.root)
+        os.execve(sys.executable, [*MOOT, *words], {**project.env, "TERM": "xterm", **settings})
+    seen, answers = b"", list(typed)
+    try:
+        while piece := os.read(master, 65_536):
+            seen += piece
+            if answers and seen.endswith(b": "):
+                os.write(master, answers.pop(0).encode() + b"\n")
+    except OSError:  # Linux says so when the child has closed its end
+        pass
+    os.close(master)
+    os.waitpid(pid, 0)
+    return seen.decode()

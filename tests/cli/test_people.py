@@ -1,0 +1,146 @@
+"""A person's key: made and unlocked with a passphrase, never by an agent, never by accident."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.project import Project
+from cli.terminal import on_a_terminal
+from moot.core.names import OPERATOR
+from moot.keys.folder import KeyFolder
+from moot.keys.held import FolderKeys, Passphrase
+
+HUMAN = ("agent", "register", "ada-person", "--human")
+
+
+@pytest.fixture(autouse=True)
+def _cheap(cheap_locks: None) -> None:
+    del cheap_locks
+
+
+@pytest.fixture
+def peopled(bare: Project, passphrase: str) -> Project:
+    bare.ok("init", MOOT_PASSPHRASE_FILE=passphrase)
+    return bare
+
+
+def test_init_makes_the_operator_when_it_can_read_a_passphrase(peopled: Project) -> None:
+    shown = peopled.ok("agent", "show", "operator")
+    assert (shown["class"], shown["status"]) == ("human", "active")
+    (file,) = peopled.keys.glob("*/operator.*.key")
+    assert '"locked"' in file.read_text()
+    assert '"secret": null' in file.read_text()
+    assert "added later" not in peopled.ok("verify")["key_status"]
+
+
+def test_a_real_process_makes_and_unlocks_it_too(bare: Project, passphrase: str) -> None:
+    """Once at the real cost, in processes of their own."""
+    made = bare.spawn("init", "--json", MOOT_PASSPHRASE_FILE=passphrase)
+    assert made.data["operator"] is True
+    asked = bare.spawn(*HUMAN, "--json", MOOT_PASSPHRASE_FILE=passphrase)
+    assert asked.data["class"] == "human"
+
+
+def test_without_one_it_waits_and_the_verdict_says_so(bare: Project, passphrase: str) -> None:
+    made = bare.ok("init")
+    assert made["operator"] is False
+    bare.ok("agent", "register", "amber-otter")
+    bare.ok("agent", "register", "operator", "--human", MOOT_PASSPHRASE_FILE=passphrase)
+    assert "added later: operator" in bare.ok("verify")["key_status"]
+
+
+def test_a_passphrase_is_required(bare: Project) -> None:
+    bare.ok("init")
+    assert bare.refused(*HUMAN) == ("passphrase_required", 1)
+    assert not list(bare.keys.glob("*/ada-person.*"))
+
+
+def test_an_unreadable_passphrase_file_is_said(bare: Project, tmp_path: Path) -> None:
+    missing = str(tmp_path / "none")
+    assert bare.refused("init", MOOT_PASSPHRASE_FILE=missing) == ("unreadable_file", 4)
+    assert not (bare.root / ".moot").exists()
+
+
+def test_an_agent_may_not_make_a_persons_key(peopled: Project, passphrase: str) -> None:
+    settings = {"MOOT_AGENT": "amber-otter", "MOOT_PASSPHRASE_FILE": passphrase}
+    assert peopled.refused(*HUMAN, **settings) == ("human_key_required", 1)
+    assert not list(peopled.keys.glob("*/ada-person.*"))
+
+
+def test_a_second_person_needs_the_first(peopled: Project, passphrase: str) -> None:
+    peopled.ok(*HUMAN, MOOT_PASSPHRASE_FILE=passphrase)
+    assert peopled.ok("verify")["verdict"] == "valid"
+
+
+def test_the_first_persons_key_must_be_here(
+    peopled: Project, passphrase: str, tmp_path: Path
+) -> None:
+    (file,) = peopled.keys.glob("*/operator.*.key")
+    file.rename(tmp_path / "elsewhere")
+    refused = peopled.refused(*HUMAN, MOOT_PASSPHRASE_FILE=passphrase)
+    assert refused == ("human_key_required", 1)
+    assert not list(peopled.keys.glob("*/ada-person.*"))
+    assert "ada-person" not in [one["agent"] for one in peopled.ok("agent", "list")["agents"]]
+
+
+def test_a_wrong_passphrase_opens_nothing(peopled: Project, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong"
+    wrong.write_text("not this one")
+    refused = peopled.refused(*HUMAN, MOOT_PASSPHRASE_FILE=str(wrong))
+    assert refused == ("wrong_passphrase", 1)
+    assert not list(peopled.keys.glob("*/ada-person.*"))
+
+
+def test_a_key_unlocked_by_a_file_was_unattended(peopled: Project) -> None:
+    """Whether a person sat there is known to the engine, and to the protocols that record it."""
+    shown = peopled.ok("agent", "show", "operator")
+    origin = peopled.ok("trust", "show")["origin"]
+    text = "correct horse battery staple"
+    for attended in (True, False):
+        keys = FolderKeys(
+            KeyFolder(peopled.keys),
+            origin,
+            lambda _name, attended=attended: Passphrase(text, attended),  # type: ignore[misc]
+        )
+        held = keys.find(OPERATOR, shown["kid"])
+        assert held is not None
+        assert held.attended is attended
+
+
+def test_a_person_signs_only_when_named(project: Project, passphrase: str) -> None:
+    """An agent's environment lends no person's consent, even where the passphrase can be read."""
+    settings = {"MOOT_PASSPHRASE_FILE": passphrase}
+    project.ok("agent", "register", "operator", "--human", **settings)
+    (old,) = project.keys.glob("*/amber-otter.*.key")
+    old.unlink()
+    refused = project.refused("agent", "rotate", "amber-otter", MOOT_AGENT="teal-crane", **settings)
+    assert refused == ("not_endorsed", 1)
+    project.ok("agent", "rotate", "amber-otter", **settings)
+    assert project.ok("verify")["verdict"] == "valid"
+
+
+def test_an_empty_passphrase_is_none(bare: Project, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.write_text("\n")
+    bare.ok("init")
+    refused = bare.refused(*HUMAN, MOOT_PASSPHRASE_FILE=str(empty))
+    assert refused == ("passphrase_required", 1)
+    made = bare.ok("agent", "list")
+    assert made["agents"] == []
+
+
+def test_at_a_terminal_the_passphrase_is_typed_twice_and_never_shown(bare: Project) -> None:
+    """The one prompt there is, in a real terminal, at the real cost."""
+    seen = on_a_terminal(bare, "init", typed=["open sesame", "open sesame"])
+    assert "new passphrase for operator" in seen
+    assert "once more" in seen
+    assert "open sesame" not in seen
+    assert bare.ok("agent", "show", "operator")["class"] == "human"
+
+
+def test_at_a_terminal_an_empty_passphrase_means_later(bare: Project) -> None:
+    seen = on_a_terminal(bare, "init", typed=["", ""])
+    assert "no person's key yet" in seen
+    assert bare.ok("agent", "list")["agents"] == []

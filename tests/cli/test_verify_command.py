@@ -1,0 +1,325 @@
+"""`moot verify`: live, one part, or a file; every verdict with its line and its exit code."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.damage import edit, of
+from cli.project import LIST, Project
+from cli.terminal import on_a_terminal
+from moot.example.commands import Ask
+from moot.surfaces.cli.progress import progress
+
+FACETS = {
+    "verdict",
+    "integrity",
+    "authenticity",
+    "completeness",
+    "freshness",
+    "key_status",
+    "artifacts",
+    "custody",
+    "first_bad",
+    "last_trusted",
+    "checks",
+    "findings",
+}
+
+
+@pytest.fixture
+def busy(project: Project) -> Project:
+    """Three events of keys, three of errands: in an export events 1 to 3, then 4 to 6."""
+    errands = [Ask(title=f"errand {number}", of="teal-crane") for number in range(3)]
+    project.execute("amber-otter", *errands)
+    return project
+
+
+def verdict(project: Project, *words: str, **settings: str) -> tuple[str, int, str]:
+    """The verdict, the exit code, and the line for people."""
+    done = project.json("verify", *words, **settings)
+    line = project.run("verify", *words, **settings).out.splitlines()[0]
+    return done.data["verdict"], done.code, line
+
+
+def codes(project: Project, *words: str) -> list[str]:
+    return [found["code"] for found in project.json("verify", *words).data["findings"]]
+
+
+# What holds.
+
+
+def test_a_sound_workspace_is_intact(busy: Project) -> None:
+    assert verdict(busy) == ("valid", 0, "INTACT · 6 events · complete up to checkpoint 4")
+
+
+def test_the_data_has_the_fields_others_rely_on(busy: Project) -> None:
+    data = busy.ok("verify")
+    assert set(data) >= FACETS
+    assert (data["first_bad"], data["last_trusted"]) == (None, None)
+    assert {"name", "ok", "detail"} == set(data["checks"][0])
+
+
+def test_people_read_facets_and_custody(busy: Project) -> None:
+    out = busy.run("verify").out
+    assert "integrity     intact" in out
+    assert "2 agents, 1 custodian: which one wrote is recorded" in out
+    assert "stream" not in out.lower()
+    assert "registry" not in out
+
+
+def test_one_part_is_checked_with_the_keys_it_rests_on(busy: Project) -> None:
+    busy.execute("amber-otter", Ask(title="x", of="teal-crane"), stream="example/other")
+    data = busy.ok("verify", LIST)
+    assert (data["verdict"], data["events"], data["streams"]) == ("valid", 6, 2)
+
+
+def test_a_file_needs_no_workspace_but_trust(busy: Project, tmp_path: Path) -> None:
+    busy.ok("ledger", "export", "-o", "record.moot")
+    busy.ok("trust", "export", "-o", "trust.json")
+    file, trust = busy.root / "record.moot", busy.root / "trust.json"
+    stranger = Project(tmp_path, tmp_path / "no keys")
+    assert verdict(stranger, str(file), "--trust", str(trust))[:2] == ("valid", 0)
+    assert verdict(stranger, str(file)) == (
+        "unknown-key",
+        1,
+        "UNKNOWN KEY · 6 events · no trust file was given",
+    )
+    assert not (tmp_path / "no keys").exists()
+
+
+def test_the_pinned_trust_is_used_for_a_file(busy: Project) -> None:
+    busy.ok("ledger", "export", "-o", "record.moot")
+    assert verdict(busy, "record.moot")[:2] == ("valid", 0)
+
+
+def test_several_processes_say_the_same(busy: Project) -> None:
+    busy.ok("ledger", "export", "-o", "record.moot")
+    one = busy.spawn("verify", "record.moot", "--json")
+    assert busy.spawn("verify", "record.moot", "--jobs", "2", "--json").out == one.out
+
+
+def test_checking_writes_nothing(busy: Project) -> None:
+    def everything() -> dict[str, str]:
+        files = [*busy.root.rglob("*"), *busy.keys.rglob("*")]
+        return {
+            str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in files
+            if path.is_file() and not path.name.endswith(("-shm", "-wal"))
+        }
+
+    busy.execute("amber-otter", Ask(title="one more", of="teal-crane"))
+    before = everything()
+    busy.run("verify")
+    busy.run("verify", LIST)
+    busy.run("ledger", "doctor")
+    assert everything() == before
+
+
+# What does not.
+
+
+def test_a_changed_event_is_named(busy: Project) -> None:
+    changed = "CAST(replace(CAST(body AS TEXT), 'errand 1', 'errand 9') AS BLOB)"
+    edit(busy.ledger, f"UPDATE events SET body = {changed} WHERE seq = 1 AND {of(LIST)}")
+    assert verdict(busy) == ("tampered", 1, "DAMAGED at event 5; trusted up to 4")
+
+
+def test_an_unreadable_event_gets_a_verdict_not_an_error(busy: Project) -> None:
+    edit(busy.ledger, f"UPDATE events SET body = x'00ff' WHERE seq = 1 AND {of(LIST)}")
+    assert verdict(busy) == ("tampered", 1, "DAMAGED at event 5; trusted up to 4")
+
+
+def test_a_deleted_event_is_named(busy: Project) -> None:
+    edit(busy.ledger, f"DELETE FROM events WHERE seq = 1 AND {of(LIST)}")
+    assert verdict(busy) == ("tampered", 1, "DAMAGED at event 5; trusted up to 4")
+
+
+def test_a_tail_cut_off_is_noticed_by_the_checkpoint(busy: Project) -> None:
+    edit(busy.ledger, f"DELETE FROM events WHERE seq = 2 AND {of(LIST)}")
+    name, code, line = verdict(busy)
+    assert (name, code) == ("truncated", 1)
+    assert line.startswith("CUT SHORT · 5 events")
+    assert "kept_missing" in codes(busy)
+
+
+def test_a_damaged_checkpoint_is_named(busy: Project) -> None:
+    edit(busy.ledger, "UPDATE notes SET note = replace(note, 'moot ', 'Moot ')")
+    name, code, _ = verdict(busy)
+    assert (name, code) == ("tampered", 1)
+
+
+def test_a_lost_tree_of_heads_is_no_crash(busy: Project) -> None:
+    edit(busy.ledger, "DELETE FROM nodes")
+    assert verdict(busy)[:2] == ("unproven", 3)
+
+
+def test_a_removed_history_is_rolled_back_even_if_asked_for_by_name(busy: Project) -> None:
+    busy.execute("amber-otter", Ask(title="x", of="teal-crane"), stream="example/other")
+    edit(
+        busy.ledger,
+        f"DELETE FROM events WHERE {of('example/other')}",
+        "DELETE FROM streams WHERE name = 'example/other'",
+    )
+    assert "kept_missing" in codes(busy, "example/other")
+    assert verdict(busy)[1] == 1
+
+
+def test_events_after_the_checkpoint_are_unproven(busy: Project, tmp_path: Path) -> None:
+    """An agent with a key folder of its own makes no checkpoint."""
+    own = Project(busy.root, tmp_path / "own")
+    busy.ok("agent", "register", "coral-finch", "--keys", str(own.keys))
+    own.execute("coral-finch", Ask(title="mine", of="teal-crane"))
+    name, code, line = verdict(busy)
+    assert (name, code) == ("unproven", 3)
+    assert line == "UNPROVEN · 8 events · 1 events follow the checkpoint (example/today)"
+    busy.ok("ledger", "checkpoint")
+    assert verdict(busy)[:2] == ("valid", 0)
+
+
+def test_a_workspace_that_the_key_folder_never_met_is_unknown(
+    busy: Project, tmp_path: Path
+) -> None:
+    assert verdict(busy, MOOT_KEYS=str(tmp_path / "none"))[:2] == ("unknown-key", 1)
+
+
+def test_another_ledgers_trust_is_no_trust(busy: Project, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    other = Project(tmp_path / "elsewhere", tmp_path / "other keys")
+    other.ok("init")
+    other.ok("trust", "export", "-o", "trust.json")
+    words = ("--trust", str(other.root / "trust.json"))
+    assert verdict(busy, *words)[:2] == ("unknown-key", 1)
+
+
+def test_a_minimum_makes_an_old_export_rolled_back(busy: Project) -> None:
+    busy.ok("ledger", "export", "-o", "old.moot")
+    busy.ok("agent", "register", "coral-finch")
+    busy.ok("trust", "export", "-o", "trust.json", "--minimum")
+    name, code, line = verdict(busy, "old.moot", "--trust", "trust.json")
+    assert (name, code) == ("rolled-back", 1)
+    assert line.startswith("ROLLED BACK · 6 events")
+
+
+def test_a_changed_artifact_is_damage(project: Project) -> None:
+    project.ok("agent", "revoke", "amber-otter", "--reason", "lost")
+    (file,) = (project.root / ".moot" / "artifacts").glob("??/*")
+    file.write_bytes(file.read_bytes().replace(b"registry", b"registri"))
+    assert verdict(project)[:2] == ("tampered", 1)
+
+
+# What cannot be read.
+
+
+@pytest.mark.parametrize("content", [b"", b"{}\n", b"\xff\xfe", b"not a record", b"[" * 100_000])
+def test_a_file_that_is_no_record_is_damaged_at_line_1(project: Project, content: bytes) -> None:
+    (project.root / "junk.moot").write_bytes(content)
+    assert verdict(project, "junk.moot") == (
+        "tampered",
+        1,
+        "DAMAGED at line 1; nothing is trusted",
+    )
+
+
+def test_a_header_never_chooses_a_path(project: Project) -> None:
+    (project.keys / "trust.json").write_text("{}")
+    header = {"digest": "0" * 64, "format": "moot-bundle/1", "lines": 0, "origin": "moot.ledger/.."}
+    (project.root / "evil.moot").write_text(json.dumps(header) + "\n")
+    assert verdict(project, "evil.moot")[:2] == ("tampered", 1)
+
+
+def test_a_folder_or_a_missing_file_is_unreadable(project: Project) -> None:
+    assert project.refused("verify", ".") == ("unreadable_file", 4)
+    assert project.refused("verify", "gone.moot") == ("unreadable_file", 4)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"format": "moot-trust/2"}'])
+def test_a_bad_trust_file_cannot_be_used(project: Project, content: str) -> None:
+    (project.root / "trust.json").write_text(content)
+    assert project.refused("verify", "--trust", "trust.json") == ("bad_trust", 4)
+    assert project.refused("verify", "--trust", "none.json") == ("no_trust", 4)
+
+
+def test_a_ledger_file_that_is_none_cannot_be_read(project: Project) -> None:
+    project.ledger.write_bytes(b"this was a database once" * 100)
+    assert project.refused("verify") == ("store_damaged", 4)
+
+
+# Pages.
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("html", "<!doctype"), ("md", "# "), ("json", "{")])
+def test_the_verdict_as_a_page(busy: Project, suffix: str, start: str) -> None:
+    busy.ok("ledger", "export", "-o", "record.moot")
+    busy.ok("verify", "record.moot", "-o", f"verdict.{suffix}")
+    text = (busy.root / f"verdict.{suffix}").read_text()
+    assert text.lower().startswith(start)
+    assert "INTACT" in text
+    digest = hashlib.sha256((busy.root / "record.moot").read_bytes()).hexdigest()
+    assert digest in text
+    assert "moot verify record.moot" in text
+
+
+def test_a_live_verdict_has_no_file_to_prove_it(busy: Project) -> None:
+    busy.ok("verify", "-o", "verdict.md")
+    assert "No proof was written beside it" in (busy.root / "verdict.md").read_text()
+
+
+def test_an_unknown_form_is_wrong_usage(busy: Project) -> None:
+    assert busy.refused("verify", "-o", "verdict.pdf") == ("usage", 2)
+    assert not (busy.root / "verdict.pdf").exists()
+
+
+def test_a_page_is_written_for_a_bad_record_too(busy: Project) -> None:
+    edit(busy.ledger, f"DELETE FROM events WHERE seq = 1 AND {of(LIST)}")
+    assert busy.json("verify", "-o", "verdict.md").code == 1
+    assert "DAMAGED" in (busy.root / "verdict.md").read_text()
+
+
+# Trust is not taken from what is being checked.
+
+
+def test_a_changed_trust_file_in_the_workspace_changes_no_verdict(
+    busy: Project, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    other = Project(tmp_path / "other", tmp_path / "other keys")
+    other.ok("init")
+    file = busy.root / ".moot" / "trust.json"
+    said = json.loads(file.read_text())
+    said["checkpoint"] = json.loads(other.pinned.read_text())["checkpoint"]
+    file.write_text(json.dumps(said))
+    assert verdict(busy)[:2] == ("valid", 0)
+    assert busy.refused("status") == ("trust_changed", 1)
+    assert busy.json("ledger", "doctor").data["findings"][0]["code"] == "trust_changed"
+
+
+def test_an_unreadable_trust_file_in_the_workspace_cannot_run(busy: Project) -> None:
+    (busy.root / ".moot" / "trust.json").write_text("{}")
+    assert busy.refused("verify") == ("bad_trust", 4)
+
+
+# Progress.
+
+
+def test_long_work_shows_a_bar_to_a_person(busy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moot.surfaces.cli.progress.QUIET_SECONDS", -1.0)
+    busy.ok("ledger", "export", "-o", "record.moot")
+    assert on_a_terminal(busy, "verify", "record.moot").startswith("\x1b[32mINTACT")
+    with progress("checking") as tell:
+        assert tell is None  # the tests' standard error is no terminal
+    monkeypatch.setattr("sys.stderr", _Terminal())
+    with progress("checking") as tell:
+        assert tell is not None
+        tell(3, 9)
+    assert "checking" in sys.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True

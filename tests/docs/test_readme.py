@@ -1,0 +1,114 @@
+"""Every `console` block in our pages is run, in order, and prints what the page says it prints.
+
+A page gets a fresh git repository called `shop` and an empty home. Lines that begin with `$ ` are
+commands; what follows, up to the next one, is their output. Before comparing, both sides are made
+comparable by `comparable`, and by nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Step(NamedTuple):
+    command: str
+    output: str
+
+
+def steps(page: str) -> list[Step]:
+    """All commands of a page with the output it shows for each."""
+    found = []
+    for block in _BLOCK.findall(page):
+        assert block.startswith("$ "), f"a console block begins with a command: {block!r}"
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            found.append(Step(command, output))
+    return found
+
+
+# What differs from run to run, and the word that stands for it.
+_VARIES = (
+    (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"), "TIME"),
+    (re.compile(r"\b\d{5}( \d{5}){3}\b"), "FINGERPRINT"),
+    (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
+    (re.compile(r"\b[0-9a-f]{8}(?=…|\b)"), "KEY"),
+    (re.compile(r"(?<!\S)/\S*/(?=(\.moot|keys)\b)"), "PATH/"),
+)
+
+
+def comparable(text: str) -> str:
+    """Times, fingerprints, hashes, key ids and the folders above `.moot` and `keys` as words.
+
+    White space at the ends of lines and of the whole does not count; all else does.
+    """
+    for pattern, word in _VARIES:
+        text = pattern.sub(word, text)
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    place = tmp_path / "shop"
+    place.mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=place, env=_environment(place), check=True)
+    return place
+
+
+def _environment(place: Path) -> dict[str, str]:
+    return {
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(place.parent),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+def run(command: str, place: Path) -> str:
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=place,
+        env=_environment(place),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.stdout
+
+
+def with_blocks() -> list[Path]:
+    return [page for page in PAGES if steps(page.read_text("utf-8"))]
+
+
+def test_the_readme_shows_commands() -> None:
+    assert ROOT / "README.md" in with_blocks()
+
+
+@pytest.mark.parametrize("page", with_blocks(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_print_what_the_page_says(page: Path, shop: Path) -> None:
+    for step in steps(page.read_text("utf-8")):
+        assert comparable(run(step.command, shop)) == comparable(step.output), step.command
+
+
+def test_only_what_varies_is_made_comparable() -> None:
+    text = "a /tmp/x y/shop/.moot 00112233… 12345 67890 12345 67890 2026-11-15T04:19:57.392Z 4161"
+    assert comparable(f"  {text}  \n\n") == "a /tmp/x y/shop/.moot KEY… FINGERPRINT TIME 4161"
+    assert comparable("keys         /home/you/moot/keys") == "keys         PATH/keys"
+    assert comparable("sha256 " + "ab" * 32) == "sha256 HASH"
+    assert comparable("12 events, 3 of 4") == "12 events, 3 of 4"
+
+
+def test_a_block_is_cut_at_its_commands() -> None:
+    page = "x\n```console\n$ one\nout\n\nmore\n$ two\n```\n```\n$ not a console block\n```\n"
+    assert steps(page) == [Step("one", "out\n\nmore\n"), Step("two", "")]

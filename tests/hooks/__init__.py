@@ -1,0 +1,1 @@
+"""Hooks: decisions, fail-closed, installing. Real git, real processes where it matters."""

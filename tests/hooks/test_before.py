@@ -1,0 +1,202 @@
+"""Before an edit: who is stopped, who is not, and what is on record afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hooks.yard import CRANE, OTTER, Yard, call, reason
+
+EDITS = (
+    "claude-write",
+    "claude-edit",
+    "claude-multiedit",
+    "claude-notebook",
+    "claude-subagent",
+    "codex-patch",
+    "codex-heredoc",
+    "gemini-write",
+    "gemini-replace",
+    "opencode-write",
+    "opencode-edit",
+    "opencode-patch",
+)
+
+
+def tool_of(name: str) -> str:
+    return name.partition("-")[0]
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_of_a_held_file_is_stopped_with_the_reason(yard: Yard, name: str) -> None:
+    yard.reserve(CRANE, "a.txt", work="bb-12")
+    said = reason(yard.hook(tool_of(name), call(name, yard.root)))
+    for part in ("a.txt is held by teal-crane", "active", "last seen", "working on bb-12", "since"):
+        assert part in said
+    assert "moot event blocked --from amber-otter --to teal-crane" in said
+    assert "--takeover-stale" not in said
+    assert yard.owners() == {"a.txt": CRANE}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_of_a_free_file_is_allowed_and_reserved(yard: Yard, name: str) -> None:
+    reply = yard.hook(tool_of(name), call(name, yard.root))
+    assert reply == ("", "", 0)
+    held = {one.scope: one for one in yard.presence.live}
+    assert held["a.txt"].owner == OTTER
+    assert all(one.automatic for one in held.values())
+    assert held["a.txt"].branch == "main"
+
+
+def test_two_worktrees_of_one_repository_collide_on_the_same_file(yard: Yard) -> None:
+    assert yard.hook("claude", call("claude-write", yard.root), CRANE).out == ""
+    said = reason(yard.hook("claude", call("claude-write", yard.other), OTTER))
+    assert "a.txt is held by teal-crane" in said
+    assert "on branch main" in said
+
+
+def test_the_refusal_comes_before_the_write_and_is_on_record_once(yard: Yard) -> None:
+    yard.reserve(CRANE, "a.txt")
+    for _ in range(3):
+        reason(yard.hook("claude", call("claude-write", yard.other)))
+    (noted,) = yard.events("INCURSION")
+    assert noted["from_agent"] == OTTER
+    assert noted["payload"]["owner_agent"] == CRANE
+    assert noted["payload"]["incursion_kind"] == "exact"
+    assert (yard.root / "a.txt").read_text("utf-8") == "one\n"
+
+
+def test_a_folder_that_is_held_holds_its_files(yard: Yard) -> None:
+    yard.reserve(CRANE, "src/*")
+    said = reason(yard.hook("claude", call("claude-write", yard.root, "src/deep/x.py")))
+    assert "src/deep/x.py is held by teal-crane as part of src/*" in said
+
+
+def test_one_held_file_stops_a_whole_patch_and_nothing_of_it_is_reserved(yard: Yard) -> None:
+    yard.reserve(CRANE, "d.txt")
+    assert "d.txt is held" in reason(yard.hook("codex", call("codex-patch", yard.root)))
+    assert yard.owners() == {"d.txt": CRANE}
+
+
+def test_a_patch_claims_what_it_adds_deletes_and_moves_on_both_sides(yard: Yard) -> None:
+    assert yard.hook("codex", call("codex-patch", yard.root)).out == ""
+    assert set(yard.owners()) == {"new/b.txt", "a.txt", "d.txt", "mv.txt", "moved.txt"}
+
+
+def test_a_patch_in_a_shell_is_read_from_where_the_shell_went(yard: Yard) -> None:
+    said = call("codex-heredoc", yard.root)
+    said["tool_input"]["command"] = "cd src && " + said["tool_input"]["command"]
+    assert yard.hook("codex", said).out == ""
+    assert set(yard.owners()) == {"src/a.txt"}
+
+
+def test_relative_paths_are_relative_to_the_cwd_the_tool_sent(yard: Yard) -> None:
+    said = call("gemini-write", yard.root, cwd=str(yard.root / "sub"))
+    assert yard.hook("gemini", said).out == ""
+    assert set(yard.owners()) == {"sub/a.txt"}
+
+
+def test_an_agent_that_went_elsewhere_is_still_stopped(yard: Yard, tmp_path: Path) -> None:
+    yard.reserve(CRANE, "a.txt")
+    said = call("claude-write", yard.root, cwd=str(tmp_path))
+    assert "held by teal-crane" in reason(yard.hook("claude", said))
+
+
+def test_a_link_to_a_held_file_is_no_way_around(yard: Yard) -> None:
+    yard.reserve(CRANE, "a.txt")
+    (yard.root / "link.txt").symlink_to("a.txt")
+    said = reason(yard.hook("claude", call("claude-write", yard.root, "link.txt")))
+    assert "a.txt is held by teal-crane" in said
+
+
+def test_what_one_holds_oneself_is_recorded_once(yard: Yard) -> None:
+    for _ in range(3):
+        assert yard.hook("claude", call("claude-write", yard.root)).out == ""
+    assert yard.presence.fencing == 1
+
+
+def test_files_outside_of_every_workspace_are_nobodys_business(yard: Yard, tmp_path: Path) -> None:
+    said = call("claude-write", tmp_path, "notes.txt", cwd=str(yard.root))
+    assert yard.hook("claude", said, None) == ("", "", 0)
+    assert yard.owners() == {}
+
+
+def test_reading_tools_and_plain_shell_commands_pass(yard: Yard) -> None:
+    yard.reserve(CRANE, "a.txt")
+    read = call("claude-write", yard.root, tool_name="Read")
+    assert yard.hook("claude", read).out == ""
+    assert yard.hook("claude", call("claude-bash", yard.root)).out == ""
+
+
+@pytest.mark.parametrize(("minutes", "word"), [(16, "stale"), (31, "evicted")])
+def test_the_quiet_still_stop_an_edit_but_may_be_taken_over(
+    tmp_path: Path, minutes: int, word: str
+) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    clock = {"MOOT_CLOCK": "2026-02-18T16:00:00Z"}
+    yard = Yard(root, tmp_path / "keys", **clock)
+    yard.git("init", "--quiet")
+    yard.ok("init")
+    for agent in (OTTER, CRANE):
+        yard.ok("agent", "register", agent)
+    assert yard.hook("claude", call("claude-write", root), CRANE).out == ""
+    later = f"2026-02-18T16:{minutes}:00Z"
+    said = reason(yard.hook("claude", call("claude-write", root), MOOT_CLOCK=later))
+    assert f"({word}, last seen {minutes} min ago)" in said
+    assert "moot reserve a.txt --takeover-stale" in said
+    assert yard.owners() == {"a.txt": CRANE}
+
+
+def test_a_session_that_joined_acts_without_a_name_in_the_environment(yard: Yard) -> None:
+    yard.hook("claude", call("claude-start", yard.root), None)
+    assert yard.hook("claude", call("claude-write", yard.root), None).out == ""
+    (owner,) = yard.owners().values()
+    assert owner not in (OTTER, CRANE)
+    said = reason(yard.hook("claude", call("claude-write", yard.root)))
+    assert f"held by {owner}" in said
+
+
+def test_a_session_nobody_knows_is_stopped_with_the_hint_to_run(yard: Yard) -> None:
+    said = reason(yard.hook("claude", call("claude-write", yard.root), None))
+    assert "actor_required" in said
+    assert "moot run" in said
+    assert yard.owners() == {}
+
+
+def test_a_session_whose_name_was_adopted_no_longer_acts_under_it(yard: Yard) -> None:
+    from moot.core.machine import KeyClass
+    from moot.engine.agents import rotate
+
+    yard.hook("claude", call("claude-start", yard.root), None)
+    with yard.workspace() as space:
+        (name,) = set(space.engine.registry().agents) - {OTTER, CRANE}
+        old = space.keys.find(name, space.engine.registry().agents[name].kid)
+        assert old is not None
+        fresh = space.folder.add(space.trust.origin, name, KeyClass.AGENT)
+        custodian = space.folder.custodian
+        rotate(
+            space.engine,
+            name,
+            fresh,
+            endorser=old.signer,
+            custodian=custodian,
+            reason="adopted",
+            new_holder=True,
+        )
+    said = reason(yard.hook("claude", call("claude-write", yard.root), None))
+    assert "session_replaced" in said
+
+
+def test_a_name_that_is_set_wins_over_the_session(yard: Yard) -> None:
+    yard.hook("claude", call("claude-start", yard.root), None)
+    assert yard.hook("claude", call("claude-write", yard.root), OTTER).out == ""
+    assert yard.owners() == {"a.txt": OTTER}
+
+
+def test_allow_is_never_answered(yard: Yard) -> None:
+    for name in EDITS:
+        out = yard.hook(tool_of(name), call(name, yard.root)).out
+        assert out == "" or json.loads(out)["decision"] == "block"

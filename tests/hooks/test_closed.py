@@ -1,0 +1,167 @@
+"""Trouble: closed inside a workspace with one line of reason, silent outside of one."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hooks.yard import CRANE, OTTER, Yard, call, reason
+from moot.surfaces.hooks import before, door
+from moot.surfaces.hooks.call import MAX_BYTES
+
+BROKEN = {
+    "empty": b"",
+    "blank": b"  \n",
+    "not_json": b"{half",
+    "not_an_object": b"[1, 2]",
+    "not_text": b"\xff\xfe\x00",
+    "too_deep": b'{"a":' + b"[" * 100_000,
+    "too_long": b" " * (MAX_BYTES + 1),
+    "no_event": b"{}",
+    "newer_event": b'{"hook_event_name": "BeforeEverything"}',
+    "event_of_another_kind": b'{"hook_event_name": 7}',
+}
+
+
+@pytest.mark.parametrize("tool", ["claude", "codex", "gemini", "opencode"])
+@pytest.mark.parametrize("kind", BROKEN)
+def test_what_cannot_be_read_is_refused_in_one_line_inside_a_workspace(
+    yard: Yard, tool: str, kind: str
+) -> None:
+    """Exit 2 with text on stderr blocks in every tool; the settings undo it after an edit."""
+    reply = yard.hook(tool, BROKEN[kind])
+    assert (reply.out, reply.code) == ("", 2)
+    assert reply.err.startswith("moot: ")
+    assert "\n" not in reply.err
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_what_cannot_be_read_is_ignored_outside_of_a_workspace(tmp_path: Path, kind: str) -> None:
+    assert door.answer("claude", BROKEN[kind], {}, str(tmp_path)) == ("", "", 0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tool_input": {}},
+        {"tool_input": {"file_path": 7}},
+        {"tool_input": {"file_path": ""}},
+        {"tool_input": {"file_path": "a\0b"}},
+        {"tool_input": {"paths": ["a.txt"]}},
+        {"tool_input": ["a.txt"]},
+        {"session_id": 7},
+        {"cwd": None},
+    ],
+)
+def test_an_edit_of_a_newer_shape_is_refused(yard: Yard, change: dict[str, object]) -> None:
+    said = call("claude-write", yard.root)
+    reply = yard.hook("claude", json.dumps({**said, **change}).encode())
+    assert "moot: " in reason(reply)
+    assert yard.owners() == {}
+
+
+def test_a_patch_that_names_no_file_is_refused(yard: Yard) -> None:
+    said = call("codex-patch", yard.root, tool_input={"command": "*** Begin Patch v2\n..."})
+    assert "names no file" in reason(yard.hook("codex", said))
+
+
+def test_outside_of_a_workspace_every_moment_is_silent(tmp_path: Path) -> None:
+    for name in ("write", "bash", "bash-done", "write-done", "start", "stop", "end"):
+        data = json.dumps(call(f"claude-{name}", tmp_path)).encode()
+        assert door.answer("claude", data, {}, str(tmp_path)) == ("", "", 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_key_holds_the_edit_back(yard: Yard, tmp_path: Path) -> None:
+    reply = yard.hook("claude", call("claude-write", yard.root), MOOT_KEYS=str(tmp_path / "none"))
+    assert "[key_missing]" in reason(reply)
+
+
+def test_an_unknown_agent_holds_the_edit_back(yard: Yard) -> None:
+    said = reason(yard.hook("claude", call("claude-write", yard.root), "no-such"))
+    assert "[agent_not_found]" in said
+
+
+def test_a_retired_agent_holds_the_edit_back(yard: Yard) -> None:
+    yard.ok("agent", "retire", OTTER)
+    said = reason(yard.hook("claude", call("claude-write", yard.root)))
+    assert "[agent_retired]" in said
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a database at all" * 400])
+def test_a_damaged_ledger_holds_the_edit_back(yard: Yard, damage: bytes) -> None:
+    yard.ledger.write_bytes(damage)
+    assert "[store_damaged]" in reason(yard.hook("claude", call("claude-write", yard.root)))
+
+
+def test_a_missing_ledger_holds_the_edit_back(yard: Yard) -> None:
+    yard.ledger.unlink()
+    assert "[no_ledger]" in reason(yard.hook("claude", call("claude-write", yard.root)))
+
+
+def test_a_home_that_is_not_there_holds_the_edit_back(yard: Yard, tmp_path: Path) -> None:
+    elsewhere = str(tmp_path / "gone")
+    reply = yard.hook("claude", call("claude-write", yard.root), MOOT_HOME=elsewhere)
+    assert "[no_workspace]" in reason(reply)
+
+
+def test_a_bug_holds_the_edit_back_without_a_traceback(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_call: object) -> tuple[str, ...]:
+        raise ZeroDivisionError("a bug\nof two lines")
+
+    monkeypatch.setattr(before, "touched", broken)
+    said = reason(yard.hook("claude", call("claude-write", yard.root)))
+    assert "[internal_error] ZeroDivisionError: a bug of two lines" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("name", ["write-done", "bash-done", "stop", "end", "start"])
+def test_trouble_after_an_edit_never_stops_anything(yard: Yard, name: str) -> None:
+    yard.ledger.write_bytes(b"")
+    reply = yard.hook("claude", call(f"claude-{name}", yard.root))
+    assert (reply.out, reply.code) == ("", 0) or name == "end"
+    assert reply.err.count("\n") == 0
+
+
+def test_a_busy_ledger_holds_the_edit_back_before_the_tool_gives_up(yard: Yard) -> None:
+    yard.reserve(CRANE, "b.txt")
+    db = sqlite3.connect(yard.ledger, isolation_level=None)
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        child = yard.start_hook("claude", call("claude-write", yard.root), MOOT_HOOK_SECONDS="0.5")
+        out, err = child.communicate()
+    finally:
+        db.close()
+    said = reason(door.Reply(out.decode().strip(), err.decode(), child.returncode))
+    assert "took too long" in said
+    assert yard.owners() == {"b.txt": CRANE}
+
+
+def test_a_tool_that_never_ends_its_input_is_answered_in_time(yard: Yard) -> None:
+    import subprocess
+    import sys
+
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "moot", "hook", "claude"],
+        cwd=yard.root,
+        env={**yard.env, "MOOT_HOOK_SECONDS": "0.5"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert child.wait() == 2
+    assert child.stderr is not None
+    assert b"took too long" in child.stderr.read()
+    for stream in (child.stdin, child.stdout, child.stderr):
+        assert stream is not None
+        stream.close()
+
+
+@pytest.mark.parametrize("text", ["", "abc", "0", "-1", "nan", "inf", "99999999"])
+def test_a_deadline_that_makes_no_sense_is_the_usual_one(text: str) -> None:
+    assert door.deadline({"MOOT_HOOK_SECONDS": text}) == door.SECONDS

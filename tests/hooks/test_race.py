@@ -1,0 +1,20 @@
+"""Eight hooks at once on one file: exactly one owner."""
+
+from __future__ import annotations
+
+from hooks.yard import Yard, call
+
+AGENTS = tuple(f"calm-otter{number}" for number in range(8))
+
+
+def test_of_eight_agents_that_write_at_once_exactly_one_may(yard: Yard) -> None:
+    for agent in AGENTS:
+        yard.ok("agent", "register", agent)
+    said = call("claude-write", yard.root)
+    children = [yard.start_hook("claude", said, agent) for agent in AGENTS]
+    answers = [child.communicate()[0] for child in children]
+    assert [child.returncode for child in children] == [0] * len(AGENTS)
+    allowed = [agent for agent, out in zip(AGENTS, answers, strict=True) if not out]
+    assert len(allowed) == 1
+    assert yard.owners() == {"a.txt": allowed[0]}
+    assert len(yard.events("INCURSION")) == len(AGENTS) - 1

@@ -1,0 +1,125 @@
+"""The usual scene of these tests: one project, a few agents, and short ways to ask for things."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from moot.core.clock import MINUTE, Millis, from_text
+from moot.core.errors import Refused
+from moot.core.machine import Acting, Context, KeyClass, Sign
+from moot.engine.agents import rotate
+from moot.engine.job import Outcome
+from moot.presence import commands as ask
+from moot.presence.model import STREAM
+from moot.testing import Scenario, World, given
+from moot.testing.world import CUSTODIAN
+
+ROOT = "/home/user/repo"
+OTHER_WORKTREE = "/home/user/repo-two"
+WINDOWS_ROOT = "C:/Users/Zenchant/codex/beadboard"
+NOON: Millis = from_text("2026-02-18T12:00:00.000Z")
+OTTER, CRANE, HARBOR = "amber-otter", "teal-crane", "cobalt-harbor"
+
+
+def reserve(*scopes: str, **more: Any) -> ask.Reserve:
+    return ask.Reserve(**{"scopes": scopes, "project_root": ROOT, **more})
+
+
+def take_over(*scopes: str, **more: Any) -> ask.TakeOver:
+    return ask.TakeOver(**{"scopes": scopes, "project_root": ROOT, **more})
+
+
+def release(*scopes: str, **more: Any) -> ask.Release:
+    return ask.Release(**{"scopes": scopes, "project_root": ROOT, **more})
+
+
+def join(**more: Any) -> ask.Join:
+    return ask.Join(**{"project_root": ROOT, **more})
+
+
+def handoff(to: str = CRANE, **more: Any) -> ask.SendHandoff:
+    said = {
+        "to": to,
+        "subject": "Parser",
+        "summary": "half done",
+        "next_action": "finish the lexer",
+        "work": "bb-7",
+        "project_root": ROOT,
+    }
+    return ask.SendHandoff(**{**said, **more})
+
+
+def blocked(to: str = CRANE, **more: Any) -> ask.SendBlocked:
+    said = {
+        "to": to,
+        "subject": "Schema",
+        "blocker": "two schemas disagree",
+        "requested_action": "say which one holds",
+        "work": "bb-7",
+        "project_root": ROOT,
+    }
+    return ask.SendBlocked(**{**said, **more})
+
+
+def scene(world: World | None = None) -> Scenario:
+    return given(world or World(), STREAM)
+
+
+def crew(*names: str) -> Scenario:
+    """A scene in which these agents have joined; the first one acts."""
+    scenario = scene()
+    for name in names:
+        scenario.as_(name).when(join())
+    return scenario.as_(names[0])
+
+
+def run(scenario: Scenario, command: Any, actor: str) -> Outcome:
+    return scenario.world.engine.execute(STREAM, command, actor)
+
+
+def refusal(scenario: Scenario, command: Any, actor: str) -> Refused:
+    """The refusal of a command that must be refused."""
+    try:
+        run(scenario, command, actor)
+    except Refused as error:
+        return error
+    raise AssertionError(f"{command} was not refused")
+
+
+def owners(scenario: Scenario) -> dict[str, str]:
+    """Who holds what, as people read it."""
+    return {held.scope: held.owner for held in scenario.state.live}
+
+
+def new_holder(world: World, name: str) -> None:
+    """The registry gives the name to its next holder, with a key of its own."""
+    current = world.engine.registry().agents[name].kid
+    old = next(signer for signer in world.keys.signers[name] if signer.kid == current)
+    signer = world.keys.make(name, salt=str(len(world.keys.signers[name])))
+    rotate(
+        world.engine,
+        name,
+        signer,
+        endorser=old,
+        custodian=CUSTODIAN,
+        reason="adopted",
+        new_holder=True,
+    )
+
+
+def minutes(count: float) -> Millis:
+    return round(count * MINUTE)
+
+
+def context(
+    name: str = OTTER,
+    *,
+    epoch: int = 1,
+    now: Millis = NOON,
+    seen: Mapping[str, Sign] | None = None,
+    kind: KeyClass = KeyClass.AGENT,
+) -> Context:
+    return Context(
+        now, Acting(name, epoch, "0" * 32, kind), STREAM, "moot.ledger/x", dict(seen or {})
+    )
