@@ -217,3 +217,14 @@ def test_who_has_the_ledger_open(busy: Project) -> None:
     assert str(other.pid) in busy.run("ledger", "doctor").out
     other.communicate("")
     assert complaints(busy) == {}
+
+
+def test_a_damaged_memory_of_checkpoints(busy: Project) -> None:
+    kept = busy.keys / "kept.db"
+    kept.write_bytes(b"this was a database once" * 100)
+    assert complaints(busy) == {"kept_damaged": "error"}
+    for words in (("status",), ("verify",), ("agent", "register", "coral-finch")):
+        assert busy.refused(*words) == ("kept_damaged", 4)
+    kept.unlink()
+    busy.ok("agent", "register", "coral-finch")
+    assert complaints(busy) == {}

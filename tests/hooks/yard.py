@@ -67,6 +67,7 @@ class Yard(Project):
         assert child.stdin is not None
         child.stdin.write(data)
         child.stdin.close()
+        child.stdin = None  # `communicate` would flush it
         return child
 
     def reserve(self, agent: str, *scopes: str, work: str | None = None) -> None:

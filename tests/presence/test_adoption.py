@@ -14,7 +14,7 @@ from moot.presence.adoption import Question, judge
 from moot.presence.commands import Bead, Evidence
 from moot.presence.model import Liveness, ResumeReason
 from moot.presence.paths import read_scope
-from moot.presence.views import adoptable
+from moot.presence.views import adoptable, adoption_of
 from moot.testing.world import CUSTODIAN
 
 from .scene import (
@@ -256,6 +256,14 @@ def test_names_that_could_be_adopted_are_found_and_those_that_run_are_not() -> N
     assert [one.agent for one in found] == [OTTER, CRANE]
     alone = adoptable(scenario.state, evidence, ROOT, 0, running=frozenset({OTTER}))
     assert [one.agent for one in alone] == [CRANE]
+
+
+def test_the_question_can_be_asked_before_any_key_is_rotated() -> None:
+    scenario = crew(OTTER).when(reserve("src"))
+    assert adoption_of(scenario.state, OTTER, dirty("src/a.py"), ROOT, 0)
+    assert not adoption_of(scenario.state, OTTER, CLEAN, ROOT, 0)
+    never_here = Evidence((), (Bead("bb-1", "in_progress", HARBOR),))
+    assert adoption_of(scenario.state, HARBOR, never_here, ROOT, 0)
 
 
 @pytest.mark.requirement("OPR-019")

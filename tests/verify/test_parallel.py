@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from damage import damaged
@@ -83,6 +88,38 @@ def test_workers_can_be_started_outside_the_main_thread() -> None:
     thread.start()
     thread.join()
     assert verdicts == ["valid"]
+
+
+_INTERRUPTED = """
+import sys
+from moot.verify import verify_bundle
+
+def wait(done, total):
+    print(done, flush=True)
+    sys.stdin.read()
+
+verify_bundle(sys.argv[1], None, jobs=2, progress=wait)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal's Ctrl-C is a POSIX group signal")
+def test_ctrl_c_ends_all_processes_with_one_traceback(tmp_path: Path) -> None:
+    file = tmp_path / "long.bundle"
+    file.write_bytes(_long(5 * BATCH_LINES).bundle().data())
+    running = subprocess.Popen(
+        [sys.executable, "-c", _INTERRUPTED, str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        start_new_session=True,
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"1024\n"
+    os.killpg(running.pid, signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == -signal.SIGINT
+    assert errors.count(b"Traceback") == 1
 
 
 def test_a_worker_that_dies_is_an_error_and_never_a_verdict() -> None:

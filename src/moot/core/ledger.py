@@ -137,7 +137,10 @@ class Change(View, Protocol):
     """A view under the write lock, with what may be written."""
 
     def append(self, entries: Iterable[Entry]) -> None:
-        """Records in order, each continuing its stream; Conflict if a position is taken."""
+        """Records in order, each continuing its stream.
+
+        Conflict if a position is taken or there is a gap; then nothing was written.
+        """
         ...
 
     def edit_rows(self, edits: Iterable[RowEdit]) -> None: ...
@@ -161,10 +164,16 @@ class Change(View, Protocol):
 
 class Store(Protocol):
     def read(self) -> AbstractContextManager[View]: ...
-    def write(self) -> AbstractContextManager[Change]: ...
+    def write(self) -> AbstractContextManager[Change]:
+        """StoreFailed `nested_write` inside a read or another write of this store."""
+        ...
+
     def changes(self) -> int:
         """A number that differs once anyone, in any process, has written."""
         ...
 
-    def backup(self, target: Path) -> None: ...
+    def backup(self, target: Path) -> None:
+        """A consistent copy in a new file; Refused `file_exists` if there is one."""
+        ...
+
     def close(self) -> None: ...

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from moot.core.errors import StoreFailed
 from moot.core.ledger import Head
 
 _SCHEMA = """
@@ -81,10 +82,15 @@ class KeptNotes:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        db = sqlite3.connect(self._path, isolation_level=None, timeout=30)
         try:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.executescript(_SCHEMA)
-            yield db
-        finally:
-            db.close()
+            with closing(sqlite3.connect(self._path, isolation_level=None, timeout=30)) as db:
+                db.execute("PRAGMA journal_mode = WAL")
+                db.executescript(_SCHEMA)
+                yield db
+        except sqlite3.Error as error:
+            raise StoreFailed(
+                "kept_damaged",
+                f"the memory of checkpoints cannot be used ({self._path}: {error})",
+                hint="check the key folder and its disk; without kept.db an older copy of the "
+                "ledger could not be noticed, so put it back from a backup if there is one",
+            ) from error

@@ -180,6 +180,23 @@ def guard(
     return tuple(overlap.conflicts(state, claims, asker))
 
 
+def adoption_of(
+    state: State,
+    target: str,
+    evidence: Evidence,
+    worktree: str,
+    now: Millis,
+    *,
+    scopes: tuple[Scope, ...] = (),
+    work: str | None = None,
+) -> adoption.Verdict:
+    """May a new session here adopt `target`? Ask before the key is rotated: `Resume` asks again."""
+    member = shelf.member(state, target)
+    found = shelf.held_by(state, target, member.epoch) if member is not None else ()
+    held = tuple(one for one in found if not one.over(now))
+    return adoption.judge(adoption.Question(target, held, scopes, work, worktree, evidence))
+
+
 def adoptable(
     state: State,
     evidence: Evidence,
@@ -192,14 +209,10 @@ def adoptable(
 ) -> tuple[Candidate, ...]:
     """Names that a new session here could adopt, with the reason for each, by name."""
     found = []
-    for member in state.members:
-        held = tuple(
-            one for one in shelf.held_by(state, member.name, member.epoch) if not one.over(now)
-        )
-        question = adoption.Question(member.name, held, scopes, work, worktree, evidence)
-        verdict = adoption.judge(question)
-        if member.name not in running and verdict.reason is not None:
-            found.append(Candidate(member.name, verdict.reason, verdict.evidence, verdict.bead_ids))
+    for name in (member.name for member in state.members if member.name not in running):
+        verdict = adoption_of(state, name, evidence, worktree, now, scopes=scopes, work=work)
+        if verdict.reason is not None:
+            found.append(Candidate(name, verdict.reason, verdict.evidence, verdict.bead_ids))
     return tuple(found)
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from moot.core.clock import MINUTE, Millis
 from moot.core.errors import MootError, Tampered
-from moot.keys.kept import KeptNotes
 from moot.workspace import trust as trust_files
 from moot.workspace.check import pinned_trust
 from moot.workspace.checkup import Checkup
@@ -71,13 +70,12 @@ def stale_derivation(checkup: Checkup) -> Breaches:
 
 
 def rolled_back(checkup: Checkup) -> Breaches:
-    if checkup.view is None or checkup.trust is None:
+    if checkup.view is None or checkup.trust is None or isinstance(checkup.kept, MootError):
         return
-    notes, origin = KeptNotes(checkup.folder.path / "kept.db"), checkup.trust.origin
-    note = notes.newest(origin)
+    note, heads = checkup.kept
     if note is not None and lacks(checkup.view, checkup.trust, note):
         yield f"checkpoint {note.number} was made here before and is gone", None
-    for stream, seq in lost_heads(checkup.view, notes.heads(origin)):
+    for stream, seq in lost_heads(checkup.view, heads):
         yield f"event {seq} was here before and is gone or another now", stream
 
 
@@ -182,6 +180,11 @@ def unreadable_key(checkup: Checkup) -> Breaches:
         except MootError as error:
             if error.code != "key_exposed":  # a rule of its own
                 yield str(error), str(file)
+
+
+def damaged_memory(checkup: Checkup) -> Breaches:
+    if isinstance(checkup.kept, MootError):
+        yield str(checkup.kept), str(checkup.folder.path / "kept.db")
 
 
 def unpinned_trust(checkup: Checkup) -> Breaches:

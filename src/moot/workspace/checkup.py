@@ -15,6 +15,7 @@ from moot.engine.machines import Machines
 from moot.engine.rebuild import Derived, compare
 from moot.engine.replay import Replay
 from moot.keys.folder import KeyFolder
+from moot.keys.kept import KeptNote, KeptNotes
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
 from moot.store.sqlite.view import SqliteView
@@ -71,6 +72,16 @@ class Checkup:
             return Replay(self.trust, Machines()).registry(self.view)
         except MootError:
             return None
+
+    @cached_property
+    def kept(self) -> tuple[KeptNote | None, dict[str, tuple[int, bytes]]] | MootError:
+        """The newest checkpoint and heads in the key folder, or why they cannot be read."""
+        origin = self.trust.origin if self.trust is not None else ""
+        notes = KeptNotes(self.folder.path / "kept.db")
+        try:
+            return notes.newest(origin), notes.heads(origin)
+        except MootError as error:
+            return error
 
     @cached_property
     def stored(self) -> list[str]:

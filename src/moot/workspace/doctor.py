@@ -168,6 +168,14 @@ RULES: tuple[Rule[Checkup], ...] = (
         hint="compare `moot trust show` with its owner's, then copy .moot/trust.json there",
     ),
     Rule(
+        "DOC-24",
+        "kept_damaged",
+        "the memory of checkpoints in the key folder cannot be used",
+        ailments.damaged_memory,
+        hint="put kept.db back from a backup of the key folder; removing it makes moot forget "
+        "what it has seen, so compare `moot verify` with a copy elsewhere first",
+    ),
+    Rule(
         "DOC-30",
         "committed",
         "the workspace is committed to git: every checkout carries an old copy of the record",

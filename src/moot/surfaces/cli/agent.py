@@ -104,12 +104,16 @@ def _agent_lines(agents: list[dict[str, Any]]) -> Iterable[str]:
 @command(agent, "show", "agent.show")
 @click.argument("name")
 def show(shell: Shell, name: str) -> Answer:
-    """One agent: its key, since when, and why it may or may not sign.
+    """One agent: how alive it is and why we say so, what it holds, its key.
 
     Examples:
       moot agent show amber-otter
     """
-    data = _shown(_known(shell, name), name)
+    from moot.presence import views
+    from moot.surfaces.cli.here import Here
+
+    here, registered = Here(shell), _shown(_known(shell, name), name)
+    data = {**registered, **views.agent(here.state, name, here.moment([name]))}
     return Answer(data, lambda: table([(key, str(value)) for key, value in data.items()]))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from moot.core.clock import to_text
-from moot.surfaces.cli.answer import Answer
+from moot.presence import liveness
+from moot.surfaces.cli.answer import Answer, remarks
 from moot.surfaces.cli.shell import Shell, command
 
 
@@ -21,6 +22,10 @@ def heartbeat(shell: Shell, agent: str | None) -> Answer:
       bb agent heartbeat --agent amber-otter --json
     """
     name = shell.actor(agent)
-    at = to_text(shell.workspace.engine.beat(name))
-    data = {"agent": name, "last_seen_at": at}
-    return Answer(data, lambda: [f"{name} was alive at {at}"])
+    at = shell.workspace.engine.beat(name)
+    now = shell.workspace.engine.clock()
+    stale, warning = liveness.stale_from_text(shell.env.get(liveness.STALE_VARIABLE))
+    alive = liveness.judge(at, now, stale).liveness
+    data = {"agent": name, "last_seen_at": to_text(at), "liveness": str(alive)}
+    said = f"{name} was alive at {to_text(at)}"
+    return Answer(data, lambda: [said, *remarks([warning] if warning else [])])

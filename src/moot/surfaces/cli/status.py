@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from moot.core.clock import to_text
 from moot.core.errors import Tampered
+from moot.presence import views
 from moot.surfaces.cli.agenda import due_lines, waiting
 from moot.surfaces.cli.answer import Answer, paint, table
+from moot.surfaces.cli.here import Here
 from moot.surfaces.cli.shell import Shell, command
+
+SHOWN = 4
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
@@ -24,29 +27,19 @@ def status(shell: Shell) -> Answer:
       moot status
       moot status --json
     """
-    space = shell.workspace
+    space, here = shell.workspace, Here(shell)
+    presence = views.status(here.state, here.moment(), shell.acting)
     data = {
         "workspace": str(space.path),
         "you": shell.acting,
-        "agents": _agents(space),
+        "agents": presence["agents"],
+        "reservations": presence["reservations"],
+        "pending": presence["pending"],
+        "health": presence["health"],
         "due": waiting(space.engine, None, 0.0),
         "record": _record(space),
     }
     return Answer(data, lambda: _lines(data))
-
-
-def _agents(space: Workspace) -> list[dict[str, Any]]:
-    registry = space.engine.registry()
-    signs = space.engine.signs(registry.agents)
-    return [
-        {
-            "agent": name,
-            "class": str(agent.kind),
-            "status": str(registry.keys[agent.kid].ending or "active"),
-            "last_seen_at": to_text(signs[name].at) if name in signs else None,
-        }
-        for name, agent in sorted(registry.agents.items())
-    ]
 
 
 def _record(space: Workspace) -> dict[str, Any]:
@@ -90,9 +83,14 @@ def _standing(record: dict[str, Any]) -> str:
 
 def _agent_lines(agents: list[dict[str, Any]]) -> Iterable[str]:
     if not agents:
-        return ["no agents yet: `moot agent register NAME`"]
+        return ["nobody is here: `moot run -- COMMAND`, or `moot join`"]
     rows = [
-        (one["agent"], one["class"], one["status"], one["last_seen_at"] or "never")
+        (one["agent"], one["label"], one["work"] or one["branch"] or "-", _some(one["holds"]))
         for one in agents
     ]
-    return table(rows, ("NAME", "CLASS", "STATUS", "LAST SEEN"))
+    return table(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
+
+
+def _some(scopes: list[str]) -> str:
+    more = f" and {len(scopes) - SHOWN} more" if len(scopes) > SHOWN else ""
+    return ", ".join(scopes[:SHOWN]) + more or "-"
