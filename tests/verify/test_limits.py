@@ -100,8 +100,19 @@ def test_a_hostile_line_is_tampered_where_it_stands(raw: bytes, line: int) -> No
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"\n", b"\n\n\n", b"\x00" * 100, b"x", b"{}\n", b"\xff\xfe\n", b"PK\x03\x04" * 1000],
-    ids=str,
+    [
+        b"",
+        b"\n",
+        b"\n\n\n",
+        b"\x00" * 100,
+        b"x",
+        b"{}\n",
+        b"\xff\xfe\n",
+        b"PK\x03\x04" * 1000,
+        b'{"checkpoint":""}\n',
+        BUNDLE.lines[0] + b"\n",
+    ],
+    ids=lambda data: str(data[:30]),
 )
 def test_what_is_no_bundle_is_tampered_at_its_first_line(data: bytes) -> None:
     assert named(judge(data, LEDGER)) == ("tampered", 1)

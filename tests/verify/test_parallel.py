@@ -67,6 +67,26 @@ def test_the_first_of_two_failures_is_named_whoever_finds_it(at: float, workers:
         assert named(judge(damage, ledger, workers=workers)) == ("tampered", line)
 
 
+@pytest.mark.parametrize("raw", [b"x" * 3_000_000, b'{"payload":"' + b"A" * 3_000_000 + b'"}'])
+def test_a_line_that_cannot_be_read_has_its_turn(raw: bytes, workers: Workers) -> None:
+    ledger = _long(60)
+    damage = ledger.bundle().replace(40, raw)
+    assert named(judge(damage, ledger, workers=workers)) == ("tampered", 40)
+
+
+def test_a_batch_that_is_under_way_when_a_check_stops_does_not_reach_the_next() -> None:
+    ledger = Ledger("slow")
+    ada = ledger.add("ada")
+    for number in range(40):
+        ledger.event("errand/tea", ada, {"text": "x" * (60_000 if number > 4 else 1)})
+    bundle = ledger.bundle()
+    with Workers(3, batch_lines=4) as started:
+        started.start()
+        for _ in range(3):
+            assert named(judge(bundle.drop(6), ledger, workers=started)) == ("tampered", 6)
+        assert judge(bundle, ledger, workers=started)
+
+
 def test_workers_serve_one_check_after_another_even_if_one_stopped_early(workers: Workers) -> None:
     ledger, other = _long(60), small()
     for _ in range(3):

@@ -8,8 +8,9 @@ newer one.
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,9 +40,25 @@ class KeptNote(NamedTuple):
     note: str
 
 
+def _connect(path: Path) -> sqlite3.Connection:
+    """Power loss may cost the newest notes, which only makes an older copy harder to notice:
+    the ledger's own commits are durable, and waiting for a second disk write buys nothing."""
+    db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.executescript(_SCHEMA)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
 class KeptNotes:
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._turn = threading.RLock()
+        self._db: sqlite3.Connection | None = None
 
     def newest(self, origin: str) -> KeptNote | None:
         if not self._path.exists():  # reading never creates anything
@@ -80,14 +97,23 @@ class KeptNotes:
             db.executemany(_KEEP_HEAD, rows)
             db.execute("COMMIT")
 
+    def close(self) -> None:
+        with self._turn:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
+        """Held until `close`: opening costs more than keeping. After an error nothing is held."""
         try:
-            with closing(sqlite3.connect(self._path, isolation_level=None, timeout=30)) as db:
-                db.execute("PRAGMA journal_mode = WAL")
-                db.executescript(_SCHEMA)
-                yield db
-        except sqlite3.Error as error:
+            with self._turn:
+                self._db = self._db or _connect(self._path)
+                yield self._db
+        except BaseException as error:
+            self.close()
+            if not isinstance(error, sqlite3.Error):
+                raise
             raise StoreFailed(
                 "kept_damaged",
                 f"the memory of checkpoints cannot be used ({self._path}: {error})",

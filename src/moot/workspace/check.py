@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +45,8 @@ def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
     """Check the workspace at `path`, or only one of its streams (with the keys it rests on)."""
     own = _own(path, how.folder)
     trust = _trusted(how, own.origin)
-    kept = KeptNotes(how.folder.path / "kept.db").heads(own.origin)
+    with closing(KeptNotes(how.folder.path / "kept.db")) as notes:
+        kept = notes.heads(own.origin)
     with SqliteReader(path / "ledger.db") as reader, reader.read() as view:
         streams = None if stream is None else _present(view, stream, kept)
         seen = kept if stream is None else _only(kept, stream)

@@ -77,9 +77,9 @@ class Checkup:
     def kept(self) -> tuple[KeptNote | None, dict[str, tuple[int, bytes]]] | MootError:
         """The newest checkpoint and heads in the key folder, or why they cannot be read."""
         origin = self.trust.origin if self.trust is not None else ""
-        notes = KeptNotes(self.folder.path / "kept.db")
         try:
-            return notes.newest(origin), notes.heads(origin)
+            with closing(KeptNotes(self.folder.path / "kept.db")) as notes:
+                return notes.newest(origin), notes.heads(origin)
         except MootError as error:
             return error
 

@@ -43,6 +43,7 @@ class Workspace:
             if clock_text:
                 self.engine.clock = self._test_clock(clock_text)
         except BaseException:
+            self.kept.close()
             self.store.close()
             raise
 
@@ -62,7 +63,10 @@ class Workspace:
             write_new(place, trust_files.to_bytes(trust_files.of(self.trust)), 0o600)
 
     def close(self) -> None:
-        self.engine.close()
+        try:
+            self.engine.close()
+        finally:
+            self.kept.close()
 
     def __enter__(self) -> Workspace:
         return self

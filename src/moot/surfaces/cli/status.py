@@ -32,7 +32,7 @@ def status(shell: Shell) -> Answer:
     data = {
         "workspace": str(space.path),
         "you": shell.acting,
-        "agents": presence["agents"],
+        "agents": _agents(here),
         "reservations": presence["reservations"],
         "pending": presence["pending"],
         "health": presence["health"],
@@ -40,6 +40,20 @@ def status(shell: Shell) -> Answer:
         "record": _record(space),
     }
     return Answer(data, lambda: _lines(data))
+
+
+def _agents(here: Here) -> list[dict[str, Any]]:
+    """Everyone registered, with how alive they are; who never joined is simply not here."""
+    registry, state = here.space.engine.registry(), here.state
+    moment = here.moment(registry.agents)
+    shown = []
+    for name, agent in sorted(registry.agents.items()):
+        one = views.agent(state, name, moment)
+        ending = registry.keys[agent.kid].ending
+        label = "Retired" if ending else one["label"] if one["here"] else "Not here"
+        status = str(ending or "active")
+        shown.append({**one, "class": str(agent.kind), "status": status, "label": label})
+    return shown
 
 
 def _record(space: Workspace) -> dict[str, Any]:
@@ -82,11 +96,12 @@ def _standing(record: dict[str, Any]) -> str:
 
 
 def _agent_lines(agents: list[dict[str, Any]]) -> Iterable[str]:
-    if not agents:
+    current = [one for one in agents if one["status"] == "active"]
+    if not current:
         return ["nobody is here: `moot run -- COMMAND`, or `moot join`"]
     rows = [
         (one["agent"], one["label"], one["work"] or one["branch"] or "-", _some(one["holds"]))
-        for one in agents
+        for one in current
     ]
     return table(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
 

@@ -46,7 +46,7 @@ def install(tool: str, spot: Spot, skill: bool = True) -> Done:
         written = git_hook.install(spot.root, kept)
         return Done(tool, (written,) if written is not None else ())
     planned = [(file, _planned(file)) for file in _files(tool, spot, skill)]
-    done = [file.path for file, data in planned if kept.write(file.path, data)]
+    done = [file.path for file, data in planned if kept.write(file.path, data, _mended(file))]
     return Done(tool, tuple(done))
 
 
@@ -57,7 +57,8 @@ def uninstall(tool: str, spot: Spot) -> Done:
         undone = git_hook.uninstall(spot.root, kept)
         return Done(tool, (undone,) if undone is not None else ())
     mine = [file for file in _files(tool, spot, skill=True) if not _shared(tool, file, spot)]
-    done = [file.path for file in mine if kept.restore(file.path, _mended(file))]
+    # Last in, first out: so the folders that were made for them are empty when their turn comes.
+    done = [file.path for file in reversed(mine) if kept.restore(file.path, _mended(file))]
     return Done(tool, tuple(done))
 
 
@@ -91,8 +92,8 @@ def _hooks(tool: str, spot: Spot) -> File:
         return settings.render(settings.with_hooks(clean, added, str(path)), before or "")
 
     def mend(now: str) -> str | None:
-        left = settings.without_hooks(settings.parse(now, str(path)), ours)
-        return settings.render(left, now) if left else None
+        document = settings.parse(now, str(path))
+        return _left(settings.without_hooks(document, ours), document, now)
 
     return File(path, merge, mend)
 
@@ -119,13 +120,19 @@ def _opencode(spot: Spot) -> list[File]:
 
     def mend(now: str) -> str | None:
         document = settings.parse(now, str(path))
-        left = settings.without_item(document, "plugin", is_plugin)
-        return settings.render(left, now) if left else None
+        return _left(settings.without_item(document, "plugin", is_plugin), document, now)
 
     return [
         File(plugin, lambda _before: plugin_text(), lambda _now: None),
         File(path, merge, mend),
     ]
+
+
+def _left(left: settings.Document, document: settings.Document, now: str) -> str | None:
+    """What did not hold ours keeps its every byte."""
+    if left == document:
+        return now
+    return settings.render(left, now) if left else None
 
 
 def plugin_text() -> str:

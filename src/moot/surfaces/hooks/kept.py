@@ -19,6 +19,13 @@ from moot.core.errors import Malformed, StoreFailed
 
 FILE: Final = "hooks/installed.json"
 
+# A file's bytes without what is ours; None if nothing is left. Without ours in it: the same bytes.
+Mend = Callable[[bytes], bytes | None]
+
+
+def _as_it_is(data: bytes) -> bytes | None:
+    return data
+
 
 class Before(msgspec.Struct, frozen=True):
     """`data` is None if there was no file; `folders` are those made for it; `after` is a hash."""
@@ -35,20 +42,24 @@ class Kept:
         self._path = workspace / FILE
         self._files: dict[str, Before] = self._read()
 
-    def write(self, path: Path, data: bytes) -> bool:
-        """Put `data` in place of what is there, remembering that first. False: it was so."""
+    def write(self, path: Path, data: bytes, mend: Mend = _as_it_is) -> bool:
+        """Put `data` in place of what is there, remembering that first. False: it was so.
+
+        What others changed since the last time counts as theirs, without what is ours in it.
+        """
         before = _bytes(path)
         if before == data:
             return False
         known = self._files.get(str(path))
         if known is None or _digest(before) != known.after:
-            known = Before(before, "", tuple(str(folder) for folder in _missing(path.parent)))
+            folders = known.folders if known is not None else _missing(path.parent)
+            known = Before(None if before is None else mend(before), "", folders)
         self._files[str(path)] = msgspec.structs.replace(known, after=_digest(data))
         self._save()
         _put(path, data)
         return True
 
-    def restore(self, path: Path, mend: Callable[[bytes], bytes | None]) -> bool:
+    def restore(self, path: Path, mend: Mend) -> bool:
         """Undo: exactly if the file is as we left it, else by `mend` (None: no file is left)."""
         now = _bytes(path)
         known = self._files.pop(str(path), None)
@@ -122,13 +133,13 @@ def _bytes(path: Path) -> bytes | None:
         ) from error
 
 
-def _missing(folder: Path) -> list[Path]:
+def _missing(folder: Path) -> tuple[str, ...]:
     """Folders that must be made, innermost first."""
     found = []
     while not folder.exists():
-        found.append(folder)
+        found.append(str(folder))
         folder = folder.parent
-    return found
+    return tuple(found)
 
 
 def _digest(data: bytes | None) -> str:

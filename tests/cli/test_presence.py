@@ -1,0 +1,354 @@
+"""Presence as it is typed: reserve, refuse, take over, pass on, go on, compare."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.project import Project
+
+NOON = "2026-02-18T12:00:00Z"
+
+
+def later(minutes: float, seconds: float = 0) -> str:
+    whole = round((minutes * 60 + seconds) * 1000)
+    hours, rest = divmod(whole, 3_600_000)
+    return f"2026-02-18T{12 + hours:02d}:{rest // 60_000:02d}:{rest % 60_000 / 1000:06.3f}Z"
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.invalid")
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def shop(bare: Project) -> Project:
+    """A repository under the test clock, at noon, with two agents who have joined."""
+    git(bare.root, "init", "-q", "-b", "main")
+    git(bare.root, "commit", "-q", "--allow-empty", "-m", "first")
+    bare.env["MOOT_CLOCK"] = NOON
+    bare.ok("init")
+    bare.ok("join", "--register", "amber-otter")
+    bare.ok("join", "--register", "teal-crane")
+    return bare
+
+
+def as_(name: str, *words: str) -> tuple[str, ...]:
+    return ("--as", name, *words)
+
+
+def held(shop: Project, **settings: str) -> list[tuple[str, str]]:
+    found = shop.ok("scope", "list", **settings)["reservations"]
+    return [(one["scope"], one["owner"]) for one in found]
+
+
+def labels(shop: Project) -> list[str]:
+    return [row["label"] for row in shop.ok("event", "list")["events"]]
+
+
+@pytest.mark.requirement("OPR-102")
+def test_a_scope_is_reserved_listed_and_given_back(shop: Project) -> None:
+    data = shop.ok(*as_("amber-otter", "reserve", "src/auth", "--ttl", "60", "--work", "T-7"))
+    (lease,) = data["reserved"]
+    assert (lease["scope"], lease["work"]) == ("src/auth", "T-7")
+    assert lease["expires_at"] == "2026-02-18T13:00:00.000Z"
+    assert held(shop) == [("src/auth", "amber-otter")]
+    assert shop.ok(*as_("amber-otter", "release", "src/auth"))["released"] == ["src/auth"]
+    assert held(shop) == []
+
+
+def test_the_work_item_defaults_to_the_branch(shop: Project) -> None:
+    (lease,) = shop.ok(*as_("amber-otter", "reserve", "a.txt"))["reserved"]
+    assert lease["work"] == "main"
+
+
+@pytest.mark.requirement("OPR-104")
+def test_an_overlap_is_refused_with_the_holder_and_left_on_record(shop: Project) -> None:
+    shop.ok(*as_("amber-otter", "reserve", "src/*"))
+    done = shop.json(*as_("teal-crane", "reserve", "src/auth/cache.py"))
+    assert (done.code, done.error["code"]) == (1, "reservation_conflict")
+    assert "amber-otter" in done.error["message"]
+    assert done.error["hint"]
+    assert held(shop) == [("src/*", "amber-otter")]
+    (row,) = shop.ok("event", "list")["events"]
+    assert (row["kind"], row["label"]) == ("INCURSION", "Overlapping work")
+    assert (row["from_agent"], row["to_agent"]) == ("teal-crane", "amber-otter")
+
+
+@pytest.mark.requirement("OPR-087")
+@pytest.mark.parametrize(
+    ("minutes", "flag", "outcome"),
+    [
+        (14.9999, False, "reservation_conflict"),
+        (14.9999, True, "reservation_conflict"),
+        (15, False, "reservation_stale_found"),
+        (15, True, "taken_over"),
+        (29.9999, True, "taken_over"),
+        (30, False, "reservation_stale_found"),
+        (30, True, "expired"),
+    ],
+)
+def test_the_dead_are_taken_over_and_never_the_living(
+    shop: Project, minutes: float, flag: bool, outcome: str
+) -> None:
+    shop.ok(*as_("amber-otter", "reserve", "src/auth"))
+    words = as_("teal-crane", "reserve", "src/auth", *(["--takeover-stale"] if flag else []))
+    done = shop.json(*words, MOOT_CLOCK=later(minutes))
+    if outcome in ("taken_over", "expired"):
+        (lost,) = done.data["taken_over"]
+        assert (lost["owner"], lost["status"]) == ("amber-otter", outcome)
+        assert held(shop, MOOT_CLOCK=later(minutes)) == [("src/auth", "teal-crane")]
+    else:
+        assert done.error["code"] == outcome
+        assert held(shop, MOOT_CLOCK=later(minutes)) == [("src/auth", "amber-otter")]
+    assert labels(shop) == ["Overlapping work"]
+
+
+@pytest.mark.requirement("OPR-020")
+def test_the_stale_time_may_be_lengthened_by_the_environment_and_never_shortened(
+    shop: Project,
+) -> None:
+    shop.ok(*as_("amber-otter", "reserve", "src/auth"))
+    words = as_("teal-crane", "reserve", "src/auth", "--takeover-stale")
+    moment = {"MOOT_CLOCK": later(20)}
+    refused = shop.refused(*words, BB_AGENT_STALE_MINUTES="60", **moment)
+    assert refused == ("reservation_conflict", 1)
+    soon = {"MOOT_CLOCK": later(6), "BB_AGENT_STALE_MINUTES": "5"}
+    assert shop.refused(*words, **soon) == ("reservation_conflict", 1)
+
+
+@pytest.mark.parametrize("value", ["abc", "0", "-1", "1e9"])
+def test_a_bad_stale_time_is_the_default_and_a_warning(shop: Project, value: str) -> None:
+    data = shop.ok(*as_("amber-otter", "reserve", "a"), BB_AGENT_STALE_MINUTES=value)
+    (finding,) = data["findings"]
+    assert (finding["code"], finding["severity"]) == ("bad_stale_minutes", "warning")
+
+
+@pytest.mark.parametrize(
+    ("scope", "code"),
+    [
+        ("", "scope_empty"),
+        ("../x", "scope_outside"),
+        ("/etc/passwd", "scope_outside"),
+        ("src/**/x.ts", "unsupported_glob"),
+        ("*.ts", "unsupported_glob"),
+        ("a?b", "unsupported_glob"),
+    ],
+)
+def test_what_is_no_scope_is_refused_and_nothing_changes(
+    shop: Project, scope: str, code: str
+) -> None:
+    assert shop.refused(*as_("amber-otter", "reserve", "ok", scope)) == (code, 1)
+    assert held(shop) == []
+    assert labels(shop) == []
+
+
+def test_somebody_elses_scope_cannot_be_released(shop: Project) -> None:
+    shop.ok(*as_("amber-otter", "reserve", "src"))
+    code, status = shop.refused(*as_("teal-crane", "release", "src"))
+    assert (code, status) == ("release_forbidden", 1)
+    assert held(shop) == [("src", "amber-otter")]
+
+
+def test_a_link_is_named_and_not_followed(shop: Project) -> None:
+    (shop.root / "real").mkdir()
+    (shop.root / "link").symlink_to("real")
+    data = shop.ok(*as_("amber-otter", "reserve", "link"))
+    assert [finding["code"] for finding in data["findings"]] == ["symlink"]
+
+
+def test_two_worktrees_collide_on_the_same_file(shop: Project, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    git(shop.root, "worktree", "add", "-q", str(other))
+    shop.ok(*as_("amber-otter", "reserve", "src/auth"))
+    refused = shop.refused(*as_("teal-crane", "reserve", "src/auth/x.py"), cwd=other)
+    assert refused == ("reservation_conflict", 1)
+
+
+@pytest.mark.requirement("OPR-044")
+@pytest.mark.parametrize(
+    ("a", "b", "kind"),
+    [
+        ("src/*", "src/lib/parser.ts", "partial"),
+        ("src/lib", "src/lib/parser.ts", "partial"),
+        ("src/lib/parser.ts", "src/lib/parser.ts", "exact"),
+        ("src/lib", "src/components", "disjoint"),
+        ("src/lib", "src/library", "disjoint"),
+    ],
+)
+def test_compare_needs_no_workspace(bare: Project, a: str, b: str, kind: str) -> None:
+    for words in ((a, b), (b, a)):
+        data = bare.ok("scope", "compare", *words)
+        assert data["class"] == kind
+        assert set(data) == {"class", "a", "b"}
+
+
+@pytest.mark.requirement("OPR-103")
+def test_a_handoff_moves_the_scope_only_when_it_is_accepted(shop: Project) -> None:
+    shop.ok(*as_("amber-otter", "reserve", "src/auth"))
+    said = ("--subject", "cache", "--summary", "half done", "--next-action", "test it")
+    sent = shop.ok(*as_("amber-otter", "handoff", "teal-crane", "--scope", "src/auth", *said))
+    event = sent["event"]
+    assert event["id"] == "proto_20260218_001"
+    assert event["payload"]["requires_ack"] is True
+    assert held(shop) == [("src/auth", "amber-otter")]
+    assert [one["what"] for one in shop.ok("agenda", "--agent", "teal-crane")["due"]]
+    assert shop.refused(*as_("amber-otter", "event", "accept", event["id"])) == ("ack_forbidden", 1)
+    shop.ok(*as_("teal-crane", "event", "seen", event["id"]))
+    moved = shop.ok(*as_("teal-crane", "event", "accept", event["id"]))["moved"]
+    assert moved == ["src/auth"]
+    assert held(shop) == [("src/auth", "teal-crane")]
+    assert labels(shop) == ["Passed to", "Accepted", "Seen"] or set(labels(shop)) == {
+        "Passed to",
+        "Seen",
+        "Accepted",
+    }
+    assert shop.ok("agenda", "--agent", "teal-crane")["due"] == []
+
+
+def test_blocked_asks_for_input_and_waits(shop: Project) -> None:
+    said = ("--subject", "schema", "--blocker", "none", "--requested-action", "write it")
+    sent = shop.ok(*as_("amber-otter", "blocked", "teal-crane", "--urgency", "high", *said))
+    assert sent["event"]["payload"]["urgency"] == "high"
+    assert sent["event"]["bead_id"] == "main"
+    assert [row["label"] for row in shop.ok("event", "list", "--bead", "main")["events"]] == [
+        "Needs input"
+    ]
+    assert shop.ok("event", "list", "--bead", "other")["events"] == []
+
+
+def test_an_unknown_event_is_not_found(shop: Project) -> None:
+    refused = shop.refused(*as_("amber-otter", "event", "accept", "proto_20260218_999"))
+    assert refused == ("event_not_found", 1)
+
+
+# Starting a session
+
+
+@pytest.mark.requirement("OPR-081")
+@pytest.mark.requirement("OPR-086")
+def test_a_bare_start_registers_a_made_up_name_and_says_why(shop: Project) -> None:
+    data = shop.ok("join", "--non-interactive")
+    assert data["recommendation"]["reason"] == "no_adoptable_identity"
+    assert data["agent"].count("-") == 1
+    assert data["session_agent_id"] == data["logical_agent_id"] == data["agent"]
+
+
+@pytest.mark.requirement("OPR-083")
+@pytest.mark.requirement("OPR-014")
+def test_a_name_is_registered_once(shop: Project) -> None:
+    before = shop.ok("status")["record"]["events"]
+    code, status = shop.refused("join", "--register", "amber-otter")
+    assert (code, status) == ("name_taken", 1)
+    assert shop.ok("status")["record"]["events"] == before
+
+
+@pytest.mark.requirement("OPR-011")
+def test_nothing_unfinished_is_nothing_to_adopt(shop: Project) -> None:
+    before = shop.ok("status")["record"]["events"]
+    assert shop.refused("join", "--adopt", "amber-otter") == ("adoption_rejected", 1)
+    (shop.root / "docs").mkdir()
+    (shop.root / "docs" / "x").write_text("dirty, and outside of the scope")
+    words = ("join", "--adopt", "amber-otter", "--scope", "src/*")
+    assert shop.refused(*words) == ("adoption_rejected", 1)
+    assert shop.ok("status")["record"]["events"] == before
+    assert labels(shop) == []
+
+
+def dirty_otter(shop: Project) -> None:
+    shop.ok(*as_("amber-otter", "reserve", "src/*", "--work", "T-7"))
+    (shop.root / "src").mkdir()
+    (shop.root / "src" / "a.py").write_text("unfinished")
+
+
+@pytest.mark.requirement("OPR-082")
+@pytest.mark.requirement("OPR-017")
+def test_uncommitted_work_can_be_gone_on_with(shop: Project) -> None:
+    dirty_otter(shop)
+    old = shop.ok("agent", "show", "amber-otter")
+    data = shop.ok("join", "--adopt", "amber-otter")
+    assert data["adopted"] is True
+    assert data["prior_liveness"] == "active"
+    payload = data["event"]["payload"]
+    assert payload["resume_reason"] == "uncommitted_scope"
+    assert payload["adopted_agent"] == "amber-otter"
+    assert "src/a.py" in payload["evidence"]
+    new = shop.ok("agent", "show", "amber-otter")
+    assert (old["epoch"], new["epoch"]) == (1, 2)
+    assert old["kid"] != new["kid"]
+    assert labels(shop) == ["Picked up again"]
+    assert shop.run("verify").code == 0
+
+
+@pytest.mark.requirement("OPR-085")
+def test_a_choice_is_never_made_for_anyone(shop: Project) -> None:
+    dirty_otter(shop)
+    first, second = (shop.json("join", "--non-interactive") for _ in range(2))
+    assert first.code == 1
+    assert first.error["code"] == "decision_required"
+    assert first.out == second.out
+    candidates = [f["where"] for f in first.error["findings"] if f["code"] == "candidate"]
+    assert candidates == ["amber-otter"]
+    assert "moot join --adopt amber-otter" in first.error["hint"]
+
+
+def test_an_item_in_progress_can_be_gone_on_with(shop: Project) -> None:
+    (shop.root / ".beads").mkdir()
+    file = shop.root / ".beads" / "issues.jsonl"
+    line = {"id": "bb-9", "status": "in_progress", "assignee": "amber-otter"}
+    file.write_text(json.dumps(line) + "\n")
+    before = hashlib.sha256(file.read_bytes()).digest(), file.stat().st_mtime_ns
+    data = shop.ok("join", "--adopt", "amber-otter")
+    assert data["event"]["payload"]["resume_reason"] == "in_progress_ownership"
+    assert data["event"]["bead_id"] == "bb-9"
+    assert (hashlib.sha256(file.read_bytes()).digest(), file.stat().st_mtime_ns) == before
+
+
+def test_an_unknown_agent_cannot_be_adopted(shop: Project) -> None:
+    assert shop.refused("join", "--adopt", "nobody-here") == ("agent_not_found", 1)
+
+
+def test_register_and_adopt_exclude_each_other(shop: Project) -> None:
+    done = shop.json("join", "--register", "a-new-one", "--adopt", "amber-otter")
+    assert (done.code, done.error["code"]) == (2, "usage")
+
+
+@pytest.mark.requirement("OPR-080")
+def test_bb_and_bb_init_are_the_same_commands(shop: Project) -> None:
+    import sys
+
+    def call(function: str, *words: str) -> Any:
+        code = f"import sys; from moot.surfaces.cli.bb import {function}; {function}()"
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words],
+            cwd=shop.root,
+            env=shop.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        return done.returncode, json.loads(done.stdout)
+
+    code, said = call("main", "agent", "heartbeat", "--agent", "amber-otter", "--json")
+    assert code == 0
+    assert list(said) == ["ok", "command", "data", "error"]
+    assert said["data"]["last_seen_at"] == "2026-02-18T12:00:00.000Z"
+    assert said["data"]["liveness"] == "active"
+    code, said = call("main", "agent", "heartbeat", "--agent", "nobody-here", "--json")
+    assert (code, said["error"]["code"]) == (1, "agent_not_found")
+    code, said = call("init_main", "--non-interactive", "--json")
+    assert (code, said["ok"]) == (0, True)
+    code, said = call("init_main", "--register", "amber-otter", "--json")
+    assert (code, said["error"]["code"]) == (1, "name_taken")
+
+
+def test_show_explains_how_alive_an_agent_is(shop: Project) -> None:
+    data = shop.ok("agent", "show", "amber-otter", MOOT_CLOCK=later(15))
+    assert data["liveness"] == "stale"
+    assert "15 min" in data["because"]
+    assert data["last_seen_at"] == "2026-02-18T12:00:00.000Z"

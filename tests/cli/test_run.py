@@ -1,0 +1,155 @@
+"""`moot run`: a name, a heartbeat, signals, the exit code, and a clean end in every case."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.project import MOOT, Project
+
+PYTHON = sys.executable
+
+
+@pytest.fixture
+def shop(bare: Project) -> Project:
+    bare.ok("init")
+    return bare
+
+
+def status_of(shop: Project, name: str) -> str:
+    agents = {one["agent"]: one["status"] for one in shop.ok("status")["agents"]}
+    return agents[name]
+
+
+def test_the_program_knows_its_name_and_its_workspace(shop: Project) -> None:
+    code = "import os; print(os.environ['MOOT_AGENT'], os.environ['MOOT_HOME'])"
+    done = shop.spawn("run", "--name", "amber-otter", "--", PYTHON, "-c", code)
+    assert done.out == f"amber-otter {shop.root / '.moot'}\n"
+    assert done.code == 0
+
+
+def test_a_name_is_made_up_and_retired_at_the_end(shop: Project) -> None:
+    done = shop.spawn("run", "--", PYTHON, "-c", "import os; print(os.environ['MOOT_AGENT'])")
+    name = done.out.strip()
+    assert name.count("-") == 1
+    assert status_of(shop, name) == "retired"
+
+
+@pytest.mark.parametrize("code", [0, 1, 7, 255])
+def test_the_exit_code_is_passed_on_and_everything_is_released(shop: Project, code: int) -> None:
+    script = f"import sys; sys.exit({code})"
+    words = ("--name", "amber-otter", "--reserve", "src", "--", PYTHON, "-c", script)
+    assert shop.spawn("run", *words).code == code
+    assert shop.ok("scope", "list")["reservations"] == []
+    assert status_of(shop, "amber-otter") == "retired"
+
+
+def test_a_crash_of_the_program_is_a_clean_end_too(shop: Project) -> None:
+    script = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    words = ("--name", "amber-otter", "--reserve", "src", "--", PYTHON, "-c", script)
+    assert shop.spawn("run", *words).code == 128 + signal.SIGKILL
+    assert shop.ok("scope", "list")["reservations"] == []
+    assert status_of(shop, "amber-otter") == "retired"
+
+
+def test_a_program_that_cannot_be_started_leaves_nobody_behind(shop: Project) -> None:
+    done = shop.spawn("run", "--name", "amber-otter", "--json", "--", "no-such-program-here")
+    assert done.code == 4
+    assert done.error["code"] == "command_not_run"
+    assert status_of(shop, "amber-otter") == "retired"
+
+
+def test_what_is_reserved_first_is_held_while_it_runs(shop: Project) -> None:
+    code = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
+    inner = (*MOOT, "scope", "list", "--json")
+    words = ("--name", "amber-otter", "--reserve", "src/*", "--", PYTHON, "-c", code, *inner)
+    done = shop.spawn("run", *words)
+    (held,) = done.data["reservations"]
+    assert (held["scope"], held["owner"]) == ("src/*", "amber-otter")
+
+
+def test_the_programs_own_json_option_is_its_own(shop: Project) -> None:
+    code = "import sys; print(sys.argv[1:])"
+    done = shop.spawn("run", "--", PYTHON, "-c", code, "--json", "--as", "x")
+    assert done.out == "['--json', '--as', 'x']\n"
+
+
+def test_the_passphrase_of_a_person_is_withheld(shop: Project, passphrase: str) -> None:
+    code = "import os; print('MOOT_PASSPHRASE_FILE' in os.environ)"
+    done = shop.spawn("run", "--", PYTHON, "-c", code, MOOT_PASSPHRASE_FILE=passphrase)
+    assert done.out == "False\n"
+
+
+def test_a_taken_name_is_refused_before_anything_runs(shop: Project, tmp_path: Path) -> None:
+    shop.ok("agent", "register", "amber-otter")
+    mark = tmp_path / "ran"
+    script = f"open({str(mark)!r}, 'w')"
+    done = shop.spawn("run", "--name", "amber-otter", "--json", "--", PYTHON, "-c", script)
+    assert (done.code, done.error["code"]) == (1, "name_taken")
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_reach_the_program(shop: Project, number: signal.Signals) -> None:
+    script = (
+        "import signal, sys\n"
+        f"signal.signal({int(number)}, lambda *_: sys.exit(42))\n"
+        "print('ready', flush=True)\n"
+        "signal.pause()\n"
+    )
+    words = [*MOOT, "run", "--name", "amber-otter", "--", PYTHON, "-c", script]
+    running = subprocess.Popen(words, cwd=shop.root, env=shop.env, stdout=subprocess.PIPE)
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"ready\n"
+    running.send_signal(number)
+    assert running.wait(60) == 42
+    running.stdout.close()
+    assert status_of(shop, "amber-otter") == "retired"
+
+
+def test_ctrl_c_at_the_terminal_is_the_programs_to_judge(shop: Project) -> None:
+    script = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, lambda *_: sys.exit(9))\n"
+        "print('ready', flush=True)\n"
+        "signal.pause()\n"
+    )
+    words = [*MOOT, "run", "--name", "amber-otter", "--", PYTHON, "-c", script]
+    running = subprocess.Popen(
+        words, cwd=shop.root, env=shop.env, stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"ready\n"
+    os.killpg(running.pid, signal.SIGINT)
+    assert running.wait(60) == 9
+    running.stdout.close()
+    assert status_of(shop, "amber-otter") == "retired"
+
+
+def test_it_beats_while_the_program_lives(shop: Project) -> None:
+    """The stale time is made so short that only heartbeats can keep the agent alive."""
+    script = (
+        "import subprocess, sys, json, os\n"
+        "seen = set()\n"
+        "while len(seen) < 3:\n"
+        "    out = subprocess.run(sys.argv[1:], capture_output=True).stdout\n"
+        "    seen.add(json.loads(out)['data']['last_seen_at'])\n"
+        "print(len(seen))\n"
+    )
+    inner = (*MOOT, "agent", "show", "amber-otter", "--json")
+    words = ("--name", "amber-otter", "--", PYTHON, "-c", script, *inner)
+    done = shop.spawn("run", *words, BB_AGENT_STALE_MINUTES="0.01")
+    assert done.out == "3\n"
+
+
+def test_an_agent_that_is_run_cannot_be_adopted(shop: Project) -> None:
+    code = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
+    inner = (*MOOT, "--json", "join", "--adopt", "amber-otter", "--non-interactive")
+    words = ("--name", "amber-otter", "--", "env", "-u", "MOOT_AGENT", PYTHON, "-c", code, *inner)
+    done = shop.spawn("run", *words)
+    assert (done.code, done.error["code"]) == (1, "agent_alive")

@@ -1,0 +1,49 @@
+"""`moot guard check`: the same question as the hook's, without writing anything."""
+
+from __future__ import annotations
+
+from hooks.yard import CRANE, OTTER, Yard
+
+
+def test_a_free_path_may_be_written(yard: Yard) -> None:
+    data = yard.ok("guard", "check", "a.txt", "--agent", OTTER)
+    assert data == {"allowed": True, "agent": OTTER, "paths": ["a.txt"], "held": []}
+
+
+def test_a_held_path_may_not_and_nothing_is_recorded(yard: Yard) -> None:
+    yard.reserve(CRANE, "src/*", work="bb-3")
+    before = yard.ledger.stat().st_size, yard.presence
+    done = yard.json("guard", "check", "a.txt", "src/x.py", "--agent", OTTER)
+    assert done.code == 1
+    assert done.data["allowed"] is False
+    (held,) = done.data["held"]
+    assert (held["path"], held["scope"], held["class"]) == ("src/x.py", "src/*", "partial")
+    assert (held["owner"], held["liveness"], held["work"]) == (CRANE, "active", "bb-3")
+    assert (yard.ledger.stat().st_size, yard.presence) == before
+
+
+def test_the_holder_may(yard: Yard) -> None:
+    yard.reserve(CRANE, "a.txt")
+    assert yard.ok("guard", "check", "a.txt", MOOT_AGENT=CRANE)["allowed"]
+
+
+def test_without_a_name_any_holder_stands_in_the_way(yard: Yard) -> None:
+    yard.reserve(CRANE, "a.txt")
+    assert yard.json("guard", "check", "a.txt").code == 1
+
+
+def test_paths_are_relative_to_where_one_stands(yard: Yard) -> None:
+    yard.reserve(CRANE, "sub/a.txt")
+    (yard.other / "sub").mkdir()
+    assert yard.json("guard", "check", "a.txt", cwd=yard.other / "sub").code == 1
+    assert yard.json("guard", "check", "../a.txt", cwd=yard.other / "sub").code == 0
+
+
+def test_the_whole_worktree_is_a_path_too(yard: Yard) -> None:
+    yard.reserve(CRANE, "sub/a.txt")
+    assert yard.json("guard", "check", ".").code == 1
+
+
+def test_a_path_outside_and_an_unknown_agent_are_refused(yard: Yard) -> None:
+    assert yard.refused("guard", "check", "/etc/passwd") == ("scope_outside", 1)
+    assert yard.refused("guard", "check", "a.txt", "--agent", "no-one") == ("agent_not_found", 1)

@@ -1,0 +1,113 @@
+"""Requirements and tests, bound in both directions.
+
+A requirement is a row of a manifest beside this file; a test names the rows it proves with
+`@pytest.mark.requirement("ID")`. No row without a test, no cited row that does not exist. What is
+not met yet is a row with a `gap`, which has no test and gives its reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.core.registry.rules import RULES
+
+HERE = Path(__file__).parent
+TESTS = HERE.parent
+MANIFESTS = sorted(HERE.glob("*.toml"))
+ID = re.compile(r"[A-Z]{3}-[0-9]{2,3}[a-z]?")
+FIELDS = {"id", "text", "source", "gap"}
+
+
+def rows(manifest: Path) -> list[dict[str, Any]]:
+    content = tomllib.loads(manifest.read_text("utf-8"))
+    assert set(content) == {"requirement"}, f"{manifest.name}: {sorted(content)}"
+    found: list[dict[str, Any]] = content["requirement"]
+    return found
+
+
+def all_rows() -> list[dict[str, Any]]:
+    return [row for manifest in MANIFESTS for row in rows(manifest)]
+
+
+def markers(file: Path) -> list[ast.Call]:
+    """Every call of `...requirement(...)` in a file, read from its source: nothing is run."""
+    calls = (
+        node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Call)
+    )
+    return [call for call in calls if getattr(call.func, "attr", "") == "requirement"]
+
+
+def cited() -> dict[str, list[str]]:
+    """Each id that some test names, with the places."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for file in sorted(TESTS.rglob("*.py")):
+        for call in markers(file):
+            for argument in call.args:
+                place = f"{file.relative_to(TESTS)}:{call.lineno}"
+                assert isinstance(argument, ast.Constant), f"{place}: an id is written out"
+                found[str(argument.value)].append(place)
+    return found
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.stem)
+def test_every_row_is_well_formed(manifest: Path) -> None:
+    for row in rows(manifest):
+        assert set(row) <= FIELDS, row
+        assert {"id", "text", "source"} <= set(row), row
+        assert ID.fullmatch(row["id"]), row
+        assert all(isinstance(value, str) and value.strip() for value in row.values()), row
+        assert row["text"].endswith("."), row
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.stem)
+def test_ids_stand_in_order_and_begin_alike(manifest: Path) -> None:
+    ids = [row["id"] for row in rows(manifest)]
+    assert ids == sorted(ids, key=lambda text: (len(text.rstrip("abcdefgh")), text))
+    assert len({text.partition("-")[0] for text in ids}) == 1
+
+
+def test_no_id_is_given_twice() -> None:
+    twice = [text for text, count in Counter(row["id"] for row in all_rows()).items() if count > 1]
+    assert twice == []
+
+
+def test_no_two_requirements_say_the_same() -> None:
+    said = Counter((row["id"].partition("-")[0], row["text"]) for row in all_rows())
+    assert [text for text, count in said.items() if count > 1] == []
+
+
+def test_no_requirement_is_without_a_test() -> None:
+    bound = cited()
+    assert [row["id"] for row in all_rows() if "gap" not in row and row["id"] not in bound] == []
+
+
+def test_no_test_cites_what_does_not_exist() -> None:
+    known = {row["id"] for row in all_rows()}
+    assert {text: places for text, places in cited().items() if text not in known} == {}
+
+
+def test_a_gap_has_a_reason_and_no_test() -> None:
+    bound = cited()
+    gaps = [row for row in all_rows() if "gap" in row]
+    assert [row["id"] for row in gaps if row["id"] in bound] == []
+    assert all(len(row["gap"].split()) >= 3 for row in gaps)
+
+
+def test_every_source_is_a_public_document() -> None:
+    root = TESTS.parent
+    for row in all_rows():
+        name = row["source"].split(" section ")[0]
+        if name.endswith(".md"):
+            assert (root / name).is_file(), row
+
+
+def test_every_rule_of_the_registry_is_a_requirement() -> None:
+    ids = {rule.id for table in RULES.values() for rule in table}
+    assert ids <= {row["id"] for row in all_rows()}
