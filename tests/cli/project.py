@@ -80,7 +80,7 @@ class Project:
         return Result(code, _text(out), _text(err))
 
     def json(self, *words: str, cwd: Path | None = None, **settings: str) -> Result:
-        return self.run(*words, "--json", cwd=cwd, **settings)
+        return self.run("--json", *words, cwd=cwd, **settings)
 
     def ok(self, *words: str, cwd: Path | None = None, **settings: str) -> Any:
         """The data of a command that must succeed."""

@@ -167,7 +167,7 @@ def test_status_of_a_fresh_workspace(bare: Project) -> None:
     bare.ok("init")
     data = bare.ok("status")
     assert (data["agents"], data["due"]) == ([], [])
-    assert "no agents yet" in bare.run("status").out
+    assert "nobody is here" in bare.run("status").out
 
 
 # signs of life
@@ -175,7 +175,7 @@ def test_status_of_a_fresh_workspace(bare: Project) -> None:
 
 def test_a_heartbeat_is_seen(project: Project) -> None:
     beat = project.ok("agent", "heartbeat", "--agent", "amber-otter")
-    assert set(beat) == {"agent", "last_seen_at"}
+    assert set(beat) == {"agent", "last_seen_at", "liveness"}
     otter, crane = project.ok("status")["agents"]
     assert (otter["last_seen_at"], crane["last_seen_at"]) == (beat["last_seen_at"], None)
 
@@ -202,17 +202,16 @@ def test_bb_is_another_name_for_the_same(project: Project) -> None:
     done = bb(project, "bb", "agent", "heartbeat", "--agent", "amber-otter", "--json")
     envelope = json.loads(done.stdout)
     assert (done.returncode, envelope["command"]) == (0, "agent.heartbeat")
-    assert set(envelope["data"]) == {"agent", "last_seen_at"}
+    assert set(envelope["data"]) == {"agent", "last_seen_at", "liveness"}
     assert project.ok("status")["agents"][0]["last_seen_at"] == envelope["data"]["last_seen_at"]
     assert bb(project, "bb", "agent", "heartbeat", "--agent", "no-body").returncode == 1
     assert bb(project, "bb", "nothing").returncode == 2
 
 
-@pytest.mark.parametrize("words", [("--non-interactive",), ("--register", "new-one"), ()])
-def test_bb_init_says_honestly_that_it_cannot_yet(project: Project, words: tuple[str, ...]) -> None:
-    done = bb(project, "bb-init", *words, "--json")
-    error = json.loads(done.stdout)["error"]
-    assert (done.returncode, error["code"]) == (4, "not_available_yet")
-    assert "moot agent register" in error["hint"]
-    assert "NOT AVAILABLE YET" in bb(project, "bb-init", "--help").stdout
-    assert len(project.ok("agent", "list")["agents"]) == 2
+def test_bb_init_is_another_name_for_join(project: Project) -> None:
+    done = bb(project, "bb-init", "--register", "coral-finch", "--json")
+    envelope = json.loads(done.stdout)
+    assert (done.returncode, envelope["command"]) == (0, "join")
+    assert envelope["data"]["agent"] == "coral-finch"
+    assert len(project.ok("agent", "list")["agents"]) == 3
+    assert bb(project, "bb-init", "--nonsense").returncode == 2

@@ -18,7 +18,12 @@ Words = tuple[str, ...]
 # Every command once, as it succeeds in a workspace with two agents and one errand.
 SUCCEEDS: dict[str, Words] = {
     "init": ("init",),
+    "run": ("run", "--name", "coral-finch", "--no-hooks", "--", "true"),
     "status": ("status",),
+    "reserve": ("reserve", "src/auth", "--agent", "amber-otter"),
+    "release": ("release", "--all", "--agent", "amber-otter"),
+    "handoff": (),  # these need two who are here: test_presence.py
+    "blocked": (),
     "agenda": ("agenda",),
     "tick": ("tick",),
     "verify": ("verify",),
@@ -30,6 +35,16 @@ SUCCEEDS: dict[str, Words] = {
     "agent.retire": ("agent", "retire", "amber-otter"),
     "agent.rotate": ("agent", "rotate", "amber-otter"),
     "agent.revoke": ("agent", "revoke", "amber-otter", "--reason", "lost"),
+    "join": ("join", "--register", "coral-finch"),
+    "scope.reserve": ("scope", "reserve", "src/auth", "--agent", "amber-otter"),
+    "scope.release": ("scope", "release", "--all", "--agent", "amber-otter"),
+    "scope.list": ("scope", "list"),
+    "scope.compare": ("scope", "compare", "src", "src/auth"),
+    "event.handoff": (),
+    "event.blocked": (),
+    "event.list": ("event", "list"),
+    "event.seen": (),
+    "event.accept": (),
     "hook.install": ("hook", "install", "claude"),
     "hook.uninstall": ("hook", "uninstall", "claude"),
     "guard.check": ("guard", "check", "src/auth.py"),
@@ -49,6 +64,8 @@ SUCCEEDS: dict[str, Words] = {
     "completion": ("completion", "zsh"),
 }
 
+HANDOFF = ("no-body", "--subject", "s", "--summary", "s", "--next-action", "n", "--scope", "src")
+BLOCKED = ("no-body", "--subject", "s", "--blocker", "b", "--requested-action", "r")
 REFUSALS: dict[str, tuple[str, int, Words]] = {
     "agent.register": ("name_taken", 1, ("agent", "register", "amber-otter")),
     "agent.show": ("agent_not_found", 1, ("agent", "show", "no-body")),
@@ -56,6 +73,12 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "agent.retire": ("agent_not_found", 1, ("agent", "retire", "no-body")),
     "agent.rotate": ("agent_not_found", 1, ("agent", "rotate", "no-body")),
     "agent.revoke": ("agent_not_found", 1, ("agent", "revoke", "no-body", "--reason", "x")),
+    "handoff": ("agent_not_found", 1, ("--as", "amber-otter", "handoff", *HANDOFF)),
+    "blocked": ("agent_not_found", 1, ("--as", "amber-otter", "blocked", *BLOCKED)),
+    "event.handoff": ("actor_required", 1, ("event", "handoff", "--to", *HANDOFF)),
+    "event.blocked": ("actor_required", 1, ("event", "blocked", "--to", *BLOCKED)),
+    "event.seen": ("event_not_found", 1, ("event", "seen", "none", "--agent", "amber-otter")),
+    "event.accept": ("event_not_found", 1, ("event", "accept", "none", "--agent", "amber-otter")),
     "verify": ("not_found", 1, ("verify", "example/none")),
     "ledger.verify": ("unreadable_file", 4, ("ledger", "verify", "no-such.moot")),
     "ledger.log": ("not_found", 1, ("ledger", "log", "example/none")),
@@ -224,7 +247,7 @@ def test_a_bug_is_one_line_and_ends_with_4(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("moot.surfaces.cli.status._agents", broken)
+    monkeypatch.setattr("moot.surfaces.cli.status._record", broken)
     done = project.json("status")
     assert (done.error["code"], done.code) == ("internal_error", 4)
     assert "Traceback" not in done.err

@@ -155,7 +155,7 @@ def test_examples_parse() -> None:
     """An example that no longer fits its options would be worse than none."""
     for path, command in leaves(cli):
         _, _, examples = (command.help or "").partition("Examples:\n")
-        for line in examples.splitlines():
+        for line in examples.replace("\\\n", " ").splitlines():
             words = line.strip().partition(" ".join(("moot", *path)))
             if words[1]:
                 arguments = _words(words[2])

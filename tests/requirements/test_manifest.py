@@ -11,6 +11,8 @@ import ast
 import re
 import tomllib
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,23 +38,38 @@ def all_rows() -> list[dict[str, Any]]:
     return [row for manifest in MANIFESTS for row in rows(manifest)]
 
 
-def markers(file: Path) -> list[ast.Call]:
-    """Every call of `...requirement(...)` in a file, read from its source: nothing is run."""
-    calls = (
-        node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Call)
-    )
-    return [call for call in calls if getattr(call.func, "attr", "") == "requirement"]
+def calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
+    """Calls of `name(...)` or `anything.name(...)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and name in (
+            getattr(node.func, "attr", None),
+            getattr(node.func, "id", None),
+        ):
+            yield node
 
 
+def markers(tree: ast.AST) -> Iterator[ast.expr]:
+    """What is handed to `requirement`, also by way of a function that takes the id."""
+    for call in calls(tree, "requirement"):
+        yield from (argument for argument in call.args if not isinstance(argument, ast.Name))
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            handed = {name for call in calls(function, "requirement") for name in call.args}
+            names = {argument.id for argument in handed if isinstance(argument, ast.Name)}
+            for place, parameter in enumerate(function.args.args):
+                if parameter.arg in names:
+                    yield from (call.args[place] for call in calls(tree, function.name))
+
+
+@cache
 def cited() -> dict[str, list[str]]:
-    """Each id that some test names, with the places."""
+    """Each id that some test names, with the places. Read from the source: nothing is run."""
     found: dict[str, list[str]] = defaultdict(list)
     for file in sorted(TESTS.rglob("*.py")):
-        for call in markers(file):
-            for argument in call.args:
-                place = f"{file.relative_to(TESTS)}:{call.lineno}"
-                assert isinstance(argument, ast.Constant), f"{place}: an id is written out"
-                found[str(argument.value)].append(place)
+        for argument in markers(ast.parse(file.read_text("utf-8"))):
+            place = f"{file.relative_to(TESTS)}:{argument.lineno}"
+            assert isinstance(argument, ast.Constant), f"{place}: an id is written out"
+            found[str(argument.value)].append(place)
     return found
 
 

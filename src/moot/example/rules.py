@@ -62,9 +62,35 @@ def too_early(asked: Asked) -> Breaches:
 
 
 RULES: tuple[Rule[Asked], ...] = (
-    Rule("EXA-01", "title_required", "an errand needs a title", no_title),
-    Rule("EXA-02", "bad_name", "an errand is asked of an agent", bad_receiver),
-    Rule("EXA-03", "errand_not_open", "no open errand has this id", not_open),
-    Rule("EXA-04", "not_yours", "this errand is someone else's", not_theirs),
-    Rule("EXA-05", "too_early", "its time is not over", too_early),
+    Rule(
+        "EXA-01",
+        "title_required",
+        "an errand needs a title",
+        no_title,
+        hint="say what is to be done",
+    ),
+    Rule(
+        "EXA-02",
+        "bad_name",
+        "an errand is asked of an agent",
+        bad_receiver,
+        hint="a name such as amber-otter",
+    ),
+    Rule(
+        "EXA-03",
+        "errand_not_open",
+        "no open errand has this id",
+        not_open,
+        hint="look at the list of open errands",
+    ),
+    Rule(
+        "EXA-04",
+        "not_yours",
+        "this errand is someone else's",
+        not_theirs,
+        hint="ask whoever it belongs to",
+    ),
+    Rule(
+        "EXA-05", "too_early", "its time is not over", too_early, hint="wait until its time is over"
+    ),
 )

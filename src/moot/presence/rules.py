@@ -14,7 +14,13 @@ from moot.presence import checks as breach
 from moot.presence import commands as ask
 
 _READABLE: tuple[Rule[Any], ...] = (
-    Rule("B-14", "scope_empty", "a scope may not be empty", breach.bad_scope("scope_empty")),
+    Rule(
+        "B-14",
+        "scope_empty",
+        "a scope may not be empty",
+        breach.bad_scope("scope_empty"),
+        hint="`.` is the whole project",
+    ),
     Rule(
         "B-14",
         "scope_outside",
@@ -29,11 +35,35 @@ _READABLE: tuple[Rule[Any], ...] = (
         breach.bad_scope("unsupported_glob"),
         hint="reserve the folder (src/*) or name each file",
     ),
-    Rule("OPR-035", "bad_scope", "a scope is a readable path", breach.bad_scope("bad_scope")),
-    Rule("OPR-054", "bad_root", "the root of a scope is absolute", breach.bad_scope("bad_root")),
+    Rule(
+        "OPR-035",
+        "bad_scope",
+        "a scope is a readable path",
+        breach.bad_scope("bad_scope"),
+        hint="name a file or folder of the project",
+    ),
+    Rule(
+        "OPR-054",
+        "bad_root",
+        "the root of a scope is absolute",
+        breach.bad_scope("bad_root"),
+        hint="run this inside the project",
+    ),
 )
-_SOMEONE = Rule("B-08", "not_allowed", "only an agent or a person does this", breach.by_the_machine)
-_ROOT = Rule("OPR-054", "bad_root", "the project root is absolute", breach.relative_root)
+_SOMEONE = Rule(
+    "B-08",
+    "not_allowed",
+    "only an agent or a person does this",
+    breach.by_the_machine,
+    hint="use --as NAME with an agent's key",
+)
+_ROOT = Rule(
+    "OPR-054",
+    "bad_root",
+    "the project root is absolute",
+    breach.relative_root,
+    hint="run this inside the project",
+)
 _NAMED = Rule(
     "B-14", "scope_empty", "name at least one scope", breach.nothing_named, hint="`.` is the root"
 )
@@ -44,7 +74,13 @@ _MANY = Rule(
     breach.too_many_named,
     hint="name a folder",
 )
-_LONG = Rule("OPR-061", "text_too_long", "the text is too long", breach.text_too_long)
+_LONG = Rule(
+    "OPR-061",
+    "text_too_long",
+    "the text is too long",
+    breach.text_too_long,
+    hint="shorten it, and name a file for the rest",
+)
 _WORK_ID = Rule(
     "OPR-055",
     "bad_work",
@@ -90,7 +126,13 @@ _RESERVE = (
     _QUIET,
 )
 _SEND: tuple[Rule[Any], ...] = (
-    Rule("B-08", "sender_required", "only an agent or a person sends this", breach.by_the_machine),
+    Rule(
+        "B-08",
+        "sender_required",
+        "only an agent or a person sends this",
+        breach.by_the_machine,
+        hint="use --as NAME with an agent's key",
+    ),
     Rule(
         "OPR-057",
         "agent_not_found",
@@ -98,7 +140,13 @@ _SEND: tuple[Rule[Any], ...] = (
         breach.unknown_receiver,
         hint="`moot status` shows who is here",
     ),
-    Rule("OPR-057", "to_yourself", "the receiver is someone else", breach.to_oneself),
+    Rule(
+        "OPR-057",
+        "to_yourself",
+        "the receiver is someone else",
+        breach.to_oneself,
+        hint="name another agent: `moot status` shows who is here",
+    ),
     Rule(
         "B-05",
         "work_required",
@@ -110,7 +158,13 @@ _SEND: tuple[Rule[Any], ...] = (
     _ROOT,
     *_READABLE,
     _LONG,
-    Rule("OPR-106", "too_many_pending", "too much waits for the receiver", breach.too_many_pending),
+    Rule(
+        "OPR-106",
+        "too_many_pending",
+        "too much waits for the receiver",
+        breach.too_many_pending,
+        hint="wait until some are accepted, or ask another agent",
+    ),
 )
 _KNOWN_EVENT = Rule(
     "OPR-105",
@@ -120,7 +174,11 @@ _KNOWN_EVENT = Rule(
     hint="`moot event list` shows all",
 )
 _BY_MACHINE = Rule(
-    "B-18", "not_allowed", "the workspace itself does this", breach.not_by_the_machine
+    "B-18",
+    "not_allowed",
+    "the workspace itself does this",
+    breach.not_by_the_machine,
+    hint="`moot tick` lets the workspace do it",
 )
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
@@ -159,7 +217,11 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             hint="`moot scope list` shows what is",
         ),
         Rule(
-            "OPR-102", "release_forbidden", "only its holder may release it", breach.not_the_owner
+            "OPR-102",
+            "release_forbidden",
+            "only its holder may release it",
+            breach.not_the_owner,
+            hint="`moot scope list` shows who holds what; ask the holder",
         ),
     ),
     ask.SendHandoff: (
@@ -168,6 +230,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             "text_missing",
             "subject, summary and next_action are required",
             breach.text_missing("subject", "summary", "next_action"),
+            hint="--subject, --summary and --next-action each need text",
         ),
         *_SEND,
         Rule(
@@ -185,15 +248,34 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             "text_missing",
             "subject, blocker and requested_action are required",
             breach.text_missing("subject", "blocker", "requested_action"),
+            hint="--subject, --blocker and --requested-action each need text",
         ),
-        Rule("OPR-065", "bad_urgency", "urgency is low, medium or high", breach.bad_urgency),
+        Rule(
+            "OPR-065",
+            "bad_urgency",
+            "urgency is low, medium or high",
+            breach.bad_urgency,
+            hint="--urgency low, medium or high",
+        ),
         *_SEND,
     ),
     ask.MarkSeen: (_KNOWN_EVENT,),
     ask.Accept: (
         _KNOWN_EVENT,
-        Rule("B-27", "ack_forbidden", "there is nothing to accept", breach.nothing_to_accept),
-        Rule("B-27", "ack_forbidden", "only the receiver may accept", breach.not_the_receiver),
+        Rule(
+            "B-27",
+            "ack_forbidden",
+            "there is nothing to accept",
+            breach.nothing_to_accept,
+            hint="`moot event list` shows what was sent to whom",
+        ),
+        Rule(
+            "B-27",
+            "ack_forbidden",
+            "only the receiver may accept",
+            breach.not_the_receiver,
+            hint="`moot event list` shows what was sent to whom",
+        ),
         Rule(
             "B-26",
             "nothing_moved",
@@ -217,7 +299,11 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             hint="end that `moot run` first, or register a new name",
         ),
         Rule(
-            "OPR-015", "adoption_rejected", "only a new session adopts a name", breach.same_holder
+            "OPR-015",
+            "adoption_rejected",
+            "only a new session adopts a name",
+            breach.same_holder,
+            hint="`moot join --adopt NAME` makes the new session",
         ),
         Rule(
             "OPR-011",
@@ -251,7 +337,13 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             breach.not_a_persons_act,
             hint="let a registered person do this",
         ),
-        Rule("B-19", "bad_stale_minutes", "not a stale time", breach.bad_stale),
+        Rule(
+            "B-19",
+            "bad_stale_minutes",
+            "not a stale time",
+            breach.bad_stale,
+            hint="a positive number of minutes, at most a year",
+        ),
     ),
     ask.ExpireScopes: (_BY_MACHINE,),
 }

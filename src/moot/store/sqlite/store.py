@@ -17,6 +17,7 @@ from moot.core.ledger import Head
 from moot.store.sqlite.change import SqliteChange
 from moot.store.sqlite.schema import check_ours, migrate
 from moot.store.sqlite.trouble import translated, translated_opening
+from moot.store.sqlite.turn import take_turn
 from moot.store.sqlite.view import SqliteView
 
 BUSY_SECONDS = 30.0
@@ -46,6 +47,7 @@ class SqliteStore:
         _require_whole(path, create)
         self.path = path
         self._turn = threading.RLock()
+        self._busy_seconds = busy_seconds
         self._heads: dict[str, Head] = {}
         self._heads_version = -1
         with translated_opening(path):
@@ -71,7 +73,7 @@ class SqliteStore:
     def write(self) -> Iterator[SqliteChange]:
         with self._turn, translated(self.path):
             self._require_idle("a write")
-            self._db.execute("BEGIN IMMEDIATE")
+            take_turn(self._db, self._busy_seconds)
             try:
                 with closing(SqliteChange(self._db, self._known_heads())) as change:
                     yield change
