@@ -93,7 +93,8 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "demo": ("demo_exists", 1, ("demo", "--out", "stage")),
 }
 
-NEEDS_NO_WORKSPACE = {"init", "demo", "completion"}
+NEEDS_NO_WORKSPACE = {"init", "demo", "completion", "scope.compare"}
+SPEAKS = {"run"}  # its own remarks go to standard error: the rest is the program's that it runs
 
 
 def leaves(
@@ -157,15 +158,17 @@ def test_every_command_is_in_the_tables() -> None:
 @pytest.mark.parametrize("command", [name for name, words in SUCCEEDS.items() if words])
 def test_a_success_is_one_envelope_on_stdout(busy: Project, command: str) -> None:
     done = busy.json(*SUCCEEDS[command])
-    assert (done.code, done.err) == (0, "")
+    assert done.code == 0
+    assert done.err == "" or command in SPEAKS
     check_shape(done, command)
 
 
 @pytest.mark.parametrize("command", [name for name, words in SUCCEEDS.items() if words])
 def test_a_person_reads_the_same_in_lines(busy: Project, command: str) -> None:
     done = busy.run(*SUCCEEDS[command])
-    assert (done.code, done.err) == (0, "")
-    assert done.out.strip()
+    assert done.code == 0
+    assert done.err == "" or command in SPEAKS
+    assert done.out.strip() or command in SPEAKS
     assert not done.out.startswith("{")
     assert "\x1b" not in done.out
 
@@ -189,14 +192,19 @@ def test_a_person_is_told_what_to_do_next(busy: Project, command: str) -> None:
 
 @pytest.mark.parametrize("command", ALL)
 def test_wrong_usage_ends_with_2(bare: Project, command: str) -> None:
-    done = bare.json(*ALL[command], "--no-such-option")
+    wrong = () if command == "run" else ("--no-such-option",)  # `run` passes options on
+    done = bare.json(*ALL[command], *wrong)
     check_shape(done, command)
     assert (done.error["code"], done.code) == ("usage", 2)
     assert "--help" in done.error["hint"]
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("agent",), ("ledger",), ("nothing",), ("agent", "register"), ("agent", "nope")]
+    "words",
+    [
+        *((group,) for group in ("agent", "artifact", "event", "guard", "hook", "ledger", "scope")),
+        *((), ("trust",), ("nothing",), ("agent", "register"), ("agent", "nope")),
+    ],
 )
 def test_a_missing_or_unknown_command_is_wrong_usage(bare: Project, words: Words) -> None:
     done = bare.json(*words)

@@ -93,6 +93,7 @@ def test_a_wrong_passphrase_opens_nothing(peopled: Project, tmp_path: Path) -> N
     assert not list(peopled.keys.glob("*/ada-person.*"))
 
 
+@pytest.mark.requirement("LDG-015")
 def test_a_key_unlocked_by_a_file_was_unattended(peopled: Project) -> None:
     """Whether a person sat there is known to the engine, and to the protocols that record it."""
     shown = peopled.ok("agent", "show", "operator")

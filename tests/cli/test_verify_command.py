@@ -104,6 +104,7 @@ def test_several_processes_say_the_same(busy: Project) -> None:
     assert busy.spawn("verify", "record.moot", "--jobs", "2", "--json").out == one.out
 
 
+@pytest.mark.requirement("LDG-096")
 def test_checking_writes_nothing(busy: Project) -> None:
     def everything() -> dict[str, str]:
         files = [*busy.root.rglob("*"), *busy.keys.rglob("*")]

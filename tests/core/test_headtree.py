@@ -7,8 +7,8 @@ import hashlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.core import merkle
+
 from moot.core.headtree import changed_nodes, inclusion_path, leaf_hash, node_hash, root
 
 SIZES = range(1, 71)

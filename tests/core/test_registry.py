@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-
 from tests.core.desk import CUSTODIAN, HEADS, ORIGIN, PIN, ROOT, Desk, creation, signer
+
 from moot.core.machine import Command, Draft, KeyClass, Put, Recorded
 from moot.core.names import RESERVED, SYSTEM
 from moot.core.record import ArtifactRef

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tests.core.desk import CUSTODIAN, HEADS, ORIGIN, PIN, ROOT, Desk, creation, signer
+
 from moot.core.machine import Command, Event, KeyClass
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef

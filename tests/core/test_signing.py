@@ -7,8 +7,8 @@ import hashlib
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
 from tests.core import curve
+
 from moot.core.errors import Malformed
 from moot.core.signing import (
     ENDORSEMENT,

@@ -11,6 +11,7 @@ from moot.core.canonical import canonical, parse
 from moot.core.errors import Malformed
 
 
+@pytest.mark.requirement("LDG-004")
 @pytest.mark.parametrize("name", ["canonical.json", "blocks.json", "bundle.jsonl", "trust.json"])
 def test_the_published_vectors_are_what_this_code_writes(name: str) -> None:
     assert (FOLDER / name).read_bytes() == files()[name]

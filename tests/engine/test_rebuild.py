@@ -71,6 +71,7 @@ def test_wrong_missing_and_foreign_rows_are_named_and_mended(world: World) -> No
     assert codes(world) == set()
 
 
+@pytest.mark.requirement("LDG-071")
 def test_an_index_that_is_gone_is_made_anew(world: World) -> None:
     rows, words, _ = derived(world)
     with world.store.write() as change:
@@ -111,6 +112,7 @@ def test_snapshots_of_the_future_or_of_nothing_are_named(world: World) -> None:
     assert codes(world) == {"snapshot_differs", "snapshot_foreign"}
 
 
+@pytest.mark.requirement("LDG-071")
 def test_signs_of_life_and_cursors_stay(world: World) -> None:
     world.engine.beat("teal-crane")
     with world.store.write() as change:

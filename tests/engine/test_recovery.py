@@ -380,6 +380,7 @@ def test_a_damaged_stream_is_refused_and_nothing_is_written_on_top_of_it(
 # Time ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("LDG-097")
 def test_a_clock_that_goes_backwards_keeps_the_order_and_loses_nothing(path: Path) -> None:
     with closing(SqliteStore(path)) as store:
         engine = join(store)

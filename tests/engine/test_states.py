@@ -225,11 +225,23 @@ def test_a_machine_of_another_version_replays() -> None:
 
 
 @pytest.mark.requirement("LDG-061")
-def test_an_older_copy_put_in_place_is_read_as_it_stands_by_a_warm_engine() -> None:
+def test_an_older_copy_put_in_place_is_noticed_by_a_warm_engine_and_not_written_to() -> None:
     world = desk()
     world.engine.execute(STREAM, jot("a", "b", "c"), OTTER)
     del chain(world, STREAM)[1:]
-    assert world.engine.state(STREAM).texts == ("a",)
+    with pytest.raises(Tampered):
+        world.engine.state(STREAM)
+    with pytest.raises(Tampered):
+        world.engine.execute(STREAM, jot("d"), OTTER)
+    assert len(chain(world, STREAM)) == 1
+
+
+@pytest.mark.requirement("LDG-061")
+def test_a_signed_snapshot_beyond_the_end_proves_to_a_cold_engine_that_the_end_is_gone() -> None:
+    world = full(130)
+    del chain(world, ERRANDS)[100:]
+    with pytest.raises(Tampered):
+        world.another_engine().state(ERRANDS)
 
 
 @pytest.mark.requirement("LDG-049")

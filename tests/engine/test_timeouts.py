@@ -129,6 +129,7 @@ def test_a_repeated_command_triggers_nothing() -> None:
     assert everything(world) == before
 
 
+@pytest.mark.requirement("LDG-097")
 def test_a_clock_that_goes_backwards_makes_nothing_due_and_breaks_nothing() -> None:
     world = world_with_errand()
     world.clock.forward(minutes=-600)

@@ -43,6 +43,7 @@ def test_a_key_of_another_name_ledger_or_id_is_not_found(folder: KeyFolder) -> N
     assert FolderKeys(folder, "moot.ledger/" + "b" * 32).find("amber-otter", made.kid) is None
 
 
+@pytest.mark.requirement("LDG-013")
 def test_key_files_and_their_folder_are_private(folder: KeyFolder) -> None:
     made = folder.add(ORIGIN, "amber-otter", KeyClass.AGENT)
     path = key_path(folder, "amber-otter", made.kid)
@@ -51,6 +52,7 @@ def test_key_files_and_their_folder_are_private(folder: KeyFolder) -> None:
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
 
 
+@pytest.mark.requirement("LDG-013")
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o777])
 def test_a_key_that_others_may_read_is_refused(folder: KeyFolder, mode: int) -> None:
     made = folder.add(ORIGIN, "amber-otter", KeyClass.AGENT)
@@ -101,6 +103,7 @@ def test_a_secret_of_the_wrong_form_is_malformed(folder: KeyFolder, secret: str)
         FolderKeys(folder, ORIGIN).find("amber-otter", made.kid)
 
 
+@pytest.mark.requirement("LDG-014")
 def test_a_locked_key_never_stands_in_the_clear(folder: KeyFolder) -> None:
     made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase="correct horse", cost=QUICK)
     data = key_path(folder, "operator", made.kid).read_bytes()

@@ -38,6 +38,7 @@ def test_the_newest_note_and_its_heads_are_kept(kept: KeptNotes) -> None:
     }
 
 
+@pytest.mark.requirement("LDG-038")
 def test_an_older_note_never_replaces_a_newer_one(kept: KeptNotes) -> None:
     kept.keep(ORIGIN, 7, "seven", [("example/a", head(9))])
     kept.keep(ORIGIN, 6, "six", [("example/a", head(3)), ("example/b", head(2))])

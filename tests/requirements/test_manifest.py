@@ -48,17 +48,23 @@ def calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
             yield node
 
 
-def markers(tree: ast.AST) -> Iterator[ast.expr]:
-    """What is handed to `requirement`, also by way of a function that takes the id."""
-    for call in calls(tree, "requirement"):
-        yield from (argument for argument in call.args if not isinstance(argument, ast.Name))
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef):
-            handed = {name for call in calls(function, "requirement") for name in call.args}
-            names = {argument.id for argument in handed if isinstance(argument, ast.Name)}
-            for place, parameter in enumerate(function.args.args):
-                if parameter.arg in names:
-                    yield from (call.args[place] for call in calls(tree, function.name))
+def ids_in(tree: ast.AST) -> Iterator[ast.Constant]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and ID.fullmatch(str(node.value)):
+            yield node
+
+
+def markers(module: ast.Module) -> Iterator[ast.expr]:
+    """What is handed to `requirement`. Where that is a name, it stands for the ids written out in
+    the same statement, or in calls of the function that takes it."""
+    for statement in module.body:
+        handed = [argument for call in calls(statement, "requirement") for argument in call.args]
+        yield from (argument for argument in handed if not isinstance(argument, ast.Name))
+        if any(isinstance(argument, ast.Name) for argument in handed):
+            yield from ids_in(statement)
+            if isinstance(statement, ast.FunctionDef):
+                for call in calls(module, statement.name):
+                    yield from ids_in(call)
 
 
 @cache

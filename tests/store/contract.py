@@ -234,6 +234,7 @@ class StoreContract:
         assert [each.signature for each in found] == [each.signature for each in sealed]
         assert all(type(each.raw) is bytes and type(each.signature) is bytes for each in found)
 
+    @pytest.mark.requirement("LDG-068")
     @pytest.mark.parametrize("seq", [0, 1, 3, 4, -1])
     def test_a_taken_position_or_a_gap_is_a_conflict_and_writes_nothing(
         self, store: Store, seq: int
@@ -294,6 +295,7 @@ class StoreContract:
 
     # Transactions ---------------------------------------------------------------------------------
 
+    @pytest.mark.requirement("LDG-069")
     @pytest.mark.parametrize("error", [Dropped, KeyboardInterrupt, StoreFailed])
     def test_leaving_a_write_by_an_exception_leaves_nothing_of_it(
         self, store: Store, error: type[BaseException]
@@ -679,6 +681,7 @@ class StoreContract:
             with pytest.raises(KeyError):
                 view.node(1, 1)
 
+    @pytest.mark.requirement("LDG-087")
     def test_a_fork_is_kept_once_and_exactly(self, store: Store) -> None:
         first = Record("example/a", 0, "0" * 32, ALL_BYTES, b"1" * 64)
         second = Record("example/a", 0, "0" * 32, b"other", b"2" * 64)

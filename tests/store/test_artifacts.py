@@ -144,6 +144,7 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> Non
     assert (tmp_path / "artifacts").read_bytes() == b"a file in its place"
 
 
+@pytest.mark.requirement("LDG-077")
 @pytest.mark.parametrize("already", [False, True])
 def test_a_blob_and_its_name_are_durable_when_put_returns(
     folder: FileArtifacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, already: bool

@@ -201,6 +201,7 @@ def test_the_disk_writes_down_what_really_happens(lives: Callable[..., Life]) ->
         assert len(check_ledger(store)) == 5
 
 
+@pytest.mark.requirement("LDG-077")
 @pytest.mark.parametrize("shard", range(4))
 def test_power_loss_at_any_step_loses_no_acknowledged_commit_and_shows_no_half_one(
     lives: Callable[..., Life], quick_folder: Path, shard: int

@@ -49,6 +49,7 @@ def check_after_kill(path: Path, told: list[Ack]) -> None:
     store.close()
 
 
+@pytest.mark.requirement("LDG-076")
 @pytest.mark.parametrize("half", [0, 1])
 def test_killing_a_writer_at_any_moment_loses_nothing_it_acknowledged(
     path: Path, half: int
@@ -121,6 +122,7 @@ def test_killing_between_an_artifact_and_its_event_leaves_a_blob_and_no_event(
     assert sha256 not in cited
 
 
+@pytest.mark.requirement("LDG-050")
 def test_no_event_cites_an_artifact_that_a_kill_has_lost(path: Path, tmp_path: Path) -> None:
     seed = 20_260_220
     chance = random.Random(seed)
@@ -145,6 +147,7 @@ def test_no_event_cites_an_artifact_that_a_kill_has_lost(path: Path, tmp_path: P
         assert {ref.sha256 for ref in refs} <= set(artifacts.all())
 
 
+@pytest.mark.requirement("LDG-066")
 @pytest.mark.parametrize("processes", [8, 16])
 def test_many_processes_append_to_one_stream_without_an_error(path: Path, processes: int) -> None:
     each = 240 // processes

@@ -81,6 +81,7 @@ def test_migrations_are_numbered_without_a_gap() -> None:
     assert numbers == list(range(1, schema.VERSION + 1))
 
 
+@pytest.mark.requirement("LDG-072")
 def test_a_file_of_a_newer_moot_is_refused_and_stays_as_it_was(path: Path) -> None:
     with closing(plain(path)) as db:
         db.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
@@ -121,6 +122,7 @@ def next_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[s
     return install
 
 
+@pytest.mark.requirement("LDG-072")
 def test_an_older_file_is_brought_up_to_date_with_everything_in_it(
     path: Path, next_version: Callable[[str], None]
 ) -> None:
@@ -152,6 +154,7 @@ def test_a_migration_that_fails_changes_nothing(
 # Guards -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("LDG-074")
 @pytest.mark.parametrize(
     "statement",
     [
@@ -175,6 +178,7 @@ def test_events_are_never_changed_deleted_or_replaced_by_a_statement(
         assert contents_of(store) == before
 
 
+@pytest.mark.requirement("LDG-074")
 def test_every_connection_is_in_wal_mode_and_syncs_each_commit(path: Path) -> None:
     opened: list[sqlite3.Connection] = []
 
@@ -234,6 +238,7 @@ def test_a_backup_holds_everything_and_is_a_ledger_of_its_own(path: Path, tmp_pa
         assert contents_of(store) == before
 
 
+@pytest.mark.requirement("LDG-073")
 @pytest.mark.parametrize("content", [b"", b"precious", None])
 def test_a_backup_never_overwrites(path: Path, tmp_path: Path, content: bytes | None) -> None:
     target = tmp_path / "copy.db"
@@ -266,6 +271,7 @@ def test_a_backup_inside_a_transaction_is_refused(path: Path, tmp_path: Path, ou
     assert not (tmp_path / "copy.db").exists()
 
 
+@pytest.mark.requirement("LDG-073")
 def test_backups_taken_while_another_process_writes_are_whole_prefixes(
     path: Path, tmp_path: Path
 ) -> None:
@@ -450,6 +456,7 @@ class Damaged:
         return states != self.states
 
 
+@pytest.mark.requirement("LDG-079")
 def test_a_file_cut_at_any_page_is_refused_and_never_repaired(path: Path) -> None:
     damaged = Damaged(path)
     for size in range(4096, len(damaged.whole), 4096):
@@ -463,6 +470,7 @@ def test_a_file_cut_inside_a_page_is_refused_or_unharmed_and_never_repaired(path
         assert noticed or size > len(damaged.whole) - 4096
 
 
+@pytest.mark.requirement("LDG-079")
 @pytest.mark.parametrize("filling", [b"\0", b"\xff", b"\x0d", b"A"], ids=repr)
 def test_a_damaged_page_is_noticed_or_harmless_and_never_repaired(
     path: Path, filling: bytes
@@ -550,6 +558,7 @@ def said_as_nobody(path: Path) -> dict[str, list[str]]:
     return {words[0]: words[1:] for words in child.said}
 
 
+@pytest.mark.requirement("LDG-078")
 def test_a_read_only_file_can_be_read_and_refuses_writing(open_folder: Path) -> None:
     path = open_folder / "ledger.db"
     found_ledger(path)
@@ -594,6 +603,7 @@ def has_small_disks(folder: Path) -> bool:
     return probe.returncode == 0
 
 
+@pytest.mark.requirement("LDG-078")
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path: Path) -> None:
     if not has_small_disks(tmp_path):
         pytest.skip("no small disk can be mounted here; the fault layer covers a full one")
@@ -631,6 +641,7 @@ def test_a_database_that_may_not_grow_is_full_and_works_again_afterwards(path: P
         require_acknowledged(check_ledger(store), told)
 
 
+@pytest.mark.requirement("LDG-067")
 def test_a_lock_held_elsewhere_is_store_busy_and_readers_go_on(path: Path) -> None:
     with children(("hold", path)) as (holder,):
         holder.hear_until("ready")

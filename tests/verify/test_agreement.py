@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from damage import fork_of
 from forge import Entry, Json, Ledger, Signer, canon, seal
 from hypothesis import given, settings
@@ -105,6 +106,7 @@ _ACTS: list[Callable[[Chaos], None]] = [
 ]
 
 
+@pytest.mark.requirement("LDG-095")
 @settings(max_examples=200)
 @given(st.data())
 def test_ledgers_to_which_anything_happened_are_judged_alike(draw: st.DataObject) -> None:

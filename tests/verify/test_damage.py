@@ -32,6 +32,7 @@ def test_the_untouched_bundle_is_valid() -> None:
     assert judge(BUNDLE, STORY)
 
 
+@pytest.mark.requirement("LDG-082")
 @pytest.mark.parametrize("place", NEXT, ids=str)
 def test_a_dropped_record_is_named(place: tuple[str, int]) -> None:
     line = _line(place)
@@ -52,6 +53,7 @@ def test_a_dropped_last_record_is_a_truncated_stream(place: tuple[str, int]) -> 
         assert named(verdict) == ("truncated", short.find("proof", stream))
 
 
+@pytest.mark.requirement("LDG-082")
 @pytest.mark.parametrize("place", EVENTS, ids=str)
 def test_a_duplicated_record_is_named(place: tuple[str, int]) -> None:
     line = _line(place)
@@ -60,12 +62,14 @@ def test_a_duplicated_record_is_named(place: tuple[str, int]) -> None:
     assert _places(verdict) == ((place[0], place[1] + 1), line)
 
 
+@pytest.mark.requirement("LDG-082")
 @pytest.mark.parametrize("place", NEXT, ids=str)
 def test_swapped_records_are_named(place: tuple[str, int]) -> None:
     line = _line(place)
     assert named(judge(BUNDLE.swap(line, line + 1), STORY)) == ("tampered", line)
 
 
+@pytest.mark.requirement("LDG-082")
 @pytest.mark.parametrize("place", EVENTS, ids=str)
 def test_an_inserted_record_is_named(place: tuple[str, int]) -> None:
     line = _line(place)
@@ -74,6 +78,7 @@ def test_an_inserted_record_is_named(place: tuple[str, int]) -> None:
     assert named(judge(BUNDLE.insert(line, stray.envelope), STORY)) == ("tampered", line)
 
 
+@pytest.mark.requirement("LDG-083")
 @pytest.mark.parametrize("stream", [name for name in STORY.streams if name != "registry"])
 def test_a_deleted_stream_is_missed_by_its_proof_or_the_count(stream: str) -> None:
     def without(lines: list[bytes]) -> None:
@@ -107,6 +112,7 @@ def test_an_old_checkpoint_with_its_old_history_is_caught_by_the_minimum() -> No
     assert named(judge(old, ledger, minimum=2)) == ("rolled-back", None)
 
 
+@pytest.mark.requirement("LDG-085")
 def test_every_flipped_byte_is_caught() -> None:
     ledger = small()
     data = ledger.bundle().data()

@@ -32,6 +32,7 @@ def _with(ledger: Ledger, entry: Entry) -> tuple[Bundle, int]:
     return bundle, bundle.find("event", -1)
 
 
+@pytest.mark.requirement("LDG-086")
 def test_an_event_of_another_ledger_is_refused() -> None:
     ledger, other = small(), small()
     foreign = Ledger("foreign")
@@ -40,6 +41,7 @@ def test_an_event_of_another_ledger_is_refused() -> None:
     assert named(judge(bundle, ledger)) == ("tampered", line)
 
 
+@pytest.mark.requirement("LDG-086")
 def test_an_event_of_another_stream_is_refused() -> None:
     ledger = small()
     moved = ledger.event("errand/milk", ledger.current["ada"])
@@ -59,6 +61,7 @@ def test_a_stream_under_another_name_is_refused() -> None:
     assert named(judge(bundle, ledger)) == ("tampered", bundle.event("errand/milk", 0))
 
 
+@pytest.mark.requirement("LDG-086")
 @pytest.mark.parametrize("kind", ["talk.noted", "registry.key_added", "errand", "errand."])
 def test_an_event_of_another_protocol_is_refused(kind: str) -> None:
     ledger = small()
@@ -141,6 +144,7 @@ def _lie(body: Json) -> Json:
     return {**body, "data": {"said": 2}}
 
 
+@pytest.mark.requirement("LDG-084")
 def test_a_thief_of_one_key_cannot_rewrite_what_others_signed_after() -> None:
     ledger, ada, _ = _two_authors()
     honest = ledger.bundle()

@@ -118,6 +118,7 @@ def test_what_is_no_bundle_is_tampered_at_its_first_line(data: bytes) -> None:
     assert named(judge(data, LEDGER)) == ("tampered", 1)
 
 
+@pytest.mark.requirement("LDG-093")
 def test_an_endless_line_is_not_read_to_its_end() -> None:
     class Endless(io.RawIOBase):
         served = 0
@@ -154,6 +155,7 @@ def test_a_malformed_header_is_tampered(header: Json) -> None:
     assert named(judge(BUNDLE.data(**header), LEDGER)) == ("tampered", 1)
 
 
+@pytest.mark.requirement("LDG-093")
 @pytest.mark.parametrize("stream", ["errand/..", "errand/.", "errand/con", "errand/" + "x" * 200])
 def test_a_name_that_looks_like_a_path_is_only_a_name(stream: str) -> None:
     ledger = small()

@@ -22,6 +22,7 @@ def test_the_published_bundle_is_valid() -> None:
     assert verdict
 
 
+@pytest.mark.requirement("LDG-090")
 def test_a_ledger_in_which_everything_happened_is_valid() -> None:
     ledger = story()
     verdict = judge(ledger.bundle(), ledger)
@@ -39,6 +40,7 @@ def test_a_ledger_in_which_everything_happened_is_valid() -> None:
     assert verdict.origin == ledger.origin
 
 
+@pytest.mark.requirement("LDG-081")
 def test_without_a_checkpoint_nothing_is_more_than_unproven() -> None:
     ledger = story()
     verdict = judge(ledger.bundle(proofs=False, note=False), ledger)
@@ -65,6 +67,7 @@ def test_events_after_the_checkpoint_are_unproven() -> None:
     assert verdict.completeness == "unproven: 1 events follow the checkpoint (errand/tea)"
 
 
+@pytest.mark.requirement("LDG-083")
 def test_a_cut_stream_is_truncated_at_its_proof() -> None:
     ledger = small()
     bundle = ledger.bundle()
@@ -80,6 +83,7 @@ def test_fewer_lines_than_promised_are_truncated() -> None:
     assert "promises" in verdict.completeness
 
 
+@pytest.mark.requirement("LDG-088")
 @pytest.mark.parametrize("note", [True, False])
 def test_a_checkpoint_below_the_minimum_or_none_is_rolled_back(note: bool) -> None:
     ledger = small()
@@ -93,6 +97,7 @@ def test_a_checkpoint_at_the_minimum_is_fresh() -> None:
     assert "minimum_unset" not in [finding.code for finding in verdict.findings]
 
 
+@pytest.mark.requirement("LDG-087")
 def test_two_events_signed_for_one_position_are_a_fork() -> None:
     ledger = story()
     bundle = ledger.bundle(forks=[fork_of(ledger, "errand/tea", 1)])
@@ -103,6 +108,7 @@ def test_two_events_signed_for_one_position_are_a_fork() -> None:
     ]
 
 
+@pytest.mark.requirement("LDG-089")
 def test_without_a_trust_file_no_key_is_known() -> None:
     ledger = small()
     lines = lines_of(io.BytesIO(ledger.bundle().data()))
@@ -111,6 +117,7 @@ def test_without_a_trust_file_no_key_is_known() -> None:
     assert verdict.authenticity == "not established: no trust file was given"
 
 
+@pytest.mark.requirement("LDG-089")
 @pytest.mark.parametrize("pin", ["root", "checkpoint", "origin"])
 def test_a_ledger_that_is_not_the_trusted_one_is_unknown(pin: str) -> None:
     ledger, other = small(), Ledger("other")
@@ -155,6 +162,7 @@ def test_a_flipped_signature_is_tampered_and_nothing_after_it_is_read() -> None:
     assert checks["trust"] is None
 
 
+@pytest.mark.requirement("LDG-091")
 def test_the_gravest_verdict_wins() -> None:
     ledger = small()
     fork = fork_of(ledger, "errand/tea", 0)
@@ -166,6 +174,7 @@ def test_the_gravest_verdict_wins() -> None:
     assert judge(plain, ledger, minimum=9).verdict == "unknown-key"
 
 
+@pytest.mark.requirement("LDG-094")
 def test_artifacts_that_are_erased_or_missing_are_said_and_change_nothing() -> None:
     ledger = story()
     verdict = judge(ledger.bundle(), ledger)
@@ -178,6 +187,7 @@ def test_artifacts_that_are_erased_or_missing_are_said_and_change_nothing() -> N
     assert GONE not in ledger.artifacts.values()
 
 
+@pytest.mark.requirement("LDG-016")
 def test_one_custodian_of_several_agents_is_said() -> None:
     ledger = Ledger("custody")
     for name in ("ada", "bob", "cyd", "dan"):
@@ -245,6 +255,7 @@ def test_a_verdict_says_in_one_line_what_it_is() -> None:
     assert told.startswith("tampered at line 4 (registry 2); trusted up to line 3 (registry 1)")
 
 
+@pytest.mark.requirement("LDG-092")
 def test_every_check_holds_or_says_why_it_was_not_made() -> None:
     ledger = story()
     verdict = judge(ledger.bundle(), ledger)

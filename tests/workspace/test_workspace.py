@@ -92,6 +92,7 @@ def test_a_place_that_cannot_be_written_gives_a_clear_error_and_no_rest(
     assert not (tmp_path / "absent").exists()
 
 
+@pytest.mark.requirement("LDG-039")
 def test_an_older_database_in_its_place_is_noticed_and_not_written_to(
     project: Path, keys: KeyFolder, tmp_path: Path
 ) -> None:

@@ -139,7 +139,7 @@ class Engine:
                 yield stream, due
 
     def open_streams(self) -> list[str]:
-        """Streams that declare themselves open in the index space `open`."""
+        """Streams that declare themselves open in the index space `open`, if we know them."""
         with self._turn, self.store.read() as view:
             return [row.key for row in view.rows("open", limit=100_000)]
 
@@ -176,7 +176,8 @@ class Engine:
         """Pin what this process wrote, if its key is here, and close the store."""
         try:
             if self._unpinned:
-                self._pin()
+                with suppress(MootError):  # what was acknowledged is durable; the next one pins it
+                    self._pin()
         finally:
             self.store.close()
 

@@ -115,13 +115,19 @@ class Replay:
         self._cache.clear()
 
     def _start(self, view: View, stream: str, proved: bool, head: int) -> Loaded:
+        """What was committed or signed beyond the head proves that the end has been cut off."""
         cached = self._cache.get(stream)
-        if cached is not None and cached.seq <= head and (cached.proved or not proved):
+        if cached is not None and cached.seq > head:
+            raise _cut(stream, head)
+        if cached is not None and (cached.proved or not proved):
             return cached
-        machine = self._machines.of(stream)
         snapshot = view.snapshot(stream)
-        opened = self._open(machine, snapshot) if snapshot and snapshot.seq <= head else None
-        return opened if opened is not None else self._begin(stream)
+        opened = self._open(self._machines.of(stream), snapshot) if snapshot else None
+        if opened is None:
+            return self._begin(stream)
+        if opened.seq > head:
+            raise _cut(stream, head)
+        return opened
 
     def _begin(self, stream: str) -> Loaded:
         machine = self._machines.of(stream)
@@ -208,6 +214,10 @@ def snapshot_bytes(origin: str, snapshot: Snapshot) -> bytes:
 
 def machine_tag(machine: Machine[Any]) -> str:
     return f"{machine.name}/{machine.version}"
+
+
+def _cut(stream: str, head: int) -> Tampered:
+    return _broken(stream, head + 1, "events that were there before are gone")
 
 
 def _broken(stream: str, seq: int, why: str) -> Tampered:

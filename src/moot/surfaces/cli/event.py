@@ -37,7 +37,7 @@ _URGENCY = click.option(
 )
 
 
-@click.group("event")
+@click.group("event", no_args_is_help=False)
 def event() -> None:
     """Events between agents: passed on, blocked, overlapping, picked up again."""
 

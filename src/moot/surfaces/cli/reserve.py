@@ -28,13 +28,12 @@ _WORK = click.option(
 _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
 
 
-@command(None, "reserve", "reserve")
 @click.argument("scopes", nargs=-1, required=True, metavar="SCOPE...")
 @_TAKEOVER
 @_WORK
 @_TTL
 @_AGENT
-def reserve(
+def reserving(
     shell: Shell,
     scopes: tuple[str, ...],
     takeover_stale: bool,
@@ -51,6 +50,7 @@ def reserve(
       moot reserve src/auth
       moot reserve src/api 'docs/*' --work T-7 --ttl 120
       moot reserve src/auth --takeover-stale
+      moot scope reserve src/auth --agent amber-otter
     """
     here, name = Here(shell), shell.actor(agent)
     asked = here.reserving(scopes, work, ttl, takeover_stale)
@@ -118,16 +118,16 @@ def _reserved_lines(
     yield from remarks(found)
 
 
-@command(None, "release", "release")
 @click.argument("scopes", nargs=-1, metavar="[SCOPE]...")
 @click.option("--all", "everything", is_flag=True, help="Everything you hold.")
 @_AGENT
-def release(shell: Shell, scopes: tuple[str, ...], everything: bool, agent: str | None) -> Answer:
+def releasing(shell: Shell, scopes: tuple[str, ...], everything: bool, agent: str | None) -> Answer:
     """Give back what you hold, named exactly as you reserved it.
 
     Examples:
       moot release src/auth
       moot release --all
+      moot scope release src/auth --agent amber-otter
     """
     if not scopes and not everything:
         raise click.UsageError("name a SCOPE, or use --all")
@@ -146,14 +146,16 @@ def release(shell: Shell, scopes: tuple[str, ...], everything: bool, agent: str 
     return Answer(data, lambda: [f"{name} gave back {', '.join(given) or 'nothing'}"])
 
 
-@click.group("scope")
+@click.group("scope", no_args_is_help=False)
 def scope() -> None:
     """Scopes: files and folders that one agent at a time works on."""
 
 
-# The same commands under their longer names: `moot scope reserve SCOPE --agent A`.
-scope.add_command(reserve)
-scope.add_command(release)
+# The same commands under two names: `moot reserve SCOPE` and `moot scope reserve SCOPE --agent A`.
+reserve = command(None, "reserve", "reserve")(reserving)
+release = command(None, "release", "release")(releasing)
+command(scope, "reserve", "scope.reserve")(reserving)
+command(scope, "release", "scope.release")(releasing)
 
 
 @command(scope, "list", "scope.list")

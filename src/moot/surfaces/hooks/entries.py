@@ -44,7 +44,7 @@ SETTINGS: Final[Mapping[str, Settings]] = {
             ".codex/hooks.json",
             "apply_patch|Bash",
             10,
-            ("PreToolUse", "PostToolUse", "SessionStart", "Stop"),
+            ("PreToolUse", "PostToolUse", "SessionStart", "Stop", "SessionEnd"),
         ),
         Settings(
             "gemini",

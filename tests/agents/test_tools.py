@@ -1,0 +1,157 @@
+"""Each real tool, with our hooks installed: what it writes, and what its model reads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.loopback import Model, Use
+from agents.tools import SECONDS, TOOLS, Tool, installed
+from hooks.yard import CRANE, OTTER, Yard
+from moot.presence import STREAM
+from moot.presence.commands import Join, SendHandoff
+
+EACH = pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
+
+
+class Stage:
+    """A project with two agents, in which a tool is started."""
+
+    def __init__(self, tmp: Path, tool: Tool) -> None:
+        self.tool = tool
+        root = tmp / "project"
+        root.mkdir()
+        self.home = tmp / "home"
+        self.home.mkdir()
+        self.yard = Yard(root, tmp / "keys", HOME=str(self.home), NO_PROXY="127.0.0.1")
+        self.bin = tmp / "bin"
+        self.bin.mkdir()
+        moot = self.bin / "moot"
+        moot.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m moot "$@"\n', encoding="utf-8")
+        moot.chmod(0o755)
+        self.yard.env["PATH"] = f"{self.bin}:{installed()}:{self.yard.env['PATH']}"
+        (root / "kept.txt").write_text("one\n", encoding="utf-8")
+        for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "first")):
+            assert self.yard.git(*words).code == 0
+        self.yard.ok("init")
+        for agent in (OTTER, CRANE):
+            self.yard.ok("agent", "register", agent)
+        self.yard.ok("hook", "install", tool.name)
+
+    def play(self, *steps: Use, agent: str | None = OTTER) -> Model:
+        """Run the tool once, to its end."""
+        with Model(*steps) as model:
+            self.tool.prepare(self.yard.root, self.home, model.url)
+            named = {"MOOT_AGENT": agent} if agent else {}
+            done = subprocess.run(
+                self.tool.command,
+                cwd=self.yard.root,
+                env={**self.yard.env, **self.tool.env(model.url), **named},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+                check=False,
+            )
+        print(done.stdout[-2000:], done.stderr[-2000:])  # noqa: T201 - shown if the test fails
+        return model
+
+    def file(self, name: str) -> Path:
+        return self.yard.root / name
+
+
+@pytest.fixture
+def stage(tmp_path: Path, tool: Tool) -> Stage:
+    return Stage(tmp_path, tool)
+
+
+@EACH
+def test_a_held_file_is_not_written_and_the_model_reads_why(stage: Stage, tool: Tool) -> None:
+    stage.yard.reserve(CRANE, "held.txt", work="bb-12")
+    held, free = str(stage.file("held.txt")), str(stage.file("free.txt"))
+    model = stage.play(tool.write(held), tool.write(free))
+    assert not stage.file("held.txt").exists()
+    assert stage.file("free.txt").read_text("utf-8") == "written\n"
+    assert "held.txt is held by teal-crane (active" in model.heard
+    assert "working on bb-12" in model.heard
+    assert stage.yard.owners() == {"held.txt": CRANE, "free.txt": OTTER}
+    assert len(stage.yard.events("INCURSION")) == 1
+
+
+@EACH
+def test_a_session_without_a_name_gets_one_and_is_told(stage: Stage, tool: Tool) -> None:
+    model = stage.play(tool.write(str(stage.file("free.txt"))), agent=None)
+    assert stage.file("free.txt").exists()
+    state = stage.yard.presence
+    (member,) = state.members
+    assert member.name not in (OTTER, CRANE)
+    assert f"You are {member.name} here" in model.heard
+    assert state.fencing == 1  # reserved; a tool that tells its end has given it back by now
+
+
+@EACH
+def test_a_shell_command_that_slipped_past_is_on_record(stage: Stage, tool: Tool) -> None:
+    stage.yard.reserve(CRANE, "kept.txt")
+    model = stage.play(tool.shell("echo two > kept.txt"))
+    assert stage.file("kept.txt").read_text("utf-8") == "two\n"
+    (noted,) = stage.yard.events("INCURSION")
+    assert noted["from_agent"] == OTTER
+    assert "this changed what others hold" in model.heard
+
+
+@EACH
+def test_without_moot_no_edit_is_written(stage: Stage, tool: Tool) -> None:
+    (stage.bin / "moot").unlink()
+    model = stage.play(tool.write(str(stage.file("free.txt"))))
+    assert not stage.file("free.txt").exists()
+    assert "moot" in model.heard
+
+
+@EACH
+def test_what_waits_is_handed_over(stage: Stage, tool: Tool) -> None:
+    yard, root = stage.yard, str(stage.yard.root)
+    yard.execute(OTTER, Join(project_root=root), stream=STREAM)
+    command = SendHandoff(
+        to=OTTER,
+        subject="the login page",
+        summary="half done",
+        next_action="finish it",
+        work="bb-1",
+        project_root=root,
+    )
+    yard.execute(CRANE, command, stream=STREAM)
+    model = stage.play(tool.write(str(stage.file("free.txt"))))
+    assert "the login page" in model.heard
+    (message,) = yard.presence.pending.values()
+    assert message.seen_by == (OTTER,)
+
+
+@pytest.mark.parametrize("tool", [TOOLS["codex"]], ids=["codex"])
+def test_codex_skips_our_hooks_until_trust_is_stored(stage: Stage, tool: Tool) -> None:
+    from moot.surfaces.hooks.live import live
+
+    stage.yard.reserve(CRANE, "held.txt")
+    bypass = "--dangerously-bypass-hook-trust"
+    with Model() as unused:
+        tool.prepare(stage.yard.root, stage.home, unused.url)
+    config = stage.home / ".codex/config.toml"
+    assert [one.code for one in live(stage.yard.root, stage.yard.env)] == ["hook_untrusted"]
+    stage.yard.ok("hook", "install", "codex", "--trust")
+    assert live(stage.yard.root, stage.yard.env) == ()
+    stored = config.read_text("utf-8")
+    with Model(tool.write(str(stage.file("held.txt")))) as model:
+        config.write_text(stored.replace(unused.url, model.url), encoding="utf-8")
+        subprocess.run(
+            [word for word in tool.command if word != bypass],
+            cwd=stage.yard.root,
+            env={**stage.yard.env, **tool.env(model.url), "MOOT_AGENT": OTTER},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    assert not stage.file("held.txt").exists()
+    assert "held.txt is held by teal-crane" in model.heard

@@ -1,0 +1,80 @@
+"""The source tree as data: modules, what they import, and the text of every file."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "moot"
+TEXT_SUFFIXES = {".py", ".md", ".toml", ".sql", ".txt", ".json", ".jsonl", ".golden", ".yml", ""}
+CACHES = {".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"}
+OUTSIDE_OF_THE_TREE = CACHES | {".git", ".venv", "build", "dist"}
+
+
+class Module:
+    """One file of the package; `name` is dotted, without the leading `moot`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        self.name = ".".join(part for part in parts if part != "__init__")
+        self.package = parts[0] if len(parts) > 1 else ""
+        self.text = path.read_text("utf-8")
+        self.tree = ast.parse(self.text)
+
+    def __repr__(self) -> str:
+        return str(self.path.relative_to(ROOT))
+
+    def imports(self) -> Iterator[tuple[str, int]]:
+        """Every imported module with its line, inside functions too."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name, node.lineno) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{self}:{node.lineno}: a relative import"
+                yield from self._names(node)
+
+    def _names(self, node: ast.ImportFrom) -> Iterator[tuple[str, int]]:
+        """`from moot import core` imports `moot.core`."""
+        module = node.module or ""
+        if module == "moot":
+            yield from ((f"moot.{alias.name}", node.lineno) for alias in node.names)
+        else:
+            yield module, node.lineno
+
+    def own_imports(self) -> Iterator[tuple[str, int]]:
+        """What it imports of this package, without the leading `moot`."""
+        for name, line in self.imports():
+            if name.split(".")[0] == "moot":
+                yield name.partition(".")[2], line
+
+    def foreign_imports(self) -> Iterator[tuple[str, int]]:
+        for name, line in self.imports():
+            if name.split(".")[0] not in ("moot", "__future__"):
+                yield name, line
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    return tuple(Module(path) for path in sorted(PACKAGE.rglob("*.py")))
+
+
+@cache
+def protocols() -> frozenset[str]:
+    """Packages that hold a machine: five protocols one day, and the example."""
+    return frozenset(m.package for m in modules() if m.name == f"{m.package}.machine") - {"core"}
+
+
+@cache
+def text_files() -> tuple[Path, ...]:
+    """Every file of the project that a person may read."""
+    found: list[Path] = []
+    for folder, names, files in os.walk(ROOT):
+        inside = (name for name in names if name not in OUTSIDE_OF_THE_TREE)
+        names[:] = sorted(name for name in inside if not name.endswith(".egg-info"))
+        found += (Path(folder, name) for name in sorted(files))
+    return tuple(path for path in found if path.suffix in TEXT_SUFFIXES)

@@ -1,0 +1,167 @@
+"""Style as a test: names, docstrings, broad handlers, and what must not stand in the tree."""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.tidy.source import ROOT, Module, modules, text_files
+
+VAGUE = {"util", "utils", "helper", "helpers", "manager", "service", "common", "misc", "stuff"}
+# Broad handlers that do not raise again: the outermost function of a surface, and a thread's loop.
+OUTERMOST = {"surfaces.cli.main", "surfaces.hooks.door", "engine.writer"}
+RESERVED_HOSTS = re.compile(
+    r"(127\.0\.0\.1|localhost|([\w-]+\.)*example(\.com|\.org|\.net)?)\b", re.IGNORECASE
+)
+URL = re.compile(r"https?://([\w.-]+)")
+# Comments that other programs write into files, which our tests imitate.
+FOREIGN_HOSTS = {"pre-commit.com"}
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [module for module in modules() if not ast.get_docstring(module.tree)]
+    assert silent == []
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    vague = [m for m in modules() if set(m.path.stem.split("_")) & VAGUE]
+    assert vague == []
+    folders = {part for m in modules() for part in m.path.relative_to(ROOT).parts[:-1]}
+    assert folders & VAGUE == set()
+
+
+def broad_handlers(module: Module) -> Iterator[ast.ExceptHandler]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ExceptHandler):
+            caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+            names = {getattr(kind, "id", None) for kind in caught}
+            if node.type is None or names & {"Exception", "BaseException"}:
+                yield node
+
+
+def test_only_the_outermost_function_catches_broadly_and_keeps_it() -> None:
+    """Elsewhere a broad handler may clean up, and must raise again."""
+    swallowed = [
+        f"{module}:{handler.lineno}"
+        for module in modules()
+        if module.name not in OUTERMOST
+        for handler in broad_handlers(module)
+        if not any(isinstance(node, ast.Raise) for node in ast.walk(handler))
+    ]
+    assert swallowed == []
+
+
+def test_the_exceptions_to_that_are_still_needed() -> None:
+    broad = {module.name for module in modules() if any(broad_handlers(module))}
+    assert broad >= OUTERMOST
+
+
+def test_core_has_one_tree_of_errors() -> None:
+    """Everything raised outside surfaces is one of the tree's, or a programmer's error."""
+    allowed = re.compile(
+        r"(Malformed|Refused|Conflict|NotFound|Unavailable|Tampered|StoreFailed)\Z"
+    )
+    programmers = {"NotImplementedError", "AssertionError", "TypeError", "KeyError", "ValueError"}
+    odd = [
+        f"{module}:{node.lineno} raises {name}"
+        for module in modules()
+        if module.package in ("core", "engine", "store", "example")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+        for name in [getattr(node.exc.func, "id", "")]
+        if name[:1].isupper() and not allowed.match(name) and name not in programmers
+    ]
+    assert odd == []
+
+
+def lines(path: Path) -> list[tuple[int, str]]:
+    return list(enumerate(path.read_text("utf-8", "replace").splitlines(), start=1))
+
+
+def is_foreign(host: str) -> bool:
+    return not RESERVED_HOSTS.fullmatch(host) and host not in FOREIGN_HOSTS
+
+
+def test_nothing_in_the_tree_points_to_the_network() -> None:
+    """No address of a site, a registry of packages or a mirror; reserved names are for tests."""
+    pointing = [
+        f"{path.relative_to(ROOT)}:{number} {match[0]}"
+        for path in text_files()
+        if path.name != "LICENSE"
+        for number, line in lines(path)
+        for match in URL.finditer(line)
+        if is_foreign(match[1])
+    ]
+    assert pointing == []
+
+
+def test_nothing_in_the_tree_names_a_place_on_someones_machine() -> None:
+    places = [str(ROOT) + "/", str(Path.home()) + "/", "/" + "root/", "/" + "work/"]
+    named = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in text_files()
+        for number, line in lines(path)
+        if any(place in line for place in places)
+    ]
+    assert named == []
+
+
+def test_no_lock_file_that_remembers_downloads_is_kept() -> None:
+    locks = {"uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"}
+    assert [path for path in text_files() if path.name in locks] == []
+    constraints = (ROOT / "constraints.txt").read_text("utf-8")
+    assert "--index-url" not in constraints
+    assert "@ " not in constraints
+
+
+@pytest.mark.parametrize("word", ["TODO", "FIXME", "XXX", "HACK"])
+def test_nothing_is_left_for_later_in_a_comment(word: str) -> None:
+    pattern = re.compile(rf"#.*\b{word}\b")
+    left = [
+        f"{module}:{number}"
+        for module in modules()
+        for number, line in lines(module.path)
+        if pattern.search(line)
+    ]
+    assert left == []
+
+
+def test_tests_skip_nothing_silently_and_never_sleep() -> None:
+    """A gap is a row with a reason in tests/requirements; waiting is for events, not for time."""
+    banned = re.compile(r"time\.sleep\(|mark\.skip\b|mark\.xfail\b")
+    found = [
+        f"{path.relative_to(ROOT)}:{number} {line.strip()}"
+        for path in text_files()
+        if path.suffix == ".py" and "tests" in path.parts and path != Path(__file__)
+        for number, line in lines(path)
+        if banned.search(line)
+    ]
+    assert found == []
+
+
+def functions(module: Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
+            yield node.end_lineno - node.lineno + 1, f"{module}:{node.lineno} {node.name}"
+
+
+def test_sizes_are_reported() -> None:
+    """Nothing fails here: `pytest tests/tidy -rP` shows where to look."""
+    sizes = sorted((size for module in modules() for size in functions(module)), reverse=True)
+    files = sorted(((len(m.text.splitlines()), str(m)) for m in modules()), reverse=True)
+    lengths = [size for size, _ in sizes]
+    median, tenth = statistics.median(lengths), statistics.quantiles(lengths, n=10)[-1]
+    longer = sum(size > 50 for size in lengths)
+    report = [
+        f"functions: {len(lengths)}, median {median:.0f}, 90th {tenth:.0f} lines, {longer} over 50",
+        *(f"  {size:4} {name}" for size, name in sizes[:10]),
+        f"files: {len(files)}, median {statistics.median(size for size, _ in files):.0f} lines",
+        *(f"  {size:4} {name}" for size, name in files[:10]),
+    ]
+    sys.stdout.write("\n".join(report) + "\n")
+    assert lengths
