@@ -7,7 +7,8 @@ command must refuse and append nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from tests.engine import forge
 from tests.engine.jotter import STREAM, Spend, desk, jot
 
 from moot.core.errors import Tampered
+from moot.core.ledger import Head
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.record import Actor
 from moot.core.signing import Signer
@@ -353,6 +355,31 @@ def test_an_event_that_claims_another_place_is_found_by_every_reader(field: str)
     with pytest.raises(Tampered):
         world.another_engine().execute(STREAM, jot("x"), OTTER)
     assert forge.everything(world) == before
+
+
+class Forgetful(MemoryStore):
+    """A store whose head of one stream is not that of its records."""
+
+    wrong: Head | None = None
+
+    @contextmanager
+    def read(self) -> Iterator[Any]:
+        with super().read() as view:
+            if self.wrong is not None:
+                real = view.head
+                view.head = lambda stream: self.wrong if stream == STREAM else real(stream)  # type: ignore[method-assign]
+            yield view
+
+
+@pytest.mark.requirement("LDG-049")
+@pytest.mark.parametrize("seq", [2, 3, 4])
+def test_a_stored_head_that_does_not_fit_the_records_is_found_by_every_reader(seq: int) -> None:
+    store = Forgetful()
+    world = desk(OTTER, CRANE, store=store)
+    world.engine.execute(STREAM, jot(*"abcd"), OTTER)
+    store.wrong = Head(1, seq, bytes(32))
+    with pytest.raises(Tampered):
+        world.another_engine().state(STREAM)
 
 
 @pytest.mark.requirement("LDG-049")

@@ -6,8 +6,12 @@ import pytest
 from tests.engine.forge import chain, everything
 
 from moot.core.errors import Refused
+from moot.core.machine import Machine
 from moot.core.names import SYSTEM
+from moot.engine.machines import Machines
 from moot.example.commands import Ask, Finish, Lapse
+from moot.example.machine import MACHINE
+from moot.example.model import State
 from moot.testing import World
 
 STREAM, OTTER, CRANE = "example/today", "amber-otter", "teal-crane"
@@ -116,6 +120,33 @@ def test_many_overdue_errands_lapse_in_the_order_they_were_asked() -> None:
     outcome = world.engine.tick(STREAM)
     assert outcome is not None
     assert [recorded.event.id for recorded in outcome.recorded] == [f"e{n}" for n in range(1, 31)]
+
+
+STUBBORN: Machine[State] = Machine(
+    name="example",
+    version=MACHINE.version,
+    initial=MACHINE.initial,
+    events=tuple(MACHINE.type_of),
+    commands=MACHINE.commands,
+    decide=MACHINE.decide,
+    evolve=MACHINE.evolve,
+    index=MACHINE.index,
+    timeouts=lambda state, now: (Lapse(id="e99"), *MACHINE.timeouts(state, now)),
+)
+
+
+@pytest.mark.requirement("LDG-046")
+def test_an_overdue_command_that_is_refused_does_not_hold_up_the_others() -> None:
+    world = World(machines=Machines(STUBBORN))
+    world.agent(OTTER)
+    for _ in range(3):
+        ask = Ask(title="tea", of=OTTER, due_at=world.clock.now + 60_000)
+        world.engine.execute(STREAM, ask, OTTER)
+    world.clock.forward(minutes=2)
+    outcome = world.engine.tick(STREAM)
+    assert outcome is not None
+    assert [recorded.event.id for recorded in outcome.recorded] == ["e1", "e2", "e3"]
+    assert world.engine.tick(STREAM) is None
 
 
 @pytest.mark.requirement("LDG-046")

@@ -205,8 +205,8 @@ class Batch:
         for _ in range(MAX_TIMEOUTS):
             loaded = self._streams[stream]
             overdue = loaded.machine.timeouts(loaded.state, self._now) if loaded.seq >= 0 else ()
-            command = next(iter(overdue), None)
-            recorded = self._apply(stream, command) if command is not None else ()
+            applied = (self._apply(stream, command) for command in overdue)
+            recorded = next(filter(None, applied), ())  # a refused one holds up nobody
             if not recorded:
                 break
             done += recorded

@@ -141,7 +141,8 @@ class Engine:
     def open_streams(self) -> list[str]:
         """Streams that declare themselves open in the index space `open`, if we know them."""
         with self._turn, self.store.read() as view:
-            return [row.key for row in view.rows("open", limit=100_000)]
+            rows = view.rows("open", limit=100_000)
+        return [row.key for row in rows if self._replay.runs(row.key)]
 
     def checkpoint(self, beyond: int = 0) -> Kept | None:
         """Pin all heads now; None if nothing moved. Refused without the checkpoint key."""

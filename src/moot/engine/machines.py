@@ -25,6 +25,10 @@ class Machines:
     def __init__(self, *extra: Machine[Any]) -> None:
         self._loaded = {machine.name: machine for machine in extra}
 
+    def know(self, stream: str) -> bool:
+        name = protocol_of(stream)
+        return name in self._loaded or name in MODULES
+
     def of(self, stream: str) -> Machine[Any]:
         name = protocol_of(stream)
         machine = self._loaded.get(name)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from moot.core.clock import from_text
-from moot.core.errors import Malformed, NotFound, Tampered
+from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import Snapshot, View
 from moot.core.machine import Command, Machine, Recorded
 from moot.core.names import REGISTRY
@@ -85,12 +85,13 @@ class Replay:
     def machine(self, stream: str) -> Machine[Any]:
         return self._machines.of(stream)
 
+    def runs(self, stream: str) -> bool:
+        """Does this Moot know the protocol? A newer one, or a forged row, may name others."""
+        return self._machines.know(stream)
+
     def guards(self, stream: str, command: Command) -> bool:
         """Does this command need a proved history? Not if nothing runs the stream."""
-        try:
-            return type(command) in self._machines.of(stream).guarded
-        except NotFound:
-            return False
+        return self.runs(stream) and type(command) in self._machines.of(stream).guarded
 
     def prove(self, record: Record, registry: Registry) -> None:
         """Tampered unless `record` is really by the one it names."""

@@ -20,7 +20,7 @@ from moot.engine.job import Job, Outcome
 from moot.keys.folder import KeyFolder
 from moot.keys.running import is_running
 from moot.outside import beads, git
-from moot.presence import STREAM, adoption, nameforge, shelf, views
+from moot.presence import STREAM, nameforge, views
 from moot.presence.commands import Bead, Evidence, Join, Leave, Resume
 from moot.presence.model import State
 from moot.presence.paths import read_scope
@@ -112,7 +112,6 @@ def adopt(
     endorser: Signer,
 ) -> Outcome:
     """Go on as `name` under a new key: judged first, so that a refusal changes nothing."""
-    agent_named(space.engine, name)
     require_adoptable(space, name, place, seen, scopes)
     signer = space.folder.add(space.trust.origin, name, KeyClass.AGENT)
     jobs = [_new_key(space, name, signer, endorser), _resume(space, name, place, seen, scopes)]
@@ -130,11 +129,21 @@ def adopt(
 def require_adoptable(
     space: Workspace, name: str, place: Place, seen: Evidence, scopes: tuple[str, ...]
 ) -> None:
+    agent_named(space.engine, name)
     if _running(space, name):
         raise Refused(
             "agent_alive", f"a live `moot run` works as {name}", hint="start under a new name"
         )
-    verdict = adoption.judge(_question(space, name, place, seen, scopes))
+    root = str(place.worktree)
+    verdict = views.adoption_of(
+        space.engine.state(STREAM),
+        name,
+        seen,
+        root,
+        space.engine.clock(),
+        scopes=tuple(read_scope(text, root) for text in scopes),
+        work=place.work,
+    )
     if not verdict:
         findings = [
             Finding(rule="OPR-011", code="adoption_rejected", message=why)
@@ -161,18 +170,6 @@ def depart(space: Workspace, name: str, reason: str) -> None:
 
 def _running(space: Workspace, name: str) -> bool:
     return is_running(space.folder, space.trust.origin, name)
-
-
-def _question(
-    space: Workspace, name: str, place: Place, seen: Evidence, scopes: tuple[str, ...]
-) -> adoption.Question:
-    state: State = space.engine.state(STREAM)
-    member, now = shelf.member(state, name), space.engine.clock()
-    epoch = member.epoch if member is not None else 0
-    held = tuple(one for one in shelf.held_by(state, name, epoch) if not one.over(now))
-    root = str(place.worktree)
-    named = tuple(read_scope(text, root) for text in scopes)
-    return adoption.Question(name, held, named, place.work, root, seen)
 
 
 def _new_key(space: Workspace, name: str, signer: Signer, endorser: Signer) -> Job:

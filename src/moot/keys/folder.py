@@ -11,7 +11,6 @@ LEDGER is the kid of the ledger's root key.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -71,7 +70,7 @@ class KeyFolder:
         file = self.path / "folder.json"
         if not file.exists():
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-            made = msgspec.json.encode(_FolderId(secrets.token_hex(16)))
+            made = msgspec.json.encode(_FolderId(os.urandom(16).hex()))
             with suppress(FileExistsError):  # another process made it just now: that one counts
                 write_new(file, made, 0o600)
         return _decode(file, _FolderId).id

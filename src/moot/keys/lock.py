@@ -5,11 +5,16 @@ The cost is written beside the box, so that it can be raised without losing olde
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
-from nacl import pwhash, secret, utils
+from nacl import bindings
 from nacl.exceptions import CryptoError
 
 from moot.core.errors import Malformed, Refused
+
+if TYPE_CHECKING:
+    from nacl.secret import SecretBox
 
 # Bounds on what a key file may ask for: a damaged or hostile one must not eat the machine.
 MAX_MEMORY = 1 << 30
@@ -21,8 +26,13 @@ class Cost(msgspec.Struct, frozen=True):
     memory: int
 
 
-USUAL = Cost(pwhash.argon2id.OPSLIMIT_MODERATE, pwhash.argon2id.MEMLIMIT_MODERATE)
-QUICK = Cost(pwhash.argon2id.OPSLIMIT_MIN, pwhash.argon2id.MEMLIMIT_MIN)  # for tests only
+USUAL = Cost(
+    bindings.crypto_pwhash_argon2id_OPSLIMIT_MODERATE,
+    bindings.crypto_pwhash_argon2id_MEMLIMIT_MODERATE,
+)
+QUICK = Cost(  # for tests only
+    bindings.crypto_pwhash_argon2id_OPSLIMIT_MIN, bindings.crypto_pwhash_argon2id_MEMLIMIT_MIN
+)
 
 
 class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,8 +43,8 @@ class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def lock(seed: bytes, passphrase: str, cost: Cost = USUAL) -> LockedSeed:
-    salt = utils.random(pwhash.argon2id.SALTBYTES)
-    box = secret.SecretBox(_derive(passphrase, salt, cost)).encrypt(seed)
+    salt = bindings.randombytes(bindings.crypto_pwhash_SALTBYTES)
+    box = _box(passphrase, salt, cost).encrypt(seed)
     return LockedSeed(bytes(box).hex(), cost.memory, cost.rounds, salt.hex())
 
 
@@ -44,8 +54,8 @@ def unlock(locked: LockedSeed, passphrase: str) -> bytes:
         raise Malformed("the key file asks for an absurd cost", code="bad_key_file")
     cost = Cost(locked.rounds, locked.memory)
     try:
-        key = _derive(passphrase, bytes.fromhex(locked.salt), cost)
-        return bytes(secret.SecretBox(key).decrypt(bytes.fromhex(locked.box)))
+        box = _box(passphrase, bytes.fromhex(locked.salt), cost)
+        return bytes(box.decrypt(bytes.fromhex(locked.box)))
     except CryptoError:
         raise Refused(
             "wrong_passphrase", "this passphrase does not open the key", hint="try again"
@@ -54,13 +64,16 @@ def unlock(locked: LockedSeed, passphrase: str) -> bytes:
         raise Malformed(f"the key file is damaged: {error}", code="bad_key_file") from None
 
 
-def _derive(passphrase: str, salt: bytes, cost: Cost) -> bytes:
-    return bytes(
-        pwhash.argon2id.kdf(
-            secret.SecretBox.KEY_SIZE,
-            passphrase.encode(),
-            salt,
-            opslimit=cost.rounds,
-            memlimit=cost.memory,
-        )
+def _box(passphrase: str, salt: bytes, cost: Cost) -> SecretBox:
+    """Loaded only here: most commands meet no person's key, and all of them should start fast."""
+    from nacl.pwhash import argon2id
+    from nacl.secret import SecretBox
+
+    key = argon2id.kdf(
+        SecretBox.KEY_SIZE,
+        passphrase.encode(),
+        salt,
+        opslimit=cost.rounds,
+        memlimit=cost.memory,
     )
+    return SecretBox(key)

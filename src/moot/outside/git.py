@@ -32,10 +32,10 @@ def dirty(root: Path) -> Dirty:
             timeout=SECONDS,
             check=False,
         )
-    except FileNotFoundError:
+    except OSError:
         return Dirty(None, "git is not installed")
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Dirty(None, f"git gave no answer: {type(error).__name__}")
+    except subprocess.TimeoutExpired:
+        return Dirty(None, "git gave no answer in time")
     if done.returncode != 0:
         return Dirty(None, "not a git repository")
     return Dirty(read_porcelain(done.stdout))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import secrets
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -58,18 +58,12 @@ class FileArtifacts:
 
     def put_stream(self, pieces: Iterator[bytes], media_type: str) -> ArtifactRef:
         """Store without holding it all in memory; putting the same bytes again costs no space."""
-        try:
+        with _disk("stored"):
             return self._store(pieces, media_type)
-        except OSError as error:
-            raise StoreFailed(
-                "artifact_not_stored",
-                f"the artifact could not be stored: {error.strerror or error}",
-                hint="check space and permissions of the .moot folder",
-            ) from error
 
     def _store(self, pieces: Iterator[bytes], media_type: str) -> ArtifactRef:
         self._folder.mkdir(parents=True, exist_ok=True)
-        temporary = self._folder / f".{secrets.token_hex(8)}"
+        temporary = self._folder / f".{os.urandom(8).hex()}"
         try:
             with temporary.open("xb") as file:
                 digest, size = _copy(pieces, file)
@@ -98,7 +92,7 @@ class FileArtifacts:
         if not place.is_file():
             raise missing(sha256)
         digest = hashlib.sha256()
-        with place.open("rb") as file:
+        with _disk("read"), place.open("rb") as file:
             while piece := file.read(CHUNK):
                 digest.update(piece)
                 yield piece
@@ -109,8 +103,9 @@ class FileArtifacts:
         place = self._place(sha256)
         if not place.is_file():
             return False
-        place.unlink()
-        sync_folder(place.parent)
+        with _disk("erased"):
+            place.unlink()
+            sync_folder(place.parent)
         return True
 
     def all(self) -> Iterator[str]:
@@ -121,6 +116,19 @@ class FileArtifacts:
     def _place(self, sha256: str) -> Path:
         valid_hash(sha256)
         return self._folder / sha256[:2] / sha256[2:]
+
+
+@contextmanager
+def _disk(done: str) -> Iterator[None]:
+    """Disk trouble as our error: `done` is what could not be."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreFailed(
+            f"artifact_not_{done}",
+            f"the artifact could not be {done}: {error.strerror or error}",
+            hint="check space and permissions of the .moot folder",
+        ) from error
 
 
 def _copy(pieces: Iterator[bytes], file: BinaryIO) -> tuple[str, int]:

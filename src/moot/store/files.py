@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def replace(path: Path, data: bytes, mode: int = 0o644) -> None:
 
 def replace_with(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
     """Set `path` to `pieces` without holding them all; returns their SHA-256 and size."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     digest, size = hashlib.sha256(), 0
     try:
         with temporary.open("xb") as file:
@@ -44,7 +43,7 @@ def replace_with(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
 
 
 def _beside(path: Path, data: bytes, mode: int) -> Path:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with open(descriptor, "wb") as file:
         file.write(data)

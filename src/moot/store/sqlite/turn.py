@@ -6,7 +6,7 @@ most rarely, and may lose for ever to those who come and go. Here everyone looks
 
 from __future__ import annotations
 
-import random
+import os
 import sqlite3
 import time
 
@@ -19,7 +19,7 @@ def take_turn(db: sqlite3.Connection, seconds: float) -> None:
     try:
         end = time.monotonic() + seconds
         while not _begun(db, last=time.monotonic() >= end):
-            time.sleep(random.uniform(0, NAP_SECONDS))
+            time.sleep(NAP_SECONDS * os.urandom(1)[0] / 255)
     finally:
         db.execute(f"PRAGMA busy_timeout = {round(seconds * 1_000)}")
 

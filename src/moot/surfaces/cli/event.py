@@ -64,6 +64,7 @@ def _handoff(values: dict[str, Any], here: Here) -> Command:
         requires_ack=not values["no_ack"],
         project_root=here.project_root,
         worktree=str(here.worktree),
+        to_epoch=here.epoch_of(values["to"]),
     )
 
 
@@ -78,6 +79,7 @@ def _blocked(values: dict[str, Any], here: Here) -> Command:
         scope=values["scope"],
         project_root=here.project_root,
         worktree=str(here.worktree),
+        to_epoch=here.epoch_of(values["to"]),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from moot.core.clock import to_text
-from moot.presence import liveness
 from moot.surfaces.cli.answer import Answer, remarks
 from moot.surfaces.cli.shell import Shell, command
 
@@ -21,6 +20,8 @@ def heartbeat(shell: Shell, agent: str | None) -> Answer:
       moot agent heartbeat --agent amber-otter
       bb agent heartbeat --agent amber-otter --json
     """
+    from moot.presence import liveness  # `agent list` need not load it
+
     name = shell.actor(agent)
     at = shell.workspace.engine.beat(name)
     now = shell.workspace.engine.clock()

@@ -70,7 +70,14 @@ class Here:
     def moment(self, names: Iterable[str] | None = None) -> views.Moment:
         """Now, with the proved signs of life of `names` (default: everyone known here)."""
         asked = tuple(names) if names is not None else self._everyone()
-        return views.Moment(self.now, self.space.engine.signs(asked), self.stale)
+        agents = self.space.engine.registry().agents
+        since = {name: agents[name].since for name in asked if name in agents}
+        return views.Moment(self.now, self.space.engine.signs(asked), self.stale, since)
+
+    def epoch_of(self, name: str) -> int | None:
+        """Which holder of a name is meant: the one registered now."""
+        agent = self.space.engine.registry().agents.get(name)
+        return None if agent is None else agent.epoch
 
     @property
     def now(self) -> Millis:
