@@ -8,12 +8,13 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= auto
 ARGS   ?=
 
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test test-agents check bench clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
 	@echo "make demo    see the product work"
 	@echo "make test    lint, types and the whole test-suite"
+	@echo "make test-agents   drive the real coding tools from npm (1.1 GB) against a loopback model"
 	@echo "make check   lint and types only"
 	@echo "make bench   measure, each figure beside the raw limit of this machine"
 
@@ -37,6 +38,10 @@ check: $(STAMP)
 
 test: check
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+# Not in CI. MOOT_AGENT_TOOLS names the folder the tools are installed in.
+test-agents: $(STAMP)
+	MOOT_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents $(ARGS)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)

@@ -2,7 +2,7 @@
 
 A rate alone says more about the machine than about the program. So every figure is a ratio: ours
 to what the disk, SQLite or libsodium can do at all, taken in turns (raw, ours, ours, raw, ...) and
-given as the median of the rounds, with the lowest and the highest beside it.
+given as the median of the rounds; the spread is where the middle half of the rounds lies.
 
     python -m bench                   everything, some minutes; the table, and results/latest.json
     python -m bench --quick           the same figures from less work

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
+from statistics import median, quantiles
 from typing import NamedTuple
 
 import msgspec
@@ -31,7 +31,7 @@ def at_most(limit: float) -> Target:
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """`ratio` is the median of the rounds' own ratios; `low` and `high` are its extremes."""
+    """`ratio` is the median of the rounds' own ratios; half of them lie from `low` to `high`."""
 
     name: str
     unit: str = ""
@@ -60,7 +60,7 @@ def ratio(
 ) -> Figure:
     """A figure from paired rounds: each round of ours is divided by the raw one beside it."""
     ratios = [mine / limit for mine, limit in zip(ours, raw, strict=True)]
-    middle = median(ratios)
+    low, middle, high = _quartiles(ratios)
     return Figure(
         name=name,
         unit=unit,
@@ -68,13 +68,21 @@ def ratio(
         raw=median(raw),
         against=against,
         ratio=middle,
-        low=min(ratios),
-        high=max(ratios),
+        low=low,
+        high=high,
         target=str(target or ""),
         met=target.met_by(middle) if target else None,
         more=more or {},
         note=note,
     )
+
+
+def _quartiles(ratios: Sequence[float]) -> tuple[float, float, float]:
+    """Of very few rounds, the extremes and the median."""
+    if len(ratios) < 4:
+        return min(ratios), median(ratios), max(ratios)
+    low, middle, high = quantiles(ratios, n=4, method="inclusive")
+    return low, middle, high
 
 
 def value(

@@ -47,7 +47,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
 
 def _fairness(runs: list[list[int]]) -> float:
     """Over all rounds: a process may be unlucky once."""
-    totals = [sum(counts) for counts in zip(*runs, strict=True)]
+    totals: list[int] = [sum(counts) for counts in zip(*runs, strict=True)]
     return min(totals) / max(totals)
 
 

@@ -25,7 +25,7 @@ STREAMS = [f"example/s{number}" for number in range(16)]
 def measure(ground: Ground) -> Iterator[Figure]:
     place = ground.new("verifying")
     short, long = ground.folder / "short.moot", ground.folder / "long.moot"
-    events = ground.pick(20_000, 5_000)
+    events = 20_000
     with opened(place) as space:
         fill(space, STREAMS, events)
         space.engine.checkpoint()

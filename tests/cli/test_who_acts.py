@@ -35,12 +35,14 @@ def test_as_and_the_environment_name_who_acts(project: Project) -> None:
 @pytest.mark.parametrize("way", ["option", "environment"])
 def test_naming_somebody_else_is_refused(project: Project, way: str) -> None:
     words = (*BEAT, "--agent", "teal-crane")
+    before = project.ok("status")["agents"]
     if way == "option":
         refused = project.refused("--as", "amber-otter", *words)
     else:
         refused = project.refused(*words, MOOT_AGENT="amber-otter")
     assert refused == ("not_you", 1)
-    assert all(one["last_seen_at"] is None for one in project.ok("status")["agents"])
+    seen = [one["last_seen_at"] for one in project.ok("status")["agents"]]
+    assert seen == [one["last_seen_at"] for one in before]
 
 
 def test_reading_for_somebody_else_is_allowed(project: Project) -> None:

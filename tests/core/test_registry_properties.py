@@ -152,7 +152,7 @@ def test_any_sequence_of_commands_keeps_the_invariants(data: st.DataObject) -> N
 
 
 @pytest.mark.requirement("REG-35")
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.lists(ABSURD, min_size=1, max_size=5), st.booleans())
 def test_absurd_commands_are_decided_and_never_raise(
     commands: list[Command], created: bool
@@ -188,7 +188,7 @@ ANY_EVENT = st.sampled_from(EVENTS).flatmap(
 
 
 @pytest.mark.requirement("REG-35")
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(ANY_EVENT, max_size=8))
 def test_whatever_stands_in_the_ledger_evolves(events: list[Event]) -> None:
     desk = Desk()

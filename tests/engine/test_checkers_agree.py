@@ -142,7 +142,7 @@ class Player:
 
 
 @pytest.mark.requirement("LDG-080")
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(st.data())
 def test_whatever_the_engine_accepts_both_checkers_call_valid(data: st.DataObject) -> None:
     player = Player()

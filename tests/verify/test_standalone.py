@@ -414,6 +414,8 @@ BAD_FIELDS: dict[str, dict[str, Any] | Callable[[Ledger], dict[str, Any]]] = {
     "stream has an empty name": {"stream": "errand/"},
     "stream has a name of 201": {"stream": "errand/" + "x" * 201},
     "stream has two names": {"stream": "errand/tea/cup"},
+    "stream is beside the registry": {"stream": "registry/x", "type": "registry.noted"},
+    "stream has a protocol of 33": {"stream": "x" * 33, "type": "x" * 33 + ".noted"},
     "stream has a space": {"stream": "errand/tea cup"},
     "stream ends in a new line": {"stream": "errand/tea\n"},
     "stream has a letter beyond ASCII": {"stream": "errand/t\u00e9"},
@@ -542,7 +544,7 @@ def test_an_event_with_a_field_at_the_edge_of_its_rule_is_valid(
 
 
 @pytest.mark.parametrize(
-    "stream", ["talk", "a", "errand/" + "x" * 200, "errand/A.z_0:@+~-", "registry/x"]
+    "stream", ["talk", "a", "errand/" + "x" * 200, "errand/A.z_0:@+~-", "x" * 32]
 )
 def test_a_stream_name_at_the_edge_of_its_rule_is_valid(small: Ledger, stream: str) -> None:
     small.event(stream, small.current["ada"])

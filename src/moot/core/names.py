@@ -8,7 +8,7 @@ from moot.core.errors import Malformed
 
 AGENT = re.compile(r"(?=.{3,48}\Z)[a-z0-9]+(-[a-z0-9]+)*\Z")
 # One registry: no stream beside it may carry its events.
-STREAM = re.compile(r"(?!registry/)[a-z]+(/[A-Za-z0-9._:@+~-]{1,200})?\Z")
+STREAM = re.compile(r"(?!registry/)[a-z]{1,32}(/[A-Za-z0-9._:@+~-]{1,200})?\Z")
 EVENT_TYPE = re.compile(r"(?=.{1,96}\Z)[a-z]+\.[a-z][a-z0-9_]*\Z")
 CALLER_KEY = re.compile(r"[A-Za-z0-9._:@+~-]{1,96}\Z")
 

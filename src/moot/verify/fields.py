@@ -83,7 +83,7 @@ MOMENT_EXPRESSION = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-
 MOMENT = pattern(MOMENT_EXPRESSION, 24)
 NAME = pattern("[a-z0-9]+(-[a-z0-9]+)*", 48)
 ORIGIN = pattern("moot[.]ledger/[0-9a-f]{32}", 44)
-STREAM_EXPRESSION = "[a-z]+(?:/[A-Za-z0-9._:@+~-]{1,200})?"
+STREAM_EXPRESSION = "(?!registry/)[a-z]{1,32}(?:/[A-Za-z0-9._:@+~-]{1,200})?"
 STREAM = pattern(STREAM_EXPRESSION)
 
 

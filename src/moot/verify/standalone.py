@@ -104,7 +104,7 @@ def row(names: str, *values: Any) -> Json:
     return dict(zip(names.split(), values, strict=True))
 
 
-STREAM = r"[a-z]+(?:/[A-Za-z0-9._:@+~-]{1,200})?"
+STREAM = r"(?!registry/)[a-z]{1,32}(?:/[A-Za-z0-9._:@+~-]{1,200})?"
 AT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"
 ORIGIN, NAME = r"moot\.ledger/[0-9a-f]{32}", r"(?=.{3,48}\Z)[a-z0-9]+(?:-[a-z0-9]+)*"
 TYPE, TEXT, NUMBER = r"(?=.{3,96}\Z)[a-z]+\.[a-z][a-z0-9_]*", ".*", "(?:0|[1-9][0-9]{0,15})"

@@ -79,7 +79,7 @@ _HEAD = re.compile(
 _TAIL = re.compile(
     rf',"key":{_short(300)},"origin":"(moot\.ledger/[0-9a-f]{{32}})",'
     rf'"prev":"([0-9a-f]{{64}})","reg":({_COUNT}),"seq":({_COUNT}),'
-    r'"stream":"(?!registry")((?P<protocol>[a-z]+)(?:/[A-Za-z0-9._:@+~-]{1,200})?)",'
+    r'"stream":"(?!registry["/])((?P<protocol>[a-z]{1,32})(?:/[A-Za-z0-9._:@+~-]{1,200})?)",'
     r'"type":"((?P=protocol)\.[a-z][a-z0-9_]*)","v":1\}'
 ).fullmatch
 _CITES = re.compile(r'"sha256":"([0-9a-f]{64})","size":([0-9]+)\}').findall

@@ -53,7 +53,7 @@ def _held_back(spot: Spot, call: Call, env: Mapping[str, str]) -> str | None:
         except Refused as refused:
             if refused.code not in OVERLAPS:
                 raise
-            return _reason(space, command, who, refused)
+            return _reason(space, command, who, refused, env)
         if not outcome.recorded:
             member = shelf.member(outcome.state, who.name)
             beat(space, who.name, member.last_at if member is not None else 0)
@@ -76,16 +76,16 @@ def _reserve(space: Workspace, spot: Spot, env: Mapping[str, str]) -> Reserve:
     )
 
 
-def _reason(space: Workspace, command: Reserve, who: Who, refused: Refused) -> str:
+def _reason(
+    space: Workspace, command: Reserve, who: Who, refused: Refused, env: Mapping[str, str]
+) -> str:
     """Looked up once more for the details; if it was freed meanwhile, the refusal speaks."""
-    from moot.presence import STREAM, overlap, views
-    from moot.presence.asked import claims_of
+    from moot.presence import STREAM
     from moot.surfaces.hooks import reasons
+    from moot.surfaces.hooks.look import in_the_way
 
-    state = space.engine.state(STREAM)
-    claims, _unreadable = claims_of(command)
-    agent = space.engine.registry().agents[who.name]
-    names = overlap.owners(state, claims)
-    moment = views.Moment(space.engine.clock(), space.engine.signs(names), command.stale_millis)
-    found = views.guard(state, claims, (who.name, agent.epoch), moment)
-    return reasons.held(found, state, who) if found else reasons.failed(refused)
+    root = Path(command.worktree)
+    found = in_the_way(space, command.scopes, root, who.name, env)
+    return (
+        reasons.held(found, space.engine.state(STREAM), who) if found else reasons.failed(refused)
+    )

@@ -27,10 +27,13 @@ class Spot(NamedTuple):
 def session_spot(cwd: str, home: Path | None) -> Spot | None:
     """Where a session works; None outside of every workspace. A named home must exist."""
     start = Path(cwd)
-    if home is not None:
-        place = find(start, home)
-        return Spot(place, worktree_root(start) or start)
-    return _own_spot(start)
+    own = _own_spot(start)
+    if home is None:
+        return own
+    place = find(start, home)
+    if own is not None and own.workspace == place:
+        return own
+    return Spot(place, worktree_root(start) or start)
 
 
 def spots_of(paths: Iterable[str], cwd: str, home: Path | None) -> list[Spot]:

@@ -43,7 +43,9 @@ def moment_of(space: Workspace, names: tuple[str, ...], env: Mapping[str, str]) 
     """Now, with the proved signs of life of `names`."""
     from moot.presence.views import Moment
 
-    return Moment(space.engine.clock(), space.engine.signs(names), stale_millis(env))
+    agents = space.engine.registry().agents
+    since = {name: agents[name].since for name in names if name in agents}
+    return Moment(space.engine.clock(), space.engine.signs(names), stale_millis(env), since)
 
 
 def beat(space: Workspace, name: str, acted_at: Millis) -> None:

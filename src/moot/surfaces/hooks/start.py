@@ -70,21 +70,14 @@ def end(call: Call, env: Mapping[str, str], home: Path | None) -> str:
 
 def _join(space: Workspace, spot: Spot, call: Call, env: Mapping[str, str]) -> Who:
     """As MOOT_AGENT; else as before if the session goes on; else under a new name."""
-    from moot.presence import STREAM
-    from moot.presence.commands import Join
+    from moot.flows import arrival
     from moot.surfaces.hooks.actor import Who, agent_of_session
-    from moot.surfaces.hooks.newcomer import newcomer
 
     named = env.get("MOOT_AGENT")
-    name = named or agent_of_session(space, call.session_key) or newcomer(space)
-    command = Join(
-        project_root=str(space.root),
-        worktree=str(spot.root),
-        branch=branch_of(spot.root),
-        work=_work_so_far(space, name),
-        session_key=call.session_key,
-    )
-    space.engine.execute(STREAM, command, name)
+    name = named or agent_of_session(space, call.session_key) or arrival.enter_fresh(space)
+    work = _work_so_far(space, name)
+    place = arrival.Place(spot.root, branch_of(spot.root), work, call.session_key)
+    arrival.join(space, name, place)
     return Who(name, "moot" if named else f"moot --as {name}")
 
 

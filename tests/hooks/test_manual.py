@@ -1,0 +1,106 @@
+"""What agents are told is what there is: every command, option, enum and label of the manual."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from hooks.yard import CRANE, Yard, call, reason
+from moot.presence import labels
+from moot.presence.liveness import STALE_VARIABLE
+from moot.presence.model import DEFAULT_STALE, EventType, Liveness, ResumeReason, Urgency
+from moot.surfaces.cli.main import cli
+from moot.surfaces.hooks import start
+from moot.surfaces.hooks.manual import manual
+
+_CODE = re.compile(r"`(moot [^`]+)`")
+
+
+def commands(text: str) -> list[str]:
+    """Every command line in backquotes, also one that is broken over two lines."""
+    return [" ".join(found.split()) for found in _CODE.findall(text)]
+
+
+def parsed(line: str) -> tuple[click.Command, list[str]]:
+    """The command that a line names, and the words that follow it."""
+    words = shlex.split(line)[1:]
+    if words[0] == "--as":
+        words = words[2:]
+    found: click.Command = cli
+    while isinstance(found, click.Group) and words:
+        inner = found.get_command(click.Context(found), words[0])
+        assert inner is not None, f"{line}: there is no {words[0]}"
+        found, words = inner, words[1:]
+    return found, words
+
+
+def options(command: click.Command) -> Iterator[str]:
+    for parameter in command.params:
+        yield from parameter.opts + parameter.secondary_opts
+
+
+def check(line: str) -> None:
+    command, words = parsed(line)
+    assert not isinstance(command, click.Group), f"{line} is not a whole command"
+    named = {word for word in words if word.startswith("--")}
+    assert named <= set(options(command)), f"{line}: {named - set(options(command))}"
+    required = [one for one in command.params if one.required and isinstance(one, click.Option)]
+    assert all(named & set(one.opts) for one in required), f"{line} leaves out a required option"
+    arguments = [one for one in command.params if isinstance(one, click.Argument) and one.required]
+    rest = [word for word in words if not word.startswith("--")]
+    assert len(rest) >= len(arguments) + len(named) - _flags(command, named)
+
+
+def _flags(command: click.Command, named: set[str]) -> int:
+    found = [one for one in command.params if isinstance(one, click.Option) and one.is_flag]
+    return sum(bool(named & set(one.opts)) for one in found)
+
+
+@pytest.mark.requirement("OPR-097")
+@pytest.mark.parametrize("line", commands(manual()))
+def test_every_command_of_the_manual_exists_with_these_options(line: str) -> None:
+    if line != "moot --as NAME":
+        check(line)
+
+
+@pytest.mark.requirement("OPR-097")
+def test_the_manual_speaks_of_the_same_states_enums_and_labels() -> None:
+    text = manual()
+    for word in (*Liveness, *Urgency, *ResumeReason):
+        assert f"`{word}`" in text
+    for kind in EventType:
+        assert kind in text
+        assert f'"{labels.EVENTS[kind]}"' in text
+    for label in ("Seen", "Accepted"):
+        assert f'"{label}"' in text
+    assert STALE_VARIABLE in text
+    assert f"{DEFAULT_STALE // 60_000} minutes" in text
+    assert ".beads/issues.jsonl" in text
+
+
+@pytest.mark.requirement("OPR-091")
+def test_the_manual_is_installed_where_a_tool_reads_it(yard: Yard) -> None:
+    yard.ok("hook", "install", "claude")
+    installed = (yard.root / ".claude/skills/moot/SKILL.md").read_text("utf-8")
+    assert manual() in installed
+
+
+def test_what_a_session_is_told_at_its_start_exists() -> None:
+    lines = commands(start.RULES.format(me="amber-otter", moot="moot --as amber-otter"))
+    assert lines
+    for line in lines:
+        check(line)
+
+
+@pytest.mark.requirement("OPR-104")
+def test_what_a_refused_agent_is_told_to_do_exists(yard: Yard) -> None:
+    yard.reserve(CRANE, "a.txt")
+    lines = commands(reason(yard.hook("claude", call("claude-write", yard.root))))
+    assert len(lines) == 2
+    for line in lines:
+        check(line)
+    assert len(yard.events("INCURSION")) == 1
