@@ -33,8 +33,10 @@ class Turn(NamedTuple):
 
 
 class Model:
-    def __init__(self, *steps: Use) -> None:
+    def __init__(self, *steps: Use, meanwhile: Callable[[], None] | None = None) -> None:
+        """`meanwhile` happens once, while the model thinks for the first time."""
         self.steps = steps
+        self._meanwhile = meanwhile
         self.read: list[Json] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
 
@@ -57,6 +59,9 @@ class Model:
 
     def answer(self, turn: Turn) -> Use | str:
         """The step of this turn; words where no tool is offered or the script has ended."""
+        if turn.offered and self._meanwhile is not None:
+            self._meanwhile, happens = None, self._meanwhile
+            happens()
         if not turn.offered or turn.number >= len(self.steps):
             return END
         step = self.steps[turn.number]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from agents.loopback import Model, Use
-from agents.tools import SECONDS, TOOLS, Tool, installed
-from hooks.yard import CRANE, OTTER, Yard
 from moot.presence import STREAM
-from moot.presence.commands import Join, SendHandoff
+from moot.presence.commands import SendHandoff
+from tests.agents.loopback import Model, Use
+from tests.agents.tools import SECONDS, TOOLS, Tool, installed
+from tests.hooks.yard import CRANE, OTTER, Yard
 
 EACH = pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
 
@@ -41,9 +42,14 @@ class Stage:
             self.yard.ok("agent", "register", agent)
         self.yard.ok("hook", "install", tool.name)
 
-    def play(self, *steps: Use, agent: str | None = OTTER) -> Model:
+    def play(
+        self,
+        *steps: Use,
+        agent: str | None = OTTER,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Model:
         """Run the tool once, to its end."""
-        with Model(*steps) as model:
+        with Model(*steps, meanwhile=meanwhile) as model:
             self.tool.prepare(self.yard.root, self.home, model.url)
             named = {"MOOT_AGENT": agent} if agent else {}
             done = subprocess.run(
@@ -110,23 +116,42 @@ def test_without_moot_no_edit_is_written(stage: Stage, tool: Tool) -> None:
     assert "moot" in model.heard
 
 
-@EACH
-def test_what_waits_is_handed_over(stage: Stage, tool: Tool) -> None:
-    yard, root = stage.yard, str(stage.yard.root)
-    yard.execute(OTTER, Join(project_root=root), stream=STREAM)
+def handoff(stage: Stage) -> None:
+    """Something is passed to the agent at work."""
     command = SendHandoff(
         to=OTTER,
         subject="the login page",
         summary="half done",
         next_action="finish it",
         work="bb-1",
-        project_root=root,
+        project_root=str(stage.yard.root),
     )
-    yard.execute(CRANE, command, stream=STREAM)
-    model = stage.play(tool.write(str(stage.file("free.txt"))))
+    stage.yard.execute(CRANE, command, stream=STREAM)
+
+
+def was_seen(stage: Stage) -> bool:
+    (message,) = stage.yard.presence.pending.values()
+    return message.seen_by == (OTTER,)
+
+
+@EACH
+def test_what_comes_meanwhile_is_handed_over_after_a_call(stage: Stage, tool: Tool) -> None:
+    write = tool.write(str(stage.file("free.txt")))
+    model = stage.play(write, meanwhile=lambda: handoff(stage))
     assert "the login page" in model.heard
-    (message,) = yard.presence.pending.values()
-    assert message.seen_by == (OTTER,)
+    assert was_seen(stage)
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [TOOLS[name] for name in ("claude", "codex", "gemini")],
+    ids=["claude", "codex", "gemini"],
+)
+def test_what_comes_meanwhile_keeps_a_model_from_stopping(stage: Stage, tool: Tool) -> None:
+    assert tool.command
+    model = stage.play(meanwhile=lambda: handoff(stage))
+    assert "the login page" in model.heard
+    assert was_seen(stage)
 
 
 @pytest.mark.parametrize("tool", [TOOLS["codex"]], ids=["codex"])

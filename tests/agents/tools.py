@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from agents.loopback import Use
+from tests.agents.loopback import Use
 
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code@2.1.197",

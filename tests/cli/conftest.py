@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.project import Project
 from moot.keys.folder import KeyFolder
 from moot.keys.lock import QUICK
+from tests.cli.project import Project
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pty
 import sys
 from collections.abc import Sequence
 
-from cli.project import MOOT, Project
+from tests.cli.project import MOOT, Project
 
 
 def on_a_terminal(project: Project, *words: str, typed: Sequence[str] = (), **settings: str) -> str:

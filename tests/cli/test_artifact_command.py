@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from cli.project import LIST, Project
 from moot.core.machine import Command, Context, Decision, Draft
 from moot.core.record import ArtifactRef
 from moot.example.commands import Ask
 from moot.example.machine import MACHINE
 from moot.store.artifacts import FileArtifacts
+from tests.cli.project import LIST, Project
 
 SECRET = "the token is hunter2 ☃\n"
 

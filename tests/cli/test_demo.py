@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cli.project import MOOT, Project
+from tests.cli.project import MOOT, Project
 
 
 def test_it_shows_every_step_and_leaves_a_page(bare: Project) -> None:

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from cli.damage import edit, of
-from cli.project import LIST, Project
 from moot.core.clock import HOUR, system_clock
 from moot.example.commands import Ask
 from moot.workspace.doctor import RULES
+from tests.cli.damage import edit, of
+from tests.cli.project import LIST, Project
 
 
 @pytest.fixture

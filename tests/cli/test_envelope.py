@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import click
 import pytest
 
-from cli.project import LIST, Project, Result
 from moot.example.commands import Ask
 from moot.surfaces.cli.entry import HOOK_TOOLS
 from moot.surfaces.cli.main import cli
+from tests.cli.project import LIST, Project, Result
 
 Words = tuple[str, ...]
 

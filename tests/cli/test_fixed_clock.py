@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cli.project import LIST, Project
 from moot.core.clock import MINUTE, from_text
 from moot.example.commands import Ask
 from moot.testing import FakeClock
+from tests.cli.project import LIST, Project
 
 NOON = "2026-02-18T12:00:00Z"
 LATER = "2026-02-18T13:00:00Z"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.damage import edit, of
-from cli.project import LIST, Project
 from moot.core.note import read_note
 from moot.example.commands import Ask, Finish
 from moot.store.sqlite import SqliteStore
+from tests.cli.damage import edit, of
+from tests.cli.project import LIST, Project
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.damage import edit
-from cli.project import LIST, Project
 from moot.example.commands import Ask
 from moot.keys.kept import KeptNotes
+from tests.cli.damage import edit
+from tests.cli.project import LIST, Project
 
 ACCEPT = ("ledger", "accept-loss", "--reason", "the disk died")
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.project import LIST, MOOT, Project
-from cli.terminal import on_a_terminal
-from cli.test_envelope import ALL, leaves
 from moot.example.commands import Ask
 from moot.surfaces.cli.bb import bb, bb_init
 from moot.surfaces.cli.main import cli
+from tests.cli.project import LIST, MOOT, Project
+from tests.cli.terminal import on_a_terminal
+from tests.cli.test_envelope import ALL, leaves
 
 HEAVY = ["pydantic", "fastapi", "starlette", "mcp", "psycopg", "pydantic_ai", "rich"]
 OUR_WORDS = re.compile(r"\b(streams?|registry|origins?|epochs?)\b", re.IGNORECASE)

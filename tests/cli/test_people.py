@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.project import Project
-from cli.terminal import on_a_terminal
 from moot.core.names import OPERATOR
 from moot.keys.folder import KeyFolder
 from moot.keys.held import FolderKeys, Passphrase
+from tests.cli.project import Project
+from tests.cli.terminal import on_a_terminal
 
 HUMAN = ("agent", "register", "ada-person", "--human")
 

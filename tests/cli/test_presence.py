@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cli.project import Project
+from tests.cli.project import Project
 
 NOON = "2026-02-18T12:00:00Z"
 

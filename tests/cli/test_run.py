@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.project import MOOT, Project
+from tests.cli.project import MOOT, Project
 
 PYTHON = sys.executable
 
@@ -153,3 +153,9 @@ def test_an_agent_that_is_run_cannot_be_adopted(shop: Project) -> None:
     words = ("--name", "amber-otter", "--", "env", "-u", "MOOT_AGENT", PYTHON, "-c", code, *inner)
     done = shop.spawn("run", *words)
     assert (done.code, done.error["code"]) == (1, "agent_alive")
+
+
+def test_an_unknown_option_is_wrong_usage_and_nothing_runs(shop: Project) -> None:
+    done = shop.spawn("run", "--json", "--nmae", "amber-otter", "--", PYTHON, "-c", "print(1)")
+    assert (done.code, done.error["code"]) == (2, "usage")
+    assert shop.ok("status")["agents"] == []

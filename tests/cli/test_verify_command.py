@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.damage import edit, of
-from cli.project import LIST, Project
-from cli.terminal import on_a_terminal
 from moot.example.commands import Ask
 from moot.surfaces.cli.progress import progress
+from tests.cli.damage import edit, of
+from tests.cli.project import LIST, Project
+from tests.cli.terminal import on_a_terminal
 
 FACETS = {
     "verdict",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.project import MOOT, Project
+from tests.cli.project import MOOT, Project
 
 
 def git(place: Path, *words: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.project import Project
+from tests.cli.project import Project
 
 
 def events(project: Project) -> int:
@@ -108,3 +108,20 @@ def test_a_reason_may_be_a_file_or_standard_input(project: Project) -> None:
     assert event["data"]["reason"] == ""
     missing = project.refused("agent", "revoke", "teal-crane", "--reason", "@none")
     assert missing == ("unreadable_file", 4)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("retire", "teal-crane"),
+        ("rotate", "teal-crane"),
+        ("revoke", "teal-crane", "--reason", "in my way"),
+    ],
+)
+def test_an_agent_ends_or_renews_nobody_but_itself(
+    project: Project, words: tuple[str, ...]
+) -> None:
+    before = events(project), project.ok("agent", "show", "teal-crane")["kid"]
+    assert project.refused("agent", *words, MOOT_AGENT="amber-otter") == ("not_you", 1)
+    assert (events(project), project.ok("agent", "show", "teal-crane")["kid"]) == before
+    assert project.ok("agent", "retire", "amber-otter", MOOT_AGENT="amber-otter")

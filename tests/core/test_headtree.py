@@ -7,9 +7,9 @@ import hashlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.core import merkle
 
 from moot.core.headtree import changed_nodes, inclusion_path, leaf_hash, node_hash, root
+from tests.core import merkle
 
 SIZES = range(1, 71)
 Nodes = dict[tuple[int, int], bytes]

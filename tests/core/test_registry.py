@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.core.desk import CUSTODIAN, HEADS, ORIGIN, PIN, ROOT, Desk, creation, signer
 
 from moot.core.machine import Command, Draft, KeyClass, Put, Recorded
 from moot.core.names import RESERVED, SYSTEM
@@ -17,6 +16,7 @@ from moot.core.registry import events as did
 from moot.core.registry.model import Ending, Endorsement
 from moot.core.registry.proofs import endorse, prove, statement
 from moot.core.signing import KEY_PROOF
+from tests.core.desk import CUSTODIAN, HEADS, ORIGIN, PIN, ROOT, Desk, creation, signer
 
 OTTER, CRANE = signer("amber-otter"), signer("teal-crane")
 NEW = signer("new")

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.core.desk import CUSTODIAN, HEADS, ORIGIN, PIN, ROOT, Desk, creation, signer
 
 from moot.core.machine import Command, Event, KeyClass
 from moot.core.names import SYSTEM
@@ -25,6 +24,7 @@ from moot.core.registry.machine import MACHINE, TRANSITIONS
 from moot.core.registry.model import Endorsement, Key, State
 from moot.core.registry.proofs import endorse, prove, statement
 from moot.core.signing import Signer
+from tests.core.desk import CUSTODIAN, HEADS, ORIGIN, PIN, ROOT, Desk, creation, signer
 
 NAMES = ["amber-otter", "teal-crane", "operator", "ada"]
 SIGNERS = [signer(f"key {n}") for n in range(6)]

@@ -7,7 +7,6 @@ import hashlib
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.core import curve
 
 from moot.core.errors import Malformed
 from moot.core.signing import (
@@ -24,6 +23,7 @@ from moot.core.signing import (
     verify,
     verify_raw,
 )
+from tests.core import curve
 
 TYPES = (EVENT, KEY_PROOF, ENDORSEMENT, HEARTBEAT, SNAPSHOT)
 SMALL = [curve.encode(point) for point in curve.small_order()]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.forge import chain, everything, spoil_signature
-from tests.engine.jotter import STREAM, Complain, Ponder, Spend, desk, jot
 
 from moot.core.errors import Conflict, Malformed, MootError, NotFound, Refused, Tampered
 from moot.core.names import REGISTRY, SYSTEM
@@ -13,6 +11,8 @@ from moot.engine.job import Job, Outcome
 from moot.engine.signs import SEEN
 from moot.example.commands import Finish
 from moot.testing import World
+from tests.engine.forge import chain, everything, spoil_signature
+from tests.engine.jotter import STREAM, Complain, Ponder, Spend, desk, jot
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 GOOD = Job(STREAM, jot("good"), OTTER)

@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine import forge
-from tests.engine.jotter import STREAM, Complain, Jot, desk, jot
 
 from moot.core.errors import MootError
 from moot.core.machine import KeyClass
@@ -28,6 +26,8 @@ from moot.engine.export import bundle
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
 from moot.verify import Trust, standalone, verify_records
+from tests.engine import forge
+from tests.engine.jotter import STREAM, Complain, Jot, desk, jot
 
 OTTER = "amber-otter"
 

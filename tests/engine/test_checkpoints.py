@@ -8,9 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.core import merkle
-from tests.engine.forge import everything
-from tests.engine.jotter import STREAM, desk, jot
 
 from moot.core.errors import Refused, StoreFailed, Tampered
 from moot.core.names import CHECKPOINT, REGISTRY
@@ -20,6 +17,9 @@ from moot.engine.engine import Engine
 from moot.engine.job import Job, Outcome
 from moot.store.memory import MemoryChange, MemoryStore
 from moot.testing import World
+from tests.core import merkle
+from tests.engine.forge import everything
+from tests.engine.jotter import STREAM, desk, jot
 
 OTTER = "amber-otter"
 

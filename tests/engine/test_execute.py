@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from tests.engine.forge import chain, everything
-from tests.engine.jotter import STREAM, Complain, Jot, Ponder, desk, jot
 
 from moot.core.canonical import parse
 from moot.core.errors import Malformed, MootError, NotFound, Refused
@@ -20,6 +18,8 @@ from moot.engine.agents import heads_now, retire, revoke, rotate
 from moot.example.commands import Ask, Finish
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
+from tests.engine.forge import chain, everything
+from tests.engine.jotter import STREAM, Complain, Jot, Ponder, desk, jot
 
 OTTER = "amber-otter"
 

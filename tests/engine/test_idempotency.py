@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.forge import chain, everything
-from tests.engine.jotter import STREAM, Complain, Jot, Ponder, desk, jot
 
 from moot.core.errors import Conflict, Malformed, Refused
 from moot.engine.job import Job, Outcome
 from moot.example.commands import Ask, Finish
 from moot.testing import World
+from tests.engine.forge import chain, everything
+from tests.engine.jotter import STREAM, Complain, Jot, Ponder, desk, jot
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 

@@ -13,8 +13,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine import forge
-from tests.engine.jotter import STREAM, Spend, desk, jot
 
 from moot.core.errors import Tampered
 from moot.core.ledger import Head
@@ -27,6 +25,8 @@ from moot.engine.replay import SNAPSHOT_EVERY
 from moot.store.memory import MemoryStore
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
+from tests.engine import forge
+from tests.engine.jotter import STREAM, Spend, desk, jot
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 

@@ -14,6 +14,16 @@ from typing import Any
 
 import msgspec
 import pytest
+
+from moot.core.errors import MootError, StoreFailed, Tampered
+from moot.core.statecodec import encode_state
+from moot.engine.engine import Engine
+from moot.engine.job import Job, Outcome
+from moot.engine.replay import SNAPSHOT_EVERY, take_snapshot
+from moot.example.commands import Ask, Finish, Withdraw
+from moot.example.model import Errand, State
+from moot.store.sqlite import SqliteStore
+from moot.testing import FakeClock
 from tests.store.faults import Disk
 from tests.store.ledgers import (
     CRANE,
@@ -27,16 +37,6 @@ from tests.store.ledgers import (
     keys_of_all,
     require_acknowledged,
 )
-
-from moot.core.errors import MootError, StoreFailed, Tampered
-from moot.core.statecodec import encode_state
-from moot.engine.engine import Engine
-from moot.engine.job import Job, Outcome
-from moot.engine.replay import SNAPSHOT_EVERY, take_snapshot
-from moot.example.commands import Ask, Finish, Withdraw
-from moot.example.model import Errand, State
-from moot.store.sqlite import SqliteStore
-from moot.testing import FakeClock
 
 ERRANDS = "example/today"
 ASK = Ask(title="water the plants", of=CRANE)

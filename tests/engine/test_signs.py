@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine import forge
-from tests.engine.jotter import STREAM, desk, jot
 
 from moot.core.errors import MootError, NotFound, Refused
 from moot.core.ledger import Heartbeat
@@ -14,6 +12,8 @@ from moot.engine.signs import SEEN
 from moot.store.memory import MemoryStore
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
+from tests.engine import forge
+from tests.engine.jotter import STREAM, desk, jot
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 

@@ -9,9 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from immutables import Map
-from tests.engine.forge import chain, everything
-from tests.engine.jotter import MACHINE as JOTTER
-from tests.engine.jotter import STREAM, desk, jot
 
 from moot.core.errors import MootError, StoreFailed, Tampered
 from moot.core.machine import Event, Machine, accept
@@ -25,6 +22,9 @@ from moot.example.machine import MACHINE
 from moot.example.model import State
 from moot.store.memory import MemoryStore
 from moot.testing import World
+from tests.engine.forge import chain, everything
+from tests.engine.jotter import MACHINE as JOTTER
+from tests.engine.jotter import STREAM, desk, jot
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 AGENTS = (OTTER, CRANE)

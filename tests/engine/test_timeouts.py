@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.forge import chain, everything
 
 from moot.core.errors import Refused
 from moot.core.machine import Machine
@@ -13,6 +12,7 @@ from moot.example.commands import Ask, Finish, Lapse
 from moot.example.machine import MACHINE
 from moot.example.model import State
 from moot.testing import World
+from tests.engine.forge import chain, everything
 
 STREAM, OTTER, CRANE = "example/today", "amber-otter", "teal-crane"
 

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.engine.forge import chain
-from tests.engine.jotter import STREAM, Complain, desk, jot
 
 from moot.core.errors import Conflict, MootError, Refused, StoreFailed
 from moot.engine.job import Job, Outcome
 from moot.engine.writer import CAP, Writer
 from moot.store.memory import MemoryChange, MemoryStore
 from moot.testing import World
+from tests.engine.forge import chain
+from tests.engine.jotter import STREAM, Complain, desk, jot
 
 OTTER = "amber-otter"
 LONG = 20  # seconds after which a test gives up on a thread that should have answered

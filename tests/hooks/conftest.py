@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hooks.yard import CRANE, OTTER, Yard
+from tests.hooks.yard import CRANE, OTTER, Yard
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hooks.yard import CRANE, OTTER, Yard, call, reason
+from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 
 EDITS = (
     "claude-write",
@@ -200,3 +200,43 @@ def test_allow_is_never_answered(yard: Yard) -> None:
     for name in EDITS:
         out = yard.hook(tool_of(name), call(name, yard.root)).out
         assert out == "" or json.loads(out)["decision"] == "block"
+
+
+def test_a_home_that_is_named_guards_the_session_from_every_worktree(yard: Yard) -> None:
+    home = str(yard.root / ".moot")
+    yard.hook("claude", call("claude-write", yard.root), CRANE, MOOT_HOME=home)
+    said = reason(yard.hook("claude", call("claude-write", yard.other), OTTER, MOOT_HOME=home))
+    assert "a.txt is held by teal-crane" in said
+
+
+def test_a_submodule_is_guarded_by_the_project_around_it(yard: Yard) -> None:
+    inner = yard.root / "lib"
+    inner.mkdir()
+    (inner / ".git").write_text(f"gitdir: {yard.root}/.git/modules/lib\n", encoding="utf-8")
+    assert yard.hook("claude", call("claude-write", inner)).out == ""
+    assert yard.owners() == {"lib/a.txt": OTTER}
+
+
+def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
+    """A hook runs before every edit: what it does not need, it does not import."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from moot.surfaces.hooks.door import answer; import os;"
+        "answer('claude', sys.stdin.buffer.read(), dict(os.environ), os.getcwd());"
+        "print(*sorted(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=yard.root,
+        env={**yard.env, "MOOT_AGENT": OTTER},
+        input=json.dumps(call("claude-write", yard.root)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert yard.owners() == {"a.txt": OTTER}
+    loaded = set(done.stdout.split())
+    assert "moot.presence.machine" in loaded
+    assert not loaded & {"click", "rich", "subprocess", "asyncio", "platformdirs", "ruamel"}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hooks.yard import CRANE, OTTER, Yard, call, reason
 from moot.surfaces.hooks import before, door
 from moot.surfaces.hooks.call import MAX_BYTES
+from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 
 BROKEN = {
     "empty": b"",

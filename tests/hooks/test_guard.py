@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hooks.yard import CRANE, OTTER, Yard
+from tests.hooks.yard import CRANE, OTTER, Yard
 
 
 def test_a_free_path_may_be_written(yard: Yard) -> None:

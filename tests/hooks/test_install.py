@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hooks.yard import OTTER, Yard
+from tests.hooks.yard import OTTER, Yard
 
 JSON_TOOLS = {
     "claude": ".claude/settings.json",
@@ -277,3 +277,11 @@ def test_the_workspace_is_still_healthy_with_everything_installed(yard: Yard) ->
     yard.hook("claude", {"hook_event_name": "SessionStart", "cwd": str(yard.root)}, OTTER)
     found = yard.ok("ledger", "doctor")["findings"]
     assert {one["rule"] for one in found if one["where"] != "."} <= {"hooks"}
+
+
+def test_the_settings_in_the_documentation_are_those_that_are_installed(yard: Yard) -> None:
+    yard.ok("hook", "install", "claude")
+    text = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text("utf-8")
+    shown = json.loads(text[text.index('    {"hooks"') :].partition("\n\n")[0])
+    (event,) = shown["hooks"]
+    assert shown["hooks"][event] == document(yard, "claude")["hooks"][event]

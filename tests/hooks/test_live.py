@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hooks.yard import Yard
 from moot.surfaces.hooks.live import live
+from tests.hooks.yard import Yard
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from hooks.yard import CRANE, Yard, call, reason
 from moot.presence import labels
 from moot.presence.liveness import STALE_VARIABLE
 from moot.presence.model import DEFAULT_STALE, EventType, Liveness, ResumeReason, Urgency
 from moot.surfaces.cli.main import cli
 from moot.surfaces.hooks import start
 from moot.surfaces.hooks.manual import manual
+from tests.hooks.yard import CRANE, Yard, call, reason
 
 _CODE = re.compile(r"`(moot [^`]+)`")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hooks.yard import CRANE, OTTER, Yard, call, told
 from moot.presence import STREAM
 from moot.presence.commands import SendBlocked, SendHandoff
 from moot.presence.nameforge import in_style
+from tests.hooks.yard import CRANE, OTTER, Yard, call, told
 
 HELD = "b.txt"
 

@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cli.project import Project, Result
 from moot.presence import STREAM
 from moot.presence.commands import Reserve
 from moot.presence.model import State
 from moot.surfaces.hooks.door import Reply, answer
+from tests.cli.project import Project, Result
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 CALLS = Path(__file__).parent / "calls"

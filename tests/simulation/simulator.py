@@ -14,9 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.simulation import checker
-from tests.simulation.faults import Crash, Fate, FaultyStore
-
 from moot.core.errors import Conflict, MootError, Refused, StoreFailed
 from moot.core.ledger import Store
 from moot.core.machine import Command
@@ -30,6 +27,8 @@ from moot.example.commands import Ask, Finish, Withdraw
 from moot.store.artifacts import MemoryArtifacts
 from moot.testing import FakeClock, MemoryKeys
 from moot.testing.world import CUSTODIAN
+from tests.simulation import checker
+from tests.simulation.faults import Crash, Fate, FaultyStore
 
 AGENTS = ("amber-otter", "teal-crane", "grey-heron")
 LISTS = ("example/a", "example/b", "example/c")

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.simulation.simulator import Simulator
 
 from moot.core.ledger import Store
 from moot.store.memory import MemoryStore
 from moot.store.sqlite import SqliteStore
+from tests.simulation.simulator import Simulator
 
 MEMORY_SEEDS, SQLITE_SEEDS, STEPS = 200, 20, 60
 

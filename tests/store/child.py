@@ -15,6 +15,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO
 
+from moot.core.errors import MootError, Refused, StoreFailed
+from moot.engine.agents import heads_now, register, revoke
+from moot.engine.engine import Engine
+from moot.engine.job import Job, Outcome
+from moot.example.commands import Ask, Finish
+from moot.store.artifacts import FileArtifacts
+from moot.store.sqlite import SqliteStore
+from moot.testing.world import CUSTODIAN
 from tests.store.ledgers import (
     CRANE,
     OTTER,
@@ -25,15 +33,6 @@ from tests.store.ledgers import (
     join,
     require_acknowledged,
 )
-
-from moot.core.errors import MootError, Refused, StoreFailed
-from moot.engine.agents import heads_now, register, revoke
-from moot.engine.engine import Engine
-from moot.engine.job import Job, Outcome
-from moot.example.commands import Ask, Finish
-from moot.store.artifacts import FileArtifacts
-from moot.store.sqlite import SqliteStore
-from moot.testing.world import CUSTODIAN
 
 ROOT = Path(__file__).resolve().parents[2]
 

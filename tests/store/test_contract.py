@@ -13,6 +13,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from moot.core.errors import Conflict, Refused
+from moot.core.ledger import Change, Entry, RowEdit, Store
+from moot.core.machine import Drop, Put, Words
+from moot.core.record import Record
+from moot.store.memory import MemoryStore
+from moot.store.sqlite import SqliteStore
 from tests.store.contract import (
     Dropped,
     OpenAgain,
@@ -24,13 +31,6 @@ from tests.store.contract import (
     snapshot,
     write_everything,
 )
-
-from moot.core.errors import Conflict, Refused
-from moot.core.ledger import Change, Entry, RowEdit, Store
-from moot.core.machine import Drop, Put, Words
-from moot.core.record import Record
-from moot.store.memory import MemoryStore
-from moot.store.sqlite import SqliteStore
 
 
 class TestMemory(StoreContract):

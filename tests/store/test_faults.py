@@ -16,6 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from moot.core.errors import MootError, StoreFailed
+from moot.core.names import CHECKPOINT, SYSTEM
+from moot.engine.agents import register
+from moot.engine.founding import found
+from moot.engine.job import Job
+from moot.example.commands import Ask, Finish
+from moot.store.sqlite import SqliteStore
+from moot.testing.world import CUSTODIAN
 from tests.store.faults import (
     Disk,
     Dump,
@@ -29,15 +38,6 @@ from tests.store.faults import (
     put_image,
 )
 from tests.store.ledgers import AGENTS, CRANE, OTTER, check_ledger, join, keys_of_all
-
-from moot.core.errors import MootError, StoreFailed
-from moot.core.names import CHECKPOINT, SYSTEM
-from moot.engine.agents import register
-from moot.engine.founding import found
-from moot.engine.job import Job
-from moot.example.commands import Ask, Finish
-from moot.store.sqlite import SqliteStore
-from moot.testing.world import CUSTODIAN
 
 LEDGER = "ledger.db"
 

@@ -7,6 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
+
+from moot.core.names import REGISTRY
+from moot.example.commands import Ask
+from moot.store.artifacts import FileArtifacts
+from moot.store.sqlite import SqliteStore
 from tests.store.child import children
 from tests.store.ledgers import (
     CRANE,
@@ -18,11 +23,6 @@ from tests.store.ledgers import (
     join,
     require_acknowledged,
 )
-
-from moot.core.names import REGISTRY
-from moot.example.commands import Ask
-from moot.store.artifacts import FileArtifacts
-from moot.store.sqlite import SqliteStore
 
 CYCLES = 32
 

@@ -14,6 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from moot.core.errors import MootError, Refused, StoreFailed, Unavailable
+from moot.core.record import Record
+from moot.engine.job import Job
+from moot.example.commands import Ask
+from moot.store.sqlite import SqliteStore, schema
+from moot.store.sqlite.store import connect_file
 from tests.store.child import Child, children
 from tests.store.contract import contents_of, entry, write_and_drop, write_entries, write_everything
 from tests.store.ledgers import (
@@ -26,13 +33,6 @@ from tests.store.ledgers import (
     join,
     require_acknowledged,
 )
-
-from moot.core.errors import MootError, Refused, StoreFailed, Unavailable
-from moot.core.record import Record
-from moot.engine.job import Job
-from moot.example.commands import Ask
-from moot.store.sqlite import SqliteStore, schema
-from moot.store.sqlite.store import connect_file
 
 MAGIC = b"SQLite format 3\0"
 

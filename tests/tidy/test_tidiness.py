@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.tidy.source import ROOT, Module, modules, text_files
 
 VAGUE = {"util", "utils", "helper", "helpers", "manager", "service", "common", "misc", "stuff"}

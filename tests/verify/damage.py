@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from forge import Bundle, Entry, Json, Ledger, Signer, canon, seal, small, story
+from tests.verify.forge import Bundle, Entry, Json, Ledger, Signer, canon, seal, small, story
 
 
 class Damaged(NamedTuple):

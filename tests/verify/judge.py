@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from forge import Bundle, Json, Ledger
 
 from moot.verify import Trust, Verdict, standalone, verify_records
 from moot.verify.bundle import lines_of
+from tests.verify.forge import Bundle, Json, Ledger
 
 
 def trust_of(pins: Json) -> Trust:

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from damage import fork_of
-from forge import Entry, Json, Ledger, Signer, canon, seal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judge import judge_pinned
 
 from moot.verify import Verdict
+from tests.verify.damage import fork_of
+from tests.verify.forge import Entry, Json, Ledger, Signer, canon, seal
+from tests.verify.judge import judge_pinned
 
 NAMES = ["ada", "bob", "operator", "auditor", "system"]
 STREAMS = ["errand/a", "errand/b", "talk"]

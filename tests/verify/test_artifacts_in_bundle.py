@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from forge import CHUNK, Bundle, Json, Ledger, artifact_lines, b64, canon, sha
-from judge import judge, named
+
+from tests.verify.forge import CHUNK, Bundle, Json, Ledger, artifact_lines, b64, canon, sha
+from tests.verify.judge import judge, named
 
 SMALL, EMPTY = b"tea leaves", b""
 EXACT, LARGE = b"x" * CHUNK, b"y" * (2 * CHUNK + 5)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from forge import Ledger, Signer, canon
-from judge import judge, named
 
 from moot.verify import Verdict
+from tests.verify.forge import Ledger, Signer, canon
+from tests.verify.judge import judge, named
 
 
 def _place(verdict: Verdict) -> tuple[str, tuple[str | None, int | None] | None]:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from forge import Json, Ledger, Signer, b64, story
-from judge import judge, named
+
+from tests.verify.forge import Json, Ledger, Signer, b64, story
+from tests.verify.judge import judge, named
 
 LEDGER = story()
 LEDGER.artifacts = {sha: data for sha, data in LEDGER.artifacts.items() if len(data) < 10_000}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from damage import damaged, light_story
-from forge import Ledger, canon, seal, small
-from judge import judge, judge_pinned, named
 
 from moot.verify import Verdict
+from tests.verify.damage import damaged, light_story
+from tests.verify.forge import Ledger, canon, seal, small
+from tests.verify.judge import judge, judge_pinned, named
 
 STORY = light_story()
 BUNDLE = STORY.bundle()

@@ -6,7 +6,8 @@ import hashlib
 from typing import Any
 
 import pytest
-from forge import (
+
+from tests.verify.forge import (
     ENDORSEMENT,
     EVENT,
     KEY_PROOF,
@@ -22,7 +23,7 @@ from forge import (
     seal,
     small,
 )
-from judge import judge, named
+from tests.verify.judge import judge, named
 
 
 def _with(ledger: Ledger, entry: Entry) -> tuple[Bundle, int]:

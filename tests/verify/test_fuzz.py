@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from forge import small
 from hypothesis import given
 from hypothesis import strategies as st
-from judge import judge, judge_pinned
+
+from tests.verify.forge import small
+from tests.verify.judge import judge, judge_pinned
 
 LEDGER = small()
 BUNDLE = LEDGER.bundle()

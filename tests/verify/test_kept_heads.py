@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from forge import Ledger, small
-from judge import judge, named
+from tests.verify.forge import Ledger, small
+from tests.verify.judge import judge, named
 
 
 def _heads(ledger: Ledger) -> list[tuple[str, int, str]]:

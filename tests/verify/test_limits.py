@@ -6,10 +6,10 @@ import io
 from typing import Any
 
 import pytest
-from forge import Json, canon, seal, small
-from judge import judge, named
 
 from moot.verify.bundle import MAX_LINE, lines_of
+from tests.verify.forge import Json, canon, seal, small
+from tests.verify.judge import judge, named
 
 LEDGER = small()
 BUNDLE = LEDGER.bundle()

@@ -7,10 +7,10 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
-from forge import CHUNK, Json, Ledger, b64, canon
-from judge import trust_of
 
 from moot.verify import spool, verify_records
+from tests.verify.forge import CHUNK, Json, Ledger, b64, canon
+from tests.verify.judge import trust_of
 
 
 def _hashed(size: int) -> str:

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from damage import damaged
-from forge import Ledger, small
-from judge import judge, judge_pinned, named
 
 from moot.verify import Workers
 from moot.verify.parallel import BATCH_LINES
+from tests.verify.damage import damaged
+from tests.verify.forge import Ledger, small
+from tests.verify.judge import judge, judge_pinned, named
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from forge import Ledger, Signer, small, story
-from judge import judge
-
 from moot.verify import AllOf, Check, Contribution, Finding, Record, Workers
+from tests.verify.forge import Ledger, Signer, small, story
+from tests.verify.judge import judge
 
 
 class Watching:

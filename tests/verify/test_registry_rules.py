@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from forge import Ledger, Signer, canon
-from judge import judge, named
+
+from tests.verify.forge import Ledger, Signer, canon
+from tests.verify.judge import judge, named
 
 Act = Callable[[Ledger], Any]
 

@@ -20,12 +20,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import forge
 import pytest
-from forge import BIG, CHUNK, DROP, Bundle, Entry, Ledger, Signer, b64, canon, seal, sha
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nacl import bindings
+
+from tests.verify import forge
+from tests.verify.forge import (
+    BIG,
+    CHUNK,
+    DROP,
+    Bundle,
+    Entry,
+    Ledger,
+    Signer,
+    b64,
+    canon,
+    seal,
+    sha,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "src" / "moot" / "verify" / "standalone.py"
@@ -294,7 +307,6 @@ WEAK = {
     "a point of order four, not canonical": PRIME.to_bytes(32, "little"),
     "a greatest number": b"\xff" * 32,
     "no point of the curve": (2).to_bytes(32, "little"),
-    "a point of mixed order": bindings.crypto_core_ed25519_add(Signer("mix").public, ORDER_8),
 }
 
 
@@ -327,11 +339,48 @@ def test_a_weak_root_key_is_refused(public: bytes) -> None:
     assert bad_line(judge(ledger)) == ("tampered", 2)
 
 
-def ledger_with(root: Signer | None = None, note_key: Signer | None = None) -> Ledger:
+class Mixed(Signer):
+    """A key of mixed order. Under it some libraries accept every signature it makes, others one
+    in eight; it makes only those that all accept, so nothing but the key itself is wrong."""
+
+    def __init__(self) -> None:
+        super().__init__("mixed")
+        seed = hashlib.sha256(b"moot test key mixed").digest()
+        half = bytearray(hashlib.sha512(seed).digest()[:32])
+        half[0], half[31] = half[0] & 248, half[31] & 127 | 64
+        self.secret = bindings.crypto_core_ed25519_scalar_reduce(bytes(half).ljust(64, b"\0"))
+        self.public = bindings.crypto_core_ed25519_add(self.public, ORDER_8)
+        self.kid = sha(self.public)[:32]
+
+    def sign_bare(self, message: bytes) -> bytes:
+        for attempt in range(1000):
+            tried = hashlib.sha512(b"%d" % attempt + message).digest()
+            nonce = bindings.crypto_core_ed25519_scalar_reduce(tried)
+            point = bindings.crypto_scalarmult_ed25519_base_noclamp(nonce)
+            digest = hashlib.sha512(point + self.public + message).digest()
+            challenge = bindings.crypto_core_ed25519_scalar_reduce(digest)
+            if challenge[0] % 8 == 0:
+                product = bindings.crypto_core_ed25519_scalar_mul(challenge, self.secret)
+                return bytes(point + bindings.crypto_core_ed25519_scalar_add(nonce, product))
+        raise AssertionError("one challenge in eight is divisible by eight")
+
+
+def test_a_key_of_mixed_order_is_refused_although_its_signatures_hold(small: Ledger) -> None:
+    mixed = Mixed()
+    assert bindings.crypto_sign_open(mixed.sign_bare(b"x") + b"x", mixed.public) == b"x"
+    small.add("eve", key=mixed)
+    assert bad_line(judge(small)) == ("tampered", last_registry_line(small))
+    assert bad_line(judge(ledger_with(root=mixed))) == ("tampered", 2)
+    assert bad_line(judge(ledger_with(note_key=mixed))) == ("tampered", 2)
+
+
+def ledger_with(
+    root: Signer | None = None, note_key: Signer | None = None, origin: str | None = None
+) -> Ledger:
     """A new ledger under these keys."""
     ledger = Ledger("other")
     ledger.root, ledger.note_key = root or ledger.root, note_key or ledger.note_key
-    ledger.origin = f"moot.ledger/{ledger.root.kid}"
+    ledger.origin = origin or f"moot.ledger/{ledger.root.kid}"
     ledger.names = {ledger.root.kid: ("system", 1)}
     ledger.streams.clear()
     ledger.registry("ledger_created", ledger.creation())
@@ -374,11 +423,12 @@ def test_a_signature_that_does_not_hold_is_tampered(
     assert bad_line(judge(resigned(small, change))) == ("tampered", last_event_line(small))
 
 
+@pytest.mark.parametrize("size", [0, 60, 63, 65, 66, 67])
 def test_a_signature_of_the_wrong_length_is_tampered_even_if_the_key_is_unknown(
-    small: Ledger,
+    small: Ledger, size: int
 ) -> None:
     small.event("errand/tea", Signer("eve"))
-    ledger = resigned(small, lambda entry: replace(entry, signature=entry.signature[:60]))
+    ledger = resigned(small, lambda entry: replace(entry, signature=b"\x11" * size))
     assert bad_line(judge(ledger)) == ("tampered", last_event_line(ledger))
 
 
@@ -599,7 +649,8 @@ class Scene(Ledger):
 
     def __init__(self) -> None:
         super().__init__("scene")
-        self.operator = self.add("operator", "human")
+        self.operator_before = self.add("operator", "human")
+        self.operator = self.rotate("operator", self.operator_before)
         self.auditor = self.add("auditor", "human", self.operator)
         self.former = self.add("former", "human", self.operator)
         self.revoke(self.former)
@@ -613,6 +664,7 @@ class Scene(Ledger):
         self.gus = self.add("gus")
         self.retire("gus")
         self.revoke(self.gus)
+        self.fay = self.add("fay")
         self.eve = Signer("eve")  # never registered
 
     def added(self, **how: Any) -> dict[str, Any]:
@@ -700,6 +752,7 @@ BROKEN_REGISTRY: dict[str, Callable[[Scene], Any]] = {
     "an agent revokes": lambda s: s.revoke(s.dan, s.ada),
     "an agent erases": lambda s: s.erase(b"x", s.ada),
     "a revoked human revokes": lambda s: s.revoke(s.ada, s.former),
+    "a human revokes with a key that was replaced": lambda s: s.revoke(s.ada, s.operator_before),
     "a human revokes under another name": lambda s: s.registry(
         "key_revoked",
         {"heads": s.cite(b"{}")["sha256"], "kid": s.ada.kid, "reason": ""},
@@ -783,6 +836,7 @@ BROKEN_REGISTRY: dict[str, Callable[[Scene], Any]] = {
     "a second human endorsed by an agent": endorsed("ada"),
     "a second human endorsed by root": endorsed("root"),
     "a second human endorsed by a revoked human": endorsed("former"),
+    "a second human endorsed by a human key that was replaced": endorsed("operator_before"),
     "a second human endorsed by itself": endorsed("eve"),
     "a second human endorsed by the checkpoint key": endorsed("note_key"),
     "a second human endorsed with a broken signature": endorsed("operator", sig="00" * 64),
@@ -811,14 +865,19 @@ BROKEN_REGISTRY: dict[str, Callable[[Scene], Any]] = {
     "a rotation endorsed by the new key": rotated("ada", "eve"),
     "a rotation endorsed by a key before": rotated("dan", "dan_before"),
     "a rotation endorsed by a revoked human": rotated("ada", "former"),
+    "a rotation endorsed by a human key that was replaced": rotated("ada", "operator_before"),
     "a rotation of a name that is unknown": lambda s: s.registry(
-        "key_rotated", {**s.rotated("ada", s.ada), "name": "who"}
+        "key_rotated",
+        {**s.new_key(s.eve, "who", by=s.operator), "reason": "", "replaces": s.ada.kid},
     ),
     "a rotation of another's key": lambda s: s.registry(
-        "key_rotated", {**s.rotated("ada", s.operator), "replaces": s.dan.kid}
+        "key_rotated", {**s.rotated("ada", s.operator), "replaces": s.fay.kid}
     ),
     "a rotation of a key that was replaced": lambda s: s.registry(
-        "key_rotated", {**s.rotated("dan", s.dan), "replaces": s.dan_before.kid}
+        "key_rotated", {**s.rotated("dan", s.operator), "replaces": s.dan_before.kid}
+    ),
+    "a rotation of a key that does not exist": lambda s: s.registry(
+        "key_rotated", {**s.rotated("ada", s.operator), "replaces": "00" * 16}
     ),
     "a rotation to a kid that is known": lambda s: s.registry(
         "key_rotated",
@@ -868,6 +927,9 @@ BROKEN_REGISTRY: dict[str, Callable[[Scene], Any]] = {
     "a loss accepted by an agent": lambda s: s.accept_history(s.ada),
     "a loss accepted by root": lambda s: s.accept_history(s.root),
     "a loss accepted by a revoked human": lambda s: s.accept_history(s.former),
+    "a loss accepted by a human key that was replaced": lambda s: s.accept_history(
+        s.operator_before
+    ),
     "a loss accepted for another reason": lambda s: s.accept_history(s.operator, reason="other"),
     "another loss than was accepted": lambda s: s.accept_history(s.operator, lost="other"),
 }
@@ -971,7 +1033,8 @@ BROKEN_CREATION: dict[str, Callable[[], Ledger]] = {
     "a field too many": lambda: Ledger(extra=1),
     "one key for both": lambda: ledger_with(note_key=Ledger("other").root),
     "an event 0 of another type": lambda: created_otherwise(type="registry.key_added"),
-    "an event 0 outside the registry": lambda: created_otherwise(stream="registry/x"),
+    "an event 0 outside the registry": lambda: created_in("registry/x"),
+    "an origin that is not the root key's": lambda: ledger_with(origin="moot.ledger/" + "0" * 32),
     "an event 0 of another protocol": lambda: created_otherwise(stream="talk", type="talk.noted"),
     "an event 0 with a number of 1": lambda: created_otherwise(seq=1),
     "an event 0 with a reg": lambda: created_otherwise(reg=0),
@@ -990,6 +1053,13 @@ def created_otherwise(**changes: Any) -> Ledger:
     ledger.streams.clear()
     changes.setdefault("type", "registry.ledger_created")
     ledger.event("registry", ledger.root, ledger.creation(), **changes)
+    return ledger
+
+
+def created_in(stream: str) -> Ledger:
+    ledger = Ledger("other")
+    ledger.streams.clear()
+    ledger.event(stream, ledger.root, ledger.creation(), type="registry.ledger_created")
     return ledger
 
 
@@ -1013,7 +1083,7 @@ def write(s: Scene, signer: Signer, **changes: Any) -> None:
     s.event("talk", signer, **changes)
 
 
-BEFORE_ADA = 4  # the registry position just before ada's key was added
+BEFORE_ADA = 5  # the registry position just before ada's key was added
 UNATTRIBUTABLE: dict[str, Callable[[Scene], Any]] = {
     "a key nobody registered": lambda s: write(s, s.eve, actor={**ACTOR, "kid": s.eve.kid}),
     "a key not yet registered": lambda s: write(s, s.ada, reg=BEFORE_ADA),
@@ -1146,6 +1216,14 @@ def test_if_the_heads_are_not_in_the_bundle_every_event_of_the_revoked_key_is_be
     found = judge(ledger, ledger.bundle(artifacts=False))
     assert bad_line(found) == ("unknown-key", ledger.bundle().event("errand/tea", 0))
     assert found.artifacts == "0 held, 0 erased, 1 missing"
+
+
+def test_heads_beyond_the_verifiers_limit_count_as_not_at_hand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ledger, _ = revoked(lambda ledger: ledger.heads())
+    monkeypatch.setattr(standalone, "HEADS", max(map(len, ledger.artifacts.values())) - 1)
+    assert bad_line(judge(ledger)) == ("unknown-key", ledger.bundle().event("errand/tea", 0))
 
 
 def test_heads_of_many_streams_that_fill_several_chunks_are_read() -> None:
@@ -1333,6 +1411,13 @@ def test_a_proof_beyond_the_end_of_its_stream_means_the_stream_was_cut(small: Le
     assert (found.completeness, found.last_trusted) == ("truncated", None)
 
 
+def test_the_number_of_events_is_not_measured_where_a_stream_was_cut(small: Ledger) -> None:
+    whole = small.bundle(note=small.note(events=77))
+    assert judge(small, whole).verdict == "tampered"
+    cut = whole.drop(whole.event("errand/tea", 1))
+    assert judge(small, cut).verdict == "truncated"
+
+
 def test_a_stream_deleted_with_its_proof_shows_in_the_completeness(small: Ledger) -> None:
     found = judge(small, small.bundle(["registry"]))
     assert (found.verdict, found.completeness) == ("valid", "1 of 2 streams")
@@ -1369,7 +1454,7 @@ def test_a_header_that_does_not_hold_is_tampered_at_line_1(
 ) -> None:
     found = check(small.bundle().data(**changes), small.trust())
     assert bad_line(found) == ("tampered", 1)
-    assert found.last_trusted is None
+    assert (found.last_trusted, found.integrity) == (None, "tampered")
 
 
 def test_the_header_of_another_ledger_makes_the_first_event_tampered(small: Ledger) -> None:
@@ -1395,6 +1480,14 @@ def test_a_bundle_cut_within_a_line_is_tampered_at_that_line(small: Ledger) -> N
     data = small.bundle().data()
     cut = data[:-1]
     assert bad_line(check(cut, small.trust())) == ("tampered", data.count(b"\n"))
+
+
+@pytest.mark.parametrize("end", [b" ", b"\r", b"\0", b"}"])
+def test_a_line_that_ends_in_anything_but_a_newline_is_tampered(small: Ledger, end: bytes) -> None:
+    header, _, body = small.bundle().data().partition(b"\n")
+    body = body[:-1] + end
+    data = canon({**json.loads(header), "digest": sha(body)}) + b"\n" + body
+    assert bad_line(check(data, small.trust())) == ("tampered", data.count(b"\n") + 1)
 
 
 def test_a_file_of_nothing_is_tampered_at_line_1() -> None:

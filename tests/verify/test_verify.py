@@ -6,12 +6,12 @@ import io
 from pathlib import Path
 
 import pytest
-from damage import fork_of
-from forge import BIG, GONE, Ledger, Signer, small, story
-from judge import judge, named, trust_of
 
 from moot.verify import load_trust, verify_bundle, verify_records
 from moot.verify.bundle import lines_of
+from tests.verify.damage import fork_of
+from tests.verify.forge import BIG, GONE, Ledger, Signer, small, story
+from tests.verify.judge import judge, named, trust_of
 
 VECTORS = Path(__file__).parents[2] / "docs" / "vectors"
 

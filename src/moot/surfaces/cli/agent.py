@@ -12,7 +12,7 @@ from moot.core.errors import NotFound, Refused
 from moot.core.machine import KeyClass
 from moot.surfaces.cli.answer import Answer, table
 from moot.surfaces.cli.heartbeat import heartbeat
-from moot.surfaces.cli.people import a_person
+from moot.surfaces.cli.people import a_person, require_own
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ def retire(shell: Shell, name: str, reason: str) -> Answer:
     """
     from moot.engine.agents import retire as end
 
+    require_own(shell, name)
     end(shell.workspace.engine, name, text_argument(reason))
     data = _shown(shell.workspace.engine.registry(), name)
     return Answer(data, lambda: [f"{name} has retired"])
@@ -144,6 +145,7 @@ def rotate(shell: Shell, name: str, reason: str) -> Answer:
     """
     from moot.engine.agents import rotate as turn
 
+    require_own(shell, name)
     space, folder = shell.workspace, shell.folder
     known = _known(shell, name).agents[name]
     old = space.keys.find(name, known.kid)
@@ -187,6 +189,7 @@ def revoke(shell: Shell, name: str, reason: str, kid: str | None) -> Answer:
     from moot.engine.agents import revoke as end
 
     registry = _known(shell, name)
+    require_own(shell, name)
     kid = kid or registry.agents[name].kid
     if kid not in registry.keys or registry.keys[kid].name != name:
         raise NotFound("key_not_found", f"{name} never had the key {kid}")

@@ -36,3 +36,16 @@ def require_no_agent(shell: Shell, what: str) -> None:
             f"{shell.acting} is no person: {what} is for people",
             hint="run this yourself, outside of `moot run`",
         )
+
+
+def require_own(shell: Shell, name: str) -> None:
+    """An agent ends or renews only itself; people, and a bare terminal, anyone."""
+    if shell.acting is None or shell.acting == name:
+        return
+    known = shell.workspace.engine.registry().agents.get(shell.acting)
+    if known is None or known.kind is not KeyClass.HUMAN:
+        raise Refused(
+            "not_you",
+            f"you are {shell.acting}; this is about {name}",
+            hint="an agent does this for itself only; ask the person who runs you",
+        )

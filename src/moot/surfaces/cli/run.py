@@ -39,7 +39,7 @@ FORWARDED: Final = tuple(
     None,
     "run",
     "run",
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    context_settings={"allow_interspersed_args": False},
 )
 @click.option("--name", metavar="NAME", help="The agent's name (default: one is made up).")
 @click.option("--reserve", "scopes", multiple=True, metavar="SCOPE", help="Reserve this first.")

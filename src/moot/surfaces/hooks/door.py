@@ -41,7 +41,7 @@ class Reply(NamedTuple):
 
 def main(tool: str) -> NoReturn:
     """Read, answer, leave at once: nothing that hangs at the end may keep the tool waiting."""
-    env, here = dict(os.environ), os.getcwd()
+    env, here = dict(os.environ), _here()
     voice = _Voice(env, here)
     watchdog = threading.Timer(deadline(env), voice.too_late)
     watchdog.daemon = True
@@ -65,6 +65,14 @@ def answer(
         return _unreadable(problem, moment or problem.moment, here, home)
     except Exception as error:  # noqa: BLE001 - never a traceback, never silently open
         return _in_trouble(error, moment)
+
+
+def _here() -> str:
+    """A working directory that was removed is nowhere in particular."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep
 
 
 def _home(env: Mapping[str, str]) -> Path | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -35,14 +35,13 @@ class Command(NamedTuple):
 
 def slipped_past(command: Command, root: Path, others: Iterable[Reservation]) -> tuple[str, ...]:
     """Paths relative to `root` that the command seems to have changed under others' hands."""
-    theirs = tuple(others)
+    theirs = {one.key: one for one in others}
     if not theirs:
         return ()
-    dirty = changed(root, [one.key for one in theirs])
     meant = _meant(command, root)
     found = []
-    for path in dirty:
-        holders = [one for one in theirs if one.key == path or inside(path, one.key)]
+    for path in changed(root, list(theirs)):
+        holders = _around(path, theirs)
         apart = any(one.worktree != str(root) for one in holders)
         named = meant is not None and any(path == one or inside(path, one) for one in meant)
         if holders and _newer(root / path, command.began_ns) and _could(apart, meant, named):
@@ -52,8 +51,14 @@ def slipped_past(command: Command, root: Path, others: Iterable[Reservation]) ->
 
 def held(paths: Iterable[str], others: Iterable[Reservation]) -> tuple[str, ...]:
     """Those of `paths` that one of the reservations covers."""
-    keys = [one.key for one in others]
-    return tuple(path for path in paths if any(path == key or inside(path, key) for key in keys))
+    theirs = {one.key: one for one in others}
+    return tuple(path for path in paths if _around(path, theirs))
+
+
+def _around(path: str, theirs: Mapping[str, Reservation]) -> list[Reservation]:
+    """The reservations of the path itself and of the folders it is in: one look for each."""
+    folders = ("", *(path[:at] for at, letter in enumerate(path) if letter == "/"), path)
+    return [theirs[one] for one in folders if one in theirs]
 
 
 def _could(apart: bool, meant: tuple[str, ...] | None, named: bool) -> bool:
