@@ -116,7 +116,9 @@ def test_a_person_signs_only_when_named(project: Project, passphrase: str) -> No
     project.ok("agent", "register", "operator", "--human", **settings)
     (old,) = project.keys.glob("*/amber-otter.*.key")
     old.unlink()
-    refused = project.refused("agent", "rotate", "amber-otter", MOOT_AGENT="teal-crane", **settings)
+    refused = project.refused(
+        "agent", "rotate", "amber-otter", MOOT_AGENT="amber-otter", **settings
+    )
     assert refused == ("not_endorsed", 1)
     project.ok("agent", "rotate", "amber-otter", **settings)
     assert project.ok("verify")["verdict"] == "valid"
