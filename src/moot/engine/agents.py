@@ -6,6 +6,7 @@ The new private key is made by the caller, who also keeps it; here it only prove
 from __future__ import annotations
 
 import hashlib
+from typing import NotRequired, TypedDict, Unpack
 
 from moot.core.canonical import canonical
 from moot.core.errors import NotFound
@@ -44,19 +45,26 @@ def register(
     return engine.execute(REGISTRY, command, SYSTEM)
 
 
+class Consent(TypedDict):
+    """What a new key for an old name needs: the old key's consent or a person's, and why."""
+
+    endorser: Signer
+    custodian: str
+    reason: str
+    new_holder: NotRequired[bool]
+
+
+def rotate(engine: Engine, name: str, signer: Signer, **consent: Unpack[Consent]) -> Outcome:
+    """Give a name a new key."""
+    return engine.execute(REGISTRY, rotation(engine, name, signer, **consent), SYSTEM)
+
+
 def rotation(
-    engine: Engine,
-    name: str,
-    signer: Signer,
-    *,
-    endorser: Signer,
-    custodian: str,
-    reason: str,
-    new_holder: bool = False,
+    engine: Engine, name: str, signer: Signer, **consent: Unpack[Consent]
 ) -> ask.RotateKey:
-    """A new key for a name, consented by its old key or by a person."""
-    agent = agent_named(engine, name)
-    epoch = agent.epoch + 1 if new_holder else agent.epoch
+    """The command that gives a name a new key, for a commit with others."""
+    agent, custodian = agent_named(engine, name), consent["custodian"]
+    epoch = agent.epoch + 1 if consent.get("new_holder") else agent.epoch
     said = _statement(engine, name, agent.kind, epoch, signer, custodian)
     return ask.RotateKey(
         name=name,
@@ -66,31 +74,9 @@ def rotation(
         proof=prove(signer, said),
         epoch=epoch,
         replaces=agent.kid,
-        reason=reason,
-        endorsement=endorse(endorser, said),
+        reason=consent["reason"],
+        endorsement=endorse(consent["endorser"], said),
     )
-
-
-def rotate(
-    engine: Engine,
-    name: str,
-    signer: Signer,
-    *,
-    endorser: Signer,
-    custodian: str,
-    reason: str,
-    new_holder: bool = False,
-) -> Outcome:
-    command = rotation(
-        engine,
-        name,
-        signer,
-        endorser=endorser,
-        custodian=custodian,
-        reason=reason,
-        new_holder=new_holder,
-    )
-    return engine.execute(REGISTRY, command, SYSTEM)
 
 
 def retire(engine: Engine, name: str, reason: str = "") -> Outcome:

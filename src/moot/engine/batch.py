@@ -228,7 +228,7 @@ class Batch:
         """Seal all drafts, or none: a draft that cannot be sealed undoes its predecessors."""
         before, entries, edits = self._streams[job.stream], len(self._entries), len(self._edits)
         try:
-            recorded = tuple(self._seal(job, hand, draft, key) for draft in drafts)
+            recorded = tuple([self._seal(job, hand, draft, key) for draft in drafts])
         except MootError:
             self._streams[job.stream] = before
             del self._entries[entries:], self._edits[edits:]
@@ -297,7 +297,7 @@ class Batch:
         )
         self._entries.append(Entry(record, key))
         rows = loaded.machine.index(recorded)
-        self._edits.extend(RowEdit(row, record.stream, record.seq) for row in rows)
+        self._edits += [RowEdit(row, record.stream, record.seq) for row in rows]
         return recorded
 
     def _snapshot(self, stream: str, loaded: Loaded) -> None:
