@@ -17,6 +17,7 @@ _NAMES = (
     "verifying",
     "long_history",
     "command_line",
+    "hook",
     "artifacts",
     "exporting",
     "sealing",

@@ -170,12 +170,13 @@ def responses(body: Json, answer: Answer) -> Iterator[Json]:
         for item in items
     ]
     number = sum(now and not before for before, now in zip([False, *ours], ours, strict=False))
-    late = [tool for item in items for tool in item.get("tools", []) if "tools" in item]
-    offered = {tool.get("name") or tool["type"]: tool for tool in [*body.get("tools", []), *late]}
+    late = [tool for item in items for tool in item.get("tools", [])]
+    offered = {tool["name"]: tool for tool in _flat([*body.get("tools", []), *late])}
     step = answer(Turn(number, offered))
     base: Json = {"id": f"item_{number}", "status": "completed"}
     if isinstance(step, Use):
         base |= {"call_id": f"call_{number}", "name": step.tool}
+        base |= {key: value for key, value in offered[step.tool].items() if key == "namespace"}
         if step.text is not None:
             item = {**base, "type": "custom_tool_call", "input": step.text}
         else:
@@ -200,6 +201,15 @@ def responses(body: Json, answer: Answer) -> Iterator[Json]:
         {"type": "response.completed", "response": done},
     ]
     yield from ({**event, "sequence_number": place} for place, event in enumerate(events))
+
+
+def _flat(tools: Iterable[Json]) -> Iterator[Json]:
+    """Newer models are offered their tools in namespaces."""
+    for tool in tools:
+        if tool.get("type") == "namespace":
+            yield from ({**inner, "namespace": tool["name"]} for inner in _flat(tool["tools"]))
+        else:
+            yield {**tool, "name": tool.get("name") or tool["type"]}
 
 
 def chat(body: Json, answer: Answer) -> Iterator[Any]:

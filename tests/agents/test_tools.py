@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -47,14 +48,16 @@ class Stage:
         *steps: Use,
         agent: str | None = OTTER,
         meanwhile: Callable[[], None] | None = None,
+        cwd: Path | None = None,
     ) -> Model:
         """Run the tool once, to its end."""
+        where = cwd or self.yard.root
         with Model(*steps, meanwhile=meanwhile) as model:
-            self.tool.prepare(self.yard.root, self.home, model.url)
+            self.tool.prepare(where, self.home, model.url)
             named = {"MOOT_AGENT": agent} if agent else {}
             done = subprocess.run(
                 self.tool.command,
-                cwd=self.yard.root,
+                cwd=where,
                 env={**self.yard.env, **self.tool.env(model.url), **named},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -85,6 +88,32 @@ def test_a_held_file_is_not_written_and_the_model_reads_why(stage: Stage, tool: 
     assert "working on bb-12" in model.heard
     assert stage.yard.owners() == {"held.txt": CRANE, "free.txt": OTTER}
     assert len(stage.yard.events("INCURSION")) == 1
+
+
+@EACH
+def test_moot_run_sets_up_everything_by_itself(stage: Stage, tool: Tool) -> None:
+    stage.yard.ok("hook", "uninstall", tool.name)
+    stage.yard.reserve(CRANE, "held.txt")
+    stage.tool = tool._replace(command=("moot", "run", "--", *tool.command))
+    held, free = str(stage.file("held.txt")), str(stage.file("free.txt"))
+    model = stage.play(tool.write(held), tool.write(free), agent=None)
+    assert not stage.file("held.txt").exists()
+    assert stage.file("free.txt").exists()
+    assert "held.txt is held by teal-crane" in model.heard
+    assert stage.yard.owners() == {"held.txt": CRANE}
+
+
+@EACH
+def test_two_worktrees_collide_on_the_same_file(stage: Stage, tool: Tool) -> None:
+    yard = stage.yard
+    assert yard.git("worktree", "add", "-q", "-b", "feature", str(yard.other)).code == 0
+    yard.ok("hook", "install", tool.name, cwd=yard.other)
+    yard.reserve(CRANE, "held.txt")
+    held, free = str(yard.other / "held.txt"), str(yard.other / "free.txt")
+    model = stage.play(tool.write(held), tool.write(free), cwd=yard.other)
+    assert not (yard.other / "held.txt").exists()
+    assert (yard.other / "free.txt").exists()
+    assert "held.txt is held by teal-crane" in model.heard
 
 
 @EACH
@@ -178,5 +207,17 @@ def test_codex_skips_our_hooks_until_trust_is_stored(stage: Stage, tool: Tool) -
             timeout=SECONDS,
             check=False,
         )
+    assert not stage.file("held.txt").exists()
+    assert "held.txt is held by teal-crane" in model.heard
+
+
+@pytest.mark.parametrize("tool", [TOOLS["codex"]], ids=["codex"])
+def test_codex_is_stopped_in_code_mode_too(stage: Stage, tool: Tool) -> None:
+    """A newer model writes a script that calls the tools: each call inside is still asked for."""
+    stage.yard.reserve(CRANE, "held.txt")
+    words = ("gpt-6-sol" if word == "gpt-5.5" else word for word in tool.command)
+    stage.tool = tool._replace(command=tuple(words))
+    patch = tool.write("held.txt").text
+    model = stage.play(Use("exec", {}, f"text(await tools.apply_patch({json.dumps(patch)}))"))
     assert not stage.file("held.txt").exists()
     assert "held.txt is held by teal-crane" in model.heard

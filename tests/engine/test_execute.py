@@ -15,8 +15,9 @@ from moot.core.record import ArtifactRef, genesis
 from moot.core.registry.commands import RetireAgent
 from moot.core.registry.model import Ending
 from moot.engine.agents import heads_now, retire, revoke, rotate
+from moot.engine.keys import Held
 from moot.example.commands import Ask, Finish
-from moot.testing import World
+from moot.testing import MemoryKeys, World
 from moot.testing.world import CUSTODIAN
 from tests.engine.forge import chain, everything
 from tests.engine.jotter import STREAM, Complain, Jot, Ponder, desk, jot
@@ -188,6 +189,23 @@ def test_another_key_under_the_same_name_does_not_sign() -> None:
     world = desk()
     world.keys.signers[OTTER] = []
     world.keys.make(OTTER, salt="impostor")
+    unchanged(world, Refused, "key_missing", STREAM, jot("one"), OTTER)
+
+
+class Confused(MemoryKeys):
+    """A key folder that hands out whatever it has under a name."""
+
+    def find(self, name: str, kid: str) -> Held | None:
+        right = super().find(name, kid)
+        return right or next((Held(signer) for signer in self.signers.get(name, ())), None)
+
+
+@pytest.mark.requirement("LDG-040")
+def test_a_key_folder_that_hands_out_another_key_is_not_believed() -> None:
+    world = desk()
+    confused = Confused()
+    confused.make(OTTER, salt="impostor")
+    world.engine.keys = confused
     unchanged(world, Refused, "key_missing", STREAM, jot("one"), OTTER)
 
 

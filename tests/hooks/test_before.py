@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -240,3 +241,11 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
     loaded = set(done.stdout.split())
     assert "moot.presence.machine" in loaded
     assert not loaded & {"click", "rich", "subprocess", "asyncio", "platformdirs", "ruamel"}
+
+
+def test_a_file_name_cannot_smuggle_a_command_into_the_advice(yard: Yard) -> None:
+    evil = "$(touch x)`id`'.txt"
+    yard.reserve(CRANE, evil)
+    said = reason(yard.hook("claude", call("claude-write", yard.root, evil)))
+    assert f"moot guard check {shlex.quote(evil)}" in said
+    assert f"--subject {shlex.quote(evil)} --blocker" in said

@@ -7,6 +7,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from moot.surfaces.hooks import before, door
 from moot.surfaces.hooks.call import MAX_BYTES
@@ -165,3 +167,30 @@ def test_a_tool_that_never_ends_its_input_is_answered_in_time(yard: Yard) -> Non
 @pytest.mark.parametrize("text", ["", "abc", "0", "-1", "nan", "inf", "99999999"])
 def test_a_deadline_that_makes_no_sense_is_the_usual_one(text: str) -> None:
     assert door.deadline({"MOOT_HOOK_SECONDS": text}) == door.SECONDS
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+FIELDS = st.sampled_from([*call("claude-write", Path("/")), "stop_hook_active", "duration_ms"])
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(["claude-write", "claude-bash", "claude-bash-done", "claude-stop"]),
+    changes=st.dictionaries(FIELDS, VALUES, max_size=3),
+)
+def test_whatever_a_tool_sends_the_answer_is_one_of_three(
+    yard: Yard, name: str, changes: dict[str, object]
+) -> None:
+    """Silence, the refusal, or exit 2 with one line: never a traceback, never an allow."""
+    data = json.dumps({**call(name, yard.root), **changes}).encode()
+    reply = yard.hook("claude", data)
+    assert "\n" not in reply.err
+    assert "internal_error" not in reply.err + reply.out
+    if reply.code:
+        assert (reply.code, reply.out) == (2, "")
+    elif reply.out:
+        assert json.loads(reply.out).get("decision", "block") == "block"

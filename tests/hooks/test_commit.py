@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hooks.yard import CRANE, OTTER, Yard
+from tests.hooks.yard import CRANE, OTTER, Yard, call
 
 
 @pytest.fixture
@@ -53,8 +53,6 @@ def test_the_holder_commits_in_silence(on_path: Yard) -> None:
 
 
 def test_an_agent_known_by_its_session_is_stopped_too(on_path: Yard) -> None:
-    from hooks.yard import call
-
     on_path.hook("claude", call("claude-start", on_path.other), None)
     code, err = commit(on_path, CLAUDE_CODE_SESSION_ID="6f64d8c2-0001")
     assert code == 1

@@ -339,30 +339,37 @@ def test_a_weak_root_key_is_refused(public: bytes) -> None:
     assert bad_line(judge(ledger)) == ("tampered", 2)
 
 
+def secret_of(label: str) -> bytes:
+    """The secret scalar of the signer with this label."""
+    seed = hashlib.sha256(f"moot test key {label}".encode()).digest()
+    half = bytearray(hashlib.sha512(seed).digest()[:32])
+    half[0], half[31] = half[0] & 248, half[31] & 127 | 64
+    return bytes(bindings.crypto_core_ed25519_scalar_reduce(bytes(half).ljust(64, b"\0")))
+
+
+def sign_with(secret: bytes, public: bytes, message: bytes, salt: bytes) -> tuple[bytes, bytes]:
+    """The challenge and the signature, with a nonce drawn from the salt: RFC 8032 by hand."""
+    nonce = bindings.crypto_core_ed25519_scalar_reduce(hashlib.sha512(salt + message).digest())
+    point = bindings.crypto_scalarmult_ed25519_base_noclamp(nonce)
+    digest = hashlib.sha512(point + public + message).digest()
+    challenge = bindings.crypto_core_ed25519_scalar_reduce(digest)
+    product = bindings.crypto_core_ed25519_scalar_mul(challenge, secret)
+    return challenge, point + bindings.crypto_core_ed25519_scalar_add(nonce, product)
+
+
 class Mixed(Signer):
     """A key of mixed order. Under it some libraries accept every signature it makes, others one
     in eight; it makes only those that all accept, so nothing but the key itself is wrong."""
 
     def __init__(self) -> None:
         super().__init__("mixed")
-        seed = hashlib.sha256(b"moot test key mixed").digest()
-        half = bytearray(hashlib.sha512(seed).digest()[:32])
-        half[0], half[31] = half[0] & 248, half[31] & 127 | 64
-        self.secret = bindings.crypto_core_ed25519_scalar_reduce(bytes(half).ljust(64, b"\0"))
         self.public = bindings.crypto_core_ed25519_add(self.public, ORDER_8)
         self.kid = sha(self.public)[:32]
 
     def sign_bare(self, message: bytes) -> bytes:
-        for attempt in range(1000):
-            tried = hashlib.sha512(b"%d" % attempt + message).digest()
-            nonce = bindings.crypto_core_ed25519_scalar_reduce(tried)
-            point = bindings.crypto_scalarmult_ed25519_base_noclamp(nonce)
-            digest = hashlib.sha512(point + self.public + message).digest()
-            challenge = bindings.crypto_core_ed25519_scalar_reduce(digest)
-            if challenge[0] % 8 == 0:
-                product = bindings.crypto_core_ed25519_scalar_mul(challenge, self.secret)
-                return bytes(point + bindings.crypto_core_ed25519_scalar_add(nonce, product))
-        raise AssertionError("one challenge in eight is divisible by eight")
+        salts = (b"%d" % number for number in range(1000))
+        made = (sign_with(secret_of(self.label), self.public, message, salt) for salt in salts)
+        return next(signature for challenge, signature in made if challenge[0] % 8 == 0)
 
 
 def test_a_key_of_mixed_order_is_refused_although_its_signatures_hold(small: Ledger) -> None:
@@ -601,6 +608,29 @@ def test_a_stream_name_at_the_edge_of_its_rule_is_valid(small: Ledger, stream: s
     assert judge(small).verdict == "valid"
 
 
+BAD_STREAMS = {
+    "beside the registry": "registry/x",
+    "a protocol of 33": "x" * 33,
+    "no protocol": "",
+    "a capital protocol": "Errand",
+    "a protocol with a digit": "errand2",
+    "an empty name": "errand/",
+    "a name of 201": "errand/" + "x" * 201,
+    "two names": "errand/tea/cup",
+    "a space": "errand/tea cup",
+    "a new line at the end": "errand/tea\n",
+    "a letter beyond ASCII": "errand/t\u00e9",
+}
+
+
+@pytest.mark.parametrize("stream", BAD_STREAMS.values(), ids=BAD_STREAMS)
+def test_a_stream_with_a_name_out_of_rule_is_tampered(small: Ledger, stream: str) -> None:
+    """Its first event is signed, its genesis is right: nothing but the name is wrong."""
+    small.event(stream, small.current["ada"])
+    bundle = small.bundle(["registry", "errand/tea", stream], proofs=False, note=False)
+    assert bad_line(judge(small, bundle)) == ("tampered", last_event_line(small))
+
+
 @pytest.mark.parametrize(("size", "verdict"), [(65_536, "valid"), (65_537, "tampered")])
 def test_a_payload_has_at_most_65536_bytes(small: Ledger, size: int, verdict: str) -> None:
     ada = small.current["ada"]
@@ -617,28 +647,15 @@ def test_a_signed_payload_that_is_no_event_is_tampered(small: Ledger, payload: b
 
 
 def test_the_hash_of_an_event_covers_its_signature(small: Ledger) -> None:
-    """Ed25519 allows its holder many signatures of one message: the next `prev` fixes one."""
-    before = small.streams["errand/tea"][0]
-    small.streams["errand/tea"][0] = replace(before, keyid=before.keyid)
-    assert judge(small).verdict == "valid"
-    nonce = bindings.crypto_core_ed25519_scalar_reduce(b"another nonce".ljust(64, b"\0"))
-    small.streams["errand/tea"][0] = replace(before, signature=signed_anew(before, nonce))
-    first = small.bundle().event("errand/tea", 0)
-    assert bad_line(judge(small)) == ("tampered", first + 1)
-
-
-def signed_anew(entry: Entry, nonce: bytes) -> bytes:
-    """A second signature of the same payload by the same key, made with a nonce of our own."""
-    seed = hashlib.sha256(f"moot test key {entry.signer.label}".encode()).digest()
-    half = bytearray(hashlib.sha512(seed).digest()[:32])
-    half[0], half[31] = half[0] & 248, half[31] & 127 | 64
-    secret = bindings.crypto_core_ed25519_scalar_reduce(bytes(half).ljust(64, b"\0"))
-    point = bindings.crypto_scalarmult_ed25519_base_noclamp(nonce)
+    """The holder of a key can sign one message in many ways: the next `prev` fixes one."""
+    entry = small.streams["errand/tea"][0]
     message = forge.pae(forge.EVENT, entry.payload)
-    digest = hashlib.sha512(point + entry.signer.public + message).digest()
-    challenge = bindings.crypto_core_ed25519_scalar_reduce(digest)
-    product = bindings.crypto_core_ed25519_scalar_mul(challenge, secret)
-    return bytes(point + bindings.crypto_core_ed25519_scalar_add(nonce, product))
+    secret = secret_of(entry.signer.label)
+    _, other = sign_with(secret, entry.signer.public, message, b"another nonce")
+    assert bindings.crypto_sign_open(other + message, entry.signer.public) == message
+    small.streams["errand/tea"][0] = replace(entry, signature=other)
+    line = small.bundle().event("errand/tea", 1)
+    assert bad_line(judge(small)) == ("tampered", line)
 
 
 # Section 4: the registry. Each rule is broken by one event at the end of an honest registry.
@@ -978,6 +995,7 @@ KEPT_REGISTRY: dict[str, Callable[[Scene], Any]] = {
     ),
     "an erasure by root": lambda s: s.erase(b"x"),
     "an erasure by a human": lambda s: s.erase(b"x", s.auditor),
+    "an erasure of nothing": lambda s: s.erase(b""),
     "an erasure twice": lambda s: (s.erase(b"x"), s.erase(b"x")),
     "a loss accepted by a human": lambda s: s.accept_history(s.auditor),
     "a reason of nothing": lambda s: s.retire("ada", reason=""),
@@ -1474,6 +1492,12 @@ def test_a_bundle_cut_at_any_line_is_never_valid(small: Ledger) -> None:
     assert verdicts[0] == "tampered"
     assert verdicts[1] == "unknown-key"
     assert set(verdicts[2:]) == {"truncated"}
+
+
+def test_a_header_alone_has_no_root_and_is_unknown_key_at_line_2(small: Ledger) -> None:
+    """Also if the header itself says that nothing follows."""
+    alone = Bundle(small.origin, [])
+    assert bad_line(judge(small, alone)) == ("unknown-key", 2)
 
 
 def test_a_bundle_cut_within_a_line_is_tampered_at_that_line(small: Ledger) -> None:
@@ -2100,6 +2124,15 @@ def test_a_trust_file_with_a_field_out_of_rule_could_not_be_read(
     bundle, trust = files
     trust.write_bytes(canon(small.trust(**changes)))
     assert standalone.main([str(bundle), "--trust", str(trust)]) == 4
+
+
+def test_a_trust_file_may_ask_for_the_very_first_checkpoint(
+    files: tuple[Path, Path], small: Ledger
+) -> None:
+    bundle, trust = files
+    trust.write_bytes(canon(small.trust(minimum=0)))
+    bundle.write_bytes(small.bundle(note=small.note(0)).data())
+    assert standalone.main([str(bundle), "--trust", str(trust)]) == 0
 
 
 def test_a_trust_file_that_says_a_thing_twice_could_not_be_read(

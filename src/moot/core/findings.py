@@ -73,7 +73,7 @@ class Rule(Generic[Subject]):
 
 def check_all(rules: Iterable[Rule[Subject]], subject: Subject) -> tuple[Finding, ...]:
     """Every finding of every rule, in the order of the table."""
-    return tuple(rule.finding(*breach) for rule in rules for breach in rule.check(subject))
+    return tuple([rule.finding(*breach) for rule in rules for breach in rule.check(subject)])
 
 
 def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:

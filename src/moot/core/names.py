@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from moot.core.errors import Malformed
 
@@ -31,12 +32,14 @@ def agent_name(text: str) -> str:
     return text
 
 
+@lru_cache(4096)  # asked for every command
 def stream_name(text: str) -> str:
     if not STREAM.match(text):
         raise Malformed(f"{text!r} is not a valid id", code="bad_id")
     return text
 
 
+@lru_cache(4096)
 def protocol_of(stream: str) -> str:
     """The protocol a stream belongs to: `mail` of `mail/RS-1`."""
     return stream.partition("/")[0]

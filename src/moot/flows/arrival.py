@@ -7,21 +7,22 @@ old name, and a Resume that says why. Both are decided in one commit.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from moot.core.errors import MootError, Refused
-from moot.core.findings import Finding
-from moot.core.machine import KeyClass
-from moot.core.names import REGISTRY, SYSTEM
+from moot.core.findings import Finding, errors
+from moot.core.machine import Acting, Command, Context, KeyClass
+from moot.core.names import REGISTRY, SYSTEM, agent_name
 from moot.core.registry.commands import RetireAgent
 from moot.core.signing import Signer
 from moot.engine.agents import agent_named, register, rotation
-from moot.engine.job import Job, Outcome
+from moot.engine.job import Job, Outcome, as_refused
 from moot.keys.folder import KeyFolder
 from moot.keys.running import is_running
 from moot.outside import beads, git
-from moot.presence import STREAM, nameforge, views
+from moot.presence import MACHINE, STREAM, nameforge, views
 from moot.presence.commands import Bead, Evidence, Join, Leave, Resume
+from moot.presence.machine import OVERLAPS
 from moot.presence.model import State
 from moot.presence.paths import read_scope
 from moot.presence.recommend import Candidate
@@ -68,14 +69,41 @@ def enter_fresh(space: Workspace) -> str:
 
 def join(space: Workspace, name: str, place: Place) -> Outcome:
     """Say that `name` works here."""
-    command = Join(
+    return space.engine.execute(STREAM, _joining(space, place), name)
+
+
+def _joining(space: Workspace, place: Place) -> Join:
+    return Join(
         project_root=str(space.root),
         worktree=str(place.worktree),
         branch=place.branch,
         work=place.work,
         session_key=place.session_key,
     )
-    return space.engine.execute(STREAM, command, name)
+
+
+def require_welcome(space: Workspace, name: str, place: Place, *then: Command) -> None:
+    """Would a newcomer be let in, and may it ask for what it wants to do `then`?
+
+    A name is never given twice, so bad input must be found before one is. An overlap is no bad
+    input: it is refused to the agent that asks, and left on record.
+    """
+    agent_name(name)
+    for command in (_joining(space, place), *then):
+        _rehearse(space, Acting(name, 1, "", KeyClass.AGENT), command, forgiven=OVERLAPS)
+
+
+def _rehearse(
+    space: Workspace, acting: Acting, command: Command, forgiven: frozenset[str] = frozenset()
+) -> None:
+    """Let presence decide as if the key were registered already; Refused if it would refuse."""
+    state: State = space.engine.state(STREAM)
+    seen = space.engine.signs(MACHINE.asks(state, command))
+    context = Context(space.engine.clock(), acting, STREAM, space.trust.origin, seen)
+    decision = MACHINE.decide(state, command, context)
+    wrong = {finding.code for finding in errors(decision.findings)}
+    if decision.refused and not wrong <= forgiven:
+        raise as_refused(decision)
 
 
 def evidence(root: Path) -> Evidence:
@@ -90,7 +118,8 @@ def candidates(
 ) -> tuple[Candidate, ...]:
     """Names that a session here could go on under."""
     state: State = space.engine.state(STREAM)
-    busy = frozenset(one.name for one in state.members if _running(space, one.name))
+    names = [one.name for one in state.members]
+    busy = frozenset(name for name in names if _denied(space, name) is not None)
     root = str(place.worktree)
     return views.adoptable(
         state,
@@ -113,11 +142,18 @@ def adopt(
 ) -> Outcome:
     """Go on as `name` under a new key: judged first, so that a refusal changes nothing."""
     require_adoptable(space, name, place, seen, scopes)
+    resume = _resume(space, name, place, seen, scopes)
+    later = agent_named(space.engine, name).epoch + 1
+    _rehearse(space, Acting(name, later, "", KeyClass.AGENT), resume)
     signer = space.folder.add(space.trust.origin, name, KeyClass.AGENT)
-    jobs = [_new_key(space, name, signer, endorser), _resume(space, name, place, seen, scopes)]
-    results = space.engine.execute_all(jobs)
-    if isinstance(results[0], MootError):
-        space.folder.forget(space.trust.origin, name, signer.kid)
+    rotated = False
+    try:
+        jobs = [_new_key(space, name, signer, endorser), Job(STREAM, resume, name)]
+        results = space.engine.execute_all(jobs)
+        rotated = isinstance(results[0], Outcome)
+    finally:
+        if not rotated:
+            space.folder.forget(space.trust.origin, name, signer.kid)
     for result in results:
         if isinstance(result, MootError):
             raise result
@@ -130,10 +166,9 @@ def require_adoptable(
     space: Workspace, name: str, place: Place, seen: Evidence, scopes: tuple[str, ...]
 ) -> None:
     agent_named(space.engine, name)
-    if _running(space, name):
-        raise Refused(
-            "agent_alive", f"a live `moot run` works as {name}", hint="start under a new name"
-        )
+    denied = _denied(space, name)
+    if denied is not None:
+        raise denied
     root = str(place.worktree)
     verdict = views.adoption_of(
         space.engine.state(STREAM),
@@ -168,8 +203,23 @@ def depart(space: Workspace, name: str, reason: str) -> None:
         raise retired
 
 
-def _running(space: Workspace, name: str) -> bool:
-    return is_running(space.folder, space.trust.origin, name)
+def _denied(space: Workspace, name: str) -> Refused | None:
+    """Why nobody may go on under this name, whatever is left of its work."""
+    registry = space.engine.registry()
+    agent = registry.agents.get(name)
+    if agent is None:
+        return None
+    key = registry.keys[agent.kid]
+    if agent.kind is not KeyClass.AGENT:
+        return Refused("not_allowed", f"{name} is a person, no session", hint=_ANEW)
+    if key.ending is not None:
+        return Refused("agent_retired", f"{name} has ended: {key.ending}", hint=_ANEW)
+    if is_running(space.folder, space.trust.origin, name):
+        return Refused("agent_alive", f"a live `moot run` works as {name}", hint=_ANEW)
+    return None
+
+
+_ANEW: Final = "start under a new name: `moot join --register NAME`"
 
 
 def _new_key(space: Workspace, name: str, signer: Signer, endorser: Signer) -> Job:
@@ -187,11 +237,11 @@ def _new_key(space: Workspace, name: str, signer: Signer, endorser: Signer) -> J
 
 def _resume(
     space: Workspace, name: str, place: Place, seen: Evidence, scopes: tuple[str, ...]
-) -> Job:
+) -> Resume:
     state: State = space.engine.state(STREAM)
     signs = space.engine.signs([name])
     moment = views.Moment(space.engine.clock(), signs)
-    command = Resume(
+    return Resume(
         evidence=seen,
         project_root=str(space.root),
         worktree=str(place.worktree),
@@ -201,4 +251,3 @@ def _resume(
         session_key=place.session_key,
         prior_liveness=views.liveness_of(state, name, moment).liveness,
     )
-    return Job(STREAM, command, name)

@@ -21,6 +21,7 @@ import msgspec
 
 from moot.core.errors import Malformed, Refused
 from moot.core.machine import KeyClass
+from moot.core.names import agent_name
 from moot.core.signing import Signer
 from moot.keys.lock import USUAL, Cost, LockedSeed, lock, unlock
 from moot.store.files import write_new
@@ -89,6 +90,7 @@ class KeyFolder:
         seed: bytes | None = None,
     ) -> Signer:
         """Make a key and keep it, durably, before anyone can rely on it."""
+        agent_name(name)  # it becomes part of a file's name
         self.custodian  # noqa: B018 - the folder exists, with its id, before its first key
         seed = seed or Signer.new_seed()
         signer = Signer(seed)

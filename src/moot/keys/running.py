@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
 from filelock import FileLock, Timeout
 
 from moot.core.errors import Refused
 from moot.keys.folder import KeyFolder
 
+# Whoever merely asks may have the lock for a moment; whoever runs keeps it.
+PATIENCE = 2.0
+
 
 def hold(folder: KeyFolder, origin: str, name: str) -> FileLock:
     """Hold the name until the process ends; Refused if another process holds it."""
-    lock = _lock(folder, origin, name)
+    lock = FileLock(_path(folder, origin, name), mode=0o600)
     try:
-        lock.acquire(blocking=False)
+        lock.acquire(timeout=PATIENCE)
     except Timeout:
         raise Refused(
             "agent_alive",
@@ -23,16 +30,35 @@ def hold(folder: KeyFolder, origin: str, name: str) -> FileLock:
 
 
 def is_running(folder: KeyFolder, origin: str, name: str) -> bool:
-    """Does a live process hold the name? Asking leaves nothing behind."""
-    lock = _lock(folder, origin, name)
-    if not folder.ledger(origin).is_dir():
+    """Does a live process hold the name? Asking leaves nothing behind; many may ask at once."""
+    path = _path(folder, origin, name)
+    return path.is_file() and _is_held(path)
+
+
+if sys.platform == "win32":
+
+    def _is_held(path: Path) -> bool:
+        try:
+            with FileLock(path, mode=0o600).acquire(blocking=False):
+                return False
+        except Timeout:
+            return True
+
+else:
+
+    def _is_held(path: Path) -> bool:
+        """A shared lock stands in the way of no other who asks."""
+        import fcntl
+
+        file = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(file)
         return False
-    try:
-        with lock.acquire(blocking=False):
-            return False
-    except Timeout:
-        return True
 
 
-def _lock(folder: KeyFolder, origin: str, name: str) -> FileLock:
-    return FileLock(folder.ledger(origin) / f"{name}.running", mode=0o600)
+def _path(folder: KeyFolder, origin: str, name: str) -> Path:
+    return folder.ledger(origin) / f"{name}.running"

@@ -1,6 +1,7 @@
 """What git says about a worktree: which files are not committed (B-02).
 
-Paths come NUL-separated, so no quoting has to be undone; both sides of a rename count, untracked
+Paths come NUL-separated, so no quoting has to be undone; what is not UTF-8 in them is shown as
+`\\xff`, so that it can be kept on record. Both sides of a rename count, untracked
 files count, ignored ones do not. Without git the answer is None and a reason.
 """
 
@@ -43,7 +44,7 @@ def dirty(root: Path) -> Dirty:
 
 def read_porcelain(data: bytes) -> tuple[str, ...]:
     """The paths of `--porcelain=v1 -z`: `XY path`, and after a rename its old path by itself."""
-    fields = iter(data.decode("utf-8", "surrogateescape").split("\0"))
+    fields = iter(data.decode("utf-8", "backslashreplace").split("\0"))
     found: list[str] = []
     for field in fields:
         if len(field) < 4:

@@ -25,7 +25,7 @@ from moot.presence.model import Kind
 
 MAX_SCOPE_CHARACTERS: Final = 1_024
 _WINDOWS_ROOT: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -136,7 +136,7 @@ def _check_text(text: str) -> None:
         raise Malformed(
             "not a path that can be kept",
             code="bad_scope",
-            hint=f"at most {MAX_SCOPE_CHARACTERS} characters, none of them a control character",
+            hint=f"at most {MAX_SCOPE_CHARACTERS} characters in UTF-8, none a control character",
         )
 
 

@@ -17,7 +17,7 @@ FOLDER = ".moot"
 def find(start: Path, home: Path | None = None) -> Path:
     """The `.moot` folder for `start`; `home` (or MOOT_HOME) names it or its parent outright."""
     if home is not None:
-        return _named(home)
+        return _named(home.absolute())
     for folder in _upward(start):
         if (folder / FOLDER).is_dir():
             return folder / FOLDER

@@ -17,7 +17,7 @@ from moot.core.ledger import Head
 from moot.store.sqlite.change import SqliteChange
 from moot.store.sqlite.schema import check_ours, migrate
 from moot.store.sqlite.trouble import translated, translated_opening
-from moot.store.sqlite.turn import take_turn
+from moot.store.sqlite.turn import READ, WRITE, take_turn
 from moot.store.sqlite.view import SqliteView
 
 BUSY_SECONDS = 30.0
@@ -61,7 +61,7 @@ class SqliteStore:
         with self._turn, translated(self.path):
             outside = self._db.in_transaction  # a read or a write of ours: the same view
             if not outside:
-                self._db.execute("BEGIN")
+                take_turn(self._db, READ, self._busy_seconds)
             try:
                 with closing(SqliteView(self._db)) as view:
                     yield view
@@ -73,7 +73,7 @@ class SqliteStore:
     def write(self) -> Iterator[SqliteChange]:
         with self._turn, translated(self.path):
             self._require_idle("a write")
-            take_turn(self._db, self._busy_seconds)
+            take_turn(self._db, WRITE, self._busy_seconds)
             try:
                 with closing(SqliteChange(self._db, self._known_heads())) as change:
                     yield change
@@ -93,7 +93,7 @@ class SqliteStore:
 
     def changes(self) -> int:
         """SQLite's data_version moves with other connections' commits, total_changes with ours."""
-        with self._turn, translated(self.path):
+        with self.read():
             return self._data_version() * 2**40 + self._db.total_changes
 
     def _data_version(self) -> int:
@@ -128,6 +128,7 @@ def _prepare(db: sqlite3.Connection) -> None:
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA foreign_keys = ON")
         migrate(db)
+        db.execute("PRAGMA busy_timeout = 0")  # from here on `turn.py` waits
     except BaseException:
         db.close()
         raise

@@ -1,7 +1,8 @@
-"""Waiting for the write lock, so that nobody starves.
+"""Waiting for a locked file, so that nobody starves.
 
 SQLite's own waiting looks again after 1, 2, 5 and at last 100 ms: whoever has waited longest looks
-most rarely, and may lose for ever to those who come and go. Here everyone looks equally often.
+most rarely, and may lose for ever to those who come and go. Here everyone looks equally often, so
+an open store has SQLite's waiting switched off (`busy_timeout = 0`).
 """
 
 from __future__ import annotations
@@ -10,25 +11,26 @@ import os
 import sqlite3
 import time
 
+WRITE = ("BEGIN IMMEDIATE",)
+READ = ("BEGIN", "PRAGMA data_version")  # BEGIN only promises a view, the second one takes it
 NAP_SECONDS = 0.004  # at most; with many waiting, one of them looks far sooner
 
 
-def take_turn(db: sqlite3.Connection, seconds: float) -> None:
-    """BEGIN IMMEDIATE, waiting up to `seconds` for whoever holds the lock."""
-    db.execute("PRAGMA busy_timeout = 0")
-    try:
-        end = time.monotonic() + seconds
-        while not _begun(db, last=time.monotonic() >= end):
-            time.sleep(NAP_SECONDS * os.urandom(1)[0] / 255)
-    finally:
-        db.execute(f"PRAGMA busy_timeout = {round(seconds * 1_000)}")
+def take_turn(db: sqlite3.Connection, statements: tuple[str, ...], seconds: float) -> None:
+    """Begin with `statements`, waiting up to `seconds` for whoever has the file locked."""
+    end = time.monotonic() + seconds
+    while not _begun(db, statements, last=time.monotonic() >= end):
+        time.sleep(NAP_SECONDS * os.urandom(1)[0] / 255)
 
 
-def _begun(db: sqlite3.Connection, last: bool) -> bool:
+def _begun(db: sqlite3.Connection, statements: tuple[str, ...], last: bool) -> bool:
     try:
-        db.execute("BEGIN IMMEDIATE")
+        for statement in statements:
+            db.execute(statement)
     except sqlite3.OperationalError as error:
-        if last or getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        if last or getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
             raise
         return False
     return True

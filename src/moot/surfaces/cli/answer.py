@@ -84,7 +84,13 @@ def remarks(findings: Iterable[Finding]) -> list[str]:
 
 
 def _print_json(envelope: Envelope) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(envelope) + b"\n")
+    try:
+        raw = msgspec.json.encode(envelope)
+    except UnicodeEncodeError:  # a path of this machine that is not UTF-8
+        import json
+
+        raw = json.dumps(msgspec.to_builtins(envelope)).encode()
+    sys.stdout.buffer.write(raw + b"\n")
     sys.stdout.buffer.flush()
 
 

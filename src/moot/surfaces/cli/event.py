@@ -14,7 +14,7 @@ from moot.presence import STREAM, codec, timeline
 from moot.presence import commands as ask
 from moot.presence import events as did
 from moot.surfaces.cli.answer import Answer, remarks, table, visible
-from moot.surfaces.cli.here import Here
+from moot.surfaces.cli.here import Here, findings_json
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 _FROM = click.option("--from", "sender", metavar="NAME", help="Who sends (default: you).")
@@ -50,7 +50,8 @@ def _send(shell: Shell, sender: str | None, build: Any) -> Answer:
     document = codec.as_document(codec.envelope_of(sent))
     found = [*outcome.findings, *here.remarks]
     said = f"{document['id']}: {name} to {document['to_agent']}"
-    return Answer({"event": document}, lambda: [said, *remarks(found)])
+    data = {"event": document, "findings": findings_json(found)}
+    return Answer(data, lambda: [said, *remarks(found)])
 
 
 def _handoff(values: dict[str, Any], here: Here) -> Command:
@@ -206,7 +207,12 @@ def _receipt(shell: Shell, event_id: str, agent: str | None, asked: Command, sai
     moved = [
         one.event.scope for one in outcome.recorded if isinstance(one.event, did.ScopeHandedOver)
     ]
-    data = {"event": _document(shell, event_id), "agent": name, "moved": moved}
+    data = {
+        "event": _document(shell, event_id),
+        "agent": name,
+        "moved": moved,
+        "findings": findings_json(outcome.findings),
+    }
     lines = [f"{event_id}: {said} by {name}", *(f"{name} holds {scope} now" for scope in moved)]
     return Answer(data, lambda: [*lines, *remarks(outcome.findings)])
 

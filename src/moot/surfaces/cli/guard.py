@@ -30,8 +30,8 @@ def guard() -> None:
 def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
     """May an agent write to these paths? Writes nothing, reserves nothing.
 
-    The exit code is 1 if another agent holds one of them. If nobody is named, anyone who holds
-    something there stands in the way.
+    Paths are relative to the root of the worktree, like all scopes. The exit code is 1 if another
+    agent holds one of them; if nobody is named, anyone who holds something there.
 
     Examples:
       moot guard check src/auth.py
@@ -53,12 +53,12 @@ def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
 
 
 def _placed(shell: Shell, paths: tuple[str, ...]) -> tuple[Spot, tuple[str, ...]]:
-    """Paths as typed, relative to where one stands, as scopes of the worktree around it."""
+    """Paths as typed, as scopes: relative to the worktree's root, like every scope (B-11)."""
     from moot.surfaces.hooks.place import Spot, session_spot, spots_of
 
     here = str(Path.cwd())
     own = session_spot(here, shell.home) or Spot(shell.place, Path(here))
-    full = [os.path.join(here, path) for path in paths]
+    full = [os.path.join(own.root, path) for path in paths]
     inside = [spot for spot in spots_of(full, here, shell.home) if spot.workspace == own.workspace]
     scopes = tuple(dict.fromkeys(scope for spot in inside for scope in spot.scopes))
     if any(not spots_of([path], here, shell.home) for path in full):

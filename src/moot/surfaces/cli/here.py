@@ -6,17 +6,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.presence import STREAM, liveness, views
 from moot.presence.commands import Reserve, TakeOver
 from moot.presence.model import State
 from moot.surfaces.cli.shell import Shell
-from moot.surfaces.hooks.place import branch_of
+from moot.surfaces.hooks.place import branch_of, session_spot
 from moot.workspace.find import worktree_root
 
 if TYPE_CHECKING:
     from moot.core.clock import Millis
     from moot.flows.arrival import Place
+    from moot.workspace.workspace import Workspace
 
 
 class Here:
@@ -25,7 +27,7 @@ class Here:
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
         self.space = shell.workspace
-        self.worktree = worktree_root(Path.cwd()) or self.space.root
+        self.worktree = _worktree(shell.cwd, self.space)
         self.branch = branch_of(self.worktree)
         self.stale, warning = liveness.stale_from_text(shell.env.get(liveness.STALE_VARIABLE))
         self.remarks: list[Finding] = [warning] if warning is not None else []
@@ -75,8 +77,13 @@ class Here:
         return views.Moment(self.now, self.space.engine.signs(asked), self.stale, since)
 
     def epoch_of(self, name: str) -> int | None:
-        """Which holder of a name is meant: the one registered now."""
-        agent = self.space.engine.registry().agents.get(name)
+        """Which holder of a name is meant: the one registered now. Who has ended answers nobody."""
+        registry = self.space.engine.registry()
+        agent = registry.agents.get(name)
+        ending = registry.keys[agent.kid].ending if agent is not None else None
+        if ending is not None:
+            hint = "`moot status` shows who is here"
+            raise Refused("agent_retired", f"{name} has ended: {ending}", hint=hint)
         return None if agent is None else agent.epoch
 
     @property
@@ -87,6 +94,14 @@ class Here:
         state = self.state
         owners = (one.owner for one in state.live)
         return tuple(dict.fromkeys((*(one.name for one in state.members), *owners)))
+
+
+def _worktree(start: Path, space: Workspace) -> Path:
+    """The worktree around us that this workspace guards: a submodule is part of its project."""
+    spot = session_spot(str(start), None)
+    if spot is not None and spot.workspace.samefile(space.path):
+        return spot.root
+    return worktree_root(start) or space.root
 
 
 def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:

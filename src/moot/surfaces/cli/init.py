@@ -15,7 +15,8 @@ def init(shell: Shell) -> Answer:
     """Make a workspace for this repository: one for all its worktrees.
 
     Writes `.moot/` in the root of the main worktree (ignored by git) and the keys into your key
-    folder. Running it again changes nothing. If a passphrase can be asked for (or is in
+    folder. Running it again changes nothing. BB_AGENT_STALE_MINUTES, if it is set now, is from
+    then on the time after which an agent here counts as stale. If a passphrase can be asked for (or is in
     MOOT_PASSPHRASE_FILE), your own key `operator` is made as well.
 
     Examples:
@@ -32,6 +33,8 @@ def init(shell: Shell) -> Answer:
     passphrase = None if exists else shell.new_passphrase("operator")
     created = create(place, shell.folder, clock, fixed_clock=fixed, passphrase=passphrase)
     shell.home = place
+    if created:
+        _set_stale_time(shell)
     registry = shell.workspace.engine.registry()
     data = {
         "created": created,
@@ -41,6 +44,17 @@ def init(shell: Shell) -> Answer:
         "operator": "operator" in registry.agents,
     }
     return Answer(data, lambda: _lines(data))
+
+
+def _set_stale_time(shell: Shell) -> None:
+    from moot.core.names import SYSTEM
+    from moot.presence import STREAM, liveness
+    from moot.presence.commands import SetStaleMinutes
+    from moot.presence.model import DEFAULT_STALE
+
+    stale, _warning = liveness.stale_from_text(shell.env.get(liveness.STALE_VARIABLE))
+    if stale != DEFAULT_STALE:
+        shell.workspace.engine.execute(STREAM, SetStaleMinutes(stale_millis=stale), SYSTEM)
 
 
 def _clock(shell: Shell) -> tuple[Clock, bool]:

@@ -13,11 +13,12 @@ from moot.core.findings import Finding, Severity
 from moot.presence import STREAM, codec, recommend
 from moot.presence.recommend import Recommendation
 from moot.surfaces.cli.answer import Answer, remarks
-from moot.surfaces.cli.here import Here
-from moot.surfaces.cli.people import a_person
+from moot.surfaces.cli.here import Here, findings_json
+from moot.surfaces.cli.people import a_person, require_own
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
+    from moot.core.machine import Command
     from moot.core.signing import Signer
     from moot.presence.commands import Evidence
 
@@ -47,12 +48,13 @@ def join_answer(
       moot join --adopt amber-otter
       bb-init --non-interactive --json
     """
-    if register and adopt:
+    if register is not None and adopt is not None:
         raise click.UsageError("--register and --adopt exclude each other")
     session = _Session(shell, scopes, work, asking=not non_interactive and shell.interactive())
-    if register:
-        return session.start(register, recommend.for_register(register))
-    if adopt:
+    if register is not None:
+        return session.start(shell.actor(register), recommend.for_register(register))
+    if adopt is not None:
+        require_own(shell, adopt)
         return session.go_on(adopt, recommend.for_adoption(adopt))
     return session.choose()
 
@@ -91,9 +93,11 @@ class _Session:
         space = self.here.space
         known = space.engine.registry().agents.get(name)
         if known is None or name != self.shell.acting:
+            self._arrival.require_welcome(space, name, self.place, *self._wanted())
             self._arrival.enter(space, name)
         outcome = self._arrival.join(space, name, self.place)
         reserved = self._reserve(name)
+        found = [*outcome.findings, *self.here.remarks]
         data = {
             "agent": name,
             "session_agent_id": name,
@@ -102,8 +106,9 @@ class _Session:
             "reserved": reserved,
             "recommendation": _shown(advice),
             "event": None,
+            "findings": findings_json(found),
         }
-        return Answer(data, lambda: [*_started(name, reserved), *remarks(outcome.findings)])
+        return Answer(data, lambda: [*_started(name, reserved), *remarks(found)])
 
     def go_on(self, name: str, advice: Recommendation) -> Answer:
         """Adopt; at a terminal a rejected adoption may name a scope or work item (B-32)."""
@@ -112,7 +117,9 @@ class _Session:
         try:
             self._arrival.require_adoptable(space, name, place, seen, self.scopes)
         except Refused as refused:
-            if refused.code != "adoption_rejected" or not self.asking or not self._more(refused):
+            if refused.code != "adoption_rejected" or not self.asking:
+                raise
+            if not self._more(refused, seen):
                 raise
             place = self.place._replace(work=self.work)
         endorser = self._endorser(name)
@@ -127,6 +134,7 @@ class _Session:
             "prior_liveness": resumed.event.prior_liveness,
             "recommendation": _shown(advice),
             "event": document,
+            "findings": findings_json(outcome.findings),
         }
         said = f"you go on as {name}: {resumed.event.evidence}"
         return Answer(data, lambda: [said, _export(name), *remarks(outcome.findings)])
@@ -145,7 +153,7 @@ class _Session:
             return self.start(fresh, recommend.for_register(fresh))
         return self.go_on(chosen, recommend.for_adoption(chosen))
 
-    def _more(self, refused: Refused) -> bool:
+    def _more(self, refused: Refused, seen: Evidence) -> bool:
         """Let a person name what is unfinished; the conditions are then judged again."""
         for finding in refused.findings:
             click.echo(f"  {finding.message}", err=True)
@@ -155,10 +163,11 @@ class _Session:
             show_default=False,
             err=True,
         )
-        if not said.strip():
-            return False
-        self.scopes, self.work = (*self.scopes, said.strip()), self.work or said.strip()
-        return True
+        if said.strip() in {bead.id for bead in seen.beads or ()}:
+            self.work = said.strip()
+        elif said.strip():
+            self.scopes = (*self.scopes, said.strip())
+        return bool(said.strip())
 
     def _endorser(self, name: str) -> Signer:
         known = self.here.space.engine.registry().agents[name]
@@ -182,11 +191,19 @@ class _Session:
         return nameforge.fresh(str(space.root), space.engine.registry().agents)
 
     def _reserve(self, name: str) -> list[str]:
-        if not self.scopes:
-            return []
-        asked = self.here.reserving(self.scopes, self.work)
-        self.here.space.engine.execute(STREAM, asked, name)
+        """An overlap comes after the name was given: say that it was."""
+        try:
+            for asked in self._wanted():
+                self.here.space.engine.execute(STREAM, asked, name)
+        except Refused as refused:
+            hint = f"you have joined (`{_export(name)}`), without it: {refused.hint}"
+            raise Refused(
+                refused.code, str(refused), hint=hint, findings=refused.findings
+            ) from None
         return list(self.scopes)
+
+    def _wanted(self) -> list[Command]:
+        return [self.here.reserving(self.scopes, self.work)] if self.scopes else []
 
 
 def _choice_owed(advice: Recommendation) -> Refused:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from moot.core.findings import Finding
+from moot.core.findings import Finding, Severity
 from moot.presence import STREAM, paths, views
 from moot.presence import commands as ask
 from moot.presence import events as did
@@ -43,7 +43,7 @@ def reserving(
 ) -> Answer:
     """Reserve files or folders, all or none. `src/*` means the folder and all in it.
 
-    Refused, with the holder's name, if another agent holds any of it. What the living hold is
+    Scopes are named from the root of the worktree, wherever you stand. Refused, with the holder's name, if another agent holds any of it. What the living hold is
     never taken; what the quiet hold only with --takeover-stale.
 
     Examples:
@@ -55,7 +55,7 @@ def reserving(
     here, name = Here(shell), shell.actor(agent)
     asked = here.reserving(scopes, work, ttl, takeover_stale)
     outcome = here.space.engine.execute(STREAM, asked, name)
-    found = [*outcome.findings, *here.remarks, *_links(scopes, here)]
+    found = [*outcome.findings, *here.remarks, *_links(scopes, here), *_misread(scopes, here)]
     data = {
         "agent": name,
         "reserved": [_lease(one.event) for one in outcome.recorded if _is_lease(one.event)],
@@ -103,6 +103,23 @@ def _links(scopes: Iterable[str], here: Here) -> Iterable[Finding]:
         remark = paths.symlink_remark(text, real, os.path.realpath(root))
         if remark is not None:
             yield remark
+
+
+def _misread(scopes: Iterable[str], here: Here) -> Iterable[Finding]:
+    """B-11: scopes are named from the root; a file that exists only where one stands is a trap."""
+    stand = here.shell.cwd
+    for text in scopes:
+        key = paths.read_scope(text, str(here.worktree)).key
+        if (stand / text).exists() and not (here.worktree / key).exists():
+            meant = os.path.relpath(stand / text, here.worktree)
+            yield Finding(
+                rule="B-11",
+                code="named_from_the_root",
+                severity=Severity.WARNING,
+                message=f"{text} was read from the root of the worktree, where it does not exist",
+                where=text,
+                hint=f"`moot reserve {meant}` is the one beside you",
+            )
 
 
 def _reserved_lines(
@@ -184,17 +201,15 @@ def held_lines(held: list[dict[str, Any]]) -> Iterable[str]:
 @command(scope, "compare", "scope.compare")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-def compare(_shell: Shell, first: str, second: str) -> Answer:
+def compare(shell: Shell, first: str, second: str) -> Answer:
     """How two scopes lie to each other: exact, partial or disjoint. Needs no workspace.
 
     Examples:
       moot scope compare 'src/*' src/lib/parser.ts
     """
-    from pathlib import Path
-
     from moot.workspace.find import worktree_root
 
-    root = worktree_root(Path.cwd()) or Path.cwd()
+    root = worktree_root(shell.cwd) or shell.cwd
     found = paths.compare(first, second, str(root))
     data = {"class": str(found.kind), "a": found.a, "b": found.b}
     return Answer(data, lambda: [str(found.kind)])

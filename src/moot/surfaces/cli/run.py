@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 LONGEST_PAUSE: Final[Millis] = 60 * SECOND
 SHORTEST_PAUSE: Final[Millis] = 50
+STDERR: Final = 2
 # What the child must not inherit: a person's passphrase is no business of an agent's.
 WITHHELD: Final = ("MOOT_PASSPHRASE_FILE",)
-FORWARDED: Final = tuple(
-    getattr(signal, name)
-    for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGCONT")
-    if hasattr(signal, name)
-)
+FORWARDED: Final = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGCONT")
+# A terminal sends these to both of us: the program decides what they mean.
+SHARED: Final = ("SIGINT", "SIGQUIT")
+# Who would be asked for, before a name is made up.
+SOMEBODY: Final = "some-body"
 
 
 @command(
@@ -57,7 +58,8 @@ def run(
     """Run COMMAND as an agent: registered, alive while it runs, released when it ends.
 
     The program finds its name in MOOT_AGENT. Signals and the exit code are passed on; what it
-    holds is given back at the end, even if it crashes.
+    holds is given back at the end, even if it crashes. With --json standard output is ours: what
+    the program prints goes to standard error.
 
     Examples:
       moot run -- claude
@@ -67,21 +69,25 @@ def run(
     from moot.keys.running import hold
 
     here = Here(shell)
-    space = here.space
+    space, place = here.space, here.place(work)
+    first = [here.reserving(scopes, work)] if scopes else []
+    arrival.require_welcome(space, name or SOMEBODY, place, *first)
     name = _entered(space, name)
     lock = hold(space.folder, space.trust.origin, name)
-    try:
-        arrival.join(space, name, here.place(work))
-        _reserve_first(here, name, scopes, work)
-        if not no_hooks:
-            _hooks_for(words[0], here)
-        _say(f"{name} works here until {words[0]} ends")
-        with _beating(space, name, here.stale):
-            code = _child(words, _environment(shell, name))
-    finally:
-        with _never_hiding("could not release and retire; what it holds goes stale by itself"):
-            arrival.depart(space, name, "its program ended")
-        lock.release()
+    with _Signals() as signals:
+        try:
+            arrival.join(space, name, place)
+            for asked in first:
+                space.engine.execute(STREAM, asked, name)
+            if not no_hooks:
+                _hooks_for(words[0], here)
+            _say(f"{name} works here until {words[0]} ends")
+            with _beating(space, name, here.stale):
+                code = _child(words, _environment(shell, name), shell.json, signals)
+        finally:
+            with _never_hiding("could not release and retire; what it holds goes stale by itself"):
+                arrival.depart(space, name, "its program ended")
+            lock.release()
     return Answer({"agent": name, "exit_status": code}, lambda: (), code)
 
 
@@ -92,13 +98,6 @@ def _entered(space: Workspace, name: str | None) -> str:
         return arrival.enter_fresh(space)
     arrival.enter(space, name)
     return name
-
-
-def _reserve_first(here: Here, name: str, scopes: tuple[str, ...], work: str | None) -> None:
-    if not scopes:
-        return
-    asked = here.reserving(scopes, work)
-    here.space.engine.execute(STREAM, asked, name)
 
 
 def _hooks_for(program: str, here: Here) -> None:
@@ -141,36 +140,58 @@ def _beating(space: Workspace, name: str, stale: Millis) -> Iterator[None]:
         thread.join()
 
 
-def _child(words: tuple[str, ...], env: dict[str, str]) -> int:
+def _child(words: tuple[str, ...], env: dict[str, str], as_json: bool, signals: _Signals) -> int:
     """Run it on our terminal; it gets every signal we get. Its exit code is ours."""
     try:
-        child = subprocess.Popen(words, env=env)
+        child = subprocess.Popen(words, env=env, stdout=STDERR if as_json else None)
     except OSError as error:
         raise Unavailable(
             "command_not_run",
             f"{words[0]}: {error.strerror or error}",
             hint="check the command behind `--`",
         ) from None
-    with _passing_on(child):
-        code = child.wait()
+    signals.pass_to(child)
+    code = child.wait()
     return 128 - code if code < 0 else code
 
 
-@contextmanager
-def _passing_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """The terminal sends Ctrl-C to both of us: the child decides what it means."""
+class _Signals:
+    """Signals are the program's: kept until it is there, passed on while it lives.
 
-    def forward(number: int, _frame: Any) -> None:
-        with suppress(ProcessLookupError):
-            child.send_signal(number)
+    None of them ends us before we have released and retired.
+    """
 
-    before = {number: signal.signal(number, forward) for number in FORWARDED}
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Signals:
+        for name in (*FORWARDED, *SHARED):
+            number = getattr(signal, name, None)
+            if number is not None:
+                self._before[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def pass_to(self, child: subprocess.Popen[bytes]) -> None:
+        self._child = child
+        for number in self._early:
+            self._send(number)
+
+    def _on_signal(self, number: int, _frame: Any) -> None:
+        if self._child is None:
+            self._early.append(number)
+        elif signal.Signals(number).name not in SHARED:
+            self._send(number)
+
+    def _send(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            if self._child is not None:
+                self._child.send_signal(number)
 
 
 @contextmanager

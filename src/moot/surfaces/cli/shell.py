@@ -44,11 +44,20 @@ class Shell:
         return key_folder(self.env)
 
     @property
+    def cwd(self) -> Path:
+        try:
+            return Path.cwd()
+        except OSError:
+            raise Unavailable(
+                "no_folder", "the folder you are in is gone", hint="cd to the project first"
+            ) from None
+
+    @property
     def place(self) -> Path:
         """The workspace's folder, for commands that only look at it."""
         from moot.workspace.find import find
 
-        return find(Path.cwd(), self.home)
+        return find(self.cwd, self.home)
 
     @property
     def workspace(self) -> Workspace:

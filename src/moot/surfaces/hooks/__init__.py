@@ -5,6 +5,7 @@ A coding tool starts `moot hook TOOL` at certain moments and hands it JSON on st
     tools.py      one table for each tool: its events, its edit tools, where their paths stand
     call.py       what a tool said on stdin, read and bounded
     patches.py    the files a patch names, also inside a shell command
+    touched.py    the files a call is about to write
     place.py      which workspace and worktree a path belongs to
     actor.py      who acts: MOOT_AGENT, else the agent this session registered
     door.py       one invocation: its moment, its deadline, its one broad `except`
@@ -13,12 +14,13 @@ A coding tool starts `moot hook TOOL` at certain moments and hands it JSON on st
     stamps.py     when a shell command began
     waiting.py    what waits for an agent, in one line
     reasons.py    why not, and what to do instead
+    space.py      a workspace for the blink of a hook; look.py who stands in the way
     answers.py    the words each tool understands
     commit.py     the git hook
 
-Installing: `install.py` is the list of tools; `settings.py` merges JSON, `kept.py` remembers what
-was there, `git_hook.py`, `opencode.py`, `manual.py`, `trust.py` know their one thing, and
-`live.py` says whether what is installed also works.
+Installing: `install.py` is the list of tools, `entries.py` what is added to their settings,
+`settings.py` merges JSON, `kept.py` remembers what was there; `git_hook.py`, `manual.py` and
+`trust.py` know their one thing, and `live.py` says whether what is installed also works.
 
 Closed inside a workspace, silent outside of one. A guard rail, not a jail: docs/hooks.md.
 """

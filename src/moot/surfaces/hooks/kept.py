@@ -56,7 +56,7 @@ class Kept:
             known = Before(None if before is None else mend(before), "", folders)
         self._files[str(path)] = msgspec.structs.replace(known, after=_digest(data))
         self._save()
-        _put(path, data)
+        put(path, data)
         return True
 
     def restore(self, path: Path, mend: Mend) -> bool:
@@ -69,7 +69,7 @@ class Kept:
             data = now if now is None else mend(now)
         changed = data != now
         if changed:
-            _put(path, data)
+            put(path, data)
         for folder in known.folders if known is not None and data is None else ():
             with suppress(OSError):
                 os.rmdir(folder)
@@ -96,12 +96,12 @@ class Kept:
 
     def _save(self) -> None:
         if self._files:
-            _put(self._path, msgspec.json.format(msgspec.json.encode(self._files)))
+            put(self._path, msgspec.json.format(msgspec.json.encode(self._files)))
         else:
             self._path.unlink(missing_ok=True)
 
 
-def _put(path: Path, data: bytes | None) -> None:
+def put(path: Path, data: bytes | None) -> None:
     """Whole or not at all; None removes. The mode of a file that is replaced stays."""
     try:
         if data is None:

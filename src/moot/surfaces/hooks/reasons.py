@@ -3,6 +3,7 @@ what to do instead."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 SHOWN: Final = 4
 
 _ASK: Final = (
-    '{moot} event blocked --from {me} --to {owner} --subject "{scope}" --blocker "{owner} holds'
-    ' {scope}" --requested-action "release it, or say when" --urgency medium'
+    "{moot} event blocked --from {me} --to {owner} --subject {scope} --blocker {blocker}"
+    " --requested-action 'release it, or say when' --urgency medium"
 )
 _INSTEAD: Final[dict[Liveness, str]] = {
     Liveness.ACTIVE: "Work on another file, or ask for it: `" + _ASK + "`, or wait until"
@@ -42,16 +43,19 @@ def held(conflicts: Iterable[Conflict], state: State, who: Who) -> str:
     if len(found) > SHOWN:
         told.append(f"So are {len(found) - SHOWN} more.")
     worst = min(found, key=lambda one: _RANK.index(one.verdict.liveness))
-    advice = _INSTEAD[worst.verdict.liveness].format(
-        moot=who.moot,
-        me=who.name,
-        owner=worst.held.owner,
-        scope=worst.claim.shown,
-        held=worst.held.scope,
-    )
-    return " ".join(
-        ("moot:", *told, "Nothing was written. Do not write it by another way.", advice)
-    )
+    advice = _INSTEAD[worst.verdict.liveness].format(moot=who.moot, me=who.name, **_words(worst))
+    return " ".join(("moot:", *told, _STAY_OFF, advice))
+
+
+def _words(conflict: Conflict) -> dict[str, str]:
+    """For command lines: another's file names are quoted, whatever they hold."""
+    owner, scope = conflict.held.owner, conflict.claim.shown
+    return {
+        "owner": owner,
+        "scope": shlex.quote(scope),
+        "held": shlex.quote(conflict.held.scope),
+        "blocker": shlex.quote(f"{owner} holds {scope}"),
+    }
 
 
 def _sentence(conflict: Conflict, state: State) -> str:
@@ -88,6 +92,4 @@ def failed(error: MootError) -> str:
     """Another trouble: closed, with what to do about it, in one line."""
     said = " ".join(str(error).split())
     hint = f" To mend it: {error.hint}." if error.hint else ""
-    return (
-        f"moot: this edit is held back, because it cannot be checked: [{error.code}] {said}.{hint}"
-    )
+    return f"moot: held back, because it cannot be checked: [{error.code}] {said}.{hint}"

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -17,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from moot import __version__
 from moot.core.errors import Unavailable
 from moot.surfaces.hooks import entries, settings
-from moot.surfaces.hooks.kept import Kept
+from moot.surfaces.hooks.kept import put
 from moot.surfaces.hooks.place import Spot
 
 CODEX_SECONDS: Final = 20.0
@@ -101,7 +102,7 @@ def _converse(
     said: dict[int, dict[str, Any]] = {}
     try:
         with subprocess.Popen(
-            ["timeout", str(CODEX_SECONDS), *command] if shutil.which("timeout") else command,
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -110,6 +111,8 @@ def _converse(
         ) as server:
             assert server.stdin is not None
             assert server.stdout is not None
+            limit = threading.Timer(CODEX_SECONDS, server.kill)
+            limit.start()
             server.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
             server.stdin.flush()
             for text in server.stdout:
@@ -118,6 +121,7 @@ def _converse(
                     said[answer["id"]] = answer
                 if last in said:
                     break
+            limit.cancel()
             server.kill()
     except (OSError, ValueError) as error:
         raise Unavailable("codex_failed", f"codex app-server: {error}") from None
@@ -142,7 +146,7 @@ def _trust_gemini(spot: Spot, env: Mapping[str, str]) -> str:
     before = path.read_text("utf-8") if path.exists() else ""
     known = settings.parse(before, str(path))
     known[str(spot.root)] = TRUST_FOLDER
-    Kept(spot.workspace).write(path, settings.render(known, before).encode())
+    put(path, settings.render(known, before).encode())
     return f"Gemini CLI trusts {spot.root} from now on"
 
 

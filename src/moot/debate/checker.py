@@ -1,0 +1,109 @@
+"""Bytes or a document -> findings: every rule asked, every breach with its line and a hint.
+
+`check` never raises, whatever it is given. What it knows of the session afterwards (its rules,
+its course, which entries are rejected) is part of the answer, so that nothing is worked out twice.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from moot.core.findings import Finding, Severity
+from moot.core.findings import errors as errors_of
+from moot.debate.course import Course, follow
+from moot.debate.filechecks import Seen
+from moot.debate.model import CLERKS, Document, moment
+from moot.debate.norms import find_all
+from moot.debate.reader import read
+from moot.debate.rules import ENTRY, FILE, ORDER, VERSION
+from moot.debate.schema import Known, read_known
+from moot.debate.sequence import Remark, Remarked, sequence_remarks, without_doubles
+
+_INCOMPLETE = "MISSING_YIELD_MARKER"
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """A document and what was found; `course` only if its settings are sound."""
+
+    document: Document
+    known: Known
+    findings: tuple[Finding, ...]
+    rejected: frozenset[int]
+    course: Course | None
+
+    @property
+    def valid(self) -> bool:
+        return not errors_of(self.findings)
+
+    @property
+    def blocked(self) -> bool:
+        """Errors forbid a verdict (A-53); an entry that is being written is none here (A-75)."""
+        return any(finding.code != _INCOMPLETE for finding in errors_of(self.findings))
+
+    @property
+    def entries(self) -> int:
+        """How many entries there are, doubles left out (R7)."""
+        return len(without_doubles(self.document)[0])
+
+
+def check(data: bytes | str, *, strict_uuid: bool = False, file_name: str | None = None) -> Checked:
+    """Judge a session file. `strict_uuid` makes ids of another version than 4 errors (A-01)."""
+    return examine(read(data), strict_uuid=strict_uuid, file_name=file_name)
+
+
+def examine(
+    document: Document, *, strict_uuid: bool = False, file_name: str | None = None
+) -> Checked:
+    """Judge a document that has been read."""
+    version = tuple(find_all(VERSION, document))
+    if version:
+        # R9: what another major version means by the rest is not ours to say.
+        return Checked(document, Known(), version, frozenset(), None)
+    known = read_known(document.settings)
+    seen = Seen(document, known, strict_uuid, file_name)
+    findings = list(find_all(FILE, seen))
+    rejected = _check_entries(seen, findings)
+    course = follow(document, known.rules, rejected) if known.rules else None
+    findings += find_all(ORDER, known, _remarks(document, known, course))
+    if course is not None and any(one.severity is Severity.ERROR for one in findings):
+        course = _undecided(document, course, rejected, findings)
+    return Checked(document, known, _sorted(findings), rejected, course)
+
+
+def _check_entries(seen: Seen, findings: list[Finding]) -> frozenset[int]:
+    """Ask every row of every entry; gives the entries that are rejected."""
+    rejected: set[int] = set()
+    for entry in seen.document.entries:
+        for norm in ENTRY:
+            for breach in norm.check(entry, seen):
+                findings.append(norm.finding(breach))
+                if norm.severity is Severity.ERROR:
+                    rejected.add(entry.index)
+    return frozenset(rejected)
+
+
+def _remarks(document: Document, known: Known, course: Course | None) -> list[Remarked]:
+    kept, remarks = without_doubles(document)
+    remarks += sequence_remarks(kept, moment(document.head("created")))
+    if course is not None:
+        return [*remarks, *course.remarks]
+    # The settings are broken: who is listed may still be known.
+    return remarks + [
+        Remarked(Remark.UNKNOWN_AGENT, entry, repr(entry.author))
+        for entry in kept
+        if known.agents and entry.has_head and entry.author not in {*known.agents, *CLERKS}
+    ]
+
+
+def _undecided(
+    document: Document, course: Course, rejected: frozenset[int], findings: list[Finding]
+) -> Course:
+    """A-53: a file with errors is never ended by consensus."""
+    if all(one.code == _INCOMPLETE for one in errors_of(findings)):
+        return course
+    return follow(document, course.rules, rejected, decide=False)
+
+
+def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
+    """In the order of the file; what has no line comes first."""
+    return tuple(sorted(findings, key=lambda finding: finding.line or 0))

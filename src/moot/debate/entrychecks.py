@@ -1,0 +1,181 @@
+"""The checks on one entry by itself: identity, place, status line, fields, body, marker.
+
+They are asked of every entry, so a sound one costs next to nothing: a check that finds nothing
+gives an empty tuple.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from moot.debate.filechecks import Seen
+from moot.debate.model import (
+    FIELDS,
+    UUID_V4,
+    Entry,
+    Field,
+    Odd,
+    Status,
+    TurnOrder,
+    is_uuid,
+)
+from moot.debate.norms import Breach
+
+Check = Callable[[Entry, Seen], Iterable[Breach]]
+_NONE: tuple[Breach, ...] = ()
+_STATUSES = frozenset(Status)
+_UNFINISHED = frozenset({Status.OPEN.value, Status.IN_PROGRESS.value})
+_ORDER = {name: place for place, name in enumerate(FIELDS)}
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+def at(entry: Entry, line: int | None = None, message: str = "") -> tuple[Breach, ...]:
+    """One breach in this entry."""
+    return (Breach(line or entry.line, message, entry.id or f"entry {entry.index + 1}"),)
+
+
+def odd(kind: Odd) -> Check:
+    """What the reader noticed in the entry."""
+
+    def noticed(entry: Entry, _seen: Seen) -> Iterable[Breach]:
+        if not entry.odd:
+            return _NONE
+        return [at(entry, one.line, one.text)[0] for one in entry.odd if one.kind is kind]
+
+    return noticed
+
+
+def no_id(entry: Entry, _seen: Seen) -> Iterable[Breach]:
+    return _NONE if entry.id else at(entry)
+
+
+def bad_id(entry: Entry, _seen: Seen) -> Iterable[Breach]:
+    return _NONE if is_uuid(entry.id) or not entry.id else at(entry, None, repr(entry.id))
+
+
+def id_not_v4(strict: bool) -> Check:
+    def other_version(entry: Entry, seen: Seen) -> Iterable[Breach]:
+        if UUID_V4.fullmatch(entry.id) or seen.strict_uuid is not strict or not is_uuid(entry.id):
+            return _NONE
+        return at(entry, None, entry.id)
+
+    return other_version
+
+
+def no_position(entry: Entry, _seen: Seen) -> Iterable[Breach]:
+    if entry.turn is not None:
+        return _NONE
+    bad = next((one for one in entry.odd if one.kind is Odd.BAD_POSITION), None)
+    return at(entry, bad.line if bad else None, bad.text if bad else "")
+
+
+def no_status_line(entry: Entry, _seen: Seen) -> Iterable[Breach]:
+    if entry.has_head:
+        return _NONE
+    bad = next((one for one in entry.odd if one.kind is Odd.BAD_STATUS_LINE), None)
+    return at(entry, bad.line if bad else None, bad.text if bad else "")
+
+
+def bad_status(entry: Entry, _seen: Seen) -> Iterable[Breach]:
+    if entry.status in _STATUSES or not entry.has_head:
+        return _NONE
+    return at(entry, None, repr(entry.status))
+
+
+def bad_time(entry: Entry, _seen: Seen) -> Iterable[Breach]:
+    if entry.moment is not None or not entry.has_head:
+        return _NONE
+    return at(entry, None, repr(entry.at))
+
+
+def missing_field(entry: Entry, seen: Seen) -> Iterable[Breach]:
+    if not seen.known.structured:
+        return _NONE
+    said = {field.name for field in entry.fields if field.value}
+    return [at(entry, None, name)[0] for name in FIELDS if name not in said]
+
+
+def _given(entry: Entry, name: str, seen: Seen, structured: bool) -> Field | None:
+    """A field that says something, where the format is the one asked about."""
+    if seen.known.structured is not structured:
+        return None
+    field = entry.field(name)
+    return field if field is not None and field.value else None
+
+
+def bad_stance(structured: bool) -> Check:
+    def unknown(entry: Entry, seen: Seen) -> Iterable[Breach]:
+        field = _given(entry, "stance", seen, structured)
+        if field is None or entry.stance is not None:
+            return _NONE
+        return at(entry, field.line, repr(field.value))
+
+    return unknown
+
+
+def bad_confidence(structured: bool, out_of_range: bool) -> Check:
+    """Not a number at all, or a number beyond 0 to 1: two codes, one look."""
+
+    def unsound(entry: Entry, seen: Seen) -> Iterable[Breach]:
+        field = _given(entry, "confidence", seen, structured)
+        if field is None or entry.confidence is not None:
+            return _NONE
+        if (_NUMBER.fullmatch(field.value) is not None) is not out_of_range:
+            return _NONE
+        return at(entry, field.line, repr(field.value[:40]))
+
+    return unsound
+
+
+def field_again(votes: bool) -> Check:
+    """Two stances would be two votes; two summaries are only untidy (A-50)."""
+
+    def twice(entry: Entry, _seen: Seen) -> Iterable[Breach]:
+        names = [field.name for field in entry.fields]
+        if len(names) == len(set(names)):
+            return _NONE
+        breaches: list[Breach] = []
+        for place, field in enumerate(entry.fields):
+            voting = field.name in ("stance", "confidence")
+            if voting is votes and field.name in names[:place]:
+                breaches += at(entry, field.line, field.name)
+        return breaches
+
+    return twice
+
+
+def fields_permuted(entry: Entry, _seen: Seen) -> Iterable[Breach]:
+    order = [_ORDER[field.name] for field in entry.fields if field.name in _ORDER]
+    return _NONE if order == sorted(order) else at(entry, entry.fields[0].line)
+
+
+def unknown_field(newer: bool) -> Check:
+    def unknown(entry: Entry, seen: Seen) -> Iterable[Breach]:
+        if len(entry.fields) <= len(FIELDS) and all(one.name in _ORDER for one in entry.fields):
+            return _NONE
+        if seen.newer is not newer:
+            return _NONE
+        odd_ones = (field for field in entry.fields if field.name not in _ORDER)
+        return [at(entry, field.line, field.name)[0] for field in odd_ones]
+
+    return unknown
+
+
+def not_yielded(shared: bool) -> Check:
+    """No marker (R4). In free-form another's entry may have come between (R6): `shared`."""
+
+    def incomplete(entry: Entry, seen: Seen) -> Iterable[Breach]:
+        if entry.yielded:
+            return _NONE
+        rules = seen.known.rules
+        free = rules is not None and rules.turn_order is TurnOrder.FREE_FORM
+        interrupted = free and entry is not seen.document.entries[-1]
+        return at(entry) if interrupted is shared else _NONE
+
+    return incomplete
+
+
+def says_unfinished(entry: Entry, _seen: Seen) -> Iterable[Breach]:
+    """A-34: the marker decides; a status that says otherwise is only untidy."""
+    return at(entry, None, entry.status) if entry.yielded and entry.status in _UNFINISHED else _NONE

@@ -1,0 +1,323 @@
+"""The nouns of a debate: what a session file says, as it stands, with its line numbers.
+
+Nothing here judges. A `Document` keeps whatever the reader saw, well-formed or not; `Rules` is
+what the Protocol Rules section says once every value in it is sound.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum, auto
+from typing import Final
+
+import msgspec
+
+from moot.core.clock import Millis
+
+
+class Stance(StrEnum):
+    APPROVE = "approve"
+    REJECT = "reject"
+    NEUTRAL = "neutral"
+    DEFER = "defer"
+
+
+class Status(StrEnum):
+    """What an entry says of itself; only the marker decides whether it is complete (4.6)."""
+
+    OPEN = "open"
+    IN_PROGRESS = "in_progress"
+    CLOSED = "closed"
+    YIELD = "yield"
+
+
+class TurnOrder(StrEnum):
+    ROUND_ROBIN = "round-robin"
+    FREE_FORM = "free-form"
+    SUPERVISED = "supervised"
+
+
+class Mode(StrEnum):
+    MAJORITY = "majority"
+    WEIGHTED = "weighted"
+    UNANIMOUS = "unanimous"
+
+
+class Escalation(StrEnum):
+    HUMAN = "human"
+    DEFAULT_ACTION = "default-action"
+    TIMEOUT_SKIP = "timeout-skip"
+
+
+class OutputFormat(StrEnum):
+    STRUCTURED = "structured"
+    FREE_TEXT = "free-text"
+
+
+FIELDS: Final = ("stance", "confidence", "summary", "action_requested", "evidence")
+HEADER_KEYS: Final = ("bounce-protocol", "created", "session-id")
+SECTIONS: Final = ("Protocol Rules", "Context", "Dialogue")
+TITLE: Final = "Bounce Session:"
+YIELD: Final = "<!-- yield -->"
+# R18: these two may speak after the end, though no list names them.
+CLERKS: Final = frozenset({"judge", "system"})
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """The nine settings of a session, all of them sound."""
+
+    agents: tuple[str, ...]
+    turn_order: TurnOrder = TurnOrder.ROUND_ROBIN
+    max_turns_per_round: int = 1
+    turn_timeout: int = 300
+    consensus_threshold: Decimal = Decimal("0.7")
+    consensus_mode: Mode = Mode.MAJORITY
+    escalation: Escalation = Escalation.HUMAN
+    max_rounds: int = 5
+    output_format: OutputFormat = OutputFormat.STRUCTURED
+
+    @property
+    def supervisor(self) -> str:
+        return self.agents[0]
+
+
+# What the reader saw -----------------------------------------------------------------------------
+
+
+class Odd(StrEnum):
+    """What is unusual about a place in the file; the rule tables say how grave it is."""
+
+    ENCODING = auto()
+    LONE_CR = auto()
+    CRLF = auto()
+    BYTE_ORDER_MARK = auto()
+    TEXT_BEFORE_TITLE = auto()
+    EXTRA_HEADING = auto()
+    STRAY_TEXT = auto()
+    MULTILINE_COMMENT = auto()
+    COMMENT_FORM = auto()
+    TRAILING_SPACE = auto()
+    BLANK_IN_HEAD = auto()
+    NO_BLANK_LINE = auto()
+    LONG_SUMMARY = auto()
+    HEADING_IN_BODY = auto()
+    SETEXT_IN_BODY = auto()
+    UNCLOSED_BLOCK = auto()
+    BAD_POSITION = auto()
+    BAD_STATUS_LINE = auto()
+
+
+class Oddity(msgspec.Struct, frozen=True, gc=False):
+    kind: Odd
+    line: int
+    text: str = ""
+
+
+class HeaderLine(msgspec.Struct, frozen=True, gc=False):
+    """A comment above the title; `exact` means the one form that 3.1 allows."""
+
+    key: str
+    value: str
+    line: int
+    exact: bool
+
+
+class SectionSeen(msgspec.Struct, frozen=True, gc=False):
+    """A level-2 heading outside of entries; its text is `text[start:end]`."""
+
+    name: str
+    line: int
+    start: int
+    end: int
+
+
+class Scalar(msgspec.Struct, frozen=True, gc=False):
+    text: str
+    line: int
+    quoted: bool = False
+
+
+class Setting(msgspec.Struct, frozen=True, gc=False):
+    """A key of the rules block with one value, a list of them, or neither."""
+
+    key: str
+    line: int
+    value: Scalar | None = None
+    items: tuple[Scalar, ...] | None = None
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """The rules block; `unread` are the lines of it that are outside the YAML we accept."""
+
+    line: int
+    found: tuple[Setting, ...] = ()
+    unread: tuple[Scalar, ...] = ()
+
+    def get(self, key: str) -> Setting | None:
+        return next((one for one in self.found if one.key == key), None)
+
+
+class Mark(msgspec.Struct, frozen=True, gc=False):
+    """A comment between entries, such as an operator's `operator-resume: TIME`.
+
+    `after` is how many entries stand above it.
+    """
+
+    key: str
+    value: str
+    line: int
+    after: int
+
+
+class Field(msgspec.Struct, frozen=True, gc=False):
+    name: str
+    value: str
+    line: int
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """One contribution, as written; `text[start:end]` of the document is all of it.
+
+    What could not be read is empty or None, and an oddity says where.
+    """
+
+    index: int
+    line: int
+    start: int
+    end: int
+    id: str
+    turn: int | None
+    round: int | None
+    at: str
+    author: str
+    status: str
+    fields: tuple[Field, ...]
+    body: str
+    body_line: int
+    yielded: bool
+    has_head: bool = True
+    odd: tuple[Oddity, ...] = ()
+
+    def field(self, name: str) -> Field | None:
+        """The first one of this name counts."""
+        for one in self.fields:
+            if one.name == name:
+                return one
+        return None
+
+    def said(self, name: str) -> str:
+        found = self.field(name)
+        return found.value if found else ""
+
+    @property
+    def stance(self) -> Stance | None:
+        return STANCES.get(self.said("stance"))
+
+    @property
+    def confidence(self) -> Decimal | None:
+        return confidence(self.said("confidence"))
+
+    @property
+    def moment(self) -> Millis | None:
+        return moment(self.at)
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A session file as it was read. `text` is without its byte order mark."""
+
+    text: str
+    header: tuple[HeaderLine, ...] = ()
+    title: Scalar | None = None
+    sections: tuple[SectionSeen, ...] = ()
+    settings: Settings | None = None
+    entries: tuple[Entry, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    odd: tuple[Oddity, ...] = ()
+
+    def head(self, key: str) -> str:
+        """The value of a header line, or nothing."""
+        return next((line.value for line in self.header if line.key == key), "")
+
+    def section(self, name: str) -> SectionSeen | None:
+        return next((one for one in self.sections if one.name == name), None)
+
+    def section_text(self, name: str) -> str:
+        found = self.section(name)
+        return self.text[found.start : found.end] if found else ""
+
+    @property
+    def session_id(self) -> str:
+        return self.head("session-id")
+
+    @property
+    def name(self) -> str:
+        """What the debate is about: the title after its fixed words."""
+        title = self.title.text if self.title else ""
+        return title.removeprefix(TITLE).strip() if title.startswith(TITLE) else ""
+
+    @property
+    def minor(self) -> int:
+        """The Y of version 0.Y; 1 where the header does not say."""
+        read = VERSION.fullmatch(self.head("bounce-protocol"))
+        return int(read[2]) if read else 1
+
+
+# Values from their text --------------------------------------------------------------------------
+
+STANCES: Final = {stance.value: stance for stance in Stance}
+VERSION: Final = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
+UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UUID_V4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+NIL_UUID: Final = "00000000-0000-0000-0000-000000000000"
+# A-68: digits with an optional fraction. Thirty digits are more than any judgement needs, and a
+# bound keeps the arithmetic cheap whatever a file says.
+DECIMAL: Final = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?")
+_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?"
+    r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_NOT_APPLICABLE = "n/a"
+
+
+def is_uuid(text: str) -> bool:
+    """A-01: the shape is required and the nil id is none; the version is another question."""
+    return UUID.fullmatch(text) is not None and text != NIL_UUID
+
+
+def confidence(text: str) -> Decimal | None:
+    """A number from 0 to 1, exactly as written, or None."""
+    if not DECIMAL.fullmatch(text):
+        return None
+    value = Decimal(text)
+    return value if value <= 1 else None
+
+
+def moment(text: str) -> Millis | None:
+    """An ISO-8601 date and time with its zone, or None."""
+    if not _TIME.fullmatch(text):
+        return None
+    try:
+        return (datetime.fromisoformat(text) - _EPOCH) // _MILLISECOND
+    except (ValueError, OverflowError):
+        return None
+
+
+def is_nothing(text: str) -> bool:
+    """A-69: `n/a` in any case says that there is none."""
+    return text.strip().lower() == _NOT_APPLICABLE
+
+
+def evidence(text: str) -> tuple[str, ...]:
+    """A-64: a comma and a space divide; a bare comma does too, but not inside an address."""
+    if not text.strip() or is_nothing(text):
+        return ()
+    parts = (bit for part in re.split(r",[ \t]+", text) for bit in _uncomma(part))
+    return tuple(part.strip(" ,") for part in parts if part.strip(" ,"))
+
+
+def _uncomma(part: str) -> list[str]:
+    return [part] if "://" in part else part.split(",")
