@@ -15,9 +15,9 @@ def init(shell: Shell) -> Answer:
     """Make a workspace for this repository: one for all its worktrees.
 
     Writes `.moot/` in the root of the main worktree (ignored by git) and the keys into your key
-    folder. Running it again changes nothing. BB_AGENT_STALE_MINUTES, if it is set now, is from
-    then on the time after which an agent here counts as stale. If a passphrase can be asked for (or is in
-    MOOT_PASSPHRASE_FILE), your own key `operator` is made as well.
+    folder. Running it again changes nothing. If a passphrase can be asked for (or is in
+    MOOT_PASSPHRASE_FILE), your own key `operator` is made as well. BB_AGENT_STALE_MINUTES, if it
+    is set now, is from then on the time after which an agent here counts as stale.
 
     Examples:
       moot init

@@ -43,8 +43,9 @@ def reserving(
 ) -> Answer:
     """Reserve files or folders, all or none. `src/*` means the folder and all in it.
 
-    Scopes are named from the root of the worktree, wherever you stand. Refused, with the holder's name, if another agent holds any of it. What the living hold is
-    never taken; what the quiet hold only with --takeover-stale.
+    Scopes are named from the root of the worktree, wherever you stand. Refused, with the
+    holder's name, if another agent holds any of it. What the living hold is never taken; what
+    the quiet hold only with --takeover-stale.
 
     Examples:
       moot reserve src/auth
