@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "moot"
 TEXT_SUFFIXES = {".py", ".md", ".toml", ".sql", ".txt", ".json", ".jsonl", ".golden", ".yml", ""}
+FIVE = {"presence", "mail", "debate", "parliament", "trace"}
 CACHES = {".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"}
 OUTSIDE_OF_THE_TREE = CACHES | {".git", ".venv", "build", "dist"}
 
@@ -65,8 +66,9 @@ def modules() -> tuple[Module, ...]:
 
 @cache
 def protocols() -> frozenset[str]:
-    """Packages that hold a machine: five protocols one day, and the example."""
-    return frozenset(m.package for m in modules() if m.name == f"{m.package}.machine") - {"core"}
+    """The five, begun or not, and whatever else holds a machine."""
+    found = {module.package for module in modules() if module.name == f"{module.package}.machine"}
+    return frozenset(found | FIVE) - {"core"}
 
 
 @cache

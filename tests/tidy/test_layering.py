@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # One purpose, one place: who may import what is not ours.
 ONLY_IN: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("sqlite3", "apsw", "psycopg"), ("store", "keys.kept", "surfaces.cli.doctor")),
+    **dict.fromkeys(("sqlite3", "apsw", "psycopg"), ("store", "keys.kept")),
     **dict.fromkeys(("click", "rich"), ("surfaces",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "sse_starlette"), ("surfaces",)),
     **dict.fromkeys(("jinja2", "mcp", "watchfiles"), ("surfaces",)),

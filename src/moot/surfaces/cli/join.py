@@ -52,7 +52,9 @@ def join_answer(
         raise click.UsageError("--register and --adopt exclude each other")
     session = _Session(shell, scopes, work, asking=not non_interactive and shell.interactive())
     if register is not None:
-        return session.start(shell.actor(register), recommend.for_register(register))
+        if shell.acting not in (None, register):
+            shell.actor(register)
+        return session.start(register, recommend.for_register(register))
     if adopt is not None:
         require_own(shell, adopt)
         return session.go_on(adopt, recommend.for_adoption(adopt))

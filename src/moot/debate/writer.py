@@ -1,0 +1,256 @@
+"""Session text and entry text: strict when writing, and always read back before it is given out.
+
+Nothing here touches a file. `new_session` gives a whole file, `appended` what is to be added to
+the end of one; both are read and checked again first, so that only valid files are written and an
+entry says exactly what its author gave (A-35, A-36, A-65).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+import msgspec
+
+from moot.core.clock import Millis, to_text
+from moot.core.errors import Refused
+from moot.core.findings import Finding, errors
+from moot.debate.checker import Checked, check
+from moot.debate.course import Course
+from moot.debate.drafts import MARKER, Draft, flaws, tidied
+from moot.debate.machine import Phase
+from moot.debate.model import CLERKS, TITLE, YIELD, Odd, Rules, Status, TurnOrder
+from moot.debate.schema import KEYS
+from moot.debate.turns import due, position, standing
+from moot.debate.views import course_of
+
+
+class Addition(msgspec.Struct, frozen=True):
+    """What is to be appended, and where the entry stands."""
+
+    text: str
+    id: str
+    round: int
+    turn: int
+    findings: tuple[Finding, ...] = ()
+
+
+def stamp(moment: Millis) -> str:
+    """A time as the document writes it: without a fraction where it has none."""
+    return to_text(moment).replace(".000Z", "Z")
+
+
+def _refuse(code: str, message: str, hint: str, findings: Iterable[Finding] = ()) -> Refused:
+    return Refused(code, message, hint=hint, findings=findings)
+
+
+# A new session -----------------------------------------------------------------------------------
+
+
+def new_session(title: str, context: str, rules: Rules, session_id: str, created: Millis) -> str:
+    """The text of a session without entries; Refused if what is given does not make one."""
+    context = context.replace("\r\n", "\n").strip("\n")
+    if MARKER.search(context) or MARKER.search(title):
+        raise _refuse("marker_in_text", "a marker of the protocol may not stand here", _REWORD)
+    text = "\n".join(
+        (
+            "<!-- bounce-protocol: 0.1 -->",
+            f"<!-- created: {stamp(created)} -->",
+            f"<!-- session-id: {session_id} -->",
+            f"\n# {TITLE} {title.strip()}\n",
+            "## Protocol Rules\n\n```yaml",
+            *_settings(rules),
+            f"```\n\n## Context\n\n{context}\n\n## Dialogue\n",
+        )
+    )
+    made = check(text)
+    _require_valid(made)
+    said = made.document.section_text("Context").strip("\n")
+    unread = (said, made.document.name, made.known.rules) != (context, title.strip(), rules)
+    if unread or made.findings:
+        raise _refuse("injected_structure", "title or context would change the file", _REWORD,
+                      made.findings)  # fmt: skip
+    return text
+
+
+_REWORD = "no headings of level 1 or 2, no markers, every code block closed, one line of title"
+
+
+def _settings(rules: Rules) -> Iterable[str]:
+    values = msgspec.structs.asdict(rules)
+    yield "agents:"
+    yield from (f"  - {agent}" for agent in rules.agents)
+    for key in KEYS:
+        if key != "agents":
+            value = values[key.replace("-", "_")]
+            yield f"{key}: {_plain(value) if isinstance(value, Decimal) else value}"
+
+
+def _plain(value: Decimal) -> str:
+    text = f"{value:f}"
+    return text if "." in text else f"{text}.0"
+
+
+def _require_valid(made: Checked) -> None:
+    if not made.valid:
+        raise _refuse("invalid_session", made.findings[0].message, made.findings[0].hint,
+                      errors(made.findings))  # fmt: skip
+
+
+# An entry ----------------------------------------------------------------------------------------
+
+
+def entry_text(draft: Draft, id_: str, at: str, turn: int, round_: int) -> str:
+    """The entry as it stands in the file, its marker last (R5)."""
+    fields = "".join(f"{name}: {value}\n" for name, value in draft.fields())
+    body = f"{draft.body}\n\n" if draft.body else ""
+    return (
+        f"<!-- entry: {id_} -->\n<!-- turn: {turn} round: {round_} -->\n"
+        f"{at} [author: {draft.author}] [status: {draft.status.value}]\n"
+        f"{fields}\n{body}{YIELD}\n"
+    )
+
+
+def appended(
+    checked: Checked,
+    draft: Draft,
+    id_: str,
+    now: Millis,
+    *,
+    escape: bool = False,
+    after_end: bool = False,
+) -> Addition:
+    """What to append so that this draft becomes the next entry; Refused where the rules forbid."""
+    course = course_of(checked)
+    if checked.blocked:
+        raise _refuse("invalid_session", "the file has errors; nothing is appended to it",
+                      "`moot debate check FILE` says what to mend", errors(checked.findings))  # fmt: skip
+    draft = tidied(draft, escape)
+    found = flaws(draft, course.rules)
+    if found:
+        raise _refuse("invalid_entry", found[0].message, found[0].hint, found)
+    _require_turn(course, draft, now, after_end)
+    return written(checked, draft, id_, now)
+
+
+def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
+    """The draft as an addition, without asking whose turn it is: for the machine's own entries."""
+    course = course_of(checked)
+    round_, turn = _place(course)
+    text = _joined(checked, entry_text(draft, id_, stamp(now), turn, round_))
+    made = check(checked.document.text + text)
+    _require_read_back(checked, made, draft)
+    new = made.findings[len(checked.findings) :] if made.findings else ()
+    return Addition(text, id_, round_, turn, tuple(one for one in new if one.where == id_))
+
+
+def _place(course: Course) -> tuple[int, int]:
+    """A-27: what follows the end stands in the same round."""
+    round_, turn = position(course)
+    return (round_, turn + 1) if course.phase.ended else (round_, turn)
+
+
+def _joined(checked: Checked, entry: str) -> str:
+    """One blank line above, in the file's own line ends (A-38)."""
+    text = checked.document.text
+    gap = "" if text.endswith(("\n\n", "\r\n\r\n")) else "\n" if text.endswith("\n") else "\n\n"
+    crlf = any(one.kind is Odd.CRLF for one in checked.document.odd)
+    return (gap + entry).replace("\n", "\r\n") if crlf else gap + entry
+
+
+def _require_read_back(before: Checked, made: Checked, draft: Draft) -> None:
+    """The file must say what it said, and then exactly this."""
+    last = made.document.entries[-1] if made.document.entries else None
+    one_more = len(made.document.entries) == len(before.document.entries) + 1
+    if last is None or not one_more or not last.yielded or not made.valid and before.valid:
+        raise _refuse("injected_structure", "the entry would change the file's structure",
+                      _BODY, errors(made.findings))  # fmt: skip
+    said = tuple((field.name, field.value) for field in last.fields)
+    if (last.author, last.body.replace("\r\n", "\n"), said) != (
+        draft.author, draft.body, tuple(draft.fields())
+    ) or last.odd:  # fmt: skip
+        mine = tuple(one for one in made.findings if one.where == last.id)
+        raise _refuse("injected_structure", "the entry would not be read as it was given",
+                      _BODY, mine)  # fmt: skip
+
+
+_BODY = "no headings of level 1 or 2 in the body, and every code block and comment closed"
+
+
+def _require_turn(course: Course, draft: Draft, now: Millis, after_end: bool) -> None:
+    rules, here = course.rules, standing(course, now)
+    author = draft.author
+    if author in CLERKS and author not in rules.agents:
+        if not here.phase.ended:
+            raise _refuse("unknown_agent", f"{author} may speak only after the end (R18)",
+                          f"the agents are {', '.join(rules.agents)}")  # fmt: skip
+        return
+    if author not in rules.agents:
+        raise _refuse("unknown_agent", f"{author} is not one of the agents (R12)",
+                      f"the agents are {', '.join(rules.agents)}")  # fmt: skip
+    if here.phase.ended:
+        _require_allowed_end(here.phase, after_end)
+        return
+    if here.open is not None and rules.turn_order is not TurnOrder.FREE_FORM:
+        raise _refuse("entry_open", f"{here.open.author} has not yielded its entry (R6)",
+                      "wait for its <!-- yield -->")  # fmt: skip
+    if here.phase is Phase.WAITING_HUMAN:
+        raise _refuse("waiting_human", "the turn timed out; the session waits for its operator",
+                      "the operator lets it go on: `moot debate resume FILE --late`, or --skip")  # fmt: skip
+    may = here.may_speak or due(course)
+    if author not in may:
+        raise _refuse("wrong_speaker", f"it is not {author}'s turn", f"next: {', '.join(may)}")
+
+
+def _require_allowed_end(phase: Phase, after_end: bool) -> None:
+    """A-28: the last round is a hard limit; after another end one may insist."""
+    if phase is Phase.MAX_ROUNDS or not after_end:
+        hint = "begin a new session" if phase is Phase.MAX_ROUNDS else "--after-end if you must"
+        raise _refuse("session_ended", f"the session has ended ({phase.value})", hint)
+
+
+# The machine's own entries -----------------------------------------------------------------------
+
+
+def placeholder(rules: Rules, agent: str) -> Draft:
+    """EX-5's shape for a turn that was skipped (A-25): honest about who wrote it."""
+    return Draft(
+        author=agent,
+        stance="defer",
+        confidence="0.0",
+        summary="Turn timed out. Escalation policy applied: turn skipped per timeout-skip rule.",
+        body=_note(rules, agent, "this turn was skipped"),
+        status=Status.CLOSED,
+    )
+
+
+def default_action(rules: Rules, agent: str) -> Draft:
+    """A-57: a neutral entry, which can create no consensus."""
+    return Draft(
+        author=agent,
+        stance="neutral",
+        confidence="0.0",
+        summary="Turn timed out. Escalation policy applied: default-action.",
+        body=_note(rules, agent, "a neutral entry stands in for this turn"),
+        status=Status.CLOSED,
+    )
+
+
+def _note(rules: Rules, agent: str, what: str) -> str:
+    return (
+        f"*[This entry was generated by the orchestrator: {agent} was silent for more than the "
+        f"{rules.turn_timeout}-second turn-timeout. Under the `{rules.escalation.value}` policy "
+        f"{what}, and the session goes on.]*\n\n<!-- generated-by: orchestrator -->"
+    )
+
+
+def closing(reason: str) -> Draft:
+    """R17c: the operator ends the session; `system` writes it on their behalf (A-26)."""
+    return Draft(
+        author="system",
+        stance="neutral",
+        confidence="0.0",
+        summary="Session closed by the operator.",
+        body=f"Session closed by the operator: {reason}\n\n<!-- session-end: by the operator -->",
+        status=Status.CLOSED,
+    )

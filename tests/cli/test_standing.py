@@ -1,0 +1,152 @@
+"""Where a presence command stands: submodules, subfolders, relative homes, odd and lost folders."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.project import MOOT, Project
+from tests.cli.test_presence import as_, git, held
+
+
+@pytest.fixture
+def shop(bare: Project) -> Project:
+    git(bare.root, "init", "-q", "-b", "main")
+    (bare.root / "src").mkdir()
+    (bare.root / "src" / "a.py").write_text("a")
+    git(bare.root, "add", ".")
+    git(bare.root, "commit", "-q", "-m", "first")
+    bare.ok("init")
+    bare.ok("join", "--register", "amber-otter")
+    bare.ok("join", "--register", "teal-crane")
+    return bare
+
+
+def test_a_submodule_is_part_of_its_project(shop: Project, tmp_path: Path) -> None:
+    """The same file has one name, whether it is reserved here or edited under a hook's eyes."""
+    library = tmp_path / "library"
+    library.mkdir()
+    git(library, "init", "-q", "-b", "trunk")
+    git(library, "commit", "-q", "--allow-empty", "-m", "first")
+    allowed = ("-c", "protocol.file.allow=always")
+    git(shop.root, *allowed, "submodule", "add", "-q", str(library), "lib")
+    shop.ok(*as_("amber-otter", "reserve", "lib/x.c"), cwd=shop.root / "lib")
+    assert held(shop) == [("lib/x.c", "amber-otter")]
+    check = ("guard", "check", "x.c", "--agent", "teal-crane")
+    assert shop.json(*check, cwd=shop.root / "lib").data["allowed"] is False
+
+
+@pytest.mark.parametrize("home", [".", ".moot"])
+def test_a_home_may_be_named_from_here(shop: Project, home: str) -> None:
+    shop.ok("--home", home, *as_("amber-otter", "reserve", "src/*"))
+    shop.ok(*as_("amber-otter", "reserve", "docs"), MOOT_HOME=home)
+    assert [scope for scope, _ in held(shop)] == ["docs", "src/*"]
+    code = "import os; print(os.environ['MOOT_HOME'])"
+    done = shop.spawn("--home", home, "run", "--", sys.executable, "-c", code)
+    assert done.out == f"{shop.root / '.moot'}\n"
+
+
+def test_a_scope_meant_from_a_subfolder_is_remarked_on(shop: Project) -> None:
+    below = shop.root / "src"
+    data = shop.ok(*as_("amber-otter", "reserve", "a.py"), cwd=below)
+    (finding,) = data["findings"]
+    assert finding["code"] == "named_from_the_root"
+    assert "src/a.py" in finding["hint"]
+    assert (
+        shop.ok(*as_("amber-otter", "reserve", "src/a.py"), cwd=shop.root / "src")["findings"] == []
+    )
+
+
+@pytest.mark.parametrize("words", [("status",), ("--as", "amber-otter", "reserve", "a")])
+def test_a_folder_that_is_gone_is_said(shop: Project, words: tuple[str, ...]) -> None:
+    gone = shop.root / "gone"
+    gone.mkdir()
+    script = f'cd {gone} && rmdir {gone} && exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *MOOT, "--json", *words],
+        env=shop.env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert b'"no_folder"' in done.stdout
+
+
+def test_a_detached_head_is_work_without_a_name(shop: Project) -> None:
+    git(shop.root, "checkout", "-q", "--detach")
+    said = ("--subject", "s", "--summary", "s", "--next-action", "n")
+    words = as_("amber-otter", "handoff", "teal-crane", *said)
+    assert shop.refused(*words) == ("work_required", 1)
+    assert shop.ok(*words, "--work", "T-7")["event"]["bead_id"] == "T-7"
+    (lease,) = shop.ok(*as_("amber-otter", "reserve", "a"))["reserved"]
+    assert lease["work"] is None
+
+
+def test_without_git_the_folder_itself_is_the_project(bare: Project) -> None:
+    bare.ok("init")
+    below = bare.root / "deep" / "down"
+    below.mkdir(parents=True)
+    bare.ok("join", "--register", "amber-otter", "--scope", "deep/x", cwd=below)
+    assert held(bare) == [("deep/x", "amber-otter")]
+    refused = bare.json("join", "--adopt", "amber-otter", cwd=below)
+    assert refused.error["code"] == "adoption_rejected"
+    assert "not a git repository" in refused.error["findings"][0]["message"]
+
+
+def test_a_bare_repository_has_one_workspace_for_its_worktrees(
+    shop: Project, tmp_path: Path
+) -> None:
+    store, tree = tmp_path / "store.git", tmp_path / "tree"
+    git(tmp_path, "clone", "-q", "--bare", str(shop.root), str(store))
+    git(store, "worktree", "add", "-q", str(tree), "main")
+    shop.ok("init", cwd=store)
+    shop.ok("join", "--register", "amber-otter", "--scope", "src", cwd=tree)
+    refused = shop.refused("join", "--register", "teal-crane", "--scope", "src/a.py", cwd=store)
+    assert refused == ("reservation_conflict", 1)
+
+
+def test_paths_with_blanks_and_letters_of_the_world_are_kept(shop: Project) -> None:
+    scopes = ["naïve/日本語 file.txt", "sp ace/x", "a\\b"]
+    shop.ok(*as_("amber-otter", "reserve", *scopes))
+    assert sorted(scope for scope, _ in held(shop)) == sorted(scopes)
+
+
+def test_a_scope_that_is_not_utf8_is_no_scope(shop: Project) -> None:
+    assert shop.refused(*as_("amber-otter", "reserve", "f\udcffx")) == ("bad_scope", 1)
+
+
+def test_an_unfinished_file_may_have_any_name(shop: Project) -> None:
+    """Its name is no UTF-8, and the evidence goes on record: the adoption must not break on it."""
+    shop.ok(*as_("amber-otter", "reserve", "src/*"))
+    (shop.root / "src" / "f\udcffx").write_text("unfinished")
+    data = shop.ok("join", "--adopt", "amber-otter")
+    assert "src/f\\xffx" in data["event"]["payload"]["evidence"]
+
+
+def test_a_folder_that_is_not_utf8_is_still_answered_in_json(tmp_path: Path) -> None:
+    odd = tmp_path / "b\udcffd"
+    odd.mkdir()
+    project = Project(odd, tmp_path / "keys")
+    project.ok("init")
+    assert project.ok("status")["workspace"] == str(odd / ".moot")
+    assert project.refused("join", "--register", "amber-otter") == ("bad_root", 1)
+    assert project.ok("agent", "list")["agents"] == []
+
+
+@pytest.mark.requirement("OPR-020")
+def test_the_stale_time_of_a_workspace_is_set_when_it_is_made(bare: Project) -> None:
+    bare.env["MOOT_CLOCK"] = "2026-02-18T12:00:00Z"
+    bare.ok("init", BB_AGENT_STALE_MINUTES="5")
+    for name in ("amber-otter", "teal-crane"):
+        bare.ok("join", "--register", name)
+    bare.ok(*as_("amber-otter", "reserve", "src"))
+    words = as_("teal-crane", "reserve", "src", "--takeover-stale")
+    bare.env["BB_AGENT_STALE_MINUTES"] = "5"
+    soon, late = ({"MOOT_CLOCK": f"2026-02-18T12:{at}Z"} for at in ("04:59.999", "05:00"))
+    assert bare.refused(*words, **soon) == ("reservation_conflict", 1)
+    (lost,) = bare.ok(*words, **late)["taken_over"]
+    assert lost["status"] == "taken_over"
