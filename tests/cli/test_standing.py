@@ -35,7 +35,7 @@ def test_a_submodule_is_part_of_its_project(shop: Project, tmp_path: Path) -> No
     git(shop.root, *allowed, "submodule", "add", "-q", str(library), "lib")
     shop.ok(*as_("amber-otter", "reserve", "lib/x.c"), cwd=shop.root / "lib")
     assert held(shop) == [("lib/x.c", "amber-otter")]
-    check = ("guard", "check", "x.c", "--agent", "teal-crane")
+    check = ("guard", "check", "lib/x.c", "--agent", "teal-crane")
     assert shop.json(*check, cwd=shop.root / "lib").data["allowed"] is False
 
 

@@ -43,11 +43,14 @@ _VARIES = (
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
     (re.compile(r"\b[0-9a-f]{8}(?=…|\b)"), "KEY"),
     (re.compile(r"(?<!\S)/\S*/(?=(\.moot|keys)\b)"), "PATH/"),
+    (re.compile(r"\b\d+(\.\d+)? s ago"), "AGE ago"),
+    (re.compile(r"\bproto_\d{8}_"), "proto_DAY_"),
+    (re.compile(r"\b\d+ bytes"), "SIZE bytes"),
 )
 
 
 def comparable(text: str) -> str:
-    """Times, fingerprints, hashes, key ids and the folders above `.moot` and `keys` as words.
+    """Times, ages, days, sizes, fingerprints, hashes, key ids, folders above `.moot` and `keys`.
 
     White space at the ends of lines and of the whole does not count; all else does.
     """
@@ -64,11 +67,15 @@ def shop(tmp_path: Path) -> Path:
     return place
 
 
+_WHO, _WHAT = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
+
+
 def _environment(place: Path) -> dict[str, str]:
     return {
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(place.parent),
         "GIT_CONFIG_NOSYSTEM": "1",
+        **{f"GIT_{who}_{what}": "you@example.invalid" for who in _WHO for what in _WHAT},
         "LC_ALL": "C.UTF-8",
     }
 

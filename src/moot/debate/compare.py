@@ -116,7 +116,8 @@ def dialogue_modified(old: Document, new: Document) -> Iterator[Breach]:
 
 
 APPEND_ONLY: Final = (
-    Norm("R1", "entry_modified", "an entry that was yielded was changed", entry_modified, _NEW_FILE),
+    Norm("R1", "entry_modified", "an entry that was yielded was changed", entry_modified,
+         _NEW_FILE),
     Norm("R1", "entry_deleted", "an entry that was yielded is gone", entry_deleted, _NEW_FILE),
     Norm("R2", "entry_inserted", "an entry was put between others", entry_inserted,
          "new entries go to the end"),

@@ -63,9 +63,11 @@ def tidied(draft: Draft, escape: bool = False) -> Draft:
 def flaws(draft: Draft, rules: Rules) -> list[Finding]:
     """Everything that forbids this draft in a session with these rules."""
     found = [*_missing(draft, rules), *_votes(draft), *_breaks(draft), *_summary(draft)]
-    for name in ("author", *FIELDS, "body"):
-        if MARKER.search(getattr(draft, name)):
-            found.append(_flaw("R20", "marker_in_text", f"{name} holds a marker", name, _ESCAPE))
+    found += [
+        _flaw("R20", "marker_in_text", f"{name} holds a marker", name, _ESCAPE)
+        for name in ("author", *FIELDS, "body")
+        if MARKER.search(getattr(draft, name))
+    ]
     if re.search(r"[\[\]\s]", draft.author) or not draft.author:
         found.append(_flaw("4.3", "bad_author", repr(draft.author), "author", "a listed name"))
     if re.search(r"\r", draft.body):

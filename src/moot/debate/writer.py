@@ -123,14 +123,18 @@ def appended(
     """What to append so that this draft becomes the next entry; Refused where the rules forbid."""
     course = course_of(checked)
     if checked.blocked:
-        raise _refuse("invalid_session", "the file has errors; nothing is appended to it",
-                      "`moot debate check FILE` says what to mend", errors(checked.findings))  # fmt: skip
+        said, hint = "the file has errors; nothing is appended to it", _MEND
+        raise _refuse("invalid_session", said, hint, errors(checked.findings))
     draft = tidied(draft, escape)
     found = flaws(draft, course.rules)
     if found:
         raise _refuse("invalid_entry", found[0].message, found[0].hint, found)
     _require_turn(course, draft, now, after_end)
     return written(checked, draft, id_, now)
+
+
+_MEND = "`moot debate check FILE` says what to mend"
+_OPERATOR = "the operator lets it go on: `moot debate resume FILE --late`, or --skip"
 
 
 def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
@@ -140,8 +144,7 @@ def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
     text = _joined(checked, entry_text(draft, id_, stamp(now), turn, round_))
     made = check(checked.document.text + text)
     _require_read_back(checked, made, draft)
-    new = made.findings[len(checked.findings) :] if made.findings else ()
-    return Addition(text, id_, round_, turn, tuple(one for one in new if one.where == id_))
+    return Addition(text, id_, round_, turn, tuple(f for f in made.findings if f.where == id_))
 
 
 def _place(course: Course) -> tuple[int, int]:
@@ -162,16 +165,16 @@ def _require_read_back(before: Checked, made: Checked, draft: Draft) -> None:
     """The file must say what it said, and then exactly this."""
     last = made.document.entries[-1] if made.document.entries else None
     one_more = len(made.document.entries) == len(before.document.entries) + 1
-    if last is None or not one_more or not last.yielded or not made.valid and before.valid:
-        raise _refuse("injected_structure", "the entry would change the file's structure",
-                      _BODY, errors(made.findings))  # fmt: skip
-    said = tuple((field.name, field.value) for field in last.fields)
-    if (last.author, last.body.replace("\r\n", "\n"), said) != (
-        draft.author, draft.body, tuple(draft.fields())
-    ) or last.odd:  # fmt: skip
+    kept_valid = made.valid or not before.valid
+    if last is None or not (one_more and last.yielded and kept_valid):
+        said = "the entry would change the file's structure"
+        raise _refuse("injected_structure", said, _BODY, errors(made.findings))
+    fields = tuple((field.name, field.value) for field in last.fields)
+    reads = (last.author, last.body.replace("\r\n", "\n"), fields)
+    if reads != (draft.author, draft.body, tuple(draft.fields())) or last.odd:
         mine = tuple(one for one in made.findings if one.where == last.id)
-        raise _refuse("injected_structure", "the entry would not be read as it was given",
-                      _BODY, mine)  # fmt: skip
+        said = "the entry would not be read as it was given"
+        raise _refuse("injected_structure", said, _BODY, mine)
 
 
 _BODY = "no headings of level 1 or 2 in the body, and every code block and comment closed"
@@ -195,8 +198,8 @@ def _require_turn(course: Course, draft: Draft, now: Millis, after_end: bool) ->
         raise _refuse("entry_open", f"{here.open.author} has not yielded its entry (R6)",
                       "wait for its <!-- yield -->")  # fmt: skip
     if here.phase is Phase.WAITING_HUMAN:
-        raise _refuse("waiting_human", "the turn timed out; the session waits for its operator",
-                      "the operator lets it go on: `moot debate resume FILE --late`, or --skip")  # fmt: skip
+        said = "the turn timed out; the session waits for its operator"
+        raise _refuse("waiting_human", said, _OPERATOR)
     may = here.may_speak or due(course)
     if author not in may:
         raise _refuse("wrong_speaker", f"it is not {author}'s turn", f"next: {', '.join(may)}")

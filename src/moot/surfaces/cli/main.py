@@ -39,6 +39,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "event": Entry(f"{_CLI}.event:event", "between agents: handoff, blocked, list, accept"),
         "hook": Entry(f"{_CLI}.hook:hook", "stop a coding tool before it edits what another holds"),
         "guard": Entry(f"{_CLI}.guard:guard", "may an agent write there?"),
+        "debate": Entry(f"{_CLI}.debate:debate", "argue in turns in one file; do we agree?"),
     },
     "The record": {
         "ledger": Entry(f"{_CLI}.ledger:ledger", "log, verify, export, backup, doctor, ..."),

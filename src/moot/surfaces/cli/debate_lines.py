@@ -1,0 +1,98 @@
+"""What `moot debate` says to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from moot.core.findings import Finding
+from moot.surfaces.cli.answer import finding_line, paint, table, visible
+
+if TYPE_CHECKING:
+    from moot.debate.checker import Checked
+
+_WORDS = {
+    "not-started": "not started",
+    "active": "going on",
+    "entry-open": "an entry is being written",
+    "waiting-human": "timed out; waits for its operator",
+    "ended:consensus": "ended by consensus",
+    "ended:deadlock": "ended in deadlock: everyone deferred",
+    "ended:max-rounds": "ended after the last round",
+    "ended:closed-by-operator": "closed by its operator",
+}
+
+
+def check(file: Path, checked: Checked) -> Iterable[str]:
+    word = paint("valid", "green") if checked.valid else paint("invalid", "red")
+    yield f"{file}: {word}, {checked.entries} entries"
+    yield from map(finding_line, checked.findings)
+
+
+def status(data: dict[str, Any]) -> Iterable[str]:
+    yield f"{paint(visible(data['title']), 'bold')}: {_WORDS[data['state']]}"
+    if data["ended_at_round"]:
+        yield f"ended in round {data['ended_at_round']}"
+    elif data["open_entry"]:
+        yield f"{data['open_entry']['author']} is writing; time until {data['deadline']}"
+    else:
+        who = ", ".join(data["may_speak"]) or "nobody until the operator acts"
+        late = ", which has passed" if data["timed_out"] else ""
+        yield f"round {data['round']} turn {data['turn']}: {who}, until {data['deadline']}{late}"
+    yield from _positions(data["entries"])
+    yield _verdict(data["consensus"])
+
+
+def _positions(entries: Sequence[dict[str, Any]]) -> Iterable[str]:
+    if entries:
+        rows = [
+            (f"{e['round']}.{e['turn']}", e["author"], e["stance"] or "-", _sure(e), e["summary"])
+            for e in entries
+        ]
+        yield from table(rows, ("turn", "author", "stance", "sure", "in short"))
+
+
+def _sure(entry: dict[str, Any]) -> str:
+    return "-" if entry["confidence"] is None else f"{entry['confidence']:g}"
+
+
+def _verdict(data: dict[str, Any]) -> str:
+    score = "none" if data["score"] is None else f"{data['score']:.4g}"
+    where = f"round {data['round']}" if data["round"] else "no round yet"
+    kind = ", still running" if data["provisional"] and data["round"] else ""
+    colour = "green" if data["reached"] else "yellow"
+    outcome = paint(data["outcome"], colour)
+    return f"{outcome}: {data['mode']}, score {score} of {data['threshold']:g} ({where}{kind})"
+
+
+def consensus(data: dict[str, Any]) -> Iterable[str]:
+    yield _verdict(data)
+    for kind in ("approvers", "rejecters", "neutral", "deferred", "missing"):
+        if data[kind]:
+            yield f"  {kind}: {', '.join(data[kind])}"
+    if data["deferred"]:
+        counted = "none" if data["score_all_agents"] is None else f"{data['score_all_agents']:.4g}"
+        yield f"  with those who deferred counted: {counted}"
+    if data["blocked"]:
+        yield "  the file has errors: `moot debate check FILE`"
+    yield from (f"  {finding['severity']}: {finding['message']}" for finding in data["findings"])
+
+
+def compared(old: Path, new: Path, found: Sequence[Finding]) -> Iterable[str]:
+    if not found:
+        yield f"{paint('ok', 'green')}: {new} is {old} with nothing changed, at most appended to"
+    yield from map(finding_line, found)
+
+
+def made(data: dict[str, Any]) -> Iterable[str]:
+    first = data["agents"][0]
+    yield f"{data['file']}: a session of {', '.join(data['agents'])}"
+    yield f"  {paint('next:', 'bold')} moot debate add {data['file']} --author {first} --stance ..."
+
+
+def added(data: dict[str, Any]) -> Iterable[str]:
+    yield f"round {data['round']} turn {data['turn']}: {data['author']} has spoken"
+    yield f"{_WORDS[data['state']]}" + (f"; next: {data['next']}" if data["next"] else "")
+    for finding in data["findings"]:
+        yield f"  {finding['severity']} {finding['rule']}: {finding['message']}"
