@@ -159,3 +159,59 @@ def test_an_unknown_option_is_wrong_usage_and_nothing_runs(shop: Project) -> Non
     done = shop.spawn("run", "--json", "--nmae", "amber-otter", "--", PYTHON, "-c", "print(1)")
     assert (done.code, done.error["code"]) == (2, "usage")
     assert shop.ok("status")["agents"] == []
+
+
+def test_with_json_one_envelope_stands_on_stdout(shop: Project) -> None:
+    done = shop.spawn("run", "--json", "--", PYTHON, "-c", "print('hello'); raise SystemExit(3)")
+    assert (done.code, done.data["exit_status"]) == (3, 3)
+    assert "hello\n" in done.err
+
+
+def test_a_run_inside_a_run_has_a_name_of_its_own(shop: Project) -> None:
+    show = "import os; print(os.environ['MOOT_AGENT'])"
+    inner = (*MOOT, "run", "--name", "teal-crane", "--reserve", "src", "--", PYTHON, "-c", show)
+    done = shop.spawn("run", "--name", "amber-otter", "--", *inner)
+    assert (done.code, done.out) == (0, "teal-crane\n")
+    assert [status_of(shop, name) for name in ("amber-otter", "teal-crane")] == ["retired"] * 2
+    assert shop.ok("scope", "list")["reservations"] == []
+
+
+def test_closed_streams_are_the_programs_to_judge(shop: Project) -> None:
+    words = [*MOOT, "run", "--name", "amber-otter", "--", PYTHON, "-c", "raise SystemExit(5)"]
+    script = 'exec "$@" <&- >&- 2>&-'
+    done = subprocess.run(["sh", "-c", script, "sh", *words], cwd=shop.root, env=shop.env)
+    assert done.returncode == 5
+    assert status_of(shop, "amber-otter") == "retired"
+
+
+def test_ctrl_backslash_does_not_end_us_before_the_program(shop: Project) -> None:
+    script = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGQUIT, lambda *_: sys.exit(9))\n"
+        "print('ready', flush=True)\n"
+        "signal.pause()\n"
+    )
+    words = [*MOOT, "run", "--name", "amber-otter", "--", PYTHON, "-c", script]
+    running = subprocess.Popen(
+        words, cwd=shop.root, env=shop.env, stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"ready\n"
+    os.killpg(running.pid, signal.SIGQUIT)
+    assert running.wait(60) == 9
+    running.stdout.close()
+    assert status_of(shop, "amber-otter") == "retired"
+
+
+def test_a_signal_that_comes_early_waits_for_the_program(shop: Project) -> None:
+    """Sent as soon as the name is given, before or after the program starts: never lost."""
+    words = [*MOOT, "run", "--name", "amber-otter", "--", PYTHON, "-c", "input()"]
+    running = subprocess.Popen(
+        words, cwd=shop.root, env=shop.env, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert running.stderr is not None
+    assert b"amber-otter works here" in running.stderr.readline()
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(60) == 128 + signal.SIGTERM
+    running.communicate()
+    assert status_of(shop, "amber-otter") == "retired"
