@@ -48,6 +48,13 @@ SUCCEEDS: dict[str, Words] = {
     "hook.install": ("hook", "install", "claude"),
     "hook.uninstall": ("hook", "uninstall", "claude"),
     "guard.check": ("guard", "check", "src/auth.py"),
+    "debate.new": ("debate", "new", "d.md", "--title", "Why?", "--agents", "one-fox,two-hen"),
+    "debate.check": (),  # these need a session: tests/debate
+    "debate.status": (),
+    "debate.consensus": (),
+    "debate.compare": (),
+    "debate.add": (),
+    "debate.summary": (),
     "ledger.log": ("ledger", "log", LIST),
     "ledger.verify": ("ledger", "verify"),
     "ledger.doctor": ("ledger", "doctor"),
@@ -93,7 +100,10 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "demo": ("demo_exists", 1, ("demo", "--out", "stage")),
 }
 
-NEEDS_NO_WORKSPACE = {"init", "demo", "completion", "scope.compare"}
+NEEDS_NO_WORKSPACE = {
+    *("init", "demo", "completion", "scope.compare"),
+    *(name for name in SUCCEEDS if name.startswith("debate.")),
+}
 SPEAKS = {"run"}  # its own remarks go to standard error: the rest is the program's that it runs
 
 

@@ -1,0 +1,168 @@
+"""Sessions of every shape that the document shows, as a whole: valid or not, and how they end."""
+
+from __future__ import annotations
+
+import pytest
+from tests.debate.sessions import (
+    ALONE,
+    EARLY,
+    FREE,
+    INVALID,
+    SKIPPED,
+    SUPERVISED,
+    TWO_ROUNDS,
+    VALID,
+    entry,
+    found,
+    session,
+)
+
+from moot.core.findings import errors
+from moot.debate.checker import check
+from moot.debate.consensus import verdict
+from moot.debate.machine import Phase
+from moot.debate.turns import standing
+from moot.debate.views import consensus_data, status_data
+
+
+@pytest.mark.requirement("BNC-171")
+@pytest.mark.parametrize("name", VALID)
+def test_a_valid_shape_has_no_error(name: str) -> None:
+    assert errors(check(VALID[name]).findings) == ()
+
+
+@pytest.mark.requirement("BNC-149")
+@pytest.mark.requirement("BNC-150")
+@pytest.mark.requirement("BNC-151")
+@pytest.mark.requirement("BNC-152")
+@pytest.mark.requirement("BNC-153")
+@pytest.mark.requirement("BNC-154")
+@pytest.mark.requirement("BNC-155")
+@pytest.mark.requirement("BNC-156")
+@pytest.mark.parametrize("name", INVALID)
+def test_an_invalid_shape_breaks_exactly_its_rule(name: str) -> None:
+    text, rule, code = INVALID[name]
+    wrong = errors(check(text).findings)
+    assert [(one.rule, one.code) for one in wrong] == [(rule, code)]
+    assert wrong[0].hint
+
+
+def test_the_stance_that_was_meant_is_in_the_hint() -> None:
+    (wrong,) = errors(check(INVALID["fifth stance"][0]).findings)
+    assert "approve" in wrong.hint
+    assert wrong.line == 35
+
+
+@pytest.mark.requirement("BNC-140")
+@pytest.mark.requirement("BNC-046")
+@pytest.mark.requirement("BNC-120")
+def test_one_agent_alone_ends_with_its_only_round_and_without_a_vote() -> None:
+    checked = check(ALONE)
+    data = status_data(checked)
+    assert (data["state"], data["ended_at_round"]) == ("ended:max-rounds", 1)
+    assert (data["consensus"]["outcome"], data["consensus"]["reached"]) == ("disabled", False)
+    assert checked.document.entries[0].body.count("###") == 2
+
+
+@pytest.mark.requirement("BNC-046")
+def test_a_threshold_of_zero_is_never_reached_even_if_all_approve() -> None:
+    text = session(entry(1, "red-fox"), agents=("red-fox",), consensus_threshold="0.0")
+    assert consensus_data(check(text))["outcome"] == "disabled"
+
+
+@pytest.mark.requirement("BNC-141")
+@pytest.mark.requirement("BNC-121")
+@pytest.mark.requirement("BNC-014")
+def test_two_agents_agree_in_the_second_round() -> None:
+    checked = check(TWO_ROUNDS)
+    first, second = (consensus_data(checked, number) for number in (1, 2))
+    assert (first["reached"], first["approvers"], first["neutral"]) == (
+        False,
+        ["red-fox"],
+        ["blue-hen"],
+    )
+    assert (second["reached"], second["score"]) == (True, 0.825)
+    assert checked.course is not None
+    assert (checked.course.phase, checked.course.ended_at_round) == (Phase.CONSENSUS, 2)
+
+
+@pytest.mark.requirement("BNC-142")
+@pytest.mark.requirement("BNC-134")
+@pytest.mark.requirement("BNC-048")
+@pytest.mark.requirement("BNC-118")
+def test_free_speech_has_no_order_and_a_score_on_the_threshold_is_enough() -> None:
+    checked = check(FREE)
+    assert found(checked) == []
+    data = consensus_data(checked)
+    assert (data["score"], data["threshold"], data["reached"]) == (0.6, 0.6, True)
+
+
+@pytest.mark.requirement("BNC-143")
+@pytest.mark.requirement("BNC-124")
+def test_the_first_round_that_agrees_ends_the_session_and_later_entries_are_warned_of() -> None:
+    checked = check(EARLY)
+    assert found(checked) == [("warning", "R18", "after_end")] * 2
+    assert checked.valid
+    data = status_data(checked)
+    assert (data["state"], data["ended_at_round"]) == ("ended:consensus", 1)
+    assert consensus_data(checked, 1)["score"] == 0.79
+    assert consensus_data(checked, 2)["score"] == 0.9
+
+
+@pytest.mark.requirement("BNC-144")
+@pytest.mark.requirement("BNC-137")
+@pytest.mark.requirement("BNC-147")
+def test_a_skipped_turn_leaves_the_denominator_and_both_numbers_are_shown() -> None:
+    checked = check(SKIPPED)
+    assert {severity for severity, _, _ in found(checked)} == {"info"}
+    data = consensus_data(checked)
+    assert (data["score"], data["reached"], data["deferred"]) == (0.775, True, ["cow"])
+    assert data["score_all_agents"] == pytest.approx(0.516667, abs=1e-6)
+    assert data["reached_all_agents"] is False
+    status = status_data(checked)
+    assert [one["placeholder"] for one in status["entries"]] == [False] * 5 + [True]
+    assert checked.document.entries[5].said("summary").endswith("applied: turn skipped.")
+
+
+@pytest.mark.requirement("BNC-148")
+@pytest.mark.requirement("BNC-041")
+@pytest.mark.requirement("BNC-087")
+def test_a_supervisor_may_speak_twice_and_names_who_is_next() -> None:
+    checked = check(SUPERVISED)
+    assert found(checked) == []
+    assert checked.course is not None
+    here = standing(checked.course)
+    assert (here.next, here.round, here.turn) == ("platform", 1, 4)
+    data = consensus_data(checked)
+    assert (data["provisional"], data["reached"], data["missing"]) == (True, False, ["platform"])
+
+
+@pytest.mark.requirement("BNC-157")
+def test_the_bare_template_is_no_session_and_does_no_harm() -> None:
+    template = (
+        "<!-- bounce-protocol: 0.1 -->\n<!-- created: [ISO-8601 datetime] -->\n"
+        "<!-- session-id: [UUID v4] -->\n\n# Bounce Session: [session-name]\n\n## Dialogue\n\n"
+        "<!-- entry: [UUID v4] -->\n<!-- turn: [N] round: [M] -->\n"
+        "[ISO-8601 datetime] [author: agent-name] [status: open|in_progress|closed|yield]\n"
+        "stance: [approve|reject|neutral|defer]\nconfidence: [0.0-1.0]\n\n<!-- yield -->\n"
+    )
+    checked = check(template)
+    assert not checked.valid
+    assert checked.course is None
+
+
+@pytest.mark.requirement("BNC-004")
+@pytest.mark.requirement("BNC-007")
+@pytest.mark.requirement("BNC-011")
+def test_the_text_alone_gives_everything() -> None:
+    first, again = check(TWO_ROUNDS.encode()), check(TWO_ROUNDS)
+    assert status_data(first) == status_data(again)
+    assert first.document.session_id == again.document.session_id != ""
+
+
+def test_the_verdict_is_the_same_from_the_votes_alone() -> None:
+    course = check(SKIPPED).course
+    assert course is not None
+    latest = course.latest_complete
+    assert latest is not None
+    assert verdict(course.rules, latest.votes) == latest.verdict(course.rules)
