@@ -186,7 +186,7 @@ VALID = {
     "supervised": SUPERVISED,
 }
 
-# The seven invalid shapes, with the one rule and code each of them breaks --------------------------
+# The seven invalid shapes, each with the one rule and code it breaks ------------------------------
 
 _TWO_LINES = f"<!-- bounce-protocol: 0.1 -->\n<!-- created: {CREATED} -->\n"
 INVALID: dict[str, tuple[str, str, str]] = {

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import pytest
+
+from moot.core.findings import errors
+from moot.debate.checker import check
+from moot.debate.consensus import verdict
+from moot.debate.machine import Phase
+from moot.debate.turns import standing
+from moot.debate.views import consensus_data, status_data
 from tests.debate.sessions import (
     ALONE,
     EARLY,
@@ -16,13 +23,6 @@ from tests.debate.sessions import (
     found,
     session,
 )
-
-from moot.core.findings import errors
-from moot.debate.checker import check
-from moot.debate.consensus import verdict
-from moot.debate.machine import Phase
-from moot.debate.turns import standing
-from moot.debate.views import consensus_data, status_data
 
 
 @pytest.mark.requirement("BNC-171")
@@ -48,9 +48,10 @@ def test_an_invalid_shape_breaks_exactly_its_rule(name: str) -> None:
 
 
 def test_the_stance_that_was_meant_is_in_the_hint() -> None:
-    (wrong,) = errors(check(INVALID["fifth stance"][0]).findings)
+    text = INVALID["fifth stance"][0]
+    (wrong,) = errors(check(text).findings)
     assert "approve" in wrong.hint
-    assert wrong.line == 35
+    assert wrong.line == text.splitlines().index("stance: strongly-agree") + 1
 
 
 @pytest.mark.requirement("BNC-140")

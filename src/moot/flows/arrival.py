@@ -20,9 +20,9 @@ from moot.engine.job import Job, Outcome, as_refused
 from moot.keys.folder import KeyFolder
 from moot.keys.running import is_running
 from moot.outside import beads, git
-from moot.presence import MACHINE, STREAM, nameforge, views
+from moot.presence import STREAM, nameforge, views
 from moot.presence.commands import Bead, Evidence, Join, Leave, Resume
-from moot.presence.machine import OVERLAPS
+from moot.presence.machine import MACHINE, OVERLAPS
 from moot.presence.model import State
 from moot.presence.paths import read_scope
 from moot.presence.recommend import Candidate

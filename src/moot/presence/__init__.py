@@ -32,7 +32,6 @@ in `machine.py`, because fourteen kinds of event would make that file too long t
 Git, beads, links and clocks are outside: what they say arrives in the commands.
 """
 
-from moot.presence.machine import MACHINE
 from moot.presence.model import STREAM
 
-__all__ = ["MACHINE", "STREAM"]
+__all__ = ["STREAM"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from importlib import import_module
 from typing import NoReturn
 
 HOOK_TOOLS = ("claude", "codex", "gemini", "opencode")
@@ -16,9 +17,19 @@ def main() -> NoReturn:
     words = sys.argv[1:]
     if len(words) == 2 and words[0] == "hook" and words[1] in HOOK_TOOLS:
         _answer(words[1])
+    _start_lightly()
     from moot.surfaces.cli.main import main as run
 
     run()
+
+
+def _start_lightly() -> None:
+    """Modules are no garbage: look for it late. msgspec gets by without typing_extensions."""
+    gc.set_threshold(100_000)
+    hidden = sys.modules.setdefault("typing_extensions", None) is None  # type: ignore[arg-type]
+    import_module("msgspec")
+    if hidden:
+        del sys.modules["typing_extensions"]
 
 
 def _answer(tool: str) -> NoReturn:

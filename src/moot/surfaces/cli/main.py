@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from io import TextIOWrapper
@@ -72,7 +73,9 @@ def cli(ctx: click.Context, acting: str | None, home: Path | None, as_json: bool
 
 def main(root: click.Command = cli) -> NoReturn:
     _prepare_streams()
-    sys.exit(run(sys.argv[1:], root))
+    code = run(sys.argv[1:], root)
+    gc.freeze()  # all is closed: leaving goes faster if Python need not search what is left
+    sys.exit(code)
 
 
 def _prepare_streams() -> None:
