@@ -104,8 +104,3 @@ def value(
         more=more or {},
         note=note,
     )
-
-
-def absent(name: str, why: str) -> Figure:
-    """A row for what cannot be measured here yet."""
-    return Figure(name=name, note=why)

@@ -6,32 +6,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
-from bench.figure import Figure, absent, at_most, ratio
+from bench.figure import Figure, at_most, ratio
 from bench.ground import Ground
 from bench.rounds import Measure, millis, take_turns
 
-_MOOT = "from moot.surfaces.cli.main import main; main()"
+_MOOT = "from moot.surfaces.cli.entry import main; main()"
 LIMIT = at_most(8)
 
 
 def measure(ground: Ground) -> Iterator[Figure]:
-    if not _there():
-        yield absent("moot agent list --json", "the command line is not there yet")
-        return
     place = ground.new("command-line")
     env = {**os.environ, "MOOT_KEYS": str(place / "keys")}
     yield _figure(ground, "moot agent list --json", ["agent", "list", "--json"], place, env)
     yield _figure(ground, "moot --help", ["--help"], place, env)
-
-
-def _there() -> bool:
-    try:
-        return find_spec("moot.surfaces.cli.main") is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def _figure(

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.figure import Figure, at_least, at_most, ratio
 from bench.ground import Ground, fill, opened
@@ -19,47 +20,54 @@ from bench.raw import RawSignatures
 from bench.rounds import rate, take_turns
 from moot.verify import load_trust, verify_bundle
 
+EVENTS = 20_000
 STREAMS = [f"example/s{number}" for number in range(16)]
 
 
 def measure(ground: Ground) -> Iterator[Figure]:
-    place = ground.new("verifying")
-    short, long = ground.folder / "short.moot", ground.folder / "long.moot"
-    events = 20_000
+    short = _exported(ground, "verifying", EVENTS)
+    long = _exported(ground, "verifying-long", 3 * EVENTS)
+    yield _against_raw(ground, short)
+    yield _two_jobs(ground, long)
+    yield _memory(short, long)
+
+
+class Exported(NamedTuple):
+    bundle: Path
+    trust: Path
+    events: int
+
+
+def _exported(ground: Ground, name: str, events: int) -> Exported:
+    place, target = ground.new(name), ground.folder / f"{name}.moot"
     with opened(place) as space:
         fill(space, STREAMS, events)
         space.engine.checkpoint()
-        export(space, short)
-    trust = place / ".moot" / "trust.json"
-    yield _against_raw(ground, short, trust, events)
-    yield _two_jobs(ground, short, trust, events)
-    place = ground.new("verifying-long")
-    with opened(place) as space:
-        fill(space, STREAMS, 3 * events)
-        space.engine.checkpoint()
-        export(space, long)
-    yield _memory(short, trust, long, place / ".moot" / "trust.json", events)
+        export(space, target)
+    return Exported(target, place / ".moot" / "trust.json", events)
 
 
-def check(path: Path, trust: Path, jobs: int = 1) -> float:
+def check(bundle: Path, trust: Path, jobs: int = 1) -> float:
     """Seconds; the verdict must be a good one, or the figure means nothing."""
     known = load_trust(trust)
     start = time.perf_counter()
-    verdict = verify_bundle(path, known, jobs=jobs)
+    verdict = verify_bundle(bundle, known, jobs=jobs)
     spent = time.perf_counter() - start
     if not verdict:
         raise SystemExit(f"the bundle was not accepted: {verdict}")
     return spent
 
 
-def _against_raw(ground: Ground, path: Path, trust: Path, events: int) -> Figure:
-    size = path.stat().st_size // events * 3 // 4  # most of a line is base64
+def _rate(made: Exported, jobs: int = 1) -> float:
+    return made.events / check(made.bundle, made.trust, jobs)
+
+
+def _against_raw(ground: Ground, made: Exported) -> Figure:
+    size = made.bundle.stat().st_size // made.events * 3 // 4  # most of a line is base64
     raw = RawSignatures(size)
-    rounds = take_turns(
-        lambda: events / check(path, trust), rate(raw.verify, 3_000), ground.pick(7, 3)
-    )
+    rounds = take_turns(lambda: _rate(made), rate(raw.verify, 3_000), ground.pick(9, 3))
     return ratio(
-        f"verification of {events:,} events",
+        f"verification of {made.events:,} events",
         "events/s",
         rounds.ours,
         rounds.raw,
@@ -68,14 +76,10 @@ def _against_raw(ground: Ground, path: Path, trust: Path, events: int) -> Figure
     )
 
 
-def _two_jobs(ground: Ground, path: Path, trust: Path, events: int) -> Figure:
-    rounds = take_turns(
-        lambda: events / check(path, trust, 2),
-        lambda: events / check(path, trust),
-        ground.pick(7, 3),
-    )
+def _two_jobs(ground: Ground, made: Exported) -> Figure:
+    rounds = take_turns(lambda: _rate(made, 2), lambda: _rate(made), ground.pick(7, 3))
     return ratio(
-        "verification by two processes",
+        f"verification of {made.events:,} by two processes",
         "events/s",
         rounds.ours,
         rounds.raw,
@@ -84,20 +88,20 @@ def _two_jobs(ground: Ground, path: Path, trust: Path, events: int) -> Figure:
     )
 
 
-def _memory(short: Path, trust: Path, long: Path, other: Path, events: int) -> Figure:
-    peaks = [_peak(long, other)], [_peak(short, trust)]
+def _memory(short: Exported, long: Exported) -> Figure:
     return ratio(
-        f"verification, peak memory at {3 * events:,} events",
+        f"verification, peak memory at {long.events:,}",
         "MB",
-        *peaks,
-        against=f"at {events:,}",
+        [_peak(long)],
+        [_peak(short)],
+        against=f"at {short.events:,}",
         target=at_most(1.1),
     )
 
 
-def _peak(path: Path, trust: Path) -> float:
+def _peak(made: Exported) -> float:
     """Megabytes at most, in a process that does nothing else."""
-    command = [sys.executable, "-m", "bench.checker", str(path), str(trust)]
+    command = [sys.executable, "-m", "bench.checker", str(made.bundle), str(made.trust)]
     done = subprocess.run(
         command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
+from moot.presence import nameforge
 from tests.cli.project import MOOT, Project
 from tests.cli.test_presence import as_, dirty_otter, git, held, labels
 
@@ -154,3 +157,36 @@ def test_warnings_reach_those_who_read_json(shop: Project) -> None:
     assert codes(sent) == ["nothing_to_move"]
     accepted = shop.ok(*as_("teal-crane", "event", "accept", sent["event"]["id"]))
     assert codes(accepted) == ["nothing_moved"]
+
+
+def test_many_who_start_at_once_all_get_a_name(shop: Project) -> None:
+    """They see the same record, so they are offered the same name; each gets its own."""
+    ways = (("join", "--non-interactive", "--json"), ("run", "--json", "--", *MOOT, "--version"))
+    running = [
+        subprocess.Popen(
+            [*MOOT, *words],
+            cwd=shop.root,
+            env=shop.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        for words in ways * 6
+    ]
+    told = [json.loads(one.communicate(timeout=120)[0]) for one in running]
+    assert [one["error"] for one in told] == [None] * 12
+    assert len({one["data"]["agent"] for one in told}) == 12
+
+
+def test_a_name_lost_to_another_is_not_the_end(
+    shop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twenty times in a row another session is first."""
+    offered = nameforge.fresh
+    tries = iter(range(20))
+
+    def beaten(project: str, taken: Iterable[str]) -> str:
+        return "amber-otter" if next(tries, None) is not None else offered(project, taken)
+
+    monkeypatch.setattr(nameforge, "fresh", beaten)
+    assert shop.ok("join")["agent"] not in ("amber-otter", "teal-crane")

@@ -55,6 +55,7 @@ SUCCEEDS: dict[str, Words] = {
     "debate.compare": (),
     "debate.add": (),
     "debate.summary": (),
+    "debate.report": (),
     "ledger.log": ("ledger", "log", LIST),
     "ledger.verify": ("ledger", "verify"),
     "ledger.doctor": ("ledger", "doctor"),

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from moot.example.commands import Ask
-from moot.surfaces.cli.bb import bb, bb_init
+from moot.surfaces.cli.bb import bb
+from moot.surfaces.cli.bb_init import bb_init
 from moot.surfaces.cli.main import cli
 from tests.cli.project import LIST, MOOT, Project
 from tests.cli.terminal import on_a_terminal

@@ -80,6 +80,14 @@ def test_an_overlap_is_refused_with_the_holder_and_left_on_record(shop: Project)
     assert (row["from_agent"], row["to_agent"]) == ("teal-crane", "amber-otter")
 
 
+def test_anothers_text_is_shown_and_never_obeyed(shop: Project) -> None:
+    """A work item's name may hold what some terminals take for a command."""
+    shop.ok(*as_("amber-otter", "reserve", "src", "--work", "T\x9b31m\u202e"))
+    done = shop.run(*as_("teal-crane", "reserve", "src"))
+    assert "T\\x9b31m\\x202e" in done.err
+    assert "\x9b" not in done.err
+
+
 @pytest.mark.requirement("OPR-087")
 @pytest.mark.parametrize(
     ("minutes", "flag", "outcome"),
@@ -153,6 +161,13 @@ def test_somebody_elses_scope_cannot_be_released(shop: Project) -> None:
     code, status = shop.refused(*as_("teal-crane", "release", "src"))
     assert (code, status) == ("release_forbidden", 1)
     assert held(shop) == [("src", "amber-otter")]
+
+
+def test_who_retires_gives_back_what_it_held(shop: Project) -> None:
+    shop.ok(*as_("amber-otter", "reserve", "src"))
+    shop.ok("agent", "retire", "amber-otter", "--reason", "done")
+    assert held(shop) == []
+    assert shop.ok(*as_("teal-crane", "reserve", "src"))["reserved"]
 
 
 def test_a_link_is_named_and_not_followed(shop: Project) -> None:

@@ -217,3 +217,11 @@ def test_a_signal_that_comes_early_waits_for_the_program(shop: Project) -> None:
     assert running.wait(60) == 128 + signal.SIGTERM
     running.communicate()
     assert status_of(shop, "amber-otter") == "retired"
+
+
+def test_hooks_are_installed_only_for_a_tool_that_is_there(shop: Project, tmp_path: Path) -> None:
+    before = sorted(shop.root.iterdir())
+    settings = {"PATH": str(tmp_path / "empty")}
+    done = shop.spawn("run", "--json", "--", "claude", **settings)
+    assert (done.code, done.error["code"]) == (4, "command_not_run")
+    assert sorted(shop.root.iterdir()) == before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import pytest
 from hypothesis import given
@@ -239,5 +239,5 @@ def test_a_growing_session_moves_only_along_the_table(name: str) -> None:
         found = check(text[:cut]).course
         assert found is not None
         phases.append(found.phase)
-    for before, now in zip(phases, phases[1:], strict=False):
+    for before, now in pairwise(phases):
         assert now is before or now in TRANSITIONS[before].values()

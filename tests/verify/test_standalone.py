@@ -580,8 +580,11 @@ GOOD_FIELDS: dict[str, dict[str, Any] | Callable[[Ledger], dict[str, Any]]] = {
     "a key of one character": {"key": "x"},
     "a type of 96 characters": {"type": "errand." + "x" * 89},
     "a type with digits and underscores": {"type": "errand.a1_b2_"},
+    "a role of one character": actor(role="x"),
     "a role of 64 characters": actor(role="\n" * 64),
     "a cause that is nowhere": {"cause": HEX64},
+    "a corr of one character": {"corr": "x"},
+    "a media type of one character": {"artifacts": [{**CITED, "media_type": "x"}]},
     "a corr of 128 characters": {"corr": "x" * 128},
     "256 artifacts": {"artifacts": [CITED] * 256},
     "a media type of 127 characters": {"artifacts": [{**CITED, "media_type": "x" * 127}]},
@@ -601,7 +604,7 @@ def test_an_event_with_a_field_at_the_edge_of_its_rule_is_valid(
 
 
 @pytest.mark.parametrize(
-    "stream", ["talk", "a", "errand/" + "x" * 200, "errand/A.z_0:@+~-", "x" * 32]
+    "stream", ["talk", "a", "errand/" + "x" * 200, "errand/A.z_0:@+~-", "x" * 32, "errand/x"]
 )
 def test_a_stream_name_at_the_edge_of_its_rule_is_valid(small: Ledger, stream: str) -> None:
     small.event(stream, small.current["ada"])
@@ -1147,6 +1150,29 @@ def test_the_first_of_several_unknown_keys_is_named() -> None:
     assert found.last_trusted["seq"] == 0
 
 
+ENDINGS: dict[str, Callable[[Ledger, Signer], Any]] = {
+    "replaced": lambda ledger, key: ledger.rotate("ada", key),
+    "retired": lambda ledger, _: ledger.retire("ada"),
+    "revoked": lambda ledger, key: ledger.revoke(key, heads={"talk": [9, HEX64]}),
+}
+
+
+@pytest.mark.parametrize("end", ENDINGS.values(), ids=ENDINGS)
+def test_a_key_is_valid_from_its_own_position_up_to_the_one_before_its_end(
+    end: Callable[[Ledger, Signer], Any],
+) -> None:
+    verdicts = []
+    for reg in range(5):
+        ledger = Ledger()
+        ledger.add("bob")
+        ada = ledger.add("ada")  # position 2
+        ledger.accept_history()
+        end(ledger, ada)  # position 4
+        ledger.event("talk", ada, reg=reg)
+        verdicts.append(judge(ledger).verdict)
+    assert verdicts == ["unknown-key", "unknown-key", "valid", "valid", "unknown-key"]
+
+
 def test_a_replaced_or_retired_key_keeps_what_it_wrote_before() -> None:
     ledger = Ledger()
     ada, bob = ledger.add("ada"), ledger.add("bob")
@@ -1284,6 +1310,7 @@ BAD_NOTES: dict[str, Callable[[Ledger], str]] = {
     "a number with a leading zero": lambda s: s.note(number="01"),
     "a number that is negative": lambda s: s.note(number=-1),
     "a number in other digits": lambda s: s.note(number="\u0661"),
+    "a number of 17 digits": lambda s: s.note(number="1" * 17),
     "a number of many digits": lambda s: s.note(number="9" * 5000),
     "another form of time": lambda s: s.note(at="2026-01-02"),
     "no newline at the end": lambda s: s.note()[:-1],
@@ -1314,6 +1341,11 @@ def test_a_checkpoint_that_is_not_the_ledgers_is_tampered(
     if not make(small):
         bundle = bundle.append({"checkpoint": ""})
     assert bad_line(judge(small, bundle)) == ("tampered", len(bundle.lines) + 1)
+
+
+@pytest.mark.parametrize("number", [0, 9_999_999_999_999_999])
+def test_a_checkpoint_may_have_any_number_of_up_to_16_digits(small: Ledger, number: int) -> None:
+    assert judge(small, small.bundle(note=small.note(number))).verdict == "valid"
 
 
 def test_a_checkpoint_of_before_leaves_later_events_unproven(small: Ledger) -> None:
@@ -1366,6 +1398,7 @@ BAD_PROOFS: dict[str, dict[str, Any]] = {
     "a seq that is negative": {"seq": -1},
     "a stream that is not above": {"stream": "talk"},
     "a stream of a bad name": {"stream": "Talk"},
+    "an index that is taken": {"index": 0},
     "another hash": {"hash": HEX64},
     "a hash of the event before": {"seq": 0},
 }
@@ -1965,17 +1998,31 @@ def test_the_worst_verdict_is_the_verdict(small: Ledger) -> None:
     assert check(forked.data(lines=99)[:-1]).verdict == "tampered"
 
 
-def test_a_flaw_that_stops_the_reading_is_told_with_its_step(small: Ledger) -> None:
-    bundle = small.bundle()
-    steps = {
-        1: bundle.insert(4, b"{ }"),
-        2: resigned(forge.small(), BAD_SIGNATURES["all zero"]).bundle(),
-        6: bundle.change(bundle.find("artifact"), size=3),
-        7: bundle.change(bundle.find("proof"), hash=HEX64),
-    }
-    for step, broken in steps.items():
-        found = judge(small, broken)
-        assert found.findings[0].startswith(f"tampered: step {step}: ")
+FLAWS: dict[str, tuple[int, Callable[[Ledger], Bundle]]] = {
+    "white space": (1, lambda s: s.bundle().insert(4, b"{ }")),
+    "a signature": (2, lambda s: resigned(s, BAD_SIGNATURES["all zero"]).bundle()),
+    "a field": (3, lambda s: appended(s, v=2)),
+    "a link": (4, lambda s: appended(s, prev=HEX64)),
+    "a rule of the registry": (5, lambda s: (s.retire("who"), s.bundle())[1]),
+    "a citation": (6, lambda s: s.bundle().change(s.bundle().find("artifact"), size=3)),
+    "a chunk": (6, lambda s: s.bundle().replace(s.bundle().find("chunk"), {"chunk": ""})),
+    "a fork": (7, lambda s: s.bundle(forks=[s.streams["errand/tea"][1]])),
+    "a proof": (7, lambda s: s.bundle().change(s.bundle().find("proof"), hash=HEX64)),
+    "a checkpoint": (7, lambda s: s.bundle(note="no note")),
+    "the end": (8, lambda s: s.bundle().cut(s.bundle().find("artifact"))),
+}
+
+
+def appended(ledger: Ledger, **changes: Any) -> Bundle:
+    ledger.event("errand/tea", ledger.current["ada"], **changes)
+    return ledger.bundle()
+
+
+@pytest.mark.parametrize(("step", "make"), FLAWS.values(), ids=FLAWS)
+def test_what_stops_the_reading_is_told_with_its_step(
+    small: Ledger, step: int, make: Callable[[Ledger], Bundle]
+) -> None:
+    assert judge(small, make(small)).findings[0].startswith(f"tampered: step {step}: ")
 
 
 # The second reading.

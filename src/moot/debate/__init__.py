@@ -4,4 +4,31 @@ One markdown file is one session: a header, a title, the rules, the context, and
 which only ever grows. Each entry states a stance and a confidence and ends with a yield marker.
 Whose turn it is, whether a round is over and whether consensus was reached all follow from the
 file alone; no workspace is needed.
+
+    model.py       the nouns: what a file says, with its lines; values from their text
+    reader.py      bytes -> Document; dialogue.py and entryreader.py read the entries,
+                   settings.py the rules block, schema.py its nine values
+    rules.py       the rules as tables        norms.py   a row; filechecks.py, entrychecks.py
+    checker.py     Document -> findings, every one with its line and a hint
+    machine.py     the automaton: TRANSITIONS from one phase to the next
+    views.py       status and consensus as data; summary.py and report.py for people
+
+The pure arithmetic, each idea in its own file:
+
+    consensus.py   majority, weighted, unanimous, exactly
+    sequence.py    entries in their order: doubles, numbers and times that go back
+    course.py      how a session went: rounds, who spoke out of turn, how it ended
+    turns.py       who speaks next, where, and until when
+    positions.py   who stood where, and who moved after hearing whom
+    drafts.py      what may not stand in an entry; writer.py: session and entry text
+    compare.py     did a file only grow?      runtime.py   the runtime's seven stances
+
+It differs from its siblings in one way: the file is the state. Nothing is decided by commands and
+events; `course.py` reads off the entries what happened, and `machine.py` says where it leads.
+Files, locks, clocks and ids are outside: bytes, times and ids arrive as arguments.
 """
+
+from moot.debate.checker import Checked, check
+from moot.debate.reader import read
+
+__all__ = ["Checked", "check", "read"]

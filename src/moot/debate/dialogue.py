@@ -52,7 +52,13 @@ _SWALLOWING = frozenset({Kind.FENCED, Kind.COMMENT_PART, Kind.HTML})
 # Nearly all lines are these, and none of them ends or opens anything.
 _QUIET = frozenset({Kind.TEXT, Kind.BLANK, Kind.NESTED, Kind.INDENTED, Kind.BREAK})
 _COMMENT, _COMMENT_PART = Kind.COMMENT, Kind.COMMENT_PART
-_THEN_NEXT = re.compile(r"[ \t]*(?:\r\n?|\n|\Z)(?:[ \t]*(?:\r\n?|\n))*(?:\Z|<!-- entry:)")
+# After an entry's own marker comes the end of the file, or the whole head of another entry.
+_LINE_END = r"[ \t]*(?:\r\n?|\n)"
+_THEN_NEXT = re.compile(
+    rf"[ \t]*(?:\Z|{_LINE_END}(?:{_LINE_END})*(?:\Z"
+    rf"|<!-- entry: [0-9a-f-]{{36}} -->{_LINE_END}<!-- turn: [0-9]+ round: [0-9]+ -->{_LINE_END}"
+    r"[^\r\n]*\[author: ))"
+)
 
 
 class _Walk:
@@ -136,7 +142,7 @@ class _Walk:
 
     def _add(self, lines: list[Line], yielded: bool, recovered: int = 0) -> None:
         self.entries.append(entry_from(self.text, lines, len(self.entries), yielded, recovered))
-        for line in lines:
+        for line in lines[:-1] if yielded else lines:
             if line.kind is _COMMENT_PART and _OWN_COMMENT.match(line.text):
                 self.odd.append(Oddity(Odd.MULTILINE_COMMENT, line.number, line.text.strip()))
 

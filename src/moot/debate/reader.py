@@ -161,7 +161,7 @@ class _Preamble:
         ends = [*(line.start for line in self.headings[1:]), end]
         return [
             SectionSeen(line.value, line.number, line.end, stop)
-            for line, stop in zip(self.headings, ends, strict=True)
+            for line, stop in zip(self.headings, ends, strict=False)
         ]
 
 

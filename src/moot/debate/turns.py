@@ -48,11 +48,16 @@ def standing(course: Course, now: Millis | None = None) -> Standing:
 
 def position(course: Course) -> tuple[int, int]:
     """Round and turn of the next entry; of the last one, if the session has ended."""
+    if course.phase.ended and course.rounds:
+        return course.rounds[-1].number, course.rounds[-1].last_turn
+    return next_place(course)
+
+
+def next_place(course: Course) -> tuple[int, int]:
+    """Where another entry would stand."""
     if not course.rounds:
         return 1, 1
     latest = course.rounds[-1]
-    if course.phase.ended:
-        return latest.number, latest.last_turn
     return (latest.number + 1, 1) if latest.complete else (latest.number, latest.last_turn + 1)
 
 

@@ -21,7 +21,7 @@ from moot.debate.drafts import MARKER, Draft, flaws, tidied
 from moot.debate.machine import Phase
 from moot.debate.model import CLERKS, TITLE, YIELD, Odd, Rules, Status, TurnOrder
 from moot.debate.schema import KEYS
-from moot.debate.turns import due, position, standing
+from moot.debate.turns import due, next_place, standing
 from moot.debate.views import course_of
 
 
@@ -140,17 +140,19 @@ _OPERATOR = "the operator lets it go on: `moot debate resume FILE --late`, or --
 def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
     """The draft as an addition, without asking whose turn it is: for the machine's own entries."""
     course = course_of(checked)
-    round_, turn = _place(course)
+    round_, turn = _place(course, draft.author)
     text = _joined(checked, entry_text(draft, id_, stamp(now), turn, round_))
     made = check(checked.document.text + text)
     _require_read_back(checked, made, draft)
     return Addition(text, id_, round_, turn, tuple(f for f in made.findings if f.where == id_))
 
 
-def _place(course: Course) -> tuple[int, int]:
-    """A-27: what follows the end stands in the same round."""
-    round_, turn = position(course)
-    return (round_, turn + 1) if course.phase.ended else (round_, turn)
+def _place(course: Course, author: str) -> tuple[int, int]:
+    """Where the entry stands; A-27: a clerk's, after the end, in the same round."""
+    if course.phase.ended and author not in course.rules.agents:
+        latest = course.rounds[-1] if course.rounds else None
+        return (latest.number, latest.last_turn + 1) if latest else (1, 1)
+    return next_place(course)
 
 
 def _joined(checked: Checked, entry: str) -> str:

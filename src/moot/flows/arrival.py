@@ -28,7 +28,7 @@ from moot.presence.paths import read_scope
 from moot.presence.recommend import Candidate
 from moot.workspace.workspace import Workspace
 
-TRIES = 8
+TRIES = 1_000
 
 
 class Place(NamedTuple):
@@ -54,7 +54,10 @@ def enter(space: Workspace, name: str, folder: KeyFolder | None = None) -> Signe
 
 
 def enter_fresh(space: Workspace) -> str:
-    """Register a made-up name; another session may take one between the look and the act."""
+    """Register a made-up name; another session may take one between the look and the act.
+
+    Each try that fails is another's that succeeded, so a crowd gets through.
+    """
     for attempt in range(TRIES):
         name = nameforge.fresh(str(space.root), space.engine.registry().agents)
         try:
@@ -190,6 +193,11 @@ def require_adoptable(
             hint="`moot join --register NAME` starts under a new name",
             findings=findings,
         )
+
+
+def leave(space: Workspace, name: str, reason: str) -> Outcome:
+    """Release everything; the name may come back."""
+    return space.engine.execute(STREAM, Leave(reason=reason), name)
 
 
 def depart(space: Workspace, name: str, reason: str) -> None:

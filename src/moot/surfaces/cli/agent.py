@@ -123,15 +123,32 @@ def show(shell: Shell, name: str) -> Answer:
 def retire(shell: Shell, name: str, reason: str) -> Answer:
     """End NAME's work. The name stays taken; its key signs no more.
 
+    What it holds is given back first, if its key is here to say so; else that goes stale.
+
     Examples:
       moot agent retire amber-otter --reason "task finished"
     """
     from moot.engine.agents import retire as end
 
     require_own(shell, name)
-    end(shell.workspace.engine, name, text_argument(reason))
-    data = _shown(shell.workspace.engine.registry(), name)
+    space, why = shell.workspace, text_argument(reason)
+    if _may_leave(shell, name):
+        from moot.flows.arrival import leave
+
+        leave(space, name, why)
+    end(space.engine, name, why)
+    data = _shown(space.engine.registry(), name)
     return Answer(data, lambda: [f"{name} has retired"])
+
+
+def _may_leave(shell: Shell, name: str) -> bool:
+    """An agent's own last word: only by itself, or at a terminal where its key is."""
+    registry = shell.workspace.engine.registry()
+    agent = registry.agents.get(name)
+    if agent is None or agent.kind is not KeyClass.AGENT or shell.acting not in (None, name):
+        return False
+    ended = registry.keys[agent.kid].ending is not None
+    return not ended and shell.workspace.keys.find(name, agent.kid) is not None
 
 
 @command(agent, "rotate", "agent.rotate")

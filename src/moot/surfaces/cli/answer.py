@@ -63,12 +63,12 @@ def print_error(command: str, error: MootError, as_json: bool) -> None:
 
 
 def _error_lines(error: MootError) -> Iterable[str]:
-    yield f"{paint('error', 'red')} [{error.code}] {error}"
+    yield f"{paint('error', 'red')} [{error.code}] {visible(str(error))}"
     for finding in error.findings:
         if finding.message != str(error):
             yield f"  {finding_line(finding)}"
     if error.hint:
-        yield f"  {paint('try:', 'bold')} {error.hint}"
+        yield f"  {paint('try:', 'bold')} {visible(error.hint)}"
 
 
 def finding_line(finding: Finding) -> str:
@@ -76,7 +76,8 @@ def finding_line(finding: Finding) -> str:
     place = f" line {finding.line}" if finding.line else ""
     place += f" {finding.where}" if finding.where else ""
     hint = f" ({finding.hint})" if finding.hint else ""
-    return f"{paint(finding.severity, colour)} {finding.rule}{place}: {finding.message}{hint}"
+    said = visible(f"{finding.rule}{place}: {finding.message}{hint}")
+    return f"{paint(finding.severity, colour)} {said}"
 
 
 def remarks(findings: Iterable[Finding]) -> list[str]:

@@ -1,6 +1,7 @@
 """`bb` and `bb-init`: the names under which Operative's document knows these commands.
 
-The same code and the same answers as `moot agent heartbeat` and `moot join`.
+The same code and the same answers as `moot agent heartbeat` and `moot join`; a heartbeat does not
+load what only a start needs.
 """
 
 from __future__ import annotations
@@ -11,14 +12,12 @@ import click
 
 from moot import __version__
 from moot.surfaces.cli.heartbeat import heartbeat
-from moot.surfaces.cli.join import join_answer
 from moot.surfaces.cli.main import main as moot_main
-from moot.surfaces.cli.shell import command
 
-_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-@click.group("bb", no_args_is_help=False, context_settings=_SETTINGS)
+@click.group("bb", no_args_is_help=False, context_settings=SETTINGS)
 @click.version_option(__version__, prog_name="bb")
 def bb() -> None:
     """Operative's own names for presence commands; `moot` has all of them and more."""
@@ -32,12 +31,11 @@ def agent() -> None:
 agent.add_command(heartbeat)
 
 
-bb_init = command(None, "bb-init", "join", context_settings=_SETTINGS)(join_answer)
-
-
 def main() -> NoReturn:
     moot_main(bb)
 
 
 def init_main() -> NoReturn:
+    from moot.surfaces.cli.bb_init import bb_init
+
     moot_main(bb_init)

@@ -22,6 +22,7 @@ from moot.surfaces.cli.debate_file import (
     session_clock,
 )
 from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 
@@ -132,6 +133,34 @@ def summary(shell: Shell, file: Path) -> Answer:
 
     text = summarise(checked_file(file), session_clock(shell)())
     return Answer({"markdown": text}, text.splitlines)
+
+
+@command(debate, "report", "debate.report")
+@_file()
+@page_option
+def report(shell: Shell, file: Path, output: Path | None) -> Answer:
+    """Tell how a debate went: who stood where, who changed after what, who disagrees in full.
+
+    Also what would have come out under other rules. Without -o it is printed as markdown.
+
+    Examples:
+      moot debate report api-design.md
+      moot debate report api-design.md -o api-design.html
+    """
+    import hashlib
+    import json
+
+    from moot.core.report import to_json, to_markdown
+    from moot.debate.report import report as make_report
+
+    proof = hashlib.sha256(read_file(file)).hexdigest()
+    made = make_report(checked_file(file), file.name, proof, session_clock(shell)())
+    if output is not None:
+        write_page(output, made)
+    data = {"file": str(output) if output else None, "report": json.loads(to_json(made))}
+    if output is not None:
+        return Answer(data, lambda: [f"{output}: {made.verdict.label}"])
+    return Answer(data, lambda: to_markdown(made).splitlines())
 
 
 # Writing -----------------------------------------------------------------------------------------

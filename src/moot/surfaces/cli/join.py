@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -82,13 +82,12 @@ class _Session:
         found = self._arrival.candidates(
             self.here.space, self.place._replace(work=self.work), self._evidence(), self.scopes
         )
-        fresh = self._fresh_name()
-        advice = recommend.for_bare_start(found, fresh)
+        advice = recommend.for_bare_start(found, self._fresh_name())
         if advice.finding is None:
-            return self.start(fresh, advice)
+            return self._start_anew(lambda name: recommend.for_bare_start((), name))
         if not self.asking:
             raise _choice_owed(advice)
-        return self._ask(advice, fresh)
+        return self._ask(advice)
 
     def start(self, name: str, advice: Recommendation) -> Answer:
         """Register (unless this very name acts already) and join."""
@@ -97,7 +96,17 @@ class _Session:
         if known is None or name != self.shell.acting:
             self._arrival.require_welcome(space, name, self.place, *self._wanted())
             self._arrival.enter(space, name)
-        outcome = self._arrival.join(space, name, self.place)
+        return self._begin(name, advice)
+
+    def _start_anew(self, advise: Callable[[str], Recommendation]) -> Answer:
+        """Under a made-up name: the one proposed may be taken before we have it."""
+        space = self.here.space
+        self._arrival.require_welcome(space, self._fresh_name(), self.place, *self._wanted())
+        name = self._arrival.enter_fresh(space)
+        return self._begin(name, advise(name))
+
+    def _begin(self, name: str, advice: Recommendation) -> Answer:
+        outcome = self._arrival.join(self.here.space, name, self.place)
         reserved = self._reserve(name)
         found = [*outcome.findings, *self.here.remarks]
         data = {
@@ -141,7 +150,7 @@ class _Session:
         said = f"you go on as {name}: {resumed.event.evidence}"
         return Answer(data, lambda: [said, _export(name), *remarks(outcome.findings)])
 
-    def _ask(self, advice: Recommendation, fresh: str) -> Answer:
+    def _ask(self, advice: Recommendation) -> Answer:
         names = [one.agent for one in advice.candidates]
         for one in advice.candidates:
             click.echo(f"  {one.agent}: {one.evidence}", err=True)
@@ -152,7 +161,7 @@ class _Session:
             err=True,
         )
         if chosen == "new":
-            return self.start(fresh, recommend.for_register(fresh))
+            return self._start_anew(recommend.for_register)
         return self.go_on(chosen, recommend.for_adoption(chosen))
 
     def _more(self, refused: Refused, seen: Evidence) -> bool:

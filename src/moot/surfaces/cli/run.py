@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -106,7 +107,7 @@ def _hooks_for(program: str, here: Here) -> None:
     from moot.surfaces.hooks.place import Spot
 
     tool, spot = os.path.basename(program), Spot(here.space.path, here.worktree)
-    if tool not in HOOK_TOOLS:
+    if tool not in HOOK_TOOLS or shutil.which(program) is None:
         return
     with _never_hiding("hooks were not installed"):
         if not installed(tool, spot):

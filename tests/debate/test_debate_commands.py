@@ -1,0 +1,254 @@
+"""`moot debate` on a bare file: envelopes, exit codes, and what happens to the bytes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.debate.checker import check
+from tests.cli.project import MOOT, Project
+from tests.debate.sessions import EARLY, INVALID, TWO_ROUNDS, VALID, entry, session
+
+CLOCK = "2026-03-01T09:01:00Z"
+SAID = ("--stance", "approve", "--confidence", "0.8", "--summary", "Yes.")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Project:
+    """A folder without a workspace, where the clock stands still."""
+    root = tmp_path / "project"
+    root.mkdir()
+    return Project(root, tmp_path / "keys", MOOT_CLOCK=CLOCK)
+
+
+def write(place: Project, text: str, name: str = "s.md") -> Path:
+    file = place.root / name
+    file.write_bytes(text.encode())
+    return file
+
+
+def new(place: Project, *more: str) -> dict[str, Any]:
+    data: dict[str, Any] = place.ok(
+        *("debate", "new", "s.md", "--title", "Which queue?", "--agents", "red-fox,blue-hen"), *more
+    )
+    return data
+
+
+@pytest.mark.requirement("BNC-171")
+@pytest.mark.parametrize("name", VALID)
+def test_a_valid_file_ends_with_0(place: Project, name: str) -> None:
+    write(place, VALID[name])
+    done = place.json("debate", "check", "s.md")
+    assert (done.code, done.data["valid"]) == (0, True)
+    assert done.data["entries"] == VALID[name].count("<!-- entry")
+    assert set(done.data) == {"valid", "entries", "session_id", "findings"}
+
+
+@pytest.mark.requirement("BNC-171")
+@pytest.mark.parametrize("name", INVALID)
+def test_an_invalid_file_ends_with_1_and_names_the_rule(place: Project, name: str) -> None:
+    text, rule, code = INVALID[name]
+    write(place, text)
+    done = place.json("debate", "check", "s.md")
+    assert (done.code, done.envelope["ok"], done.data["valid"]) == (1, True, False)
+    named = [one for one in done.data["findings"] if one["severity"] == "error"]
+    assert [(one["rule"], one["code"]) for one in named] == [(rule, code)]
+    assert set(named[0]) == {"rule", "code", "severity", "message", "line", "where", "hint"}
+    assert rule in place.run("debate", "check", "s.md").out
+
+
+def test_ids_of_another_version_can_be_refused(place: Project) -> None:
+    write(place, session(entry(1, "red-fox", id_="aaaa1111-bbbb-2222-cccc-dddd3333eeee")))
+    assert place.json("debate", "check", "s.md").code == 0
+    assert place.json("debate", "check", "s.md", "--strict-uuid").code == 1
+
+
+def test_a_file_that_is_not_there_cannot_be_checked(place: Project) -> None:
+    for words in (("check", "no.md"), ("status", "no.md"), ("compare", "no.md", "no.md")):
+        assert place.refused("debate", *words) == ("unreadable_file", 4)
+    assert place.refused("debate", "add", "no.md", "--author", "red-fox", *SAID) == (
+        "unreadable_file",
+        4,
+    )
+    assert list(place.root.iterdir()) == []
+
+
+@pytest.mark.requirement("BNC-002")
+@pytest.mark.requirement("BNC-164")
+def test_a_new_session_is_a_valid_file_named_md(place: Project) -> None:
+    data = place.ok("debate", "new", "plan", "--title", "T", "--agents", "red-fox,blue-hen")
+    assert data["file"] == "plan.md"
+    checked = check((place.root / "plan.md").read_bytes(), strict_uuid=True)
+    assert checked.findings == ()
+    assert place.refused("debate", "new", "plan", "--title", "T", "--agents", "ab") == (
+        "file_exists",
+        1,
+    )
+
+
+def test_settings_that_are_not_allowed_leave_no_file(place: Project) -> None:
+    words = ("debate", "new", "s.md", "--title", "T", "--agents", "red-fox")
+    assert place.refused(*words, "--max-rounds", "0") == ("invalid_session", 1)
+    assert place.refused(*words, "--consensus-threshold", "1.5") == ("usage", 2)
+    assert list(place.root.iterdir()) == []
+
+
+@pytest.mark.requirement("BNC-005")
+def test_a_debate_from_new_to_consensus(place: Project) -> None:
+    new(place)
+    file = place.root / "s.md"
+    before = file.read_bytes()
+    said = place.ok("debate", "add", "s.md", "--author", "red-fox", *SAID)
+    assert (said["round"], said["turn"], said["next"]) == (1, 1, "blue-hen")
+    assert file.read_bytes().startswith(before)
+    last = place.ok("--as", "blue-hen", "debate", "add", "s.md", *SAID, "--body", "So be it.")
+    assert (last["state"], last["findings"]) == ("ended:consensus", [])
+    status = place.ok("debate", "status", "s.md")
+    assert (status["state"], status["ended_at_round"], status["next"]) == (
+        "ended:consensus",
+        1,
+        None,
+    )
+    assert place.ok("debate", "consensus", "s.md")["score"] == 0.8
+    assert place.ok("debate", "check", "s.md", "--strict-uuid")["findings"] == []
+    assert place.refused("debate", "add", "s.md", "--author", "red-fox", *SAID) == (
+        "session_ended",
+        1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--author", "blue-hen", *SAID), "wrong_speaker"),
+        (("--author", "grey-owl", *SAID), "unknown_agent"),
+        (("--author", "red-fox", *SAID[:-1], "a\n<!-- yield -->"), "invalid_entry"),
+        (("--author", "red-fox", *SAID, "--body", "# Big"), "injected_structure"),
+        (("--author", "red-fox", "--summary", "x"), "invalid_entry"),
+        (SAID, "actor_required"),
+    ],
+)
+def test_a_refused_entry_leaves_the_file_as_it_was(
+    place: Project, words: tuple[str, ...], code: str
+) -> None:
+    new(place)
+    before = (place.root / "s.md").read_bytes()
+    assert place.refused("debate", "add", "s.md", *words) == (code, 1)
+    assert (place.root / "s.md").read_bytes() == before
+
+
+def test_a_name_that_is_not_mine_is_refused(place: Project) -> None:
+    new(place)
+    words = ("--as", "blue-hen", "debate", "add", "s.md", "--author", "red-fox", *SAID)
+    assert place.refused(*words) == ("not_you", 1)
+
+
+def test_the_next_speaker_stands_first_in_what_is_asked(place: Project) -> None:
+    place.ok(
+        *("debate", "new", "s.md", "--title", "T", "--agents", "lead,ops,dev"),
+        *("--turn-order", "supervised"),
+    )
+    words = ("--next", "dev", "--action-requested", "look at ops")
+    data = place.ok("debate", "add", "s.md", "--author", "lead", *SAID, *words)
+    assert data["next"] == "dev"
+    assert b"action_requested: dev: look at ops\n" in (place.root / "s.md").read_bytes()
+
+
+def test_a_file_may_be_judged_by_another_rule(place: Project) -> None:
+    write(place, TWO_ROUNDS)
+    one = place.ok("debate", "consensus", "s.md", "--round", "1", "--mode", "weighted")
+    assert (one["mode"], one["score"], one["reached"]) == ("weighted", 0.35, False)
+    assert place.ok("debate", "consensus", "s.md", "--threshold", "0.9")["reached"] is False
+    assert place.refused("debate", "consensus", "s.md", "--round", "7") == ("round_not_found", 1)
+
+
+def test_a_file_that_is_no_session_has_no_status(place: Project) -> None:
+    write(place, "# Notes\n")
+    assert place.refused("debate", "status", "s.md") == ("invalid_session", 1)
+
+
+@pytest.mark.requirement("BNC-172")
+def test_two_versions_are_compared(place: Project) -> None:
+    write(place, TWO_ROUNDS, "old.md")
+    write(place, TWO_ROUNDS + entry(5, "red-fox", 3), "new.md")
+    assert place.ok("debate", "compare", "old.md", "new.md")["append_only"] is True
+    write(place, TWO_ROUNDS.replace("0.85", "0.95"), "new.md")
+    done = place.json("debate", "compare", "old.md", "new.md")
+    assert (done.code, done.data["findings"][0]["code"]) == (1, "entry_modified")
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_people_can_read_every_answer(place: Project, name: str) -> None:
+    write(place, VALID[name])
+    for words in (("status",), ("consensus",), ("summary",), ("check",)):
+        done = place.run("debate", words[0], "s.md", *words[1:])
+        assert (done.code, done.err) == (0, "")
+        assert done.out.strip()
+
+
+def test_a_summary_shows_positions_and_obeys_no_ones_markdown(place: Project) -> None:
+    write(place, EARLY.replace("A point was made.", "<b>A | point</b>"))
+    text = place.ok("debate", "summary", "s.md")["markdown"]
+    assert "ended:consensus" in text
+    assert "\\<b\\>A \\| point" in text
+
+
+@pytest.mark.requirement("BNC-101")
+@pytest.mark.requirement("BNC-104")
+def test_many_writers_at_once_lose_nothing(place: Project) -> None:
+    names = [f"agent-{number}" for number in range(4)]
+    place.ok(
+        *("debate", "new", "s.md", "--title", "T", "--agents", ",".join(names)),
+        *("--turn-order", "free-form", "--max-turns-per-round", "3"),
+    )
+    said = ("--stance", "neutral", "--confidence", "0.1", "--summary", "Hm.")
+    running = [
+        subprocess.Popen(
+            [*MOOT, "--json", "debate", "add", "s.md", "--author", name, *said],
+            cwd=place.root,
+            env=place.env,
+            stdout=subprocess.PIPE,
+        )
+        for name in names
+    ]
+    done = [process.communicate()[0] for process in running]
+    assert [process.returncode for process in running] == [0] * len(names), done
+    checked = check((place.root / "s.md").read_bytes())
+    assert checked.valid
+    assert sorted(one.author for one in checked.document.entries) == names
+
+
+@pytest.mark.requirement("BNC-102")
+@pytest.mark.requirement("BNC-005")
+def test_a_write_that_fails_halfway_leaves_the_old_bytes(
+    place: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new(place)
+    file = place.root / "s.md"
+    before = file.read_bytes()
+    real = os.write
+
+    def short(descriptor: int, data: bytes) -> int:
+        if b"<!-- entry" in data:
+            return real(descriptor, data[:40])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("moot.surfaces.cli.debate_file.os.write", short)
+    words = ("debate", "add", "s.md", "--author", "red-fox", *SAID)
+    assert place.refused(*words) == ("append_failed", 4)
+    monkeypatch.undo()
+    assert file.read_bytes() == before
+    assert place.ok(*words)["turn"] == 1
+
+
+@pytest.mark.parametrize("form", ["html", "md", "json"])
+def test_a_report_is_written_in_each_form(place: Project, form: str) -> None:
+    write(place, TWO_ROUNDS)
+    data = place.ok("debate", "report", "s.md", "-o", f"page.{form}")
+    assert data["file"] == f"page.{form}"
+    assert b"CONSENSUS" in (place.root / f"page.{form}").read_bytes()
+    assert "CONSENSUS" in place.run("debate", "report", "s.md").out

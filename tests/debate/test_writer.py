@@ -1,0 +1,323 @@
+"""Writing: only valid files, nothing of the old bytes touched, nothing forged."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.core.clock import Millis, from_text
+from moot.core.errors import MootError, Refused
+from moot.debate.checker import Checked, check
+from moot.debate.compare import compare
+from moot.debate.course import is_placeholder
+from moot.debate.drafts import Draft
+from moot.debate.model import Escalation, Mode, OutputFormat, Rules, Status, TurnOrder
+from moot.debate.writer import (
+    Addition,
+    appended,
+    closing,
+    default_action,
+    new_session,
+    placeholder,
+    written,
+)
+from tests.debate.sessions import EARLY, SUPERVISED, TWO_ROUNDS, entry, session
+
+ID = "9f7b7c2e-3a55-4d6e-8f21-0c6a5e4d3b2a"
+DRAFT = Draft(author="red-fox", stance="approve", confidence="0.8", summary="Yes.", body="Because.")
+NOW = from_text("2026-03-01T09:01:00Z")
+
+
+def make(**changes: object) -> str:
+    rules = msgspec.structs.replace(Rules(("red-fox", "blue-hen")), **changes)
+    return new_session("Which queue?", "Some words.", rules, ID, NOW)
+
+
+def add(
+    text: str,
+    draft: Draft = DRAFT,
+    now: Millis = NOW,
+    escape: bool = False,
+    after_end: bool = False,
+) -> Addition:
+    return appended(check(text), draft, ID, now, escape=escape, after_end=after_end)
+
+
+def with_(**changes: object) -> Draft:
+    return msgspec.structs.replace(DRAFT, **changes)
+
+
+def refused(text: str, draft: Draft = DRAFT, now: Millis = NOW) -> str:
+    with pytest.raises(Refused) as caught:
+        add(text, draft, now)
+    assert caught.value.hint
+    return caught.value.code
+
+
+@pytest.mark.requirement("BNC-164")
+@pytest.mark.requirement("BNC-063")
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("order", TurnOrder)
+def test_a_new_session_is_valid_and_says_what_was_asked(mode: Mode, order: TurnOrder) -> None:
+    rules = Rules(
+        ("red-fox", "blue-hen"),
+        turn_order=order,
+        max_turns_per_round=2,
+        turn_timeout=60,
+        consensus_threshold=Decimal("0.65"),
+        consensus_mode=mode,
+        escalation=Escalation.TIMEOUT_SKIP,
+        max_rounds=7,
+        output_format=OutputFormat.FREE_TEXT,
+    )
+    checked = check(new_session("Which queue?", "Some\n\n### words", rules, ID, NOW))
+    assert checked.findings == ()
+    assert (checked.known.rules, checked.document.name) == (rules, "Which queue?")
+    assert checked.document.section_text("Context").strip() == "Some\n\n### words"
+
+
+@pytest.mark.parametrize(
+    ("title", "context"),
+    [
+        ("", "x"),
+        ("a\n## Dialogue", "x"),
+        ("a", "x\n\n## Dialogue\n\ny"),
+        ("a", "x\n\n# Bounce Session: other"),
+        ("a", "```\nnever closed"),
+        ("a", "<!-- never closed"),
+        ("a", "<!-- entry: x -->"),
+        ("<!-- yield -->", "x"),
+    ],
+)
+def test_title_and_context_cannot_change_the_file(title: str, context: str) -> None:
+    with pytest.raises(Refused):
+        new_session(title, context, Rules(("red-fox",)), ID, NOW)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"agents": ()},
+        {"agents": ("red-fox", "red-fox")},
+        {"agents": ("Red Fox",)},
+        {"agents": ("a\nturn-order: free-form",)},
+        {"max_rounds": 0},
+        {"turn_timeout": 86401},
+        {"consensus_threshold": Decimal("1.5")},
+    ],
+)
+def test_settings_that_are_not_allowed_make_no_session(changes: dict[str, object]) -> None:
+    with pytest.raises(Refused):
+        make(**changes)
+
+
+@pytest.mark.requirement("BNC-165")
+@pytest.mark.requirement("BNC-005")
+@pytest.mark.requirement("BNC-065")
+@pytest.mark.requirement("BNC-101")
+@pytest.mark.requirement("BNC-102")
+def test_an_entry_is_appended_whole_and_read_back_as_it_was_given() -> None:
+    text = make()
+    addition = add(text)
+    checked = check(text + addition.text)
+    last = checked.document.entries[-1]
+    assert checked.findings == ()
+    assert (last.author, last.said("stance"), last.said("summary"), last.body) == (
+        "red-fox",
+        "approve",
+        "Yes.",
+        "Because.",
+    )
+    assert (last.id, last.turn, last.round, last.at) == (ID, 1, 1, "2026-03-01T09:01:00Z")
+    assert addition.text.endswith("<!-- yield -->\n")
+    assert compare(text, text + addition.text) == ()
+
+
+LINE = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), max_size=30)
+BODY = st.lists(
+    st.sampled_from(
+        ["a", "", "```", "~~~", "- x", "### y", "## z", "# z", "<div>", "> q", "---", "<!-- c -->",
+         "<!-- yield -->", "<!-- entry: x -->", "stance: reject", "    code", "<!--", "|a|"]
+    )
+    | LINE
+).map("\n".join)  # fmt: skip
+
+
+@given(BODY, LINE, LINE, st.booleans())
+def test_what_is_written_reads_back_or_is_refused(
+    body: str, summary: str, asked: str, escape: bool
+) -> None:
+    """Whatever is accepted adds exactly one entry that says exactly this, and no error."""
+    text = make() + add(make()).text.replace(ID, "8" + ID[1:])
+    draft = with_(
+        author="blue-hen", body=body, summary=summary, action_requested=asked, evidence="n/a"
+    )
+    try:
+        addition = add(text, draft, escape=escape)
+    except MootError:
+        return
+    checked = check(text + addition.text)
+    assert checked.valid
+    assert len(checked.document.entries) == 2
+    last = checked.document.entries[-1]
+    expected = body.replace("<!--", "&lt;!--") if escape else body
+    assert last.body.strip() == expected.strip()
+    assert last.said("summary") == summary.strip()
+    assert last.said("action_requested") == asked.strip()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("summary", "one\nstance: reject"),
+        ("summary", "one\ntwo\nthree"),
+        ("action_requested", "x\n<!-- yield -->"),
+        ("evidence", "a\nb"),
+        ("stance", "approve\nconfidence: 1.0"),
+        ("author", "red-fox] [status: open"),
+        ("summary", "<!-- yield -->"),
+        ("body", "<!-- yield -->"),
+        ("body", "```\n<!-- yield -->\n```"),
+        ("body", "<!--entry: x-->"),
+        ("body", "# Big"),
+        ("body", "Big\n==="),
+        ("body", "```\nnever closed"),
+        ("body", "<!-- never closed"),
+        ("body", "a\rb"),
+        ("stance", "strongly_agree"),
+        ("confidence", "1.5"),
+        ("confidence", "high"),
+        ("confidence", "-1"),
+        ("summary", ""),
+        ("evidence", ""),
+    ],
+)
+def test_nothing_can_be_forged_through_a_field(field: str, value: str) -> None:
+    assert refused(make(), with_(**{field: value})) in ("invalid_entry", "injected_structure")
+
+
+def test_comments_in_a_body_may_be_made_visible() -> None:
+    addition = add(make(), with_(body="```\n<!-- yield -->\n```"), escape=True)
+    assert "&lt;!-- yield --&gt;" in addition.text or "&lt;!-- yield -->" in addition.text
+
+
+def test_confidence_is_written_with_a_decimal() -> None:
+    assert "confidence: 1.0\n" in add(make(), with_(confidence="1")).text
+
+
+@pytest.mark.requirement("BNC-115")
+@pytest.mark.requirement("BNC-117")
+@pytest.mark.requirement("BNC-103")
+@pytest.mark.requirement("BNC-094")
+@pytest.mark.requirement("BNC-114")
+def test_whoever_is_not_to_speak_is_refused() -> None:
+    early = from_text("2026-03-01T09:04:00Z")
+    assert refused(make(), with_(author="blue-hen")) == "wrong_speaker"
+    assert refused(make(), with_(author="grey-owl")) == "unknown_agent"
+    assert refused(SUPERVISED, with_(author="on-call"), early) == "wrong_speaker"
+    assert add(SUPERVISED, with_(author="platform"), early).turn == 4
+    open_one = session(entry(1, "red-fox", marker=""))
+    assert refused(open_one, with_(author="blue-hen")) == "entry_open"
+
+
+@pytest.mark.requirement("BNC-104")
+def test_in_free_form_another_open_entry_is_no_obstacle() -> None:
+    text = session(entry(1, "red-fox", marker=""), turn_order="free-form")
+    addition = add(text, with_(author="blue-hen"))
+    assert check(text + addition.text).valid
+
+
+@pytest.mark.requirement("BNC-051")
+def test_agents_wait_while_the_session_waits_for_a_person() -> None:
+    late = from_text("2026-03-01T10:00:00Z")
+    assert refused(make(), DRAFT, late) == "waiting_human"
+
+
+@pytest.mark.requirement("BNC-124")
+@pytest.mark.requirement("BNC-054")
+def test_an_ended_session_takes_no_entry_unless_one_insists() -> None:
+    assert refused(EARLY, with_(author="red-fox")) == "session_ended"
+    late = add(EARLY, with_(author="red-fox"), after_end=True)
+    assert (late.round, late.turn) == (3, 1)
+    over = session(
+        entry(1, "red-fox"), agents=("red-fox",), consensus_threshold="0", max_rounds="1"
+    )
+    with pytest.raises(Refused, match="max-rounds"):
+        add(over, after_end=True)
+
+
+@pytest.mark.requirement("BNC-170")
+@pytest.mark.requirement("BNC-125")
+def test_a_judge_speaks_only_after_the_end() -> None:
+    assert refused(make(), with_(author="judge")) == "unknown_agent"
+    addition = add(EARLY, with_(author="judge", stance="neutral"))
+    checked = check(EARLY + addition.text)
+    assert checked.valid
+    assert (addition.round, addition.turn) == (2, 3)
+
+
+def test_nothing_is_appended_to_a_file_with_errors() -> None:
+    assert refused(session(entry(1, "red-fox", stance="x")), with_(author="blue-hen")) == (
+        "invalid_session"
+    )
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\n\n"])
+def test_a_missing_line_end_is_written_first(ending: str) -> None:
+    text = make().rstrip("\n") + ending
+    whole = text + add(text).text
+    assert "## Dialogue\n\n<!-- entry" in whole
+    assert check(whole).findings == ()
+
+
+def test_the_files_own_line_ends_are_kept() -> None:
+    text = make().replace("\n", "\r\n")
+    addition = add(text)
+    assert addition.text.count("\n") == addition.text.count("\r\n")
+    assert check(text + addition.text).valid
+
+
+@pytest.mark.requirement("BNC-146")
+@pytest.mark.requirement("BNC-052")
+@pytest.mark.requirement("BNC-168")
+@pytest.mark.parametrize("write", [placeholder, default_action])
+def test_the_machine_says_so_when_it_writes_for_a_silent_agent(write) -> None:  # type: ignore[no-untyped-def]
+    checked = check(make(escalation=Escalation.TIMEOUT_SKIP))
+    draft = write(checked.known.rules, "red-fox")
+    after = check(checked.document.text + written(checked, draft, ID, NOW).text)
+    last = after.document.entries[-1]
+    assert after.findings == ()
+    assert is_placeholder(last)
+    assert (last.status, last.said("confidence"), last.author) == ("closed", "0.0", "red-fox")
+    assert "red-fox" in last.body
+    assert "300-second" in last.body
+    assert after.course is not None
+    assert not after.course.phase.ended
+
+
+@pytest.mark.requirement("BNC-169")
+def test_an_operator_closes_a_session() -> None:
+    checked = check(TWO_ROUNDS[: TWO_ROUNDS.index("<!-- entry: 00000004")].rstrip() + "\n")
+    after = check(checked.document.text + written(checked, closing("we ship"), ID, NOW).text)
+    assert after.valid
+    assert after.course is not None
+    assert after.course.phase == "ended:closed-by-operator"
+
+
+def test_a_draft_has_every_field_by_name() -> None:
+    assert [name for name, _ in DRAFT.fields()] == [
+        *("stance", "confidence", "summary", "action_requested", "evidence")
+    ]
+    assert DRAFT.status is Status.YIELD
+
+
+def test_in_free_text_a_few_words_are_enough() -> None:
+    text = make(output_format=OutputFormat.FREE_TEXT)
+    bare = Draft(author="red-fox", body="Hm.", action_requested="", evidence="")
+    checked: Checked = check(text + add(text, bare).text)
+    assert checked.findings == ()
+    assert checked.document.entries[0].fields == ()
