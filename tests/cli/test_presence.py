@@ -367,3 +367,16 @@ def test_show_explains_how_alive_an_agent_is(shop: Project) -> None:
     assert data["liveness"] == "stale"
     assert "15 min" in data["because"]
     assert data["last_seen_at"] == "2026-02-18T12:00:00.000Z"
+
+
+def test_a_session_whose_name_was_adopted_no_longer_acts_under_it(shop: Project) -> None:
+    dirty_otter(shop)
+    earlier = {"MOOT_AGENT": "amber-otter", "MOOT_EPOCH": "1"}
+    shop.ok("agent", "heartbeat", **earlier)
+    assert shop.ok("join", "--adopt", "amber-otter")["epoch"] == 2
+    before = shop.ok("status")["record"]["events"]
+    for words in (("agent", "heartbeat"), ("reserve", "docs"), ("release", "--all")):
+        assert shop.refused(*words, **earlier) == ("session_replaced", 1)
+    assert shop.ok("status")["record"]["events"] == before
+    later_one = {"MOOT_AGENT": "amber-otter", "MOOT_EPOCH": "2"}
+    shop.ok("reserve", "docs", **later_one)

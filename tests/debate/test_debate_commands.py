@@ -252,3 +252,67 @@ def test_a_report_is_written_in_each_form(place: Project, form: str) -> None:
     assert data["file"] == f"page.{form}"
     assert b"CONSENSUS" in (place.root / f"page.{form}").read_bytes()
     assert "CONSENSUS" in place.run("debate", "report", "s.md").out
+
+
+LATE = "2026-03-01T10:00:00Z"
+
+
+@pytest.mark.requirement("BNC-051")
+@pytest.mark.requirement("BNC-168")
+def test_a_session_that_waits_for_a_person_goes_on_when_they_say_so(place: Project) -> None:
+    new(place)
+    words = ("debate", "add", "s.md", "--author", "red-fox", *SAID)
+    assert place.json(*words, MOOT_CLOCK=LATE).error["code"] == "waiting_human"
+    ticked = place.ok("debate", "tick", "s.md", MOOT_CLOCK=LATE)
+    assert (ticked["state"], ticked["entries"]) == ("waiting-human", [])
+    late = place.ok("debate", "resume", "s.md", "--late", MOOT_CLOCK=LATE)
+    assert (late["state"], late["next"], late["entries"]) == ("not-started", "red-fox", [])
+    assert place.ok(*words, MOOT_CLOCK=LATE)["turn"] == 1
+    assert place.json("debate", "resume", "s.md", "--late", MOOT_CLOCK=LATE).error["code"] == (
+        "nothing_to_resume"
+    )
+    assert place.ok("debate", "check", "s.md")["findings"] == []
+
+
+def test_an_operator_may_pass_over_the_silent(place: Project) -> None:
+    new(place)
+    skipped = place.ok("debate", "resume", "s.md", "--skip", MOOT_CLOCK=LATE)
+    assert (skipped["next"], len(skipped["entries"])) == ("blue-hen", 1)
+    assert place.refused("debate", "resume", "s.md") == ("usage", 2)
+
+
+@pytest.mark.requirement("BNC-052")
+@pytest.mark.requirement("BNC-053")
+@pytest.mark.requirement("BNC-168")
+@pytest.mark.parametrize(
+    ("policy", "stance"), [("timeout-skip", "defer"), ("default-action", "neutral")]
+)
+def test_a_timeout_is_applied_once_when_asked(place: Project, policy: str, stance: str) -> None:
+    new(place, "--escalation", policy)
+    assert place.ok("debate", "tick", "s.md")["entries"] == []
+    done = place.ok("debate", "tick", "s.md", MOOT_CLOCK=LATE)
+    assert (len(done["entries"]), done["next"]) == (1, "blue-hen")
+    assert place.ok("debate", "tick", "s.md", MOOT_CLOCK=LATE)["entries"] == []
+    (said,) = place.ok("debate", "status", "s.md", MOOT_CLOCK=LATE)["entries"]
+    assert (said["stance"], said["confidence"], said["placeholder"]) == (stance, 0.0, True)
+
+
+def test_in_free_form_all_who_are_silent_are_passed_over(place: Project) -> None:
+    new(place, "--escalation", "timeout-skip", "--turn-order", "free-form")
+    place.ok("debate", "add", "s.md", "--author", "blue-hen", *SAID)
+    done = place.ok("debate", "tick", "s.md", MOOT_CLOCK=LATE)
+    assert len(done["entries"]) == 1
+    status = place.ok("debate", "status", "s.md", MOOT_CLOCK=LATE)
+    assert [one["author"] for one in status["entries"]] == ["blue-hen", "red-fox"]
+
+
+@pytest.mark.requirement("BNC-169")
+@pytest.mark.requirement("BNC-122")
+def test_an_operator_closes_a_session_for_good(place: Project) -> None:
+    new(place)
+    done = place.ok("debate", "close", "s.md", "--reason", "Decided elsewhere.")
+    assert done["state"] == "ended:closed-by-operator"
+    assert place.ok("debate", "check", "s.md")["findings"] == []
+    words = ("debate", "add", "s.md", "--author", "red-fox", *SAID)
+    assert place.refused(*words) == ("session_ended", 1)
+    assert place.refused("debate", "close", "s.md", "--reason", "x") == ("session_ended", 1)

@@ -13,7 +13,7 @@ from moot.debate.checker import check
 from moot.debate.course import Course, named_next
 from moot.debate.machine import TRANSITIONS, Happening, Phase, after
 from moot.debate.reader import read
-from moot.debate.turns import Standing, due, standing
+from moot.debate.turns import Standing, standing
 from moot.debate.views import status_data
 from tests.debate.sessions import SKIPPED, TWO_ROUNDS, VALID, codes, entry, session
 
@@ -112,7 +112,7 @@ def test_with_a_person_in_charge_a_timeout_means_waiting() -> None:
     found = course(entry(1, "ant", stance="neutral"))
     assert at(found, "09:06:00").phase is Phase.ACTIVE
     late = at(found, "09:06:01")
-    assert (late.phase, late.may_speak) == (Phase.WAITING_HUMAN, ())
+    assert (late.phase, late.may_speak, late.next) == (Phase.WAITING_HUMAN, (), "bee")
 
 
 def test_an_operator_lets_a_late_session_go_on() -> None:
@@ -193,7 +193,7 @@ def test_a_placeholder_takes_the_turn_of_the_silent() -> None:
     text = SKIPPED[: SKIPPED.index("<!-- entry: 00000004")]
     found = check(text).course
     assert found is not None
-    assert (due(found), standing(found).round) == (("ant",), 2)
+    assert (standing(found).due, standing(found).round) == (("ant",), 2)
 
 
 @pytest.mark.requirement("BNC-166")

@@ -69,13 +69,12 @@ class _Walk:
         self.marks: list[Mark] = []
         self.headings: list[Line] = []
         self.odd: list[Oddity] = []
+        self.marker = -1  # the next marker from here, looked for once
         self.stray = False  # the line above was stray text too: one note is enough
 
     def read(self, start: int, number: int) -> Dialogue:
         while start < len(self.text):
-            found = (
-                quick_entry(self.text, start, number, len(self.entries)) if self.quickly else None
-            )
+            found = self._quickly(start, number) if self.quickly else None
             if found is not None:
                 self.stray = False
                 self.entries.append(found)
@@ -86,6 +85,12 @@ class _Walk:
         return Dialogue(
             tuple(self.entries), tuple(self.marks), self._sections(), tuple(self.odd), self._end()
         )
+
+    def _quickly(self, start: int, number: int) -> Entry | None:
+        if self.marker < start:
+            self.marker = self.text.find(_MARKER, start)
+            self.quickly = self.marker >= 0  # without a marker there is nothing to be quick about
+        return quick_entry(self.text, start, self.marker, number, len(self.entries))
 
     def _plainly(self, start: int, number: int) -> tuple[int, int]:
         """Read on until an entry has ended; gives the place after it."""
@@ -219,16 +224,19 @@ _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)*")
 _MARKER: Final = "\n" + YIELD
 
 
-def quick_entry(text: str, start: int, number: int, index: int) -> Entry | None:
-    """The entry here, if it has the usual form to the letter; None sends it the plain way."""
-    head = _HEAD.match(text, start)
+def quick_entry(text: str, start: int, closed: int, number: int, index: int) -> Entry | None:
+    """The entry here, if it has the usual form to the letter; None sends it the plain way.
+
+    `closed` is where the next marker's line begins, with the line end before it.
+    """
+    head = _HEAD.match(text, start) if closed >= 0 else None
     if head is None:
         return None
-    opened = head.end()
+    opened, end = head.end(), closed + len(_MARKER)
     # The blank line under the fields ends just before the body: begin there.
-    closed = text.find(_MARKER, opened - 1)
-    end = closed + len(_MARKER)
-    if closed < 0 or text[end : end + 1] not in ("\n", "") or _is_loud(text, opened - 1, closed):
+    if closed < opened - 1 or text[end : end + 1] not in ("\n", ""):
+        return None
+    if _is_loud(text, opened - 1, closed):
         return None
     return _quick(text, head, opened, closed, end + 1 if end < len(text) else end, number, index)
 

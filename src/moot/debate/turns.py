@@ -14,11 +14,16 @@ from moot.debate.model import Entry, Escalation, TurnOrder
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """A session at a moment: its phase, the place of the next entry, who may write it."""
+    """A session at a moment: its phase, the place of the next entry, whose turn it is.
+
+    `due` are those whose turn it is, `may_speak` those who may write now: nobody while an entry is
+    open or the session waits for a person, the supervisor too once a named agent is late.
+    """
 
     phase: Phase
     round: int
     turn: int
+    due: tuple[str, ...]
     may_speak: tuple[str, ...]
     deadline: Millis | None
     timed_out: bool
@@ -26,24 +31,25 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def next(self) -> str | None:
-        """The one who is to speak, where only one may."""
-        return self.may_speak[0] if len(self.may_speak) == 1 else None
+        """Whose turn it is, where only one is meant and no entry is being written."""
+        return self.due[0] if len(self.due) == 1 and self.open is None else None
 
 
 def standing(course: Course, now: Millis | None = None) -> Standing:
     """Where the session stands. Without a time nothing is late."""
     round_, turn = position(course)
     if course.phase.ended:
-        return Standing(course.phase, round_, turn, (), None, False, course.open)
+        return Standing(course.phase, round_, turn, (), (), None, False, course.open)
     deadline = course.since + course.rules.turn_timeout * SECOND
     late = now is not None and now > deadline
     waits = late and course.rules.escalation is Escalation.HUMAN
     phase = after(course.phase, Happening.TIMED_OUT) if waits else course.phase
-    speakers = () if course.open is not None or waits else SPEAKERS[course.rules.turn_order](course)
+    meant = SPEAKERS[course.rules.turn_order](course)
+    speakers = () if course.open is not None or waits else meant
     if late and speakers and course.rules.turn_order is TurnOrder.SUPERVISED:
         # A-19: when the named agent is silent, the supervisor may go on.
         speakers = tuple(dict.fromkeys((*speakers, course.rules.supervisor)))
-    return Standing(phase, round_, turn, speakers, deadline, late, course.open)
+    return Standing(phase, round_, turn, meant, speakers, deadline, late, course.open)
 
 
 def position(course: Course) -> tuple[int, int]:
@@ -59,11 +65,6 @@ def next_place(course: Course) -> tuple[int, int]:
         return 1, 1
     latest = course.rounds[-1]
     return (latest.number + 1, 1) if latest.complete else (latest.number, latest.last_turn + 1)
-
-
-def due(course: Course) -> tuple[str, ...]:
-    """Whose turn it would be, were the session neither open nor waiting."""
-    return () if course.phase.ended else SPEAKERS[course.rules.turn_order](course)
 
 
 def _in_order(course: Course) -> tuple[str, ...]:

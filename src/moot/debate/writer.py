@@ -21,7 +21,7 @@ from moot.debate.drafts import MARKER, Draft, flaws, tidied
 from moot.debate.machine import Phase
 from moot.debate.model import CLERKS, TITLE, YIELD, Odd, Rules, Status, TurnOrder
 from moot.debate.schema import KEYS
-from moot.debate.turns import due, next_place, standing
+from moot.debate.turns import next_place, standing
 from moot.debate.views import course_of
 
 
@@ -199,12 +199,12 @@ def _require_turn(course: Course, draft: Draft, now: Millis, after_end: bool) ->
     if here.open is not None and rules.turn_order is not TurnOrder.FREE_FORM:
         raise _refuse("entry_open", f"{here.open.author} has not yielded its entry (R6)",
                       "wait for its <!-- yield -->")  # fmt: skip
+    may = here.may_speak or here.due
+    if author not in may:
+        raise _refuse("wrong_speaker", f"it is not {author}'s turn", f"next: {', '.join(may)}")
     if here.phase is Phase.WAITING_HUMAN:
         said = "the turn timed out; the session waits for its operator"
         raise _refuse("waiting_human", said, _OPERATOR)
-    may = here.may_speak or due(course)
-    if author not in may:
-        raise _refuse("wrong_speaker", f"it is not {author}'s turn", f"next: {', '.join(may)}")
 
 
 def _require_allowed_end(phase: Phase, after_end: bool) -> None:
@@ -247,6 +247,16 @@ def _note(rules: Rules, agent: str, what: str) -> str:
         f"{rules.turn_timeout}-second turn-timeout. Under the `{rules.escalation.value}` policy "
         f"{what}, and the session goes on.]*\n\n<!-- generated-by: orchestrator -->"
     )
+
+
+def closed(checked: Checked, reason: str, id_: str, now: Millis) -> Addition:
+    """The operator's last word, unless the session has ended or someone is writing."""
+    course = course_of(checked)
+    if course.phase.ended:
+        _require_allowed_end(course.phase, after_end=False)
+    if checked.blocked or MARKER.search(reason):
+        raise _refuse("invalid_entry", "the file has errors, or the reason holds a marker", _MEND)
+    return written(checked, tidied(closing(reason)), id_, now)
 
 
 def closing(reason: str) -> Draft:

@@ -286,3 +286,87 @@ def _added(file: Path, shell: Shell, entry_id: str) -> Answer:
         "findings": findings_json(one for one in after.findings if one.where == entry_id),
     }
     return Answer(data, lambda: lines.added(data))
+
+
+# When time is up ---------------------------------------------------------------------------------
+
+
+@command(debate, "tick", "debate.tick")
+@_file()
+def tick(shell: Shell, file: Path) -> Answer:
+    """Let a turn that has timed out take effect, as the session's own policy says.
+
+    timeout-skip and default-action write an entry for each silent agent; human writes nothing.
+
+    Examples:
+      moot debate tick api-design.md
+    """
+    from moot.debate.escalation import overdue
+    from moot.debate.writer import written
+
+    now = session_clock(shell)()
+    made: list[str] = []
+    with locked(file):
+        checked = checked_file(file)
+        # One entry makes the next one due in time again, except for others silent in the round.
+        while (draft := overdue(checked, now)) is not None:
+            addition = written(checked, draft, str(uuid.uuid4()), now)
+            append(file, addition.text)
+            made.append(addition.id)
+            checked = checked_file(file)
+    return _moved(file, shell, made)
+
+
+@command(debate, "resume", "debate.resume")
+@_file()
+@click.option("--late", "how", flag_value="late", help="Give the late agent its time again.")
+@click.option("--skip", "how", flag_value="skip", help="Pass over the late agent.")
+def resume(shell: Shell, file: Path, how: str | None) -> Answer:
+    """Let a session that waits for its operator go on. This is the operator's act.
+
+    Examples:
+      moot debate resume api-design.md --late
+      moot debate resume api-design.md --skip
+    """
+    from moot.debate.escalation import resumption, skipped
+    from moot.debate.writer import written
+
+    if how is None:
+        raise click.UsageError("say --late or --skip")
+    now = session_clock(shell)()
+    with locked(file):
+        checked = checked_file(file)
+        if how == "late":
+            append(file, resumption(checked, now))
+            return _moved(file, shell, [])
+        addition = written(checked, skipped(checked, now), str(uuid.uuid4()), now)
+        append(file, addition.text)
+    return _moved(file, shell, [addition.id])
+
+
+@command(debate, "close", "debate.close")
+@_file()
+@click.option("--reason", required=True, metavar="T", help="Why it ends.")
+def close(shell: Shell, file: Path, reason: str) -> Answer:
+    """End a session. This is the operator's act, and is written in the name of `system`.
+
+    Examples:
+      moot debate close api-design.md --reason "Decided in the meeting."
+    """
+    from moot.debate.writer import closed
+
+    with locked(file):
+        addition = closed(
+            checked_file(file), text_argument(reason), str(uuid.uuid4()), session_clock(shell)()
+        )
+        append(file, addition.text)
+    return _moved(file, shell, [addition.id])
+
+
+def _moved(file: Path, shell: Shell, entries: list[str]) -> Answer:
+    from moot.debate.views import status_data
+
+    state = status_data(checked_file(file), session_clock(shell)())
+    kept = ("state", "round", "turn", "next", "deadline", "ended_at_round")
+    data = {"entries": entries, **{key: state[key] for key in kept}}
+    return Answer(data, lambda: lines.moved(data))

@@ -96,3 +96,9 @@ def added(data: dict[str, Any]) -> Iterable[str]:
     yield f"{_WORDS[data['state']]}" + (f"; next: {data['next']}" if data["next"] else "")
     for finding in data["findings"]:
         yield f"  {finding['severity']} {finding['rule']}: {finding['message']}"
+
+
+def moved(data: dict[str, Any]) -> Iterable[str]:
+    yield f"{len(data['entries'])} entries written; {_WORDS[data['state']]}"
+    if data["next"]:
+        yield f"next: {data['next']}, until {data['deadline']}"

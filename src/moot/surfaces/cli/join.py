@@ -16,6 +16,7 @@ from moot.surfaces.cli.answer import Answer, remarks
 from moot.surfaces.cli.here import Here, findings_json
 from moot.surfaces.cli.people import a_person, require_own
 from moot.surfaces.cli.shell import Shell, command
+from moot.surfaces.holder import settings_for
 
 if TYPE_CHECKING:
     from moot.core.machine import Command
@@ -113,6 +114,7 @@ class _Session:
             "agent": name,
             "session_agent_id": name,
             "logical_agent_id": name,
+            "epoch": self.here.space.engine.registry().agents[name].epoch,
             "adopted": False,
             "reserved": reserved,
             "recommendation": _shown(advice),
@@ -141,6 +143,7 @@ class _Session:
             "agent": name,
             "session_agent_id": name,
             "logical_agent_id": name,
+            "epoch": resumed.actor.epoch,
             "adopted": True,
             "prior_liveness": resumed.event.prior_liveness,
             "recommendation": _shown(advice),
@@ -148,7 +151,8 @@ class _Session:
             "findings": findings_json(outcome.findings),
         }
         said = f"you go on as {name}: {resumed.event.evidence}"
-        return Answer(data, lambda: [said, _export(name), *remarks(outcome.findings)])
+        lines = [said, _export(name, resumed.actor.epoch)]
+        return Answer(data, lambda: [*lines, *remarks(outcome.findings)])
 
     def _ask(self, advice: Recommendation) -> Answer:
         names = [one.agent for one in advice.candidates]
@@ -247,8 +251,9 @@ def _started(name: str, reserved: list[str]) -> Iterable[str]:
     yield _export(name)
 
 
-def _export(name: str) -> str:
-    return f"export MOOT_AGENT={name}"
+def _export(name: str, epoch: int = 1) -> str:
+    told = " ".join(f"{key}={value}" for key, value in settings_for(name, epoch).items())
+    return f"export {told}"
 
 
 join = command(None, "join", "join")(join_answer)

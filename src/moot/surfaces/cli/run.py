@@ -21,6 +21,7 @@ from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.entry import HOOK_TOOLS
 from moot.surfaces.cli.here import Here
 from moot.surfaces.cli.shell import Shell, command
+from moot.surfaces.holder import settings_for
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
@@ -117,7 +118,8 @@ def _hooks_for(program: str, here: Here) -> None:
 
 def _environment(shell: Shell, name: str) -> dict[str, str]:
     kept = {key: value for key, value in shell.env.items() if key not in WITHHELD}
-    return {**kept, "MOOT_AGENT": name, "MOOT_HOME": str(shell.workspace.path)}
+    epoch = shell.workspace.engine.registry().agents[name].epoch
+    return {**kept, **settings_for(name, epoch), "MOOT_HOME": str(shell.workspace.path)}
 
 
 @contextmanager

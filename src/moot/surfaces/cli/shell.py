@@ -17,6 +17,7 @@ import click
 
 from moot.core.errors import Malformed, Refused, Unavailable
 from moot.surfaces.cli.answer import Answer, print_answer, silence_stdout
+from moot.surfaces.holder import require_same_holder
 
 if TYPE_CHECKING:
     from moot.keys.folder import KeyFolder
@@ -93,6 +94,7 @@ class Shell:
                 "who acts is not known",
                 hint="use --as NAME, or set MOOT_AGENT (`moot run` does)",
             )
+        require_same_holder(lambda: self.workspace, name, self.env)
         return name
 
     def interactive(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from moot.core.errors import Refused
+from moot.surfaces.holder import require_same_holder
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
@@ -33,6 +34,7 @@ def who_acts(space: Workspace, session_key: str | None, env: Mapping[str, str]) 
     """Refused with a hint if nobody is known; whether the key is here is the engine's question."""
     named = env.get("MOOT_AGENT")
     if named:
+        require_same_holder(lambda: space, named, env)
         return Who(named, "moot")
     found = agent_of_session(space, session_key)
     if found is None:

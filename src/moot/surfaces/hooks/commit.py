@@ -75,10 +75,13 @@ def staged(root: Path) -> tuple[str, ...]:
 
 
 def _agent(space: Workspace, env: Mapping[str, str]) -> str | None:
+    from moot.surfaces.holder import require_same_holder
     from moot.surfaces.hooks.actor import agent_of_session
 
-    if env.get("MOOT_AGENT"):
-        return env["MOOT_AGENT"]
+    named = env.get("MOOT_AGENT")
+    if named:
+        require_same_holder(lambda: space, named, env)
+        return named
     keys = [env.get("MOOT_SESSION")]
     keys += [session_key(tool, env.get(name, "")) for name, tool in SESSION_VARIABLES.items()]
     found = (agent_of_session(space, key) for key in keys if key)

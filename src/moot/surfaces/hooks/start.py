@@ -71,9 +71,12 @@ def end(call: Call, env: Mapping[str, str], home: Path | None) -> str:
 def _join(space: Workspace, spot: Spot, call: Call, env: Mapping[str, str]) -> Who:
     """As MOOT_AGENT; else as before if the session goes on; else under a new name."""
     from moot.flows import arrival
+    from moot.surfaces.holder import require_same_holder
     from moot.surfaces.hooks.actor import Who, agent_of_session
 
     named = env.get("MOOT_AGENT")
+    if named:
+        require_same_holder(lambda: space, named, env)
     name = named or agent_of_session(space, call.session_key) or arrival.enter_fresh(space)
     work = _work_so_far(space, name)
     place = arrival.Place(spot.root, branch_of(spot.root), work, call.session_key)

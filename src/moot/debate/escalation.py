@@ -1,0 +1,80 @@
+"""When time is up: what the policy writes, and how an operator lets a session go on (3.3, A-59).
+
+Nothing happens by itself: these are the entries and marks that `tick`, `resume` and `close` write
+when someone runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from moot.core.clock import Millis
+from moot.core.errors import Refused
+from moot.debate.checker import Checked
+from moot.debate.course import RESUME, Course
+from moot.debate.drafts import Draft
+from moot.debate.model import Escalation, Odd, Rules, TurnOrder
+from moot.debate.turns import standing
+from moot.debate.views import course_of
+from moot.debate.writer import default_action, placeholder, stamp
+
+ENTRIES: Final[dict[Escalation, Callable[[Rules, str], Draft]]] = {
+    Escalation.TIMEOUT_SKIP: placeholder,
+    Escalation.DEFAULT_ACTION: default_action,
+}
+
+
+def silent(course: Course) -> tuple[str, ...]:
+    """Whose silence holds the session up: the one to speak, or in free-form all who have not."""
+    due = standing(course).due
+    running = course.running
+    if course.rules.turn_order is not TurnOrder.FREE_FORM or running is None:
+        return due[:1]
+    return tuple(agent for agent in due if not running.count(agent))
+
+
+def overdue(checked: Checked, now: Millis) -> Draft | None:
+    """The next entry that the policy writes now, if time is up and it writes any.
+
+    An open entry is its author's alone, and a person who is waited for must come.
+    """
+    course = course_of(checked)
+    here = standing(course, now)
+    write = ENTRIES.get(course.rules.escalation)
+    if not here.timed_out or here.open is not None or write is None:
+        return None
+    return next((write(course.rules, agent) for agent in silent(course)), None)
+
+
+def skipped(checked: Checked, now: Millis) -> Draft:
+    """The placeholder with which an operator passes over the silent agent."""
+    _require_waiting(checked, now)
+    course = course_of(checked)
+    return placeholder(course.rules, silent(course)[0])
+
+
+def resumption(checked: Checked, now: Millis) -> str:
+    """The mark with which an operator gives the late agent its time again."""
+    _require_waiting(checked, now)
+    text = checked.document.text
+    gap = "\n" if text.endswith("\n") else "\n\n"
+    mark = f"{gap}<!-- {RESUME}: {stamp(now)} -->\n"
+    crlf = any(one.kind is Odd.CRLF for one in checked.document.odd)
+    return mark.replace("\n", "\r\n") if crlf else mark
+
+
+def _require_waiting(checked: Checked, now: Millis) -> None:
+    here = standing(course_of(checked), now)
+    if not here.timed_out:
+        raise Refused(
+            "nothing_to_resume",
+            f"the session is not waiting for anyone ({here.phase.value})",
+            hint="`moot debate status FILE` says whose turn it is",
+        )
+    if here.open is not None:
+        raise Refused(
+            "entry_open",
+            f"{here.open.author} has not yielded its entry (R6)",
+            hint="its author completes it, or `moot debate close FILE --reason ...`",
+        )
