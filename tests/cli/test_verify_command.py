@@ -324,3 +324,13 @@ def test_long_work_shows_a_bar_to_a_person(busy: Project, monkeypatch: pytest.Mo
 class _Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+def test_the_headline_of_a_part_says_that_it_is_a_part(project: Project, tmp_path: Path) -> None:
+    project.execute("amber-otter", Ask(title="t", of="teal-crane"))
+    whole, part = str(tmp_path / "whole.moot"), str(tmp_path / "part.moot")
+    project.ok("ledger", "export", "-o", whole)
+    project.ok("ledger", "export", "-o", part, "registry")
+    first = [project.run("verify", name).out.splitlines()[0] for name in (whole, part)]
+    assert "of 2 histories" not in first[0]
+    assert first[1].startswith("INTACT · 3 events · 1 of 2 histories, complete up to checkpoint")

@@ -298,12 +298,14 @@ def test_a_timeout_is_applied_once_when_asked(place: Project, policy: str, stanc
 
 
 def test_in_free_form_all_who_are_silent_are_passed_over(place: Project) -> None:
-    new(place, "--escalation", "timeout-skip", "--turn-order", "free-form")
-    place.ok("debate", "add", "s.md", "--author", "blue-hen", *SAID)
-    done = place.ok("debate", "tick", "s.md", MOOT_CLOCK=LATE)
-    assert len(done["entries"]) == 1
+    place.ok(
+        *("debate", "new", "s.md", "--title", "T", "--agents", "ant,bee,cow"),
+        *("--escalation", "timeout-skip", "--turn-order", "free-form"),
+    )
+    place.ok("debate", "add", "s.md", "--author", "bee", *SAID)
+    assert len(place.ok("debate", "tick", "s.md", MOOT_CLOCK=LATE)["entries"]) == 2
     status = place.ok("debate", "status", "s.md", MOOT_CLOCK=LATE)
-    assert [one["author"] for one in status["entries"]] == ["blue-hen", "red-fox"]
+    assert [one["author"] for one in status["entries"]] == ["bee", "ant", "cow"]
 
 
 @pytest.mark.requirement("BNC-169")

@@ -34,8 +34,8 @@ def silent(course: Course) -> tuple[str, ...]:
     return tuple(agent for agent in due if not running.count(agent))
 
 
-def overdue(checked: Checked, now: Millis) -> Draft | None:
-    """The next entry that the policy writes now, if time is up and it writes any.
+def overdue(checked: Checked, now: Millis) -> tuple[Draft, ...]:
+    """The entries that the policy writes now, if time is up and it writes any.
 
     An open entry is its author's alone, and a person who is waited for must come.
     """
@@ -43,8 +43,8 @@ def overdue(checked: Checked, now: Millis) -> Draft | None:
     here = standing(course, now)
     write = ENTRIES.get(course.rules.escalation)
     if not here.timed_out or here.open is not None or write is None:
-        return None
-    return next((write(course.rules, agent) for agent in silent(course)), None)
+        return ()
+    return tuple(write(course.rules, agent) for agent in silent(course))
 
 
 def skipped(checked: Checked, now: Millis) -> Draft:

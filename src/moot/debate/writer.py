@@ -122,9 +122,7 @@ def appended(
 ) -> Addition:
     """What to append so that this draft becomes the next entry; Refused where the rules forbid."""
     course = course_of(checked)
-    if checked.blocked:
-        said, hint = "the file has errors; nothing is appended to it", _MEND
-        raise _refuse("invalid_session", said, hint, errors(checked.findings))
+    _require_no_errors(checked)
     draft = tidied(draft, escape)
     found = flaws(draft, course.rules)
     if found:
@@ -135,6 +133,12 @@ def appended(
 
 _MEND = "`moot debate check FILE` says what to mend"
 _OPERATOR = "the operator lets it go on: `moot debate resume FILE --late`, or --skip"
+
+
+def _require_no_errors(checked: Checked) -> None:
+    if checked.blocked:
+        said = "the file has errors; nothing is appended to it"
+        raise _refuse("invalid_session", said, _MEND, errors(checked.findings))
 
 
 def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
@@ -254,8 +258,9 @@ def closed(checked: Checked, reason: str, id_: str, now: Millis) -> Addition:
     course = course_of(checked)
     if course.phase.ended:
         _require_allowed_end(course.phase, after_end=False)
-    if checked.blocked or MARKER.search(reason):
-        raise _refuse("invalid_entry", "the file has errors, or the reason holds a marker", _MEND)
+    _require_no_errors(checked)
+    if MARKER.search(reason):
+        raise _refuse("invalid_entry", "a marker of the protocol may not stand here", _REWORD)
     return written(checked, tidied(closing(reason)), id_, now)
 
 

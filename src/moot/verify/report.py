@@ -33,6 +33,7 @@ def report(state: State) -> Verdict:
         events=_events(state),
         streams=len(state.chain.streams),
         checkpoint=state.note.number if state.note is not None else None,
+        checkpoint_streams=state.note.streams if state.note is not None else None,
     )
 
 

@@ -78,6 +78,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     events: int
     streams: int
     checkpoint: int | None
+    checkpoint_streams: int | None
 
     def __bool__(self) -> bool:
         return self.verdict == "valid" and all(check.ok is not False for check in self.checks)

@@ -307,13 +307,10 @@ def tick(shell: Shell, file: Path) -> Answer:
     now = session_clock(shell)()
     made: list[str] = []
     with locked(file):
-        checked = checked_file(file)
-        # One entry makes the next one due in time again, except for others silent in the round.
-        while (draft := overdue(checked, now)) is not None:
-            addition = written(checked, draft, str(uuid.uuid4()), now)
+        for draft in overdue(checked_file(file), now):
+            addition = written(checked_file(file), draft, str(uuid.uuid4()), now)
             append(file, addition.text)
             made.append(addition.id)
-            checked = checked_file(file)
     return _moved(file, shell, made)
 
 

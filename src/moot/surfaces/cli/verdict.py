@@ -91,7 +91,9 @@ def _trusted(place: Place | None) -> str:
 
 def _because(verdict: Verdict) -> str:
     if verdict.verdict == "valid":
-        return f"complete up to checkpoint {verdict.checkpoint}"
+        part = verdict.streams != verdict.checkpoint_streams
+        some = f"{verdict.streams} of {verdict.checkpoint_streams} histories, " if part else ""
+        return f"{some}complete up to checkpoint {verdict.checkpoint}"
     grave = [finding for finding in plain_findings(verdict) if finding.severity != "info"]
     if not grave:
         return facet(verdict, "completeness")
