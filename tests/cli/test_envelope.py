@@ -57,6 +57,7 @@ SUCCEEDS: dict[str, Words] = {
     "debate.summary": (),
     "debate.report": (),
     "debate.tick": (),
+    "debate.add_context": (),
     "debate.resume": (),
     "debate.close": (),
     "ledger.log": ("ledger", "log", LIST),

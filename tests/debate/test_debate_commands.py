@@ -318,3 +318,32 @@ def test_an_operator_closes_a_session_for_good(place: Project) -> None:
     words = ("debate", "add", "s.md", "--author", "red-fox", *SAID)
     assert place.refused(*words) == ("session_ended", 1)
     assert place.refused("debate", "close", "s.md", "--reason", "x") == ("session_ended", 1)
+
+
+@pytest.mark.requirement("BNC-062")
+@pytest.mark.requirement("BNC-061")
+def test_more_context_leaves_every_old_byte_in_its_order(place: Project) -> None:
+    file = write(place, TWO_ROUNDS)
+    place.ok("debate", "add-context", "s.md", "--title", "Added later", "It also loses order.")
+    text = file.read_text("utf-8")
+    more = "### Added later\n\nIt also loses order.\n\n"
+    assert text.replace(more, "", 1) == TWO_ROUNDS
+    write(place, TWO_ROUNDS, "old.md")
+    assert place.ok("debate", "compare", "old.md", "s.md")["append_only"] is True
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("a", "x\n\n## Dialogue"),
+        ("a", "```\nnever closed"),
+        ("a", "<!-- entry: x -->"),
+        ("a\n\n## Dialogue", "x"),
+        ("", "x"),
+    ],
+)
+def test_more_context_can_forge_nothing(place: Project, title: str, text: str) -> None:
+    file = write(place, TWO_ROUNDS)
+    words = ("debate", "add-context", "s.md", "--title", title, text)
+    assert place.refused(*words) == ("injected_structure", 1)
+    assert file.read_text("utf-8") == TWO_ROUNDS

@@ -21,6 +21,7 @@ The pure arithmetic, each idea in its own file:
     turns.py       who speaks next, where, and until when
     positions.py   who stood where, and who moved after hearing whom
     drafts.py      what may not stand in an entry; writer.py: session and entry text
+    escalation.py  what is written when time is up; context.py: a subsection more
     compare.py     did a file only grow?      runtime.py   the runtime's seven stances
 
 It differs from its siblings in one way: the file is the state. Nothing is decided by commands and

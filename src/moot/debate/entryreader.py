@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from moot.core.markdown import Kind, Line
-from moot.debate.model import FIELDS, YIELD, Entry, Field, Odd, Oddity
+from moot.debate.model import YIELD, Entry, Field, Odd, Oddity
 
 _POSITION = re.compile(r"turn:[ \t]*([0-9]{1,9})[ \t]+round:[ \t]*([0-9]{1,9})")
 _EXACT_POSITION = re.compile(r"<!-- turn: [0-9]+ round: [0-9]+ -->")
@@ -168,6 +168,3 @@ class _Reading:
 
 def _continued(field: Field, line: Line) -> Field:
     return Field(field.name, f"{field.value}\n{line.text.strip()}", field.line)
-
-
-KNOWN_FIELDS: Final = frozenset(FIELDS)

@@ -6,7 +6,6 @@ with them, use `consensus.py`, which keeps them exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -184,11 +183,3 @@ _WORDS: tuple[tuple[Decimal, str], ...] = (
     (Decimal("0.25"), "unsure"),
     (Decimal("1e-30"), "very unsure"),
 )
-
-
-def first_reached(rounds: Iterable[Round], course: Course) -> int | None:
-    """The first complete round that satisfied the session's own rule."""
-    for one in rounds:
-        if one.complete and one.verdict(course.rules).reached:
-            return one.number
-    return None

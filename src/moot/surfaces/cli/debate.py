@@ -22,7 +22,7 @@ from moot.surfaces.cli.debate_file import (
     session_clock,
 )
 from moot.surfaces.cli.here import findings_json
-from moot.surfaces.cli.page import page_option, write_page
+from moot.surfaces.cli.page import page_option, write_file, write_page
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 
@@ -286,6 +286,28 @@ def _added(file: Path, shell: Shell, entry_id: str) -> Answer:
         "findings": findings_json(one for one in after.findings if one.where == entry_id),
     }
     return Answer(data, lambda: lines.added(data))
+
+
+@command(debate, "add-context", "debate.add_context")
+@_file()
+@click.option("--title", required=True, metavar="T", help="The heading of the subsection.")
+@click.argument("text")
+def add_context(shell: Shell, file: Path, title: str, text: str) -> Answer:
+    """Add a subsection to the context (- or @file for the text). This is the operator's act.
+
+    What stood in the file before is kept to the letter.
+
+    Examples:
+      moot debate add-context api-design.md --title "Added in round 2" "The budget was cut."
+    """
+    from moot.debate.context import with_context
+
+    del shell
+    with locked(file):
+        checked = checked_file(file)
+        write_file(file, with_context(checked, title, text_argument(text)).encode())
+    data = {"file": str(file), "title": title}
+    return Answer(data, lambda: [f"{file}: the context has a new part, {title}"])
 
 
 # When time is up ---------------------------------------------------------------------------------
