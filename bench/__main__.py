@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from bench.measures import MEASURES, chosen
 
 def main() -> int:
     options = _options()
+    gc.set_threshold(100_000)  # as the command line does, for servers too
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="moot-bench-") as folder:
         for figure in _measured(Ground(Path(folder), options.quick), options.only):

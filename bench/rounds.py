@@ -58,5 +58,5 @@ def percentiles(latencies: Sequence[float]) -> dict[str, float]:
     """Median and 99th percentile of latencies in milliseconds."""
     if len(latencies) < 2:
         return {}
-    parts = quantiles(latencies, n=100)
+    parts = quantiles(latencies, n=100, method="inclusive")
     return {"p50_ms": parts[49], "p99_ms": parts[98]}

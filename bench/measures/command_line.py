@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.figure import Figure, at_most, ratio
 from bench.ground import Ground
-from bench.rounds import Measure, millis, take_turns
+from bench.rounds import Measure, millis, percentiles, take_turns
 
 _MOOT = "from moot.surfaces.cli.entry import main; main()"
 LIMIT = at_most(8)
@@ -31,8 +31,8 @@ def _figure(
         _process([sys.executable, "-c", "pass"], place, env),
         ground.pick(25, 15),
     )
-    against = "python -c pass"
-    return ratio(name, "ms", rounds.ours, rounds.raw, against=against, target=LIMIT)
+    against, known = "python -c pass", percentiles(rounds.ours)
+    return ratio(name, "ms", rounds.ours, rounds.raw, against=against, target=LIMIT, more=known)
 
 
 def _process(command: list[str], place: Path, env: dict[str, str]) -> Measure:

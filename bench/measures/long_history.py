@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.figure import Figure, at_most, ratio
 from bench.ground import STREAM, Errands, Ground, executor, fill, opened
-from bench.rounds import Measure, Rounds, millis, take_turns
+from bench.rounds import Measure, Rounds, millis, percentiles, take_turns
 
 SHORT = 1_000
 LIMIT = at_most(1.3)
@@ -35,8 +35,8 @@ def measure(ground: Ground) -> Iterator[Figure]:
 
 
 def _figure(name: str, rounds: Rounds) -> Figure:
-    against = f"at {SHORT:,}"
-    return ratio(name, "ms", rounds.ours, rounds.raw, against=against, target=LIMIT)
+    against, known = f"at {SHORT:,}", percentiles(rounds.ours)
+    return ratio(name, "ms", rounds.ours, rounds.raw, against=against, target=LIMIT, more=known)
 
 
 def _warm(ground: Ground, long: Path, short: Path) -> Rounds:
