@@ -380,3 +380,13 @@ def test_a_session_whose_name_was_adopted_no_longer_acts_under_it(shop: Project)
     assert shop.ok("status")["record"]["events"] == before
     later_one = {"MOOT_AGENT": "amber-otter", "MOOT_EPOCH": "2"}
     shop.ok("reserve", "docs", **later_one)
+
+
+def test_status_says_how_each_work_item_stands(shop: Project) -> None:
+    shop.ok(*as_("amber-otter", "reserve", "src", "--work", "T-7"))
+    said = ("--subject", "schema", "--blocker", "none", "--requested-action", "write it")
+    shop.ok(*as_("amber-otter", "blocked", "teal-crane", "--work", "T-7", *said))
+    found = {one["work"]: (one["state"], one["agents"]) for one in shop.ok("status")["work"]}
+    assert found["T-7"] == ("needs_input", ["amber-otter"])
+    assert found["main"] == ("active", ["amber-otter", "teal-crane"])
+    assert "Needs input" in shop.run("status").out

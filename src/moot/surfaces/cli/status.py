@@ -35,6 +35,7 @@ def status(shell: Shell) -> Answer:
         "agents": _agents(here),
         "reservations": presence["reservations"],
         "pending": presence["pending"],
+        "work": presence["work"],
         "health": presence["health"],
         "due": waiting(space.engine, None, 0.0),
         "record": _record(space),
@@ -84,6 +85,7 @@ def _lines(data: dict[str, Any]) -> Iterable[str]:
     yield ""
     yield from _agent_lines(data["agents"])
     yield ""
+    yield from _work_lines(data["work"])
     yield from due_lines(data["due"])
 
 
@@ -104,6 +106,14 @@ def _agent_lines(agents: list[dict[str, Any]]) -> Iterable[str]:
         for one in current
     ]
     return table(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
+
+
+def _work_lines(work: list[dict[str, Any]]) -> Iterable[str]:
+    """How each work item stands, if there is any."""
+    if work:
+        rows = [(one["work"], one["label"], ", ".join(one["agents"]) or "-") for one in work]
+        yield from table(rows, ("WORK", "STANDS", "BY"))
+        yield ""
 
 
 def _some(scopes: list[str]) -> str:
