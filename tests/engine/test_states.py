@@ -244,6 +244,16 @@ def test_a_signed_snapshot_beyond_the_end_proves_to_a_cold_engine_that_the_end_i
         world.another_engine().state(ERRANDS)
 
 
+@pytest.mark.requirement("LDG-061")
+def test_a_history_that_is_gone_altogether_is_noticed_by_warm_and_cold_engines() -> None:
+    world = full(130)
+    del chain(world, ERRANDS)[:]
+    for engine in (world.engine, world.another_engine()):
+        with pytest.raises(Tampered):
+            engine.state(ERRANDS)
+    assert chain(world, ERRANDS) == []
+
+
 @pytest.mark.requirement("LDG-049")
 def test_another_history_of_the_same_length_is_noticed_by_a_warm_engine() -> None:
     world = desk()
