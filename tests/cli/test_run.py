@@ -112,10 +112,13 @@ def test_signals_reach_the_program(shop: Project, number: signal.Signals) -> Non
     assert status_of(shop, "amber-otter") == "retired"
 
 
-def test_ctrl_c_at_the_terminal_is_the_programs_to_judge(shop: Project) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_ctrl_c_and_ctrl_backslash_at_the_terminal_are_the_programs_to_judge(
+    shop: Project, number: signal.Signals
+) -> None:
     script = (
         "import signal, sys\n"
-        "signal.signal(signal.SIGINT, lambda *_: sys.exit(9))\n"
+        f"signal.signal({int(number)}, lambda *_: sys.exit(9))\n"
         "print('ready', flush=True)\n"
         "signal.pause()\n"
     )
@@ -125,7 +128,7 @@ def test_ctrl_c_at_the_terminal_is_the_programs_to_judge(shop: Project) -> None:
     )
     assert running.stdout is not None
     assert running.stdout.readline() == b"ready\n"
-    os.killpg(running.pid, signal.SIGINT)
+    os.killpg(running.pid, number)
     assert running.wait(60) == 9
     running.stdout.close()
     assert status_of(shop, "amber-otter") == "retired"
@@ -183,25 +186,6 @@ def test_closed_streams_are_the_programs_to_judge(shop: Project) -> None:
         ["sh", "-c", script, "sh", *words], cwd=shop.root, env=shop.env, check=False
     )
     assert done.returncode == 5
-    assert status_of(shop, "amber-otter") == "retired"
-
-
-def test_ctrl_backslash_does_not_end_us_before_the_program(shop: Project) -> None:
-    script = (
-        "import signal, sys\n"
-        "signal.signal(signal.SIGQUIT, lambda *_: sys.exit(9))\n"
-        "print('ready', flush=True)\n"
-        "signal.pause()\n"
-    )
-    words = [*MOOT, "run", "--name", "amber-otter", "--", PYTHON, "-c", script]
-    running = subprocess.Popen(
-        words, cwd=shop.root, env=shop.env, stdout=subprocess.PIPE, start_new_session=True
-    )
-    assert running.stdout is not None
-    assert running.stdout.readline() == b"ready\n"
-    os.killpg(running.pid, signal.SIGQUIT)
-    assert running.wait(60) == 9
-    running.stdout.close()
     assert status_of(shop, "amber-otter") == "retired"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from moot.debate.checker import check
 from moot.debate.model import Document, Odd, Stance, evidence
@@ -225,8 +226,7 @@ def test_evidence_is_a_list(text: str, parts: tuple[str, ...]) -> None:
 
 @pytest.mark.requirement("BNC-006")
 def test_a_rendered_page_shows_no_metadata() -> None:
-    markdown_it = pytest.importorskip("markdown_it")
-    shown = markdown_it.MarkdownIt().render(TWO_ROUNDS)
+    shown = MarkdownIt().render(TWO_ROUNDS)
     visible = "".join(part for part in shown.split("<!--")[0:1]) + "".join(
         part.partition("-->")[2] for part in shown.split("<!--")[1:]
     )
