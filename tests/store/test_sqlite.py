@@ -669,6 +669,39 @@ def test_a_writer_waits_for_the_lock_to_be_let_go(path: Path) -> None:
         assert len(waiter.acks()) == 1
 
 
+class Busy(sqlite3.Connection):
+    """Told at once that the file is locked, as when another process makes the same new file."""
+
+    left = 0
+
+    def execute(self, sql: str, *rest: Any) -> sqlite3.Cursor:
+        if "journal_mode" in sql and Busy.left:
+            Busy.left -= 1
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        return super().execute(sql, *rest)
+
+
+def busy_file(uri: str, busy_seconds: float) -> sqlite3.Connection:
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=busy_seconds, factory=Busy)
+
+
+def test_opening_waits_while_another_makes_the_same_file(tmp_path: Path) -> None:
+    Busy.left = 3
+    SqliteStore(tmp_path / "ledger.db", create=True, connect=busy_file).close()
+    assert Busy.left == 0
+    assert check_ledger(SqliteStore(tmp_path / "ledger.db")) == {}
+
+
+def test_opening_does_not_wait_for_ever(path: Path) -> None:
+    Busy.left = 1_000_000
+    with pytest.raises(StoreFailed) as caught:
+        SqliteStore(path, busy_seconds=0.05, connect=busy_file)
+    assert caught.value.code == "store_busy"
+    Busy.left = 0
+
+
 def test_changes_differs_after_a_write_by_another_process(path: Path) -> None:
     with closing(SqliteStore(path)) as store:
         seen = {store.changes()}

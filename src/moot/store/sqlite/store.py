@@ -17,7 +17,7 @@ from moot.core.ledger import Head
 from moot.store.sqlite.change import SqliteChange
 from moot.store.sqlite.schema import check_ours, migrate
 from moot.store.sqlite.trouble import translated, translated_opening
-from moot.store.sqlite.turn import READ, WRITE, take_turn
+from moot.store.sqlite.turn import READ, WRITE, take_turn, wait_for
 from moot.store.sqlite.view import SqliteView
 
 BUSY_SECONDS = 30.0
@@ -53,7 +53,7 @@ class SqliteStore:
         with translated_opening(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{_uri(path)}?mode={mode}", busy_seconds)
-            _prepare(self._db)
+            _prepare(self._db, busy_seconds)
 
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
@@ -121,17 +121,26 @@ class SqliteStore:
             raise StoreFailed("nested_write", f"{what} began inside a read or another write")
 
 
-def _prepare(db: sqlite3.Connection) -> None:
+def _prepare(db: sqlite3.Connection, busy_seconds: float) -> None:
+    """Several may open, or even make, one file at once; SQLite's own waiting ends too soon there.
+
+    While one process switches a new file to the log, another may be told at once that it is locked.
+    """
     try:
-        check_ours(db)
-        _use_log(db)
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute("PRAGMA foreign_keys = ON")
-        migrate(db)
+        wait_for(lambda: _set_up(db), busy_seconds)
         db.execute("PRAGMA busy_timeout = 0")  # from here on `turn.py` waits
     except BaseException:
         db.close()
         raise
+
+
+def _set_up(db: sqlite3.Connection) -> None:
+    """May be done again after any failure half-way."""
+    check_ours(db)
+    _use_log(db)
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA foreign_keys = ON")
+    migrate(db)
 
 
 def _use_log(db: sqlite3.Connection) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 
 WRITE = ("BEGIN IMMEDIATE",)
 READ = ("BEGIN", "PRAGMA data_version")  # BEGIN only promises a view, the second one takes it
@@ -18,19 +19,27 @@ NAP_SECONDS = 0.004  # at most; with many waiting, one of them looks far sooner
 
 def take_turn(db: sqlite3.Connection, statements: tuple[str, ...], seconds: float) -> None:
     """Begin with `statements`, waiting up to `seconds` for whoever has the file locked."""
-    end = time.monotonic() + seconds
-    while not _begun(db, statements, last=time.monotonic() >= end):
-        time.sleep(NAP_SECONDS * os.urandom(1)[0] / 255)
 
-
-def _begun(db: sqlite3.Connection, statements: tuple[str, ...], last: bool) -> bool:
-    try:
-        for statement in statements:
-            db.execute(statement)
-    except sqlite3.OperationalError as error:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        if last or getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+    def begin() -> None:
+        try:
+            for statement in statements:
+                db.execute(statement)
+        except sqlite3.OperationalError:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
             raise
-        return False
-    return True
+
+    wait_for(begin, seconds)
+
+
+def wait_for(act: Callable[[], None], seconds: float) -> None:
+    """Do `act`, again and again for up to `seconds` while another has the file locked."""
+    end = time.monotonic() + seconds
+    while True:
+        last = time.monotonic() >= end
+        try:
+            return act()
+        except sqlite3.OperationalError as error:
+            if last or getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+        time.sleep(NAP_SECONDS * os.urandom(1)[0] / 255)
