@@ -11,7 +11,8 @@ import subprocess
 import sys
 from decimal import Decimal
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import combinations, pairwise
+from math import dist
 from pathlib import Path
 
 import msgspec
@@ -27,6 +28,7 @@ from moot.core.report import (
     BarChart,
     Block,
     Cell,
+    Chamber,
     Decision,
     Dissent,
     Fact,
@@ -34,14 +36,17 @@ from moot.core.report import (
     FindingRow,
     Findings,
     Flow,
+    Graph,
     LineChart,
     Mark,
     Moment,
+    Node,
     Point,
     Proof,
     Prose,
     Quote,
     Report,
+    Seat,
     Series,
     Step,
     Table,
@@ -51,6 +56,7 @@ from moot.core.report import (
     to_json,
     to_markdown,
 )
+from moot.core.report.chamber import seat_places
 from moot.core.report.line_chart import DASHES, MARKERS, spread
 from moot.core.report.markup import join, stylesheet, tag
 from moot.core.report.style import CSS, DARK, LIGHT
@@ -120,7 +126,15 @@ def every_block(text: str) -> tuple[Block, ...]:
         Quote(text, text, text, "bad", text, (text,), title=text),
         line_chart(text, points),
         BarChart(bars, Decimal(5), Mark(Decimal(3), text), title=text, caption=text),
+        Chamber((Seat(text, "good", text, text), Seat(text)), text, title=text, caption=text),
         Flow(steps, title=text, caption=text),
+        Graph(
+            (text, text),
+            (Node(0, text, text, text, "good"), Node(1, text, text, text, "bad")),
+            ((0, 1),),
+            title=text,
+            caption=text,
+        ),
         Findings((FindingRow("error", text, text, text, text),), title=text),
     )
 
@@ -470,7 +484,9 @@ EMPTY = [
     (LineChart(()), "No values have been recorded yet."),
     (LineChart((Series("otter", ()),)), "No values have been recorded yet."),
     (BarChart((), Decimal(0)), "Nothing"),
+    (Chamber(()), "Nothing was recorded."),
     (Flow(()), "Nothing was recorded."),
+    (Graph(("a",), ()), "Nothing was recorded."),
     (Findings(()), "Checked; nothing to report."),
 ]
 
@@ -595,6 +611,19 @@ def test_bars_are_as_long_as_their_share() -> None:
     assert {at["x1"] for at in parsed.of("line") if at["class"] == "needed"} == {"60.000%"}
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 9, 11, 12, 30, 60, 200])
+def test_seats_never_touch_each_other_and_stay_in_the_picture(count: int) -> None:
+    chamber = Chamber(tuple(Seat(f"otter {place}", "good") for place in range(count)))
+    parsed = Page(to_html(page("kestrel", (chamber,))))
+    drawn = [str(at["d"]) for at in parsed.of("path") if str(at["d"]).startswith("M-")]
+    radius = float(drawn[0].removeprefix("M-").split(",")[0])
+    places = seat_places(count)
+    assert len(places) == len(drawn) == count
+    assert all(0 <= x <= 400 and 0 <= y <= 222 for x, y in places)
+    gaps = [dist(a, b) for a, b in combinations(places, 2)]
+    assert min(gaps, default=99.0) > 2 * radius
+
+
 def test_a_score_just_below_its_threshold_does_not_look_as_if_it_met_it() -> None:
     assert number(Decimal("0.69999")) == "0.699"
     assert number(Decimal("0.70")) == "0.70"
@@ -623,6 +652,11 @@ IMPOSSIBLE = [
     lambda: LineChart((), high=Decimal("Infinity")),
     lambda: BarChart((Bar("Yes", Decimal(6)),), Decimal(5)),
     lambda: BarChart((), Decimal(5), Mark(Decimal(6), "needed")),
+    lambda: Chamber((Seat("otter"),) * 201),
+    lambda: Graph((), ()),
+    lambda: Graph(("a",), (Node(1, "x"),)),
+    lambda: Graph(("a", "b"), (Node(0, "x"), Node(1, "y")), ((0, 2),)),
+    lambda: Graph(("a", "b"), (Node(0, "x"), Node(1, "y")), ((1, 0),)),
     lambda: Proof("f.json", SHA.upper(), "moot verify f.json"),
     lambda: Proof("f.json", SHA + "\n", "moot verify f.json"),
     lambda: tag("script"),
@@ -660,6 +694,7 @@ def test_the_renderers_touch_neither_clock_nor_disk() -> None:
         "fractions",
         "hashlib",
         "html",
+        "math",
         "moot",
         "msgspec",
         "re",

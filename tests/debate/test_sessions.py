@@ -7,7 +7,7 @@ import pytest
 from moot.core.findings import errors
 from moot.debate.checker import check
 from moot.debate.consensus import verdict
-from moot.debate.machine import Phase
+from moot.debate.phases import Phase
 from moot.debate.turns import standing
 from moot.debate.views import consensus_data, status_data
 from tests.debate.sessions import (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from moot.core.clock import from_text
 from moot.debate.checker import check
 from moot.debate.course import Course, named_next
-from moot.debate.machine import TRANSITIONS, Happening, Phase, after
+from moot.debate.phases import TRANSITIONS, Happening, Phase, after
 from moot.debate.reader import read
 from moot.debate.turns import Standing, standing
 from moot.debate.views import status_data

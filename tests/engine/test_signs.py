@@ -57,6 +57,27 @@ def test_a_signed_event_counts_as_well_and_the_newer_of_both_is_told() -> None:
 
 
 @pytest.mark.requirement("LDG-070")
+def test_who_acts_often_is_written_down_once_a_second() -> None:
+    world = desk()
+    first = world.clock.now
+    told = []
+    for _ in range(5):
+        world.engine.execute(STREAM, jot("a"), OTTER)
+        told.append(seen(world))
+        world.clock.forward(millis=300)
+    assert told == [first] * 4 + [first + 1_200]
+
+
+@pytest.mark.requirement("LDG-070")
+def test_a_clock_that_went_back_does_not_keep_an_event_from_being_written_down() -> None:
+    world = desk()
+    world.engine.execute(STREAM, jot("a"), OTTER)
+    world.clock.forward(minutes=-5)
+    world.engine.execute(STREAM, jot("b"), OTTER)
+    assert seen(world) == world.clock.now
+
+
+@pytest.mark.requirement("LDG-070")
 def test_a_heartbeat_never_moves_time_back() -> None:
     world = desk()
     world.engine.beat(OTTER)

@@ -13,6 +13,8 @@ from typing import Generic, TypeVar
 import msgspec
 
 Subject = TypeVar("Subject")
+# In which words, where, and on which line if the check knows lines.
+Breach = tuple[str, str | None] | tuple[str, str | None, int | None]
 
 
 class Severity(StrEnum):
@@ -38,7 +40,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class Rule(Generic[Subject]):
     """One row: the norm's id, its code, how grave it is, its sentence, and its check.
 
-    `check` yields `(message, where)` for each breach, so that one row may report many places.
+    `check` yields `(message, where)` for each breach, so that one row may report many places; a
+    check of a text adds the line.
     """
 
     __slots__ = ("check", "code", "hint", "id", "sentence", "severity")
@@ -48,7 +51,7 @@ class Rule(Generic[Subject]):
         id: str,  # noqa: A002 - the word of every rule table
         code: str,
         sentence: str,
-        check: Callable[[Subject], Iterable[tuple[str, str | None]]],
+        check: Callable[[Subject], Iterable[Breach]],
         severity: Severity = Severity.ERROR,
         hint: str = "",
     ) -> None:
@@ -59,13 +62,14 @@ class Rule(Generic[Subject]):
         self.severity = severity
         self.hint = hint
 
-    def finding(self, message: str, where: str | None) -> Finding:
+    def finding(self, message: str, where: str | None, line: int | None = None) -> Finding:
         """One breach, in the row's own words if the check had none."""
         return Finding(
             rule=self.id,
             code=self.code,
             message=message or self.sentence,
             severity=self.severity,
+            line=line,
             where=where,
             hint=self.hint,
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import cached_property
 from typing import Any, Final, Literal
 
 import msgspec
@@ -81,7 +80,12 @@ def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
 
 
 class Record:
-    """A sealed event as it stands in the store: body bytes, signature, and their hash."""
+    """A sealed event as it stands in the store: body bytes, signature, and their hash.
+
+    Hash and body are made when first asked for; two threads may both do so, to the same effect.
+    """
+
+    __slots__ = ("_body", "_hash", "kid", "raw", "seq", "signature", "stream")
 
     def __init__(self, stream: str, seq: int, kid: str, raw: bytes, signature: bytes) -> None:
         self.stream = stream
@@ -89,18 +93,26 @@ class Record:
         self.kid = kid
         self.raw = raw
         self.signature = signature
+        self._hash: bytes | None = None
+        self._body: Body | None = None
 
-    @cached_property
+    @property
     def hash(self) -> bytes:
-        return record_hash(self.raw, self.kid, self.signature)
+        known = self._hash
+        if known is None:
+            known = self._hash = record_hash(self.raw, self.kid, self.signature)
+        return known
 
-    @cached_property
+    @property
     def body(self) -> Body:
-        try:
-            return _decode_body(self.raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            place = f"{self.stream} event {self.seq}"
-            raise Malformed(f"unreadable body: {error}", code="unreadable", where=place) from None
+        if self._body is None:
+            try:
+                self._body = _decode_body(self.raw)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                place = f"{self.stream} event {self.seq}"
+                problem = f"unreadable body: {error}"
+                raise Malformed(problem, code="unreadable", where=place) from None
+        return self._body
 
     def signed_by(self, public: bytes) -> bool:
         return verify(public, EVENT, self.raw, self.signature)

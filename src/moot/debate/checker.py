@@ -46,20 +46,31 @@ class Checked(msgspec.Struct, frozen=True):
         return len(without_doubles(self.document)[0])
 
 
-def check(data: bytes | str, *, strict_uuid: bool = False, file_name: str | None = None) -> Checked:
-    """Judge a session file. `strict_uuid` makes ids of another version than 4 errors (A-01)."""
-    return examine(read(data), strict_uuid=strict_uuid, file_name=file_name)
+def check(
+    data: bytes | str,
+    *,
+    strict_uuid: bool = False,
+    file_name: str | None = None,
+    lenient: bool = False,
+) -> Checked:
+    """Judge a session file. `strict_uuid` makes ids of another version than 4 errors (A-01),
+    `lenient` lets agents have names that the schema does not allow (A-14)."""
+    return examine(read(data), strict_uuid=strict_uuid, file_name=file_name, lenient=lenient)
 
 
 def examine(
-    document: Document, *, strict_uuid: bool = False, file_name: str | None = None
+    document: Document,
+    *,
+    strict_uuid: bool = False,
+    file_name: str | None = None,
+    lenient: bool = False,
 ) -> Checked:
     """Judge a document that has been read."""
     version = tuple(find_all(VERSION, document))
     if version:
         # R9: what another major version means by the rest is not ours to say.
         return Checked(document, Known(), version, frozenset(), None)
-    known = read_known(document.settings)
+    known = read_known(document.settings, lenient)
     seen = Seen(document, known, strict_uuid, file_name)
     findings = list(find_all(FILE, seen))
     rejected = _check_entries(seen, findings)

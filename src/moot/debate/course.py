@@ -15,8 +15,8 @@ import msgspec
 
 from moot.core.clock import SECOND, Millis
 from moot.debate.consensus import Outcome, Tally, Verdict, Vote, verdict, vote_of
-from moot.debate.machine import Happening, Phase, after
 from moot.debate.model import CLERKS, Document, Entry, Rules, Status, TurnOrder, is_nothing, moment
+from moot.debate.phases import Happening, Phase, after
 from moot.debate.sequence import Remark, Remarked, without_doubles
 
 RESUME = "operator-resume"
@@ -78,7 +78,7 @@ def follow(
     document: Document, rules: Rules, rejected: frozenset[int] = frozenset(), decide: bool = True
 ) -> Course:
     """The course of a session. `decide=False` never ends it by consensus (A-53)."""
-    walk = _Walk(rules, rejected, decide)
+    walk = Walk(rules, rejected, decide)
     entries, _ = without_doubles(document)
     for entry in entries:
         walk.take(entry)
@@ -100,7 +100,7 @@ def follow(
     )
 
 
-class _Round:
+class RoundSoFar:
     """A round while it is being read."""
 
     def __init__(self, number: int, rules: Rules) -> None:
@@ -136,19 +136,21 @@ class _Round:
         return Round(self.number, entries, self.counts, self.tally.votes, self.complete)
 
 
-class _Walk:
+class Walk:
+    """The course so far; `take` carries it one entry further, whatever stood before."""
+
     def __init__(self, rules: Rules, rejected: frozenset[int], decide: bool) -> None:
         self.rules = rules
         self.rejected = rejected
         self.decide = decide
         self.listed = {agent: place for place, agent in enumerate(rules.agents)}
-        self.rounds: dict[int, _Round] = {}
+        self.rounds: dict[int, RoundSoFar] = {}
         self.remarks: list[Remarked] = []
         self.phase = Phase.NOT_STARTED
         self.ended_at_round: int | None = None
         self.last: Entry | None = None
         self.flagged: set[int] = set()
-        self.latest = _Round(0, rules)
+        self.latest = RoundSoFar(0, rules)
 
     def remark(self, kind: Remark, entry: Entry, text: str = "") -> None:
         self.remarks.append(Remarked(kind, entry, text))
@@ -168,9 +170,9 @@ class _Walk:
         elif not (entry.author in CLERKS and self.phase.ended) and entry.has_head:
             self.remark(Remark.UNKNOWN_AGENT, entry, f"{entry.author!r} is not in the agents list")
 
-    def _round(self, number: int) -> _Round:
+    def _round(self, number: int) -> RoundSoFar:
         if number not in self.rounds:
-            self.rounds[number] = _Round(number, self.rules)
+            self.rounds[number] = RoundSoFar(number, self.rules)
         return self.rounds[number]
 
     def _advance(self, number: int) -> None:
@@ -186,7 +188,7 @@ class _Walk:
                 latest.complete = True
                 self._judge(latest)
 
-    def _add(self, entry: Entry, round_: _Round) -> None:
+    def _add(self, entry: Entry, round_: RoundSoFar) -> None:
         rejected = entry.index in self.rejected
         round_.add(entry, None if rejected else vote_of(entry))
         self.last = entry
@@ -196,7 +198,7 @@ class _Walk:
             self._judge(round_)
         self._happen(Happening.YIELDED, round_.number)
 
-    def _judge(self, round_: _Round) -> None:
+    def _judge(self, round_: RoundSoFar) -> None:
         """R17, in the order of A-73."""
         outcome = round_.tally.outcome
         if outcome is Outcome.REACHED and self.decide:
@@ -213,7 +215,7 @@ class _Walk:
 
     # What is worth saying of an entry before it is counted ----------------------------------------
 
-    def _comment(self, entry: Entry, round_: _Round) -> None:
+    def _comment(self, entry: Entry, round_: RoundSoFar) -> None:
         rules = self.rules
         if self.phase.ended:
             self.remark(Remark.AFTER_END, entry, self.phase)
@@ -239,7 +241,7 @@ class _Walk:
         self.remark(Remark.LATE, entry, f"after {(now - before) // SECOND} seconds")
         return True
 
-    def _in_list_order(self, entry: Entry, round_: _Round) -> None:
+    def _in_list_order(self, entry: Entry, round_: RoundSoFar) -> None:
         """R13: whoever spoke before someone who stands above in the list is out of order."""
         place = self.listed[entry.author]
         if round_.furthest is None or place >= round_.furthest[0]:
@@ -249,7 +251,7 @@ class _Walk:
             self.flagged.add(early.index)
             self.remark(Remark.OUT_OF_ORDER, early, f"{early.author} spoke before {entry.author}")
 
-    def _as_named(self, entry: Entry, round_: _Round, late: bool) -> None:
+    def _as_named(self, entry: Entry, round_: RoundSoFar, late: bool) -> None:
         """R14, with the supervisor's right to speak after a timeout (A-19)."""
         supervisor = self.rules.supervisor
         expected, others = named_next(self.last, self.rules.agents)
@@ -269,13 +271,18 @@ def named_next(entry: Entry | None, agents: tuple[str, ...]) -> tuple[str | None
     Names are whole words, so that `ops` is not found in `devops` or `ops-lead`; whoever wrote the
     entry is meant only if nobody else is.
     """
-    asked = entry.said("action_requested") if entry else ""
-    if entry is None or not asked or is_nothing(asked):
-        return None, ()
-    found = tuple(dict.fromkeys(_names_pattern(agents).findall(asked)))
-    others = tuple(name for name in found if name != entry.author)
+    found = names_in(entry, agents) if entry else ()
+    others = tuple(name for name in found if entry is None or name != entry.author)
     names = others or found
     return (names[0], names[1:]) if names else (None, ())
+
+
+def names_in(entry: Entry, agents: tuple[str, ...]) -> tuple[str, ...]:
+    """The listed agents that its `action_requested` names, each once, in their order."""
+    asked = entry.said("action_requested")
+    if not asked or is_nothing(asked):
+        return ()
+    return tuple(dict.fromkeys(_names_pattern(agents).findall(asked)))
 
 
 @lru_cache(maxsize=32)

@@ -108,7 +108,7 @@ class _Walk:
             self.headings.append(line)
         elif key and key not in _OWN_KEYS:
             value = line.value.partition(":")[2].strip()
-            self.marks.append(Mark(key, value, line.number, len(self.entries)))
+            self.marks.append(Mark(key, value, line.number, len(self.entries), line.end))
         elif line.kind is Kind.COMMENT_PART and _OWN_COMMENT.match(line.text):
             self.odd.append(Oddity(Odd.MULTILINE_COMMENT, line.number, line.text.strip()))
         elif line.kind is not Kind.BLANK and not self.headings:

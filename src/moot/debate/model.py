@@ -162,13 +162,14 @@ class Settings(msgspec.Struct, frozen=True):
 class Mark(msgspec.Struct, frozen=True, gc=False):
     """A comment between entries, such as an operator's `operator-resume: TIME`.
 
-    `after` is how many entries stand above it.
+    `after` is how many entries stand above it, `end` where its line ends.
     """
 
     key: str
     value: str
     line: int
     after: int
+    end: int
 
 
 class Field(msgspec.Struct, frozen=True, gc=False):

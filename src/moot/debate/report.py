@@ -14,8 +14,8 @@ from moot.core.clock import Millis
 from moot.debate.checker import Checked
 from moot.debate.consensus import Outcome, Verdict
 from moot.debate.course import Course, Round, spoken
-from moot.debate.machine import Phase
 from moot.debate.model import Entry, Mode, Stance, evidence
+from moot.debate.phases import Phase
 from moot.debate.positions import changes, other_rules
 from moot.debate.turns import standing
 from moot.debate.views import confidence_words, course_of

@@ -28,6 +28,7 @@ from moot.debate.model import (
 
 AGENT_PATTERN: Final = "^[a-z0-9][a-z0-9-]*[a-z0-9]$"
 _AGENT = re.compile(r"[a-z0-9][a-z0-9-]*[a-z0-9]")
+ODD_NAME: Final = "odd_agent_name"
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 _LIMITS = {
     "max-turns-per-round": (1, 10),
@@ -43,12 +44,16 @@ _CHOICES: dict[str, type[StrEnum]] = {
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """A setting that is not sound: which one, the code of its flaw, a sentence, the line."""
+    """A setting that is not sound: which one, the code of its flaw, a sentence, the line.
+
+    `is_name`: an agent's name has a form that the schema does not allow.
+    """
 
     key: str
     code: str
     message: str
     line: int
+    is_name: bool = False
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -66,8 +71,11 @@ class Known(msgspec.Struct, frozen=True):
 Read = Callable[[Setting], Any]
 
 
-def read_known(settings: Settings | None) -> Known:
-    """The settings as values, and everything that is wrong with them."""
+def read_known(settings: Settings | None, lenient: bool = False) -> Known:
+    """The settings as values, and everything that is wrong with them.
+
+    `lenient` (A-14): names that the schema does not allow are odd, no more.
+    """
     if settings is None:
         return Known()
     values: dict[str, Any] = {}
@@ -78,12 +86,26 @@ def read_known(settings: Settings | None) -> Known:
             values[key] = value = read(setting)
             problems += value if isinstance(value, list) else ()
     agents = settings.get("agents")
+    if lenient and agents is not None:
+        problems, values["agents"] = _leniently(problems, agents, values["agents"])
+    grave = [one for one in problems if one.code != ODD_NAME]
     return Known(
         tuple(dict.fromkeys(item.text for item in (agents.items if agents else ()) or ())),
         values.get("output-format") is OutputFormat.STRUCTURED,
-        None if problems else Rules(**{_snake(key): value for key, value in values.items()}),
+        None if grave else Rules(**{_snake(key): value for key, value in values.items()}),
         tuple(problems),
     )
+
+
+def _leniently(problems: list[Problem], agents: Setting, names: Any) -> tuple[list[Problem], Any]:
+    """A-14: a name of another form is odd; the list counts if nothing else is wrong with it."""
+    eased = [
+        msgspec.structs.replace(one, code=ODD_NAME) if one.is_name else one for one in problems
+    ]
+    listed = [one for one in eased if one.key == "agents"]
+    if any(one.code != ODD_NAME for one in listed):
+        return eased, names
+    return eased, tuple(item.text for item in agents.items or ())
 
 
 def _snake(key: str) -> str:
@@ -114,7 +136,8 @@ def _names(setting: Setting) -> tuple[str, ...] | list[Problem]:
     seen: set[str] = set()
     for item in setting.items:
         if not _AGENT.fullmatch(item.text):
-            problems += _wrong(setting, "names of a-z, 0-9 and hyphens, two or more", item)
+            wrong = _wrong(setting, "names of a-z, 0-9 and hyphens, two or more", item)
+            problems += [msgspec.structs.replace(one, is_name=True) for one in wrong]
         if item.text in seen:
             message = f"{item.text} is listed twice"
             problems.append(Problem("agents", "DUPLICATE_AGENT_NAME", message, item.line))
@@ -161,6 +184,19 @@ KEYS: Final[dict[str, Read]] = {
     "max-rounds": _whole,
     "output-format": _choice,
 }
+
+
+def settings_of(rules: Rules) -> dict[str, Any]:
+    """The nine values as plain data, a decimal as its text; `rules_from` reads them back."""
+    plain: dict[str, Any] = msgspec.to_builtins(rules)
+    return plain
+
+
+def rules_from(settings: dict[str, Any]) -> Rules | None:
+    try:
+        return msgspec.convert(settings, Rules)
+    except msgspec.ValidationError:
+        return None
 
 
 def _property(key: str) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import msgspec
 
 from moot.core.clock import SECOND, Millis
 from moot.debate.course import Course, named_next
-from moot.debate.machine import Happening, Phase, after
 from moot.debate.model import Entry, Escalation, TurnOrder
+from moot.debate.phases import Happening, Phase, after
 
 
 class Standing(msgspec.Struct, frozen=True):

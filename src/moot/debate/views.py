@@ -19,6 +19,7 @@ from moot.debate.checker import Checked
 from moot.debate.consensus import Outcome, Verdict, verdict
 from moot.debate.course import Course, Round, is_placeholder, spoken
 from moot.debate.model import Entry, Mode
+from moot.debate.schema import settings_of
 from moot.debate.turns import standing
 
 _THIN = Finding(
@@ -165,6 +166,27 @@ def entry_data(entry: Entry) -> dict[str, Any]:
         "action_requested": entry.said("action_requested"),
         "line": entry.line,
         "placeholder": is_placeholder(entry),
+    }
+
+
+def speaker_view(checked: Checked, speaker: str, now: Millis | None = None) -> dict[str, Any]:
+    """All that one participant needs to take its turn: the question, what was said, what is due."""
+    course = course_of(checked)
+    here = standing(course, now)
+    document = checked.document
+    said = spoken(course.rounds)
+    return {
+        "speaker": speaker,
+        "my_turn": speaker in here.may_speak,
+        "state": here.phase.value,
+        "round": here.round,
+        "turn": here.turn,
+        "deadline": None if here.deadline is None else to_text(here.deadline),
+        "title": document.name,
+        "context": document.section_text("Context").strip(),
+        "rules": settings_of(course.rules),
+        "entries": [{**entry_data(entry), "body": entry.body} for entry in said],
+        "mine": [entry.id for entry in said if entry.author == speaker],
     }
 
 

@@ -18,20 +18,36 @@ from moot.core.findings import Finding, errors
 from moot.debate.checker import Checked, check
 from moot.debate.course import Course
 from moot.debate.drafts import MARKER, Draft, flaws, tidied
-from moot.debate.machine import Phase
-from moot.debate.model import CLERKS, TITLE, YIELD, Odd, Rules, Status, TurnOrder
+from moot.debate.model import (
+    CLERKS,
+    TITLE,
+    YIELD,
+    Entry,
+    Odd,
+    Rules,
+    Status,
+    TurnOrder,
+    is_uuid,
+)
+from moot.debate.phases import Phase
 from moot.debate.schema import KEYS
 from moot.debate.turns import next_place, standing
 from moot.debate.views import course_of
 
 
 class Addition(msgspec.Struct, frozen=True):
-    """What is to be appended, and where the entry stands."""
+    """What is to be appended, where the entry stands, and the file as it will be.
+
+    `keep` is how much of the text stays: less than all of it if an entry of the author's own,
+    which was never yielded, is written anew (A-34).
+    """
 
     text: str
     id: str
     round: int
     turn: int
+    keep: int
+    made: Checked
     findings: tuple[Finding, ...] = ()
 
 
@@ -127,8 +143,13 @@ def appended(
     found = flaws(draft, course.rules)
     if found:
         raise _refuse("invalid_entry", found[0].message, found[0].hint, found)
-    _require_turn(course, draft, now, after_end)
-    return written(checked, draft, id_, now)
+    require_turn(course, draft.author, now, after_end)
+    mine = course.open if course.open and course.open.author == draft.author else None
+    if mine is None:
+        return written(checked, draft, id_, now)
+    # A-34: what was begun is written anew, under the id it has.
+    before = check(checked.document.text[: mine.start])
+    return written(before, draft, mine.id if is_uuid(mine.id) else id_, now)
 
 
 _MEND = "`moot debate check FILE` says what to mend"
@@ -148,7 +169,8 @@ def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
     text = _joined(checked, entry_text(draft, id_, stamp(now), turn, round_))
     made = check(checked.document.text + text)
     _require_read_back(checked, made, draft)
-    return Addition(text, id_, round_, turn, tuple(f for f in made.findings if f.where == id_))
+    own = tuple(finding for finding in made.findings if finding.where == id_)
+    return Addition(text, id_, round_, turn, len(checked.document.text), made, own)
 
 
 def _place(course: Course, author: str) -> tuple[int, int]:
@@ -175,20 +197,25 @@ def _require_read_back(before: Checked, made: Checked, draft: Draft) -> None:
     if last is None or not (one_more and last.yielded and kept_valid):
         said = "the entry would change the file's structure"
         raise _refuse("injected_structure", said, _BODY, errors(made.findings))
-    fields = tuple((field.name, field.value) for field in last.fields)
-    reads = (last.author, last.body.replace("\r\n", "\n"), fields)
-    if reads != (draft.author, draft.body, tuple(draft.fields())) or last.odd:
+    if not says(last, draft) or last.odd:
         mine = tuple(one for one in made.findings if one.where == last.id)
         said = "the entry would not be read as it was given"
         raise _refuse("injected_structure", said, _BODY, mine)
 
 
+def says(entry: Entry, draft: Draft) -> bool:
+    """Is this entry exactly what the (tidied) draft says?"""
+    fields = tuple((field.name, field.value) for field in entry.fields)
+    read = (entry.author, entry.body.replace("\r\n", "\n"), fields)
+    return read == (draft.author, draft.body, tuple(draft.fields()))
+
+
 _BODY = "no headings of level 1 or 2 in the body, and every code block and comment closed"
 
 
-def _require_turn(course: Course, draft: Draft, now: Millis, after_end: bool) -> None:
+def require_turn(course: Course, author: str, now: Millis, after_end: bool = False) -> None:
+    """Refused unless this author may append an entry now."""
     rules, here = course.rules, standing(course, now)
-    author = draft.author
     if author in CLERKS and author not in rules.agents:
         if not here.phase.ended:
             raise _refuse("unknown_agent", f"{author} may speak only after the end (R18)",
@@ -200,7 +227,8 @@ def _require_turn(course: Course, draft: Draft, now: Millis, after_end: bool) ->
     if here.phase.ended:
         _require_allowed_end(here.phase, after_end)
         return
-    if here.open is not None and rules.turn_order is not TurnOrder.FREE_FORM:
+    mine = here.open is not None and here.open.author == author  # A-34: its own to complete
+    if here.open is not None and not mine and rules.turn_order is not TurnOrder.FREE_FORM:
         raise _refuse("entry_open", f"{here.open.author} has not yielded its entry (R6)",
                       "wait for its <!-- yield -->")  # fmt: skip
     may = here.may_speak or here.due

@@ -7,7 +7,7 @@ Nothing is acknowledged before the store has committed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Any
 
@@ -28,6 +28,7 @@ from moot.engine.signs import SEEN, signs_of
 from moot.store.artifacts import Artifacts
 
 MAX_TIMEOUTS = 1_000
+SEEN_EVERY: Millis = 1_000
 
 Result = Outcome | MootError
 
@@ -53,7 +54,7 @@ class Batch:
         self._entries: list[Entry] = []
         self._edits: list[RowEdit] = []
         self._hands: dict[tuple[str, str | None, int], Hand] = {}
-        self._seen: dict[str, RowEdit] = {}
+        self._seen: dict[tuple[str, int], RowEdit] = {}
         self._unproved: dict[str, MootError] = {}
 
     @property
@@ -64,6 +65,28 @@ class Batch:
         """Decide each in turn, on proved history where a stream is in `guarded`."""
         self._prove(guarded)
         return [self._run_one(job) for job in jobs]
+
+    def run_chain(
+        self, first: Job, then: Iterable[Callable[[Outcome], Job]], guarded: Iterable[str]
+    ) -> list[Outcome]:
+        """Each job from the outcome before it; the first that fails ends them all."""
+        self._prove(guarded)
+        done = [self._require(self._run(first))]
+        for job in then:
+            done.append(self._require(self._run_plain(job(done[-1]))))
+        return done
+
+    def _run_plain(self, job: Job) -> Result:
+        if self._replay.guards(job.stream, job.command):
+            raise TypeError(
+                f"{type(job.command).__name__} must come first: it needs proved history"
+            )
+        return self._run(job)
+
+    def _require(self, result: Result) -> Outcome:
+        if isinstance(result, MootError):
+            raise result
+        return result
 
     def _run_one(self, job: Job) -> Result:
         """Refusals and failures come back as values: others share the batch."""
@@ -100,6 +123,7 @@ class Batch:
         """After the store's commit: the new states are the truth."""
         for stream, loaded in self._streams.items():
             replay.keep(stream, loaded)
+        replay.seen.update(dict.fromkeys(self._seen, self._now))
 
     def _run(self, job: Job) -> Outcome | MootError:
         self._check(job)
@@ -238,9 +262,15 @@ class Batch:
         return recorded
 
     def _saw(self, recorded: Recorded[Any]) -> None:
-        """Any signed event is a sign of life; the row says where the newest one stands."""
-        row = Put(SEEN, recorded.actor.id, {"at": self._now})
-        self._seen[recorded.actor.id] = RowEdit(row, recorded.stream, recorded.seq)
+        """Any signed event is a sign of life; the row says where one of the newest stands.
+
+        Who was written down within the last second is not written down again.
+        """
+        who = recorded.actor
+        last = self._replay.seen.get((who.id, who.epoch))
+        if last is None or not last <= self._now < last + SEEN_EVERY:
+            row = Put(SEEN, who.id, {"at": self._now})
+            self._seen[who.id, who.epoch] = RowEdit(row, recorded.stream, recorded.seq)
 
     def _require_stored(self, draft: Draft) -> None:
         """What an event cites is durable before the event."""

@@ -7,13 +7,13 @@ decides, signs, appends and commits, in that order, and returns only after the c
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from moot.core.clock import Clock, Millis
 from moot.core.errors import MootError, Refused
-from moot.core.ledger import Store
+from moot.core.ledger import Store, View
 from moot.core.machine import Command, Due, Sign
 from moot.core.names import CHECKPOINT, REGISTRY
 from moot.core.registry.model import State as Registry
@@ -73,12 +73,41 @@ class Engine:
             raise result
         return result
 
-    def execute_all(self, jobs: Iterable[Job]) -> list[Result]:
-        """Many jobs in one commit; each gets its own outcome or error, in order."""
+    def execute_all(
+        self, jobs: Iterable[Job], before_commit: Callable[[list[Result]], None] | None = None
+    ) -> list[Result]:
+        """Many jobs in one commit; each gets its own outcome or error, in order.
+
+        `before_commit` is called once everything is written and nothing is durable yet, for what
+        must happen together with it elsewhere. If it raises, nothing was recorded.
+        """
         waiting = list(jobs)
         with self._turn:
             guarded = self._prove_guarded(waiting)
-            return self._commit(lambda batch: batch.run_all(waiting, guarded))
+            return self._commit(lambda batch: batch.run_all(waiting, guarded), before_commit)
+
+    def execute_chain(self, first: Job, *then: Callable[[Outcome], Job]) -> list[Outcome]:
+        """Jobs in one commit, or none of them: each further one is made from the outcome before.
+
+        For one act that two protocols record. What a refusal would leave on record is not kept.
+        Only the first may be a guarded command.
+        """
+        with self._turn:
+            guarded = self._prove_guarded([first])
+            return self._commit(lambda batch: batch.run_chain(first, then, guarded))
+
+    def deliver(self, agent: str, pick: Callable[[View], tuple[T, Mapping[str, int]]]) -> T:
+        """Let `pick` choose, under the write lock, what `agent` is shown, and note how far it got.
+
+        It gives what is shown and the new positions of this agent's cursors.
+        """
+        if self._frozen is not None:
+            raise self._frozen
+        with self._turn, self.store.write() as change:
+            shown, positions = pick(change)
+            for name, position in positions.items():
+                change.put_cursor(agent, name, position)
+        return shown
 
     def tick(self, stream: str) -> Outcome | None:
         """Apply what is overdue on `stream`, as `system`; None if nothing was."""
@@ -86,7 +115,9 @@ class Engine:
             outcome = self._commit(lambda batch: batch.tick(stream))
         return outcome if outcome.recorded else None
 
-    def _commit(self, decide: Callable[[Batch], T]) -> T:
+    def _commit(
+        self, decide: Callable[[Batch], T], before_commit: Callable[[T], None] | None = None
+    ) -> T:
         """Lock, let a batch decide, write what it decided, commit; then it is the truth."""
         if self._frozen is not None:
             raise self._frozen
@@ -95,6 +126,8 @@ class Engine:
                 batch = Batch(change, self._replay, self.keys, self.clock(), self.artifacts)
                 decided = decide(batch)
                 batch.flush()
+                if before_commit is not None:
+                    before_commit(decided)
         except BaseException:
             self._replay.forget()
             raise

@@ -16,6 +16,11 @@ MODULES: dict[str, str] = {
     "registry": "moot.core.registry.machine",
     "example": "moot.example.machine",
     "presence": "moot.presence.machine",
+    "trace": "moot.trace.machine",
+    "decision": "moot.decision.machine",
+    "mail": "moot.mail.machine",
+    "debate": "moot.debate.machine",
+    "parliament": "moot.parliament.machine",
 }
 
 

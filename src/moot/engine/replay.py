@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from moot.core.clock import from_text
+from moot.core.clock import Millis, from_text
 from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import Snapshot, View
 from moot.core.machine import Command, Machine, Recorded
@@ -54,6 +54,7 @@ class Replay:
         self._artifacts = artifacts
         self._heads = CitedHeads(artifacts)
         self._cache: OrderedDict[str, Loaded] = OrderedDict()
+        self.seen: dict[tuple[str, int], Millis] = {}  # when a sign of life was last written down
 
     def load(self, view: View, stream: str, proved: bool = False) -> Loaded:
         """The state of `stream` at its head in `view`."""
@@ -114,6 +115,7 @@ class Replay:
     def forget(self) -> None:
         """After a failed commit nothing in memory counts."""
         self._cache.clear()
+        self.seen.clear()
 
     def _start(self, view: View, stream: str, proved: bool, head: int) -> Loaded:
         """What was committed or signed beyond the head proves that the end has been cut off."""

@@ -32,12 +32,15 @@ def hold(folder: KeyFolder, origin: str, name: str) -> FileLock:
 def is_running(folder: KeyFolder, origin: str, name: str) -> bool:
     """Does a live process hold the name? Asking leaves nothing behind; many may ask at once."""
     path = _path(folder, origin, name)
-    return path.is_file() and _is_held(path)
+    return is_held(path)
 
 
 if sys.platform == "win32":
 
-    def _is_held(path: Path) -> bool:
+    def is_held(path: Path) -> bool:
+        """Does a live process hold this lock? One that is not there is held by nobody."""
+        if not path.is_file():
+            return False
         try:
             with FileLock(path, mode=0o600).acquire(blocking=False):
                 return False
@@ -46,11 +49,17 @@ if sys.platform == "win32":
 
 else:
 
-    def _is_held(path: Path) -> bool:
-        """A shared lock stands in the way of no other who asks."""
+    def is_held(path: Path) -> bool:
+        """Does a live process hold this lock? One that is not there is held by nobody.
+
+        A shared lock stands in the way of no other who asks.
+        """
         import fcntl
 
-        file = os.open(path, os.O_RDONLY)
+        try:
+            file = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return False
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:

@@ -1,4 +1,5 @@
-"""Looking outside: git and beads, read only. What is seen goes into commands as data.
+"""The outside world: what is seen of it goes into commands as data.
 
-Nothing here writes, and nothing here decides. `git.py` dirty files, `beads.py` work items.
+Nothing here decides. `git.py` dirty files, `beads.py` work items, `footprint.py` what a command
+changed: read only. `running.py` runs a command that was approved, and is the only one that acts.
 """

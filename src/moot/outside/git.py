@@ -8,6 +8,7 @@ files count, ignored ones do not. Without git the answer is None and a reason.
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -23,10 +24,31 @@ class Dirty(NamedTuple):
     why: str = ""
 
 
+class Standing(NamedTuple):
+    """Git's two letters for each path that is not as committed, or None and why not."""
+
+    letters: Mapping[str, str] | None
+    why: str = ""
+
+
 def dirty(root: Path) -> Dirty:
+    found, why = _status(root)
+    return Dirty(None, why) if found is None else Dirty(read_porcelain(found))
+
+
+def standing(root: Path) -> Standing:
+    """The same with git's letters (`??` untracked, ` M` changed); a rename is two paths."""
+    found, why = _status(root, "--no-renames")
+    if found is None:
+        return Standing(None, why)
+    fields = found.decode("utf-8", "backslashreplace").split("\0")
+    return Standing({field[3:]: field[:2] for field in fields if len(field) > 3})
+
+
+def _status(root: Path, *more: str) -> tuple[bytes | None, str]:
     try:
         done = subprocess.run(
-            [*_STATUS, "--untracked-files=all"],
+            [*_STATUS, "--untracked-files=all", *more],
             cwd=root,
             capture_output=True,
             stdin=subprocess.DEVNULL,
@@ -34,12 +56,10 @@ def dirty(root: Path) -> Dirty:
             check=False,
         )
     except OSError:
-        return Dirty(None, "git is not installed")
+        return None, "git is not installed"
     except subprocess.TimeoutExpired:
-        return Dirty(None, "git gave no answer in time")
-    if done.returncode != 0:
-        return Dirty(None, "not a git repository")
-    return Dirty(read_porcelain(done.stdout))
+        return None, "git gave no answer in time"
+    return (done.stdout, "") if done.returncode == 0 else (None, "not a git repository")
 
 
 def read_porcelain(data: bytes) -> tuple[str, ...]:

@@ -108,6 +108,11 @@ class FileArtifacts:
             sync_folder(place.parent)
         return True
 
+    def beginning(self, prefix: str) -> Iterator[str]:
+        """Stored hashes that begin with `prefix`, at least three digits of one."""
+        for place in sorted((self._folder / prefix[:2]).glob(f"{prefix[2:]}*")):
+            yield place.parent.name + place.name
+
     def all(self) -> Iterator[str]:
         """Every stored hash; for `doctor`."""
         for place in sorted(self._folder.glob("??/*")):

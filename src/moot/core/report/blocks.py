@@ -8,21 +8,26 @@ import re
 from typing import Final, assert_never
 
 from moot.core.report.bar_chart import bar_figure
+from moot.core.report.chamber import seats_drawing
+from moot.core.report.graph import graph_figure
 from moot.core.report.line_chart import line_figure
 from moot.core.report.markup import Attributes, Child, Markup, join, tag
 from moot.core.report.model import (
     BarChart,
     Block,
     Cell,
+    Chamber,
     Fact,
     Facts,
     FindingRow,
     Findings,
     Flow,
+    Graph,
     LineChart,
     Moment,
     Prose,
     Quote,
+    Seat,
     Step,
     Table,
     Timeline,
@@ -36,6 +41,7 @@ from moot.core.report.wording import (
     NOTHING_RECORDED,
     SEVERITY_TONES,
     SIGNS,
+    graph_table,
     rounds,
     values_table,
 )
@@ -66,18 +72,26 @@ def _content(block: Block, name: str) -> Markup:
             return _list("timeline", [_moment(moment) for moment in block.moments])
         case Quote():
             return quote_figure(block)
-        case LineChart():
-            return join(
-                optional_line("caption", block.caption), line_figure(block, name), _numbers(block)
-            )
-        case BarChart():
-            return join(optional_line("caption", block.caption), bar_figure(block))
-        case Flow():
-            return join(optional_line("caption", block.caption), _flow(block.steps))
+        case LineChart() | BarChart() | Chamber() | Flow() | Graph():
+            return join(optional_line("caption", block.caption), _picture(block, name))
         case Findings():
             return _findings(block.items)
         case _:
             assert_never(block)
+
+
+def _picture(block: LineChart | BarChart | Chamber | Flow | Graph, name: str) -> Markup:
+    match block:
+        case LineChart():
+            return join(line_figure(block, name), _numbers(block))
+        case BarChart():
+            return bar_figure(block)
+        case Chamber():
+            return _chamber(block, name)
+        case Flow():
+            return _flow(block.steps)
+        case Graph():
+            return _graph(block, name)
 
 
 def text_paragraphs(text: str, look: str) -> list[Markup]:
@@ -185,6 +199,29 @@ def _numbers(chart: LineChart) -> Markup | None:
     return tag("details", None, tag("summary", None, "The numbers"), _table(values_table(chart)))
 
 
+def _chamber(chamber: Chamber, name: str) -> Markup:
+    """The half circle and its roll: the numbers in the picture are those of the list."""
+    if not chamber.seats:
+        return _nothing(NOTHING_RECORDED)
+    return tag(
+        "figure",
+        {"class": "chamber"},
+        seats_drawing(chamber, name),
+        _list("roll", [_seat(seat) for seat in chamber.seats]),
+    )
+
+
+def _seat(seat: Seat) -> Markup:
+    stance, note = one_line(seat.stance), one_line(seat.note)
+    return tag(
+        "li",
+        None,
+        tag("strong", {"class": "author sans"}, tag("bdi", None, one_line(seat.name))),
+        join(" ", _chip(seat.tone, stance)) if stance else None,
+        join(" ", tag("span", {"class": "note sans", "dir": "auto"}, note)) if note else None,
+    )
+
+
 def _flow(steps: tuple[Step, ...]) -> Markup:
     last = len(steps)
     return _list("flow", [_step(step, place, last) for place, step in enumerate(steps, 1)])
@@ -214,6 +251,13 @@ def _state(step: Step) -> Child:
     if step.tone == "plain":
         return None
     return _sign("chip", step.tone)
+
+
+def _graph(graph: Graph, name: str) -> Markup:
+    if not graph.nodes:
+        return _nothing(NOTHING_RECORDED)
+    words = tag("details", None, tag("summary", None, "In words"), _table(graph_table(graph)))
+    return join(graph_figure(graph, name), words)
 
 
 def _findings(items: tuple[FindingRow, ...]) -> Markup:

@@ -16,6 +16,7 @@ Severity = Literal["error", "warning", "info"]
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _MOST_DIGITS = 40
+_MOST_SEATS = 200
 
 
 def _require(holds: bool, sentence: str) -> None:
@@ -209,6 +210,27 @@ class BarChart(Struct, frozen=True, tag_field="kind", tag="bar_chart"):
             _require_number(self.needed.value, Decimal(0), self.full, "the mark")
 
 
+class Seat(Struct, frozen=True):
+    """One seat of a chamber: who sits there, how they stand, and a note on it."""
+
+    name: str
+    tone: Tone = "plain"
+    stance: str = ""
+    note: str = ""
+
+
+class Chamber(Struct, frozen=True, tag_field="kind", tag="chamber"):
+    """Seats in a half circle, in the order given; `centre` is what stands before them."""
+
+    seats: tuple[Seat, ...]
+    centre: str = ""
+    title: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        _require(len(self.seats) <= _MOST_SEATS, f"a chamber holds at most {_MOST_SEATS} seats")
+
+
 class Step(Struct, frozen=True):
     """A box on the path of a decision; not `done` means it is still ahead."""
 
@@ -225,6 +247,35 @@ class Flow(Struct, frozen=True, tag_field="kind", tag="flow"):
     steps: tuple[Step, ...]
     title: str = ""
     caption: str = ""
+
+
+class Node(Struct, frozen=True):
+    """A box of a graph, in one of its columns (counted from 0)."""
+
+    column: int
+    label: str
+    text: str = ""
+    ref: str = ""
+    tone: Tone = "plain"
+
+
+class Graph(Struct, frozen=True, tag_field="kind", tag="graph"):
+    """What rests on what: boxes in columns, joined by their places, left to right."""
+
+    columns: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    edges: tuple[tuple[int, int], ...] = ()
+    title: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        _require(bool(self.columns), "a graph needs at least one column")
+        columns, places = range(len(self.columns)), range(len(self.nodes))
+        _require(all(node.column in columns for node in self.nodes), "a box needs a column")
+        for first, second in self.edges:
+            _require(first in places and second in places, "a line joins two boxes")
+            to_the_right = self.nodes[first].column < self.nodes[second].column
+            _require(to_the_right, "a line leads to the right")
 
 
 class FindingRow(Struct, frozen=True):
@@ -255,7 +306,19 @@ class Proof(Struct, frozen=True):
         _require(bool(_SHA256.fullmatch(self.sha256)), "a SHA-256 is 64 lower-case hex digits")
 
 
-Block = Prose | Facts | Table | Timeline | Quote | LineChart | BarChart | Flow | Findings
+Block = (
+    Prose
+    | Facts
+    | Table
+    | Timeline
+    | Quote
+    | LineChart
+    | BarChart
+    | Chamber
+    | Flow
+    | Graph
+    | Findings
+)
 
 
 class Report(Struct, frozen=True, kw_only=True, tag_field="format", tag="moot-report-1"):

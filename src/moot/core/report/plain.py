@@ -16,12 +16,14 @@ from moot.core.report.model import (
     BarChart,
     Block,
     Cell,
+    Chamber,
     Dissent,
     Fact,
     Facts,
     FindingRow,
     Findings,
     Flow,
+    Graph,
     LineChart,
     Moment,
     Proof,
@@ -44,6 +46,7 @@ from moot.core.report.wording import (
     SIGNS,
     UNTITLED,
     dissent_note,
+    graph_table,
     proof_sentence,
     rounds,
     values_table,
@@ -61,8 +64,8 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 def to_markdown(report: Report) -> str:
     """The report as CommonMark with tables."""
     parts = [
-        f"# {_inline(report.title) or UNTITLED}",
-        _said(_inline(report.kind), _inline(report.subtitle)),
+        f"# {as_line(report.title) or UNTITLED}",
+        _said(as_line(report.kind), as_line(report.subtitle)),
         _verdict(report),
         *_section(report.decision.heading, _quoted(report.decision.statement)),
         _facts(report.decision.facts),
@@ -113,7 +116,7 @@ def _escape(line: str) -> str:
     )
 
 
-def _inline(text: str) -> str:
+def as_line(text: str) -> str:
     return _escape(one_line(text))
 
 
@@ -123,7 +126,7 @@ def _code(text: str) -> str:
 
 
 def _bold(text: str) -> str:
-    line = _inline(text)
+    line = as_line(text)
     return f"**{line}**" if line else ""
 
 
@@ -132,10 +135,10 @@ def _said(*parts: str) -> str:
 
 
 def _mark(tone: Tone, text: str) -> str:
-    return f"{SIGNS[tone]} {_inline(text)}".strip()
+    return f"{SIGNS[tone]} {as_line(text)}".strip()
 
 
-def _text(text: str) -> str:
+def as_markdown(text: str) -> str:
     """Paragraphs with their line breaks and indentation."""
     return "\n\n".join(_lines(part) for part in paragraphs(text)) or f"*{NO_TEXT}*"
 
@@ -152,7 +155,7 @@ def _indented(line: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip(" ") for line in _text(text).split("\n"))
+    return "\n".join(f"> {line}".rstrip(" ") for line in as_markdown(text).split("\n"))
 
 
 def _bullets(items: Iterable[str]) -> str:
@@ -160,17 +163,17 @@ def _bullets(items: Iterable[str]) -> str:
 
 
 def _section(title: str, *parts: str) -> list[str]:
-    heading = _inline(title)
+    heading = as_line(title)
     return [f"## {heading}" if heading else "", *parts]
 
 
 def _verdict(report: Report) -> str:
     badge = _mark(report.verdict.tone, report.verdict.label)
-    return _said(f"**Verdict: {badge}**", _inline(report.verdict.note))
+    return _said(f"**Verdict: {badge}**", as_line(report.verdict.note))
 
 
 def _dissent(dissent: Dissent) -> list[str]:
-    note = _inline(dissent_note(dissent))
+    note = as_line(dissent_note(dissent))
     voices = (part for voice in dissent.voices for part in _quote(voice))
     return [*_section(dissent.heading, note), *voices]
 
@@ -186,22 +189,18 @@ def _footer(proof: Proof | None) -> list[str]:
 def _content(block: Block) -> list[str]:
     match block:
         case Prose():
-            return [_text(block.text)]
+            return [as_markdown(block.text)]
         case Facts():
             return [_facts(block.items) or _nothing(NOTHING_RECORDED)]
         case Table():
-            return [_inline(block.caption), _table(block.columns, block.rows)]
+            return [as_line(block.caption), _table(block.columns, block.rows)]
         case Timeline():
             found = _bullets(_moment(moment) for moment in block.moments)
             return [found or _nothing(NOTHING_RECORDED)]
         case Quote():
             return _quote(block)
-        case LineChart():
-            return [_inline(block.caption), *_line_chart(block)]
-        case BarChart():
-            return [_inline(block.caption), *_bar_chart(block)]
-        case Flow():
-            return [_inline(block.caption), _flow(block.steps) or _nothing(NOTHING_RECORDED)]
+        case LineChart() | BarChart() | Chamber() | Flow() | Graph():
+            return [as_line(block.caption), *_picture(block)]
         case Findings():
             found = _bullets(_finding(item) for item in block.items)
             return [found or _nothing(NO_FINDINGS)]
@@ -209,23 +208,39 @@ def _content(block: Block) -> list[str]:
             assert_never(block)
 
 
+def _picture(block: LineChart | BarChart | Chamber | Flow | Graph) -> list[str]:
+    match block:
+        case LineChart():
+            return _line_chart(block)
+        case BarChart():
+            return _bar_chart(block)
+        case Chamber():
+            return [as_line(block.centre), _chamber(block)]
+        case Flow():
+            return [_flow(block.steps) or _nothing(NOTHING_RECORDED)]
+        case Graph():
+            shown = graph_table(block)
+            empty = _nothing(NOTHING_RECORDED)
+            return [_table(shown.columns, shown.rows) if shown.rows else empty]
+
+
 def _facts(facts: tuple[Fact, ...]) -> str:
     return _bullets(_fact(fact) for fact in facts)
 
 
 def _fact(fact: Fact) -> str:
-    value = _code(fact.value) if fact.code else _inline(fact.value)
+    value = _code(fact.value) if fact.code else as_line(fact.value)
     return f"{_bold(one_line(fact.label) + ':')} {value}"
 
 
 def _quote(quote: Quote) -> list[str]:
     stance = _mark(quote.tone, quote.stance) if quote.stance else ""
     refs = _bullets(f"Evidence: {_code(ref)}" for ref in quote.refs)
-    return [_said(_bold(quote.author), stance, _inline(quote.note)), _quoted(quote.text), refs]
+    return [_said(_bold(quote.author), stance, as_line(quote.note)), _quoted(quote.text), refs]
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[tuple[str | Cell, ...]]) -> str:
-    lines = [_row(_inline(name) for name in columns), _row("---" for _ in columns)]
+    lines = [_row(as_line(name) for name in columns), _row("---" for _ in columns)]
     found = [_row(_cell(cell) for cell in row) for row in rows]
     return "\n".join(lines + found) if found else _nothing(NOTHING_RECORDED)
 
@@ -236,30 +251,38 @@ def _row(cells: Iterable[str]) -> str:
 
 def _cell(cell: str | Cell) -> str:
     if isinstance(cell, str):
-        return _inline(cell)
+        return as_line(cell)
     text = _code(cell.text) if cell.code else _mark(cell.tone, cell.text)
-    return _said(text, _inline(cell.note))
+    return _said(text, as_line(cell.note))
 
 
 def _moment(moment: Moment) -> str:
     ref = _code(moment.ref) if moment.ref else ""
-    about = _said(_inline(moment.at), _bold(moment.who), _mark(moment.tone, moment.what), ref)
-    return about + (f": {_inline(moment.detail)}" if moment.detail else "")
+    about = _said(as_line(moment.at), _bold(moment.who), _mark(moment.tone, moment.what), ref)
+    return about + (f": {as_line(moment.detail)}" if moment.detail else "")
 
 
 def _line_chart(chart: LineChart) -> list[str]:
     if not rounds(chart):
         return [_nothing(NO_VALUES)]
     table, mark = values_table(chart), chart.threshold
-    last = f"{_inline(mark.label)}: {number(mark.value)}" if mark else ""
+    last = f"{as_line(mark.label)}: {number(mark.value)}" if mark else ""
     return [_table(table.columns, table.rows), last]
 
 
 def _bar_chart(chart: BarChart) -> list[str]:
     rows = [(Cell(bar.label, bar.tone), number(bar.value), bar.note) for bar in chart.bars]
     mark = chart.needed
-    last = f"{_inline(mark.label)}: {number(mark.value)}" if mark else ""
+    last = f"{as_line(mark.label)}: {number(mark.value)}" if mark else ""
     return [_table(("Name", f"Of {number(chart.full)}", "Note"), rows), last]
+
+
+def _chamber(chamber: Chamber) -> str:
+    rows = [
+        (str(place), seat.name, Cell(seat.stance, seat.tone), seat.note)
+        for place, seat in enumerate(chamber.seats, 1)
+    ]
+    return _table(("Seat", "Name", "Stance", "Note"), rows)
 
 
 def _flow(steps: tuple[Step, ...]) -> str:
@@ -273,9 +296,9 @@ def _step(step: Step) -> str:
 
 
 def _finding(item: FindingRow) -> str:
-    hint = f"What to do: {_inline(item.hint)}" if item.hint else ""
-    where = _said(_inline(item.rule), _inline(item.where))
-    return _said(_bold(item.severity), where, _inline(item.message), hint)
+    hint = f"What to do: {as_line(item.hint)}" if item.hint else ""
+    where = _said(as_line(item.rule), as_line(item.where))
+    return _said(_bold(item.severity), where, as_line(item.message), hint)
 
 
 def _nothing(words: str) -> str:

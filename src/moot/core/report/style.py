@@ -181,6 +181,15 @@ font-size:.875rem;line-height:1.45}
 .legend svg{display:block;width:2.6rem;height:1rem;overflow:visible}
 .key{font-weight:600;text-align:right}
 .legend .wide{grid-column:1/-1;display:block;color:var(--soft)}
+.graph{min-width:40rem}
+.graph svg{display:block;width:100%;overflow:visible}
+.graph text{font-size:.78rem;fill:var(--soft);font-family:system-ui,-apple-system,sans-serif}
+.graph .name{fill:var(--ink);font-weight:600}
+.node{fill:var(--card);stroke:var(--line);stroke-width:1.5}
+.node.n-good{stroke:var(--good)}.node.n-bad{stroke:var(--bad);fill:var(--bad-tint)}
+.node.n-caution{stroke:var(--caution);fill:var(--caution-tint)}
+.node.n-neutral{stroke:var(--neutral)}
+.edge{stroke:var(--soft);stroke-width:1.25}
 details{margin-top:1rem}
 summary{cursor:pointer;color:var(--soft);font-size:.875rem}
 details .scroll{margin-top:.6rem}
@@ -196,6 +205,15 @@ align-items:center}
 .bar.b-bad{fill:var(--bad-tint);stroke:var(--bad)}
 .bar.b-caution{fill:var(--caution-tint);stroke:var(--caution)}
 .needed{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:3 3}
+.chamber svg{display:block;width:100%;max-width:32rem;margin:0 auto;overflow:visible}
+.chamber path{fill:var(--paper);stroke:var(--neutral);stroke-width:2}
+.chamber .s-good path{fill:var(--good);stroke:var(--good)}
+.chamber .s-bad path{fill:var(--bad-tint);stroke:var(--bad)}
+.chamber .s-caution path{fill:var(--caution-tint);stroke:var(--caution)}
+.chamber text{font-size:12px;font-weight:600;fill:var(--ink)}
+.chamber .s-good text{fill:var(--paper)}
+.chamber .centre{font-size:15px}
+.roll{display:grid;gap:.45rem;margin-top:1.1rem;padding-left:1.9rem;list-style:decimal}
 """
 
 _FOOT: Final = """
@@ -231,7 +249,7 @@ header,main,footer{max-width:none;padding-left:0;padding-right:0}
 header{padding-top:0}
 h1,h2{break-after:avoid;break-inside:avoid}
 .caption{break-after:avoid}
-figure.chart,.bars,.flow li,.findings li,.timeline li,tr,footer .inner,.decision
+figure.chart,.graph,.bars,.flow li,.findings li,.timeline li,tr,footer .inner,.decision
 {break-inside:avoid}
 p,blockquote{orphans:3;widows:3}
 thead{display:table-header-group}

@@ -5,7 +5,7 @@ Every form of the report says the same things in the same words; here they are s
 
 from typing import Final
 
-from moot.core.report.model import Cell, Dissent, LineChart, Proof, Severity, Table, Tone
+from moot.core.report.model import Cell, Dissent, Graph, LineChart, Proof, Severity, Table, Tone
 from moot.core.report.text import number, one_line
 
 UNTITLED: Final = "Untitled"
@@ -56,3 +56,14 @@ def values_table(chart: LineChart) -> Table:
         said = {point.x: Cell(number(point.y), note=point.note) for point in line.points}
         rows.append((line.name, *(said.get(at, MISSING) for at in found)))
     return Table(columns=columns, rows=tuple(rows))
+
+
+def graph_table(graph: Graph) -> Table:
+    """A graph in words: a row for each box, with what it rests on."""
+    rows: list[tuple[str | Cell, ...]] = []
+    for place, node in enumerate(graph.nodes):
+        further = [graph.nodes[second].label for first, second in graph.edges if first == place]
+        kind = graph.columns[node.column]
+        label = Cell(node.label, node.tone)
+        rows.append((kind, label, node.text, Cell(node.ref, code=True), ", ".join(further)))
+    return Table(columns=("What", "Name", "Text", "Reference", "Rests on"), rows=tuple(rows))

@@ -19,11 +19,23 @@ _UNBORN = Head(-1, -1, b"")  # before a stream's first event
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
+class Known:
+    """What a connection knows from its own writes, true as long as no other has written since."""
+
+    def __init__(self) -> None:
+        self.heads: dict[str, Head] = {}
+        self.moved: set[int] = set()  # numbers of streams that are marked so in the file
+
+    def forget(self) -> None:
+        self.heads.clear()
+        self.moved.clear()
+
+
 class SqliteChange(SqliteView):
-    def __init__(self, db: sqlite3.Connection, heads: dict[str, Head]) -> None:
-        """`heads` are known to be current: under the write lock only we can move them."""
+    def __init__(self, db: sqlite3.Connection, known: Known) -> None:
         super().__init__(db)
-        self._heads = heads
+        self._heads = known.heads
+        self._moved = known.moved
 
     def head(self, stream: str) -> Head | None:
         known = self._heads.get(stream) or super().head(stream)
@@ -46,8 +58,11 @@ class SqliteChange(SqliteView):
         heads = {name: Head(self._number(name), r.seq, r.hash) for name, r in newest.items()}
         self._db.executemany(SQL["add_event"], [_row(heads, entry) for entry in batch])
         self._db.executemany(SQL["move_head"], heads.values())
-        self._db.executemany(SQL["mark_moved"], [(head.number,) for head in heads.values()])
         self._heads.update(heads)
+        still = {head.number for head in heads.values()} - self._moved
+        if still:
+            self._db.executemany(SQL["mark_moved"], [(number,) for number in still])
+            self._moved |= still
 
     def _number(self, stream: str) -> int:
         """A stream's number; it gets one with its first event."""
@@ -107,6 +122,7 @@ class SqliteChange(SqliteView):
             SQL["put_node"], [(level, place, node) for (level, place), node in nodes.items()]
         )
         self._db.executemany(SQL["pin_head"], [(h.seq, h.hash, h.number) for _, h in heads])
+        self._moved.clear()
 
     def keep_fork(self, record: Record) -> None:
         row = (record.stream, record.seq, record.kid, record.raw, record.signature)

@@ -13,8 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
-from moot.core.ledger import Head
-from moot.store.sqlite.change import SqliteChange
+from moot.store.sqlite.change import Known, SqliteChange
 from moot.store.sqlite.schema import check_ours, migrate
 from moot.store.sqlite.trouble import translated, translated_opening
 from moot.store.sqlite.turn import READ, WRITE, take_turn, wait_for
@@ -48,8 +47,8 @@ class SqliteStore:
         self.path = path
         self._turn = threading.RLock()
         self._busy_seconds = busy_seconds
-        self._heads: dict[str, Head] = {}
-        self._heads_version = -1
+        self._known = Known()
+        self._known_at = -1
         with translated_opening(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{_uri(path)}?mode={mode}", busy_seconds)
@@ -75,21 +74,20 @@ class SqliteStore:
             self._require_idle("a write")
             take_turn(self._db, WRITE, self._busy_seconds)
             try:
-                with closing(SqliteChange(self._db, self._known_heads())) as change:
+                with closing(SqliteChange(self._db, self._still_known())) as change:
                     yield change
                 self._db.execute("COMMIT")
             except BaseException:
-                self._heads.clear()
+                self._known.forget()
                 _roll_back(self._db)
                 raise
 
-    def _known_heads(self) -> dict[str, Head]:
-        """Heads from earlier writes, as long as no other connection has written since."""
+    def _still_known(self) -> Known:
         version = self._data_version()
-        if version != self._heads_version or len(self._heads) > HEADS_KEPT:
-            self._heads.clear()
-        self._heads_version = version
-        return self._heads
+        if version != self._known_at or len(self._known.heads) > HEADS_KEPT:
+            self._known.forget()
+        self._known_at = version
+        return self._known
 
     def changes(self) -> int:
         """SQLite's data_version moves with other connections' commits, total_changes with ours."""

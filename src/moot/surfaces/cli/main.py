@@ -26,6 +26,8 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "status": Entry(f"{_CLI}.status:status", "one screen: who is here, what is due"),
         "reserve": Entry(f"{_CLI}.reserve:reserve", "reserve files or folders for yourself"),
         "release": Entry(f"{_CLI}.reserve:release", "give back what you hold"),
+        "send": Entry(f"{_CLI}.send:send", "send a checked message to other agents"),
+        "inbox": Entry(f"{_CLI}.inbox:inbox", "what is new for you"),
         "handoff": Entry(f"{_CLI}.event:handoff", "pass work on"),
         "blocked": Entry(f"{_CLI}.event:blocked", "say what you need to go on, and from whom"),
         "agenda": Entry(f"{_CLI}.agenda:agenda", "what is due, for whom, by when"),
@@ -40,6 +42,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "event": Entry(f"{_CLI}.event:event", "between agents: handoff, blocked, list, accept"),
         "hook": Entry(f"{_CLI}.hook:hook", "stop a coding tool before it edits what another holds"),
         "guard": Entry(f"{_CLI}.guard:guard", "may an agent write there?"),
+        "mail": Entry(f"{_CLI}.mail:mail", "typed messages: write, check, send, answer, compile"),
         "debate": Entry(f"{_CLI}.debate:debate", "argue in turns in one file; do we agree?"),
     },
     "The record": {

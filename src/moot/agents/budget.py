@@ -1,0 +1,55 @@
+"""Limits of a run: turns, tokens, money, seconds. Whatever is reached first stops it, by name.
+
+What was spent before counts too: a run that was killed and started again has no second purse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from moot.agents.cost import NOTHING, Cost, money
+from moot.agents.outcome import Stop
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """None is no limit."""
+
+    turns: int | None = None
+    tokens: int | None = None
+    micros: int | None = None
+    seconds: float | None = None
+
+
+class Spent(msgspec.Struct, frozen=True):
+    turns: int = 0
+    cost: Cost = NOTHING
+
+    def and_then(self, cost: Cost, turns: int = 0) -> Spent:
+        return Spent(self.turns + turns, self.cost + cost)
+
+
+def reached(budget: Budget, spent: Spent, seconds: float) -> tuple[Stop, str] | None:
+    """The first limit that leaves no room for another turn, and what to say of it."""
+    return next(_reached(budget, spent, seconds), None)
+
+
+def _reached(budget: Budget, spent: Spent, seconds: float) -> Iterator[tuple[Stop, str]]:
+    cost = spent.cost
+    if budget.turns is not None and spent.turns >= budget.turns:
+        yield Stop.TURNS, f"{spent.turns} of {budget.turns} turns are taken"
+    if budget.tokens is not None and cost.tokens >= budget.tokens:
+        yield Stop.TOKENS, f"{cost.tokens:,} of {budget.tokens:,} tokens are spent"
+    if budget.micros is not None and cost.micros >= budget.micros:
+        yield Stop.MONEY, f"{money(cost.micros)} of {money(budget.micros)} are spent"
+    if budget.seconds is not None and seconds >= budget.seconds:
+        yield Stop.TIME, f"{budget.seconds:g} seconds are over"
+
+
+def turns_left(budget: Budget, spent: Spent) -> int | None:
+    return None if budget.turns is None else max(0, budget.turns - spent.turns)
+
+
+def time_left(budget: Budget, seconds: float) -> float | None:
+    return None if budget.seconds is None else max(0.0, budget.seconds - seconds)

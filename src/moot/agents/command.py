@@ -1,0 +1,119 @@
+"""`cmd:COMMAND`: any program as a participant.
+
+It gets its brief, prints its reply and ends. It runs in a process group of its own, which is
+killed when its time is up; what it prints is kept up to a limit. It finds its own name in
+MOOT_AGENT, never a person's passphrase. What it printed to standard error is only shown.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from moot.agents.brief import Brief
+from moot.agents.cost import Cost
+from moot.agents.outcome import Ending, NoAnswer, unreadable
+from moot.agents.participant import Answer, Kind, Nature
+from moot.agents.recipes import call_for, hear, read_command, recipe_for
+from moot.agents.reply import MOST_BYTES, read_reply
+from moot.agents.spec import Spec
+from moot.core.errors import Malformed
+from moot.outside.running import NotRun, Order, Ran, run
+
+# A person's passphrase, and the name of whoever started us, are not the program's.
+WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE", "MOOT_AGENT", "MOOT_EPOCH"})
+# A tool's own envelope around the answer may be long.
+MOST_OUTPUT: Final = 4 * MOST_BYTES
+_TAIL: Final = 300
+
+
+class CommandParticipant:
+    def __init__(self, spec: Spec, agent: str, folder: Path, env: Mapping[str, str]) -> None:
+        self._words = read_command(spec.rest)
+        self.nature = Nature(Kind.COMMAND, spec.recordable, _model_in(self._words))
+        self._folder = folder
+        kept = {name: value for name, value in env.items() if name not in WITHHELD}
+        self._env = {**kept, "MOOT_AGENT": agent}
+        self._running: set[int] = set()
+        self._lock = threading.Lock()
+
+    def reply(self, brief: Brief, seconds: float) -> Answer:
+        try:
+            made = call_for(self._words, brief, seconds)
+        except Malformed as error:
+            raise NoAnswer(Ending.TOO_LONG, str(error)) from None
+        order = Order(made.words, self._folder, self._env, seconds, MOST_OUTPUT, made.given)
+        try:
+            ran = run(order, self._started)
+        except NotRun as error:
+            raise NoAnswer(Ending.NOT_FOUND, str(error)) from None
+        finally:
+            self._over()
+        if ran.interrupted is not None:
+            raise KeyboardInterrupt
+        heard = hear(self._words, ran.stdout.kept)
+        cost = msgspec.structs.replace(heard.cost, millis=ran.nanos // 1_000_000)
+        self._learn(heard.model)
+        _require_spoken(ran, seconds, cost)
+        try:
+            return Answer(read_reply(heard.text), cost)
+        except Malformed as error:
+            raise unreadable(error, cost) from None
+
+    def stop(self) -> None:
+        with self._lock:
+            for pid in self._running:
+                with suppress(OSError, AttributeError):
+                    os.killpg(pid, signal.SIGKILL)
+
+    def _started(self, pid: int) -> None:
+        with self._lock:
+            self._running.add(pid)
+
+    def _over(self) -> None:
+        """One call at a time: whatever ran has ended."""
+        with self._lock:
+            self._running.clear()
+
+    def _learn(self, model: str | None) -> None:
+        """The program itself says which model it asked."""
+        if model is not None and self.nature.model is None:
+            self.nature = msgspec.structs.replace(self.nature, model=model[:100])
+
+
+def _require_spoken(ran: Ran, seconds: float, cost: Cost) -> None:
+    """A program that was killed, failed or printed without end gave no answer."""
+    if ran.timed_out:
+        raise NoAnswer(Ending.TIMED_OUT, f"no answer within {seconds:g} s; it was ended", cost)
+    if ran.stdout.truncated:
+        raise NoAnswer(Ending.TOO_LONG, f"it printed {ran.stdout.size:,} bytes", cost)
+    if ran.exit_status != 0:
+        how = f"signal {ran.signal}" if ran.signal else f"exit status {ran.exit_status}"
+        raise NoAnswer(Ending.CRASHED, f"{how}{_last_words(ran.stderr.kept)}", cost)
+    if not ran.stdout.kept.strip():
+        raise NoAnswer(Ending.SILENT, f"it printed nothing{_last_words(ran.stderr.kept)}", cost)
+
+
+def _last_words(raw: bytes) -> str:
+    lines = raw.decode("utf-8", "replace").strip().splitlines()
+    return f": {lines[-1][-_TAIL:]}" if lines else ""
+
+
+def _model_in(words: tuple[str, ...]) -> str | None:
+    """`-m NAME` or `--model NAME`, for a program we know; a report says who shares a model."""
+    if recipe_for(words) is None:
+        return None
+    named = [after for flag, after in pairwise(words) if flag in _MODEL]
+    glued = [word.partition("=")[2] for word in words if word.startswith("--model=")]
+    return next(iter(named + glued), None)
+
+
+_MODEL: Final = ("-m", "--model")

@@ -1,0 +1,73 @@
+"""`human`: a person at the terminal is asked for each field of the reply."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any, Protocol
+
+from moot.agents.brief import Brief
+from moot.agents.cost import Cost
+from moot.agents.outcome import Ending, NoAnswer
+from moot.agents.participant import Answer, Kind, Nature
+
+
+class Terminal(Protocol):
+    """What a surface lends: a way to show lines and to ask for one."""
+
+    def present(self) -> bool:
+        """Is a person there to be asked?"""
+        ...
+
+    def show(self, brief: Brief) -> None: ...
+
+    def ask(self, label: str, choices: tuple[str, ...], default: str | None) -> str: ...
+
+
+# Two seats may belong to the same person: one question at a time.
+_TURN = threading.Lock()
+
+
+class Human:
+    def __init__(self, terminal: Terminal | None) -> None:
+        self.nature = Nature(Kind.HUMAN, "human")
+        self._terminal = terminal
+
+    def reply(self, brief: Brief, seconds: float) -> Answer:
+        """People are not hurried: the protocol's own time limit is the only one."""
+        del seconds
+        terminal = self._terminal
+        if terminal is None or not terminal.present():
+            raise NoAnswer(Ending.NO_TERMINAL, "nobody sits at a terminal here")
+        began = time.monotonic()
+        with _TURN:
+            terminal.show(brief)
+            said = {name: value for name, value in self._fields(terminal, brief) if value != ""}
+        return Answer(said, _spent(began))
+
+    def stop(self) -> None:
+        """Whoever interrupts sits at the same terminal."""
+
+    def _fields(self, terminal: Terminal, brief: Brief) -> list[tuple[str, Any]]:
+        required = set(brief.schema.get("required", ()))
+        asked: list[tuple[str, Any]] = []
+        for name, shape in brief.schema.get("properties", {}).items():
+            choices = tuple(str(one) for one in shape.get("enum", ()))
+            default = None if name in required else str(shape.get("default") or "")
+            asked.append((name, _typed(terminal.ask(name, choices, default), shape)))
+        return asked
+
+
+def _spent(began: float) -> Cost:
+    return Cost(calls=1, millis=round((time.monotonic() - began) * 1_000))
+
+
+def _typed(text: str, shape: dict[str, Any]) -> Any:
+    """What was typed, as the schema wants it; what is no number is left for the desk to refuse."""
+    kind = {"number": float, "integer": int}.get(str(shape.get("type")))
+    if kind is None or text == "":
+        return text
+    try:
+        return kind(text)
+    except ValueError:
+        return text

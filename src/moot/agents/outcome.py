@@ -1,0 +1,105 @@
+"""How a call and how a run ended. Each has a name; nothing ends in silence.
+
+`Ending` is about one participant and one turn, `Stop` about a whole run. A provider that is down
+or a program that crashed has no opinion: only `ANSWERED` carries one.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from moot.agents.cost import NOTHING, Cost
+from moot.core.errors import MootError
+from moot.core.findings import Finding
+
+
+class Ending(StrEnum):
+    ANSWERED = "answered"
+    # It spoke, and what it said cannot be used.
+    MALFORMED = "malformed"
+    REFUSED = "refused"
+    TOO_LONG = "too-long"
+    # It did not speak.
+    SILENT = "silent"
+    TIMED_OUT = "timed-out"
+    CRASHED = "crashed"
+    NOT_FOUND = "not-found"
+    NO_TERMINAL = "no-terminal"
+    # Whoever runs the model did not serve us.
+    DOWN = "provider-down"
+    SLOW = "provider-slow"
+    RATE_LIMITED = "rate-limited"
+    OUT_OF_MONEY = "out-of-money"
+    NOT_ALLOWED = "not-allowed"
+    # Someone else did it meanwhile; what was asked for is no longer due.
+    OVERTAKEN = "overtaken"
+
+
+class Stop(StrEnum):
+    """`SETTLED`: nothing is due any more. `WAITING`: what is due is for someone who is not here."""
+
+    SETTLED = "settled"
+    WAITING = "waiting"
+    STUCK = "stuck"
+    CIRCLES = "going-in-circles"
+    TURNS = "turns-spent"
+    TOKENS = "tokens-spent"
+    MONEY = "money-spent"
+    TIME = "time-spent"
+    INTERRUPTED = "interrupted"
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of one participant: for which turn, how it ended, what it cost."""
+
+    agent: str
+    what: str
+    subject: str
+    ending: Ending
+    attempt: int = 1
+    cost: Cost = NOTHING
+    detail: str = ""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A run that is over; `waits_for` names those whom it left waiting for."""
+
+    stop: Stop
+    turns: int
+    cost: Cost
+    detail: str = ""
+    waits_for: tuple[str, ...] = ()
+
+
+class NoAnswer(Exception):
+    """A participant gave none that can be used; `ending` says why, `detail` in one line.
+
+    It was paid for all the same: `cost` says what. `findings` are for a second attempt.
+    """
+
+    def __init__(
+        self,
+        ending: Ending,
+        detail: str,
+        cost: Cost = NOTHING,
+        findings: tuple[Finding, ...] = (),
+    ) -> None:
+        super().__init__(detail)
+        self.ending = ending
+        self.detail = detail
+        self.cost = cost
+        self.findings = findings
+
+
+def unreadable(error: MootError, cost: Cost) -> NoAnswer:
+    """A reply that was given and cannot be used."""
+    return NoAnswer(Ending.MALFORMED, str(error), cost, findings_of(error))
+
+
+def findings_of(error: MootError) -> tuple[Finding, ...]:
+    """What is wrong, for whoever is to do better."""
+    where = getattr(error, "where", "") or None
+    own = Finding(rule="reply", code=error.code, message=str(error), where=where, hint=error.hint)
+    return error.findings or (own,)

@@ -1,0 +1,59 @@
+"""What every participant offers: an answer to a brief, within a time, or the reason for none."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Protocol
+
+import msgspec
+
+from moot.agents.brief import Brief
+from moot.agents.cost import NOTHING, Cost
+
+
+class Kind(StrEnum):
+    SCRIPT = "script"
+    RULES = "rules"
+    COMMAND = "cmd"
+    MODEL = "llm"
+    HUMAN = "human"
+
+
+SCRIPTED = frozenset({Kind.SCRIPT, Kind.RULES})
+
+
+class Nature(msgspec.Struct, frozen=True):
+    """What sits there, as it may stand in a record: no secret is part of it."""
+
+    kind: Kind
+    spec: str
+    model: str | None = None
+
+    @property
+    def scripted(self) -> bool:
+        """Its words were laid down beforehand; no model and no person thought about them."""
+        return self.kind in SCRIPTED
+
+    @property
+    def label(self) -> str:
+        return f"{self.spec} (scripted voice)" if self.scripted else self.spec
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """One reply as data, unjudged, and what it cost."""
+
+    said: dict[str, Any]
+    cost: Cost = NOTHING
+
+
+class Participant(Protocol):
+    @property
+    def nature(self) -> Nature: ...
+
+    def reply(self, brief: Brief, seconds: float) -> Answer:
+        """Answer within `seconds`; NoAnswer if there is none, or none that can be read."""
+        ...
+
+    def stop(self) -> None:
+        """Give up what is running: the run is over. Called from another thread."""
+        ...

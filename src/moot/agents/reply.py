@@ -1,0 +1,141 @@
+"""A reply out of any bytes: JSON alone, JSON in a fence, or JSON somewhere in prose.
+
+Raises only Malformed. Taken is the whole text if it is a JSON object, else the last fenced block
+that is one, else the last object that stands in the text: a model that thinks aloud comes to its
+answer at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+from moot.core.errors import Malformed
+
+MOST_BYTES: Final = 1024 * 1024
+_FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_HINT: Final = "reply with one JSON object and nothing else"
+_MOST_STARTS: Final = 200
+_MOST_DEPTH: Final = 32
+
+
+def read_reply(raw: bytes) -> dict[str, Any]:
+    """The object that was meant; Malformed if there is none, or more than we would read."""
+    if len(raw) > MOST_BYTES:
+        raise _malformed("reply_too_long", f"the reply is longer than {MOST_BYTES} bytes")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise _malformed("not_utf8", "the reply is not UTF-8") from None
+    if not text.strip():
+        raise _malformed("empty_reply", "the reply is empty")
+    for candidate in _candidates(text):
+        found = _object(candidate)
+        if found is not None:
+            return _sound(found)
+    raise _malformed("no_json", "the reply holds no JSON object")
+
+
+def _malformed(code: str, message: str) -> Malformed:
+    return Malformed(message, code=code, hint=_HINT)
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """Texts that may be the object, the likeliest first."""
+    text = text.replace("\r\n", "\n")
+    yield text
+    yield from reversed(list(_fenced(text)))
+    yield from _bare(text)
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """The blocks in fences, in one pass; a fence that is never closed holds the rest."""
+    mark, block = "", list[str]()
+    for line in text.split("\n"):
+        fence = _FENCE.match(line)
+        if not mark:
+            mark = fence.group(1) if fence else ""
+        elif fence and fence.group(1).startswith(mark) and line.strip() == fence.group(1):
+            yield "\n".join(block)
+            mark, block = "", []
+        else:
+            block.append(line)
+    if mark:
+        yield "\n".join(block)
+
+
+def _bare(text: str) -> Iterator[str]:
+    """Objects that stand in prose, the last one first; an object inside another is not one."""
+    decoder, place, spans = json.JSONDecoder(), 0, list[tuple[int, int]]()
+    for _ in range(_MOST_STARTS):
+        place = text.find("{", place)
+        if place < 0:
+            break
+        try:
+            end = decoder.raw_decode(text, place)[1]
+        except (ValueError, RecursionError):
+            place += 1
+        else:
+            spans.append((place, end))
+            place = end
+    yield from (text[start:end] for start, end in reversed(spans))
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A name that stands twice could be read in two ways."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _malformed("duplicate_name", "a name stands twice in the reply")
+    return found
+
+
+def _no_number(text: str) -> NoReturn:
+    raise _malformed("bad_number", f"{text} is no number of JSON")
+
+
+def _sound(found: dict[str, Any]) -> dict[str, Any]:
+    """Not too deep, and every text one that can be written down again."""
+    if _depth(found) > _MOST_DEPTH:
+        raise _malformed("too_deep", "the reply is nested too deeply")
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise _malformed("lone_surrogate", "the reply holds half a character") from None
+    return found
+
+
+def _depth(value: Any) -> int:
+    deepest, level = 0, [value]
+    while level:
+        deepest += 1
+        inner = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [value for values in inner for value in values if isinstance(value, dict | list)]
+    return deepest
+
+
+# Who speaks ---------------------------------------------------------------------------------------
+
+_WHO: Final = ("author", "agent", "from", "by", "speaker", "as", "you")
+
+
+def own_words(said: dict[str, Any], agent: str) -> dict[str, Any]:
+    """The reply without its author's name; Malformed if it names somebody else as its author."""
+    for name in _WHO:
+        if name in said and said[name] != agent:
+            raise Malformed(
+                f"this reply claims to be by {str(said[name])[:60]!r}",
+                code="forged_author",
+                where=name,
+                hint=f"you are {agent}; leave {name} away",
+            )
+    return {name: value for name, value in said.items() if name not in _WHO}

@@ -1,0 +1,292 @@
+"""The runner: what is due, asked of whoever sits there, executed under that agent's own key.
+
+    while something is due for a seat and no limit is reached:
+        the brief -> the participant -> a reply      at the same time where the protocol allows
+        the reply -> the desk, which executes it     in the order of the dues, always
+        a reply that cannot be used: once more, with the findings; then the protocol's own
+        way to go on without one, which may mean to wait until that turn's time is up
+
+It keeps nothing: every step begins by asking the desk again. Killed at any moment and started
+anew, it goes on where the record stands; a turn that is recorded is not due any more, one that is
+not is asked for again. What a call cost is on record before its reply is executed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, NamedTuple
+
+from moot.agents.brief import Brief
+from moot.agents.budget import Budget, Spent, reached, time_left, turns_left
+from moot.agents.cost import NOTHING, Cost
+from moot.agents.desk import Desk, Passed
+from moot.agents.outcome import Ended, Ending, NoAnswer, Outcome, Stop, findings_of
+from moot.agents.participant import Answer, Participant
+from moot.agents.repeats import in_circles
+from moot.agents.reply import own_words
+from moot.agents.watch import Unwatched, Watch
+from moot.core.clock import SECOND, Clock
+from moot.core.errors import Conflict, Malformed, MootError, NotFound, Refused
+from moot.core.findings import Finding
+from moot.core.machine import Due
+
+MOST_AT_ONCE: Final = 16
+ATTEMPTS: Final = 2
+TURN_SECONDS: Final = 300.0
+SHORTEST: Final = 1.0
+# Time is up after a deadline, not at it.
+TICK: Final = 0.002
+# The protocol says no to this reply; anything else is trouble of ours and ends the run.
+_REFUSALS: Final = (Refused, Malformed, Conflict, NotFound)
+
+
+class Asked(NamedTuple):
+    """One call: what is due, its brief, and how long it may take."""
+
+    due: Due
+    brief: Brief
+    seconds: float
+
+
+def identity(due: Due) -> tuple[str, str, str]:
+    return due.who, due.what, due.subject
+
+
+class Runner:
+    def __init__(
+        self,
+        desk: Desk,
+        seats: Mapping[str, Participant],
+        clock: Clock,
+        *,
+        budget: Budget | None = None,
+        turn_seconds: float = TURN_SECONDS,
+        watch: Watch | None = None,
+        timer: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._desk = desk
+        self._seats = seats
+        self._clock = clock
+        self._budget = budget or Budget()
+        self._turn_seconds = turn_seconds
+        self._watch = watch or Unwatched()
+        self._timer = timer
+        self._began = timer()
+        self._spent = desk.spent()
+        self._here = Spent()
+        self._pause = pause
+        # Why a due is not asked for again: it waits for its time to be up, or for ever.
+        self._silent: dict[tuple[str, str, str], tuple[Ending, str]] = {}
+        self._stuck: dict[tuple[str, str, str], str] = {}
+
+    def run(self) -> Ended:
+        """Until nothing is due here, or a limit is reached; how it ended is on record."""
+        self._began = self._timer()
+        try:
+            ended = self._loop()
+        except KeyboardInterrupt:
+            self._stop_all()
+            ended = self._ended(Stop.INTERRUPTED, "interrupted; run it again to go on")
+        except BaseException:
+            self._stop_all()
+            raise
+        self._desk.ended(ended)
+        return ended
+
+    def _loop(self) -> Ended:
+        while True:
+            dues = self._desk.dues()
+            over = self._over(dues)
+            if over is not None:
+                return over
+            mine = self._mine(dues)
+            if not mine:
+                over = self._wait(dues)
+                if over is not None:
+                    return over
+            elif not self._pass_late(mine):
+                self._take(self._wave(mine))
+
+    # When to stop, when to wait -------------------------------------------------------------------
+
+    def _over(self, dues: Sequence[Due]) -> Ended | None:
+        if not dues:
+            return self._ended(Stop.SETTLED)
+        if not any(identity(due) in self._silent for due in dues) and not self._mine(dues):
+            return self._left_waiting(dues)
+        limit = reached(self._budget, self._total(), self._seconds())
+        if limit is not None:
+            return self._ended(*limit)
+        if in_circles(self._desk.history()):
+            return self._ended(Stop.CIRCLES, "everybody only repeats what was said before")
+        return None
+
+    def _wait(self, dues: Sequence[Due]) -> Ended | None:
+        """Only those are left who gave no answer: until the first one's time is up."""
+        silent = [due for due in dues if identity(due) in self._silent]
+        first = min(silent, key=lambda due: due.by or 0)
+        seconds = max(0, (first.by or 0) - self._clock()) / SECOND + TICK
+        left = time_left(self._budget, self._seconds())
+        if left is not None and seconds >= left:
+            return self._ended(Stop.TIME, f"the time of {first.who}'s turn is not up before ours")
+        self._watch.waiting(first, seconds)
+        self._pause(seconds)
+        ending, detail = self._silent.pop(identity(first))
+        if self._pass_over(first, ending, detail, keep=False) is not Passed.DONE:
+            self._stuck[identity(first)] = f"{first.who}: {ending.value}, {detail}"
+        return None
+
+    def _pass_late(self, mine: list[Due]) -> bool:
+        """Whose time was up before they could be asked is passed over, where the protocol does."""
+        late = [due for due in mine if due.overdue(self._clock())]
+        why = "the time of this turn was up before it was asked for"
+        passed = [self._pass_over(due, Ending.TIMED_OUT, why, keep=False) for due in late]
+        return Passed.DONE in passed
+
+    def _left_waiting(self, dues: Sequence[Due]) -> Ended:
+        """What is due is for others, or could neither be answered nor passed over."""
+        stuck = [self._stuck[identity(due)] for due in dues if identity(due) in self._stuck]
+        names = tuple(dict.fromkeys(due.who for due in dues))
+        if stuck:
+            return self._ended(Stop.STUCK, stuck[0], names)
+        return self._ended(Stop.WAITING, f"waiting for {', '.join(names)}", names)
+
+    def _ended(self, stop: Stop, detail: str = "", waits_for: tuple[str, ...] = ()) -> Ended:
+        return Ended(stop, self._here.turns, self._here.cost, detail, waits_for)
+
+    def _total(self) -> Spent:
+        return self._spent.and_then(self._here.cost, self._here.turns)
+
+    def _seconds(self) -> float:
+        return self._timer() - self._began
+
+    # One wave -------------------------------------------------------------------------------------
+
+    def _mine(self, dues: Sequence[Due]) -> list[Due]:
+        """What can be asked of someone here."""
+        given_up = {*self._stuck, *self._silent}
+        return [due for due in dues if due.who in self._seats and identity(due) not in given_up]
+
+    def _wave(self, mine: list[Due]) -> list[Asked]:
+        """What is asked now: the first due, and with it all that may be answered beside it."""
+        first = mine[0]
+        if not self._desk.together(first):
+            return [self._asked(first)]
+        each = {due.who: due for due in reversed(mine) if self._desk.together(due)}
+        beside = [due for due in mine if each.get(due.who) is due]
+        left = turns_left(self._budget, self._total())
+        most = MOST_AT_ONCE if left is None else min(MOST_AT_ONCE, max(1, left))
+        return [self._asked(due) for due in beside[:most]]
+
+    def _asked(self, due: Due) -> Asked:
+        return Asked(due, self._desk.brief(due), self._time_for(due))
+
+    def _time_for(self, due: Due) -> float:
+        """What the run, the turn and the purse leave; one who is late has no less than others."""
+        limits = [self._turn_seconds]
+        left = time_left(self._budget, self._seconds())
+        limits += [left] if left is not None else []
+        until = (due.by - self._clock()) / SECOND if due.by is not None else 0
+        limits += [until] if until > 0 else []
+        return max(SHORTEST, min(limits))
+
+    def _take(self, wave: list[Asked]) -> None:
+        """Ask, execute, ask again where it was no use, and pass over what is still open."""
+        for attempt in range(1, ATTEMPTS + 1):
+            heard = self._ask_all(wave)
+            wrong = [self._execute(*pair, attempt) for pair in zip(wave, heard, strict=True)]
+            wave = [self._again(asked, found) for asked, found in zip(wave, wrong, strict=True)
+                    if found is not None]  # fmt: skip
+            if not wave:
+                return
+        for asked in wave:
+            self._pass_over(asked.due, Ending.MALFORMED, asked.brief.findings[0].message)
+
+    def _again(self, asked: Asked, findings: tuple[Finding, ...]) -> Asked:
+        return Asked(asked.due, asked.brief.again(findings), self._time_for(asked.due))
+
+    # Asking ---------------------------------------------------------------------------------------
+
+    def _ask_all(self, wave: list[Asked]) -> list[Answer | NoAnswer]:
+        for asked in wave:
+            nature = self._seats[asked.due.who].nature
+            self._watch.asking(asked.due, nature, asked.brief.attempt)
+        if len(wave) == 1:
+            return [self._ask(wave[0])]
+        with ThreadPoolExecutor(len(wave), "moot-participant") as pool:
+            try:
+                return list(pool.map(self._ask, wave))
+            except BaseException:
+                self._stop_all()  # else the pool would wait for those who are still thinking
+                raise
+
+    def _ask(self, asked: Asked) -> Answer | NoAnswer:
+        try:
+            return self._seats[asked.due.who].reply(asked.brief, asked.seconds)
+        except NoAnswer as none:
+            return none
+
+    def _stop_all(self) -> None:
+        for participant in self._seats.values():
+            participant.stop()
+
+    # Executing ------------------------------------------------------------------------------------
+
+    def _execute(
+        self, asked: Asked, heard: Answer | NoAnswer, attempt: int
+    ) -> tuple[Finding, ...] | None:
+        """None if this due is dealt with, one way or the other; else what was wrong."""
+        if isinstance(heard, NoAnswer):
+            self._note(asked.due, heard.ending, attempt, heard.cost, heard.detail)
+            if heard.ending is Ending.MALFORMED:
+                return heard.findings
+            self._pass_over(asked.due, heard.ending, heard.detail)
+            return None
+        self._note(asked.due, Ending.ANSWERED, attempt, heard.cost)
+        try:
+            self._desk.submit(asked.due, own_words(heard.said, asked.due.who))
+        except _REFUSALS as error:
+            return self._refused(asked.due, error, attempt)
+        self._here = self._here.and_then(NOTHING, 1)
+        self._watch.moved(asked.due)
+        return None
+
+    def _refused(self, due: Due, error: MootError, attempt: int) -> tuple[Finding, ...] | None:
+        if identity(due) not in map(identity, self._desk.dues()):
+            self._note(due, Ending.OVERTAKEN, attempt, detail=str(error))
+            return None
+        ending = Ending.MALFORMED if isinstance(error, Malformed) else Ending.REFUSED
+        self._note(due, ending, attempt, detail=str(error))
+        return findings_of(error)
+
+    def _pass_over(self, due: Due, ending: Ending, detail: str, keep: bool = True) -> Passed:
+        """The protocol's own way to go on without an answer; `keep` what it does not let us."""
+        if identity(due) not in map(identity, self._desk.dues()):
+            return Passed.DONE
+        passed = self._desk.pass_over(due, ending, detail)
+        if passed is Passed.DONE:
+            self._watch.moved(due)
+        elif keep and passed is Passed.LATER and due.by is not None:
+            self._silent[identity(due)] = (ending, detail)
+        elif keep:
+            self._stuck[identity(due)] = f"{due.who}: {ending.value}, {detail}"
+        return passed
+
+    def _note(
+        self, due: Due, ending: Ending, attempt: int, cost: Cost = NOTHING, detail: str = ""
+    ) -> None:
+        outcome = Outcome(
+            agent=due.who,
+            what=due.what,
+            subject=due.subject,
+            ending=ending,
+            attempt=attempt,
+            cost=cost,
+            detail=detail[:500],
+        )
+        self._here = self._here.and_then(cost)
+        self._desk.note(outcome)
+        self._watch.heard(outcome)

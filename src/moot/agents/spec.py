@@ -1,0 +1,93 @@
+"""Who takes part, as it is typed: `NAME=cmd:claude -p,cmd:codex exec,llm:openai/gpt-5`.
+
+A list is split only before a known scheme or a `NAME=`, so commands may hold commas. A spec goes
+on record; what looks like a secret in it does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from moot.agents.participant import Kind
+from moot.core.errors import Malformed
+from moot.core.names import RESERVED, agent_name
+
+_SCHEMES: Final = "|".join(kind.value for kind in Kind if kind is not Kind.HUMAN)
+_SPEC: Final = rf"(?:(?:{_SCHEMES}):|{Kind.HUMAN.value}\b)"
+_SPLIT: Final = re.compile(rf",\s*(?={_SPEC}|[a-z0-9]+(?:-[a-z0-9]+)*=)")
+_NAMED: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)=(.*)", re.DOTALL)
+_FORMS: Final = "cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human"
+_SECRET: Final = re.compile(
+    r"((?:token|key|secret|password|passwd|auth)[\w-]*[=: ]+)(\S+)|\b(sk-|ghp_|xox[bp]-)\S+",
+    re.IGNORECASE,
+)
+
+
+class Spec(msgspec.Struct, frozen=True):
+    """One participant as typed; without a name it gets a fresh one."""
+
+    kind: Kind
+    rest: str
+    name: str | None = None
+
+    @property
+    def text(self) -> str:
+        return f"{self.kind.value}:{self.rest}" if self.rest else self.kind.value
+
+    @property
+    def recordable(self) -> str:
+        """For the record: at most 300 characters, and nothing that looks like a secret."""
+        hidden = _SECRET.sub(lambda found: f"{found.group(1) or ''}…", self.text)
+        return hidden if len(hidden) <= 300 else f"{hidden[:299]}…"
+
+    @property
+    def whole(self) -> bool:
+        """Does the record hold all of it, so that a later run needs no second telling?"""
+        return self.recordable == self.text
+
+
+def read_list(text: str) -> tuple[Spec, ...]:
+    """A whole `--with`."""
+    return tuple(read_spec(part) for part in _SPLIT.split(text.strip()))
+
+
+def read_spec(text: str) -> Spec:
+    """`NAME=SPEC` or `SPEC`; Malformed if the scheme is unknown."""
+    named = _NAMED.match(text.strip())
+    name, said = (named.group(1), named.group(2)) if named else (None, text)
+    scheme, colon, rest = said.strip().partition(":")
+    if scheme == Kind.HUMAN.value and not colon:
+        return Spec(Kind.HUMAN, "", _checked(name))
+    if not colon or scheme not in _SCHEMES.split("|") or not rest.strip():
+        raise Malformed(
+            f"{text.strip()!r} names no participant",
+            code="bad_participant",
+            hint=f"one of {_FORMS}, with NAME= before it if you like",
+        )
+    return Spec(Kind(scheme), rest.strip(), _checked(name))
+
+
+def read_named(texts: Iterable[str]) -> dict[str, Spec]:
+    """Every `--participant`: each with a name of its own."""
+    found: dict[str, Spec] = {}
+    for text in texts:
+        spec = read_spec(text)
+        if spec.name is None or spec.name in found:
+            wrong = "has no name" if spec.name is None else "stands twice"
+            raise Malformed(
+                f"the participant {text!r} {wrong}",
+                code="bad_participant",
+                hint="NAME=SPEC, such as amber-otter=cmd:claude -p",
+            )
+        found[spec.name] = spec
+    return found
+
+
+def _checked(name: str | None) -> str | None:
+    if name in RESERVED:
+        raise Malformed(f"{name} is a reserved name", code="bad_name", hint="choose another")
+    return None if name is None else agent_name(name)

@@ -1,0 +1,80 @@
+"""What may be asked of a session's record. Bytes, digests and times are the caller's to bring.
+
+`start` is where the piece begins in the file, in bytes; `digest` the SHA-256 of the whole file up
+to its end.
+"""
+
+from __future__ import annotations
+
+from moot.core.machine import Command
+
+
+class Begin(Command, frozen=True, kw_only=True):
+    """Record a session: everything above its first entry."""
+
+    file: str
+    text: str
+    digest: str
+
+
+class Add(Command, frozen=True, kw_only=True):
+    """Record the entry you are about to append, under your own key."""
+
+    start: int
+    text: str
+    digest: str
+    after_end: bool = False
+
+
+class Observe(Command, frozen=True, kw_only=True):
+    """Record what stands in the file, by whomever: an entry, or the operator's mark."""
+
+    start: int
+    text: str
+    digest: str
+    double: bool = False
+
+
+class Escalate(Command, frozen=True, kw_only=True):
+    """Record the entry that the policy writes for an agent whose time is up."""
+
+    start: int
+    text: str
+    digest: str
+    agent: str
+
+
+class Resume(Command, frozen=True, kw_only=True):
+    """Give the late agent its time again. This is the operator's act."""
+
+    start: int
+    text: str
+    digest: str
+
+
+class AddContext(Command, frozen=True, kw_only=True):
+    """Put a subsection at the end of the context. This is the operator's act."""
+
+    start: int
+    text: str
+    digest: str
+
+
+class Sign(Command, frozen=True, kw_only=True):
+    """Sign an entry of yours that was only observed."""
+
+    id: str
+    sha256: str
+
+
+class NoteTimeout(Command, frozen=True):
+    """Record that time is up. The machine asks this itself."""
+
+
+class Move(Command, frozen=True, kw_only=True):
+    """Record that the session's file has another place."""
+
+    file: str
+
+
+COMMANDS = (Begin, Add, Observe, Escalate, Resume, AddContext, Sign, NoteTimeout, Move)

@@ -1,0 +1,125 @@
+"""What may stand in the ledger: the pieces of a session file, in their order.
+
+The pieces of a session, put together, are its file to the byte. A piece that is short enough
+stands in its event as `text`; a longer one is stored beside it and cited by its hash. `digest` is
+the SHA-256 of the whole file up to the end of the piece, as its author saw it.
+"""
+
+from __future__ import annotations
+
+from moot.core.clock import Millis
+from moot.core.machine import Event
+
+
+class Piece(Event, frozen=True, kw_only=True):
+    """Bytes of the file, from `start` on; `sha256` is theirs.
+
+    `attended`: a person unlocked the key just then; None where no person acted.
+    """
+
+    start: int
+    size: int
+    sha256: str
+    digest: str
+    text: str | None
+    attended: bool | None = None
+
+
+class SessionBegan(Piece, frozen=True, kw_only=True):
+    """Everything above the first entry. Recorded by `system`, it was only observed."""
+
+    session_id: str
+    file: str
+    title: str
+    created: Millis | None
+    settings: dict[str, str | int | list[str]]
+
+
+class Spoken(Piece, frozen=True, kw_only=True):
+    """An entry: what follows from it, read off its bytes.
+
+    `names` are the agents that its action_requested names, in their order. `double`: its id stood
+    in the file before. `sound` is False if the file has an error there.
+    """
+
+    id: str
+    author: str
+    round: int | None
+    turn: int | None
+    said_at: Millis | None
+    stance: str
+    confidence: str
+    summary: str
+    names: list[str]
+    closes: bool = False
+    generated: bool = False
+    double: bool = False
+    sound: bool = True
+
+
+class EntryYielded(Spoken, frozen=True, kw_only=True):
+    """An entry, signed by its own author; the operator's closing entry, by a person."""
+
+
+class EntryObserved(Spoken, frozen=True, kw_only=True):
+    """An entry that was found in the file: who wrote it is what the file says, not proved."""
+
+
+class EntryGenerated(Spoken, frozen=True, kw_only=True):
+    """An entry that the policy wrote when time was up."""
+
+
+class EntrySigned(Event, frozen=True, kw_only=True):
+    """The author of an observed entry has signed it: these bytes are theirs."""
+
+    id: str
+    start: int
+    size: int
+    sha256: str
+
+
+class SessionResumed(Piece, frozen=True, kw_only=True):
+    """The operator gave the late agent its time again. By `system`: the mark was only observed."""
+
+    said_at: Millis | None
+
+
+class ContextAdded(Piece, frozen=True, kw_only=True):
+    """A subsection of the context, put in at `start`: what stood there moved on."""
+
+
+class TurnTimedOut(Event, frozen=True, kw_only=True):
+    """Time was up. Nothing was written into the file by this."""
+
+    agents: list[str]
+    round: int
+    turn: int
+    policy: str
+
+
+class SessionEnded(Event, frozen=True, kw_only=True):
+    """How and in which round the entry before this one ended the session."""
+
+    phase: str
+    round: int | None
+
+
+class FileMoved(Event, frozen=True, kw_only=True):
+    """The session's file has another place or name."""
+
+    was: str
+    file: str
+
+
+EVENTS = (
+    SessionBegan,
+    EntryYielded,
+    EntryObserved,
+    EntryGenerated,
+    EntrySigned,
+    SessionResumed,
+    ContextAdded,
+    TurnTimedOut,
+    SessionEnded,
+    FileMoved,
+)

@@ -1,0 +1,131 @@
+"""A session while it grows: bytes in, entries out, each new one at the cost of its own length.
+
+What was heard is not read again. Bytes without a marker are only kept; with one, the text since
+the last entry is read and the state carried one entry further, as the record does it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from moot.core.markdown import BYTE_ORDER_MARK
+from moot.debate.dialogue import read_dialogue
+from moot.debate.events import EntryObserved
+from moot.debate.evolution import spoke
+from moot.debate.model import Document, Entry, moment
+from moot.debate.pieces import bytes_of, facts_of, preamble_end
+from moot.debate.reader import read
+from moot.debate.schema import read_known
+from moot.debate.state import State
+
+_SIGNS: Final = ("yield", "operator-resume", "Dialogue")
+_OVERLAP: Final = max(map(len, _SIGNS)) - 1
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """A piece that has become complete: where it stands in the file, and the state after it.
+
+    `entry` is None for an operator's mark; its line is counted in the file.
+    """
+
+    start: int
+    text: str
+    digest: str
+    line: int
+    entry: Entry | None
+    double: bool
+    state: State
+
+
+class Follower:
+    """`state` is the session so far; None until everything above the dialogue has come."""
+
+    def __init__(self) -> None:
+        self.state: State | None = None
+        self.size = 0  # bytes that belong to pieces already heard
+        self.line = 1
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._waiting = ""
+        self._seen = 0  # how much of it was searched for a marker
+        self._digest = hashlib.sha256()
+        self._ids: set[str] = set()
+
+    def feed(self, data: bytes) -> Iterator[Heard]:
+        """What these bytes complete, in the order of the file."""
+        self._waiting += self._decode(data)
+        start = max(0, self._seen - _OVERLAP)
+        self._seen = len(self._waiting)
+        if not any(self._waiting.find(sign, start) >= 0 for sign in _SIGNS):
+            return
+        if self.state is None:
+            self._begin()
+        if self.state is not None:
+            yield from self._pieces(self.state)
+
+    def _begin(self) -> None:
+        document = read(self._waiting)
+        rules = read_known(document.settings).rules
+        end = preamble_end(document)
+        if rules is None or end is None:
+            return
+        created = moment(document.head("created"))
+        self.state = State(
+            session_id=document.session_id, title=document.name, created=created, rules=rules
+        )
+        mark = len(BYTE_ORDER_MARK) if self._waiting.startswith(BYTE_ORDER_MARK) else 0
+        self._consume(mark + end)
+
+    def _consume(self, end: int) -> str:
+        """Take so much of the waiting text as heard."""
+        text = self._waiting[:end]
+        raw = text.encode()
+        self._digest.update(raw)
+        self.size += len(raw)
+        self.line += text.count("\n")
+        self._waiting = self._waiting[end:]
+        self._seen = max(0, self._seen - end)
+        return text
+
+    def _pieces(self, state: State) -> Iterator[Heard]:
+        found = read_dialogue(self._waiting, 0, self.line)
+        taken = 0
+        for entry in found.entries:
+            if entry.yielded:
+                heard = self._heard(state, entry, entry.end - taken)
+                taken, state = entry.end, heard.state
+                yield heard
+        marks = [mark.end for mark in found.marks if mark.end > taken]
+        if marks and marks[-1] > taken:
+            yield self._resumed(state, found.marks[-1].value, marks[-1] - taken)
+
+    def _heard(self, state: State, entry: Entry, length: int) -> Heard:
+        start, line = self.size, entry.line
+        text = self._consume(length)
+        double = entry.id in self._ids
+        self._ids.add(entry.id)
+        digest = self._digest.hexdigest()
+        if state.rules is not None:
+            facts = {**bytes_of(start, text, digest), **facts_of(entry, state.rules)}
+            event = EntryObserved(**facts, double=double)  # type: ignore[arg-type]
+            state = self.state = spoke(state, event)
+        return Heard(start, text, digest, line, entry, double, state)
+
+    def _resumed(self, state: State, value: str, length: int) -> Heard:
+        start, line = self.size, self.line
+        text = self._consume(length)
+        at = moment(value)
+        state = self.state = msgspec.structs.replace(
+            state, resumed=at if at is not None else state.resumed
+        )
+        return Heard(start, text, self._digest.hexdigest(), line, None, False, state)
+
+    @property
+    def open(self) -> Document:
+        """What stands behind the last marker: an entry that is being written, or nothing."""
+        found = read_dialogue(self._waiting, 0, self.line)
+        return Document(self._waiting, entries=found.entries)

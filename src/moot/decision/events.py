@@ -1,0 +1,89 @@
+"""What may stand in the ledger."""
+
+from __future__ import annotations
+
+from moot.core.machine import Event
+from moot.decision.model import Chamber, Purse, Result, Seat
+
+
+class QuestionAsked(Event, frozen=True):
+    question: str
+    seats: tuple[Seat, ...]
+    chamber: Chamber
+    rule: str
+    rounds: int
+    options: tuple[str, ...] = ()
+    context: str | None = None
+    supersedes: str | None = None
+
+
+class AnswerGiven(Event, frozen=True):
+    answer: str
+    why: str = ""
+
+
+class AnswerPassed(Event, frozen=True):
+    agent: str
+    why: str
+
+
+class MotionSet(Event, frozen=True):
+    text: str
+    by: tuple[str, ...]
+
+
+class SessionOpened(Event, frozen=True):
+    session: str
+    file: str = ""
+
+
+class CallNoted(Event, frozen=True):
+    agent: str
+    what: str
+    subject: str
+    ending: str
+    attempt: int
+    cost: Purse
+    detail: str = ""
+
+
+class RunEnded(Event, frozen=True):
+    stop: str
+    turns: int
+    detail: str = ""
+
+
+class ResultRecorded(Event, frozen=True):
+    result: Result
+    summary: str
+    score: str = ""
+    approvers: tuple[str, ...] = ()
+    dissent: tuple[str, ...] = ()
+
+
+class PersonApproved(Event, frozen=True):
+    reason: str
+    attended: bool
+
+
+class PersonVetoed(Event, frozen=True):
+    reason: str
+    attended: bool
+
+
+class PersonAmended(Event, frozen=True):
+    """`text` is the hash of the text that was decided instead."""
+
+    reason: str
+    attended: bool
+    text: str
+
+
+class SuccessorNamed(Event, frozen=True):
+    decision: str
+
+
+EVENTS = (
+    *(QuestionAsked, AnswerGiven, AnswerPassed, MotionSet, SessionOpened, CallNoted, RunEnded),
+    *(ResultRecorded, PersonApproved, PersonVetoed, PersonAmended, SuccessorNamed),
+)

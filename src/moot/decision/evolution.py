@@ -1,0 +1,142 @@
+"""What follows from an event. Total: whatever stands in the ledger happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.machine import Event, Recorded
+from moot.decision import events as did
+from moot.decision.model import (
+    FirstAnswer,
+    Motion,
+    PersonsWord,
+    Purse,
+    Session,
+    Stage,
+    State,
+    Verdict,
+)
+
+ANSWERED: Final = "answered"
+
+# A person may decide at any time before it is decided.
+_WORDS: Final[dict[type[Event], Stage]] = {
+    did.PersonApproved: Stage.APPROVED,
+    did.PersonVetoed: Stage.VETOED,
+    did.PersonAmended: Stage.AMENDED,
+}
+TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
+    Stage.NEW: {did.QuestionAsked: Stage.ANSWERING},
+    Stage.ANSWERING: {did.MotionSet: Stage.MOVED, did.SessionOpened: Stage.ARGUING, **_WORDS},
+    Stage.MOVED: {did.SessionOpened: Stage.ARGUING, **_WORDS},
+    Stage.ARGUING: {did.ResultRecorded: Stage.WAITING, **_WORDS},
+    Stage.WAITING: {**_WORDS},
+    Stage.APPROVED: {},
+    Stage.VETOED: {},
+    Stage.AMENDED: {},
+}
+
+
+def evolve(state: State, recorded: Recorded[Any]) -> State:
+    kind = type(recorded.event)
+    stage = TRANSITIONS[state.stage].get(kind, state.stage)
+    follow = _FOLLOW.get(kind)
+    after = follow(state, recorded) if follow is not None else state
+    return after if after.stage is stage else msgspec.structs.replace(after, stage=stage)
+
+
+def _asked(state: State, recorded: Recorded[did.QuestionAsked]) -> State:
+    event = recorded.event
+    return msgspec.structs.replace(
+        state,
+        question=event.question,
+        asked_by=recorded.actor.id,
+        asked_at=recorded.at,
+        context=event.context,
+        options=event.options,
+        chamber=event.chamber,
+        rule=event.rule,
+        rounds=event.rounds,
+        seats=event.seats,
+        supersedes=event.supersedes,
+    )
+
+
+def _given(state: State, recorded: Recorded[did.AnswerGiven]) -> State:
+    event, who = recorded.event, recorded.actor.id
+    answer = FirstAnswer(who, event.answer, event.why)
+    return msgspec.structs.replace(state, answers=state.answers.set(who, answer))
+
+
+def _passed(state: State, recorded: Recorded[did.AnswerPassed]) -> State:
+    event = recorded.event
+    answer = FirstAnswer(event.agent, None, event.why)
+    return msgspec.structs.replace(state, answers=state.answers.set(event.agent, answer))
+
+
+def _moved(state: State, recorded: Recorded[did.MotionSet]) -> State:
+    event = recorded.event
+    return msgspec.structs.replace(state, motion=Motion(event.text, event.by))
+
+
+def _opened(state: State, recorded: Recorded[did.SessionOpened]) -> State:
+    event = recorded.event
+    return msgspec.structs.replace(state, session=Session(event.session, event.file))
+
+
+def _noted(state: State, recorded: Recorded[did.CallNoted]) -> State:
+    event = recorded.event
+    purse = state.purses.get(event.agent, Purse()) + event.cost
+    count = state.endings.get(event.ending, 0) + 1
+    return msgspec.structs.replace(
+        state,
+        purses=state.purses.set(event.agent, purse),
+        endings=state.endings.set(event.ending, count),
+        turns=state.turns + (event.ending == ANSWERED and event.attempt == 1),
+    )
+
+
+def _ended(state: State, recorded: Recorded[did.RunEnded]) -> State:
+    return msgspec.structs.replace(state, runs=state.runs + 1, stopped=recorded.event.stop)
+
+
+def _settled(state: State, recorded: Recorded[did.ResultRecorded]) -> State:
+    event = recorded.event
+    verdict = Verdict(event.result, event.summary, event.score, event.approvers, event.dissent)
+    return msgspec.structs.replace(state, verdict=verdict)
+
+
+def _word(state: State, recorded: Recorded[Any]) -> State:
+    event = recorded.event
+    word = PersonsWord(
+        _WORDS[type(event)],
+        recorded.actor.id,
+        event.reason,
+        recorded.at,
+        event.attended,
+        getattr(event, "text", None),
+    )
+    return msgspec.structs.replace(state, word=word)
+
+
+def _succeeded(state: State, recorded: Recorded[did.SuccessorNamed]) -> State:
+    return msgspec.structs.replace(state, superseded_by=recorded.event.decision)
+
+
+_FOLLOW: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    did.QuestionAsked: _asked,
+    did.AnswerGiven: _given,
+    did.AnswerPassed: _passed,
+    did.MotionSet: _moved,
+    did.SessionOpened: _opened,
+    did.CallNoted: _noted,
+    did.RunEnded: _ended,
+    did.ResultRecorded: _settled,
+    did.PersonApproved: _word,
+    did.PersonVetoed: _word,
+    did.PersonAmended: _word,
+    did.SuccessorNamed: _succeeded,
+}

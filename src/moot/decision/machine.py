@@ -1,0 +1,159 @@
+"""The automaton of one decision.
+
+    new --asked--> answering --motion set--> moved --session opened--> arguing
+                       `----------session opened (no first answers)-----^  |
+                                                                    result recorded
+                                                                           v
+                            approved | vetoed | amended  <--a person--  waiting
+
+A person may decide before there is a result; the record then says so. A vetoed decision names the
+one that supersedes it. The table itself is in `evolution.py`, the rules in `rules.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from moot.core.clock import Millis
+from moot.core.findings import check_all, errors
+from moot.core.machine import (
+    Command,
+    Context,
+    Decision,
+    Draft,
+    Drop,
+    Due,
+    Event,
+    Machine,
+    Put,
+    Recorded,
+    RowChange,
+    Words,
+    accept,
+    refusal,
+    refuse,
+)
+from moot.core.names import OPERATOR
+from moot.decision import PROTOCOL
+from moot.decision import commands as ask
+from moot.decision import events as did
+from moot.decision.checks import Asked
+from moot.decision.evolution import TRANSITIONS, evolve
+from moot.decision.model import Stage, State
+from moot.decision.rules import RULES
+
+__all__ = ["MACHINE", "TRANSITIONS"]
+
+QUESTIONS: Final = "decision.questions"
+
+
+def decide(state: State, command: Command, context: Context) -> Decision:
+    rules = RULES.get(type(command))
+    if rules is None:
+        return refusal(
+            "DEC-001", "unknown_command", "a decision knows no such command", hint="update moot"
+        )
+    findings = check_all(rules, Asked(state, command, context))
+    if errors(findings):
+        return refuse(findings)
+    return accept(_EVENT_OF[type(command)](command, context), findings=findings)
+
+
+def _asked(command: ask.AskQuestion, _context: Context) -> Draft:
+    cited = () if command.context is None else (command.context,)
+    event = did.QuestionAsked(
+        question=command.question.strip(),
+        seats=command.seats,
+        chamber=command.chamber,
+        rule=command.rule,
+        rounds=command.rounds,
+        options=command.options,
+        context=None if command.context is None else command.context.sha256,
+        supersedes=command.supersedes,
+    )
+    return Draft(event, cited)
+
+
+def _noted(command: ask.NoteCall, _context: Context) -> Event:
+    return did.CallNoted(
+        agent=command.agent,
+        what=command.what,
+        subject=command.subject,
+        ending=command.ending,
+        attempt=command.attempt,
+        cost=command.cost,
+        detail=command.detail,
+    )
+
+
+def _result(command: ask.RecordResult, _context: Context) -> Event:
+    return did.ResultRecorded(
+        result=command.result,
+        summary=command.summary,
+        score=command.score,
+        approvers=command.approvers,
+        dissent=command.dissent,
+    )
+
+
+def _amended(command: ask.Amend, context: Context) -> Draft:
+    event = did.PersonAmended(
+        reason=command.reason, attended=context.actor.attended, text=command.text.sha256
+    )
+    return Draft(event, (command.text,))
+
+
+_EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] = {
+    ask.AskQuestion: _asked,
+    ask.GiveAnswer: lambda c, _: did.AnswerGiven(answer=c.answer.strip(), why=c.why),
+    ask.PassAnswer: lambda c, _: did.AnswerPassed(agent=c.agent, why=c.why),
+    ask.SetMotion: lambda c, _: did.MotionSet(text=c.text, by=c.by),
+    ask.OpenSession: lambda c, _: did.SessionOpened(session=c.session, file=c.file),
+    ask.NoteCall: _noted,
+    ask.EndRun: lambda c, _: did.RunEnded(stop=c.stop, turns=c.turns, detail=c.detail),
+    ask.RecordResult: _result,
+    ask.Approve: lambda c, x: did.PersonApproved(reason=c.reason, attended=x.actor.attended),
+    ask.Veto: lambda c, x: did.PersonVetoed(reason=c.reason, attended=x.actor.attended),
+    ask.Amend: _amended,
+    ask.NameSuccessor: lambda c, _: did.SuccessorNamed(decision=c.decision),
+}
+
+
+def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
+    """First answers that are missing; then, once there is a result, a person's word."""
+    if state.stage is Stage.ANSWERING:
+        since = state.asked_at
+        return tuple(
+            Due(who=name, what="answer", subject=state.question[:200], since=since)
+            for name in state.unanswered
+        )
+    if state.stage is Stage.WAITING:
+        hint = "moot decide ID approve|veto|amend --reason TEXT"
+        return (Due(who=OPERATOR, what="decide", subject=state.question[:200], hint=hint),)
+    return ()
+
+
+def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    event, place = recorded.event, recorded.stream
+    if isinstance(event, did.QuestionAsked):
+        yield Put("open", place, {})
+        yield Put(QUESTIONS, place, {"question": event.question[:500]})
+        yield Words(QUESTIONS, place, event.question)
+    elif isinstance(event, did.PersonApproved | did.PersonVetoed | did.PersonAmended):
+        yield Drop("open", place)
+
+
+MACHINE: Machine[State] = Machine(
+    name=PROTOCOL,
+    version=1,
+    initial=State(),
+    events=did.EVENTS,
+    commands=ask.COMMANDS,
+    decide=decide,
+    evolve=evolve,
+    agenda=agenda,
+    index=index,
+    timeouts=lambda _state, _now: (),
+    guarded=frozenset(ask.PERSONS),
+)

@@ -1,0 +1,73 @@
+"""What people and agents read of a decision."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from moot.core.clock import to_text
+from moot.decision.model import Purse, State
+
+
+def as_json(decision: str, state: State) -> dict[str, Any]:
+    """The whole decision as plain data; decimals are text, as they stand in the record."""
+    return {
+        "id": decision,
+        "stage": state.stage.value,
+        "question": state.question,
+        "asked_by": state.asked_by,
+        "asked_at": to_text(state.asked_at),
+        "chamber": state.chamber.value,
+        "rule": state.rule,
+        "rounds": state.rounds,
+        "participants": [_seat(state, seat.agent) for seat in state.seats],
+        "answers": [msgspec.to_builtins(one) for one in in_order(state)],
+        "motion": msgspec.to_builtins(state.motion),
+        "session": msgspec.to_builtins(state.session),
+        "result": msgspec.to_builtins(state.verdict),
+        "word": _word(state),
+        "supersedes": state.supersedes,
+        "superseded_by": state.superseded_by,
+        "cost": cost_data(state.cost),
+        "turns": state.turns,
+        "runs": state.runs,
+        "stopped": state.stopped,
+        "endings": dict(sorted(state.endings.items())),
+        "shared_models": shared_models(state),
+        "custodians": len({seat.custodian for seat in state.seats}),
+    }
+
+
+def in_order(state: State) -> list[Any]:
+    """First answers in the order of the seats."""
+    return [state.answers[seat.agent] for seat in state.seats if seat.agent in state.answers]
+
+
+def shared_models(state: State) -> dict[str, list[str]]:
+    """Models that speak with more than one voice: agreement between them weighs less."""
+    counts = Counter(seat.model for seat in state.seats if seat.model)
+    return {
+        model: [seat.agent for seat in state.seats if seat.model == model]
+        for model, count in counts.items()
+        if count > 1
+    }
+
+
+def cost_data(purse: Purse) -> dict[str, int]:
+    data: dict[str, int] = msgspec.to_builtins(purse)
+    return data
+
+
+def _seat(state: State, agent: str) -> dict[str, Any]:
+    data: dict[str, Any] = msgspec.to_builtins(state.seat(agent))
+    return {**data, "cost": cost_data(state.purses.get(agent, Purse()))}
+
+
+def _word(state: State) -> dict[str, Any] | None:
+    word = state.word
+    if word is None:
+        return None
+    data: dict[str, Any] = msgspec.to_builtins(word)
+    return {**data, "at": to_text(word.at)}

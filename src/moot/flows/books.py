@@ -1,0 +1,82 @@
+"""The books of a run: what calls cost and how they ended, kept in the decision they belong to."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from moot.agents.budget import Spent
+from moot.agents.cost import Cost
+from moot.agents.outcome import Ended, Outcome
+from moot.core.names import SYSTEM
+from moot.decision import commands as ask
+from moot.decision import stream_of
+from moot.decision.model import Purse, State
+from moot.engine.engine import Engine
+
+
+class Books(Protocol):
+    def spent(self) -> Spent: ...
+
+    def note(self, outcome: Outcome) -> None: ...
+
+    def ended(self, ended: Ended) -> None: ...
+
+
+class NoBooks:
+    """For a bare file: there is nowhere to write, so nothing is remembered."""
+
+    def spent(self) -> Spent:
+        return Spent()
+
+    def note(self, outcome: Outcome) -> None: ...
+
+    def ended(self, ended: Ended) -> None: ...
+
+
+class DecisionBooks:
+    """In the record of a decision, kept by the machine or by whoever asked."""
+
+    def __init__(self, engine: Engine, decision: str, clerk: str = SYSTEM) -> None:
+        self._engine = engine
+        self._stream = stream_of(decision)
+        self._clerk = clerk
+
+    @property
+    def state(self) -> State:
+        state: State = self._engine.state(self._stream)
+        return state
+
+    def spent(self) -> Spent:
+        state = self.state
+        return Spent(state.turns, cost_of(state.cost))
+
+    def note(self, outcome: Outcome) -> None:
+        self._engine.execute(
+            self._stream,
+            ask.NoteCall(
+                agent=outcome.agent,
+                what=outcome.what,
+                subject=outcome.subject,
+                ending=outcome.ending.value,
+                attempt=outcome.attempt,
+                cost=Purse(*msgspec.structs.astuple(outcome.cost)),
+                detail=_recordable(outcome.detail),
+            ),
+            self._clerk,
+        )
+
+    def ended(self, ended: Ended) -> None:
+        detail = _recordable(ended.detail)
+        command = ask.EndRun(stop=ended.stop.value, turns=ended.turns, detail=detail)
+        self._engine.execute(self._stream, command, self._clerk)
+
+
+def cost_of(purse: Purse) -> Cost:
+    return Cost(*msgspec.structs.astuple(purse))
+
+
+def _recordable(text: str) -> str:
+    """A program's last words may be any bytes; the record holds whole characters."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,106 @@
+"""First answers: each says what it would answer alone, all at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from moot.agents.brief import Brief, schema_of
+from moot.agents.budget import Spent
+from moot.agents.desk import Passed
+from moot.agents.outcome import Ended, Ending, Outcome
+from moot.agents.quoting import Quote, Trust
+from moot.agents.repeats import Said
+from moot.core.errors import Malformed
+from moot.core.machine import Due
+from moot.core.names import SYSTEM
+from moot.decision import commands as ask
+from moot.decision import stream_of
+from moot.decision.model import MOST_ANSWER, Stage, State
+from moot.engine.engine import Engine
+from moot.flows.books import DecisionBooks
+
+WHAT = "answer"
+
+
+class AnswerReply(msgspec.Struct, forbid_unknown_fields=True):
+    """`answer`: your answer in one short sentence. `why`: your reasons, in a few sentences."""
+
+    answer: str
+    why: str = ""
+
+
+_SCHEMA = schema_of(AnswerReply)
+_TASK = (
+    "Give your own answer to the question quoted below, before you hear the others. Put the "
+    "answer itself in one short sentence, without reasons; if it names options and one of them "
+    "fits, use exactly its words. Give your reasons separately."
+)
+
+
+class AnswersDesk:
+    def __init__(self, engine: Engine, decision: str, context: str = "") -> None:
+        self._engine = engine
+        self._stream = stream_of(decision)
+        self._context = context
+        self._books = DecisionBooks(engine, decision)
+
+    @property
+    def _state(self) -> State:
+        return self._books.state
+
+    def dues(self) -> Sequence[Due]:
+        state = self._state
+        if state.stage is not Stage.ANSWERING:
+            return ()
+        names = state.unanswered
+        return [Due(who=name, what=WHAT, subject="first answer") for name in names]
+
+    def together(self, due: Due) -> bool:
+        del due
+        return True
+
+    def brief(self, due: Due) -> Brief:
+        state = self._state
+        # The question is the task's matter, not its author's order: it is quoted, too.
+        quotes = [Quote(author="the question", trust=Trust.MATERIAL, text=state.question)]
+        if self._context:
+            quotes.append(Quote(author="context", trust=Trust.MATERIAL, text=self._context))
+        view: dict[str, Any] = {"participants": len(state.seats)}
+        view |= {"options": list(state.options)} if state.options else {}
+        return Brief(
+            agent=due.who,
+            role="one of several who are asked the same question",
+            what=WHAT,
+            task=_TASK,
+            schema=_SCHEMA,
+            view=view,
+            quotes=tuple(quotes),
+        )
+
+    def submit(self, due: Due, said: dict[str, Any]) -> None:
+        try:
+            reply = msgspec.convert(said, AnswerReply)
+        except msgspec.ValidationError as error:
+            raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
+        command = ask.GiveAnswer(answer=reply.answer.strip()[: MOST_ANSWER + 1], why=reply.why)
+        self._engine.execute(self._stream, command, due.who, key="first-answer")
+
+    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+        command = ask.PassAnswer(agent=due.who, why=f"{ending.value}: {detail}"[:1_000])
+        self._engine.execute(self._stream, command, SYSTEM)
+        return Passed.DONE
+
+    def history(self) -> Sequence[Said]:
+        return ()
+
+    def spent(self) -> Spent:
+        return self._books.spent()
+
+    def note(self, outcome: Outcome) -> None:
+        self._books.note(outcome)
+
+    def ended(self, ended: Ended) -> None:
+        self._books.ended(ended)

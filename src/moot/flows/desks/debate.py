@@ -1,0 +1,276 @@
+"""A debate for the runner: whose turn it is, what was said, and entries under their author's key."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from moot.agents.brief import Brief, schema_of
+from moot.agents.budget import Spent
+from moot.agents.desk import Passed
+from moot.agents.outcome import Ended, Ending, Outcome
+from moot.agents.quoting import Quote, Trust
+from moot.agents.repeats import Said
+from moot.core.clock import Clock
+from moot.core.errors import Malformed
+from moot.core.machine import Due, KeyClass
+from moot.core.names import OPERATOR
+from moot.debate.checker import Checked
+from moot.debate.course import Course, is_placeholder, spoken
+from moot.debate.drafts import Draft
+from moot.debate.model import Entry, Escalation, TurnOrder
+from moot.debate.turns import Standing, standing
+from moot.debate.views import consensus_data, course_of
+from moot.flows import session
+from moot.flows.books import Books
+from moot.flows.sessionrecord import find
+from moot.workspace.workspace import Workspace
+
+WHAT: Final = "entry"
+# How much of what was said a brief holds; the newest counts most.
+MOST_SAID: Final = 120_000
+
+
+class EntryReply(msgspec.Struct, forbid_unknown_fields=True):
+    """An entry as a participant gives it."""
+
+    stance: Literal["approve", "reject", "neutral", "defer"]
+    confidence: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    summary: Annotated[
+        str, msgspec.Meta(min_length=1, max_length=1_000, description="One or two lines.")
+    ]
+    body: Annotated[str, msgspec.Meta(description="Your argument, in markdown.")] = ""
+    action_requested: Annotated[str, msgspec.Meta(description="One line; may name an agent.")] = (
+        "n/a"
+    )
+    evidence: Annotated[str, msgspec.Meta(description="Files or addresses, with commas.")] = "n/a"
+
+
+_SCHEMA: Final = schema_of(EntryReply)
+_TASK: Final = (
+    "It is your turn in a debate. The session's title and context are quoted below, then what was "
+    "said so far. If the context names a motion, your stance is about that motion: approve, "
+    "reject, neutral, or defer if you cannot judge. State how sure you are, from 0 to 1, the "
+    "point in one or two lines, and your argument in the body. Change your mind where an argument "
+    "convinces you, and name the agent whose argument it was. The body holds no headings of level "
+    "1 or 2, no HTML comments, and every code block in it is closed."
+)
+
+
+class DebateDesk:
+    def __init__(self, file: Path, clock: Clock, space: Workspace | None, books: Books) -> None:
+        self._file = file
+        self._clock = clock
+        self._space = space
+        self._books = books
+        self._read: tuple[tuple[int, int, int], Checked] | None = None
+
+    # What is due ----------------------------------------------------------------------------------
+
+    def dues(self) -> Sequence[Due]:
+        course, here = self._standing()
+        if here.phase.ended:
+            return ()
+        if here.open is not None:
+            return [_operator(f"{here.open.author} has not yielded its entry")]
+        if not here.may_speak:
+            return [_operator(f"{', '.join(here.due)} let its time pass")]
+        return [self._due(course, here, agent) for agent in here.may_speak]
+
+    def _due(self, course: Course, here: Standing, agent: str) -> Due:
+        before = course.running.count(agent) if course.running else 0
+        place = f"round {here.round}, entry {before + 1}"
+        return Due(who=agent, what=WHAT, subject=place, since=course.since, by=here.deadline)
+
+    def together(self, due: Due) -> bool:
+        del due
+        return course_of(self._checked()).rules.turn_order is TurnOrder.FREE_FORM
+
+    # What a speaker is told -----------------------------------------------------------------------
+
+    def brief(self, due: Due) -> Brief:
+        checked = self._checked()
+        course, here = self._standing()
+        said = spoken(course.rounds)
+        quotes, left_out = self._quotes(checked, said)
+        rules = course.rules
+        view = {
+            "round": here.round,
+            "of_rounds": rules.max_rounds,
+            "turn": here.turn,
+            "agents": list(rules.agents),
+            "settled_by": rules.consensus_mode.value,
+            "threshold": float(rules.consensus_threshold),
+            "positions": _positions(said),
+            "older_entries_left_out": left_out,
+        }
+        return Brief(
+            agent=due.who,
+            role="a participant of a debate that is recorded",
+            what=WHAT,
+            task=_TASK,
+            schema=_SCHEMA,
+            view=view,
+            quotes=quotes,
+            number=sum(entry.author == due.who and not is_placeholder(entry) for entry in said),
+            by=due.by,
+        )
+
+    def _quotes(self, checked: Checked, said: list[Entry]) -> tuple[tuple[Quote, ...], int]:
+        """Title and context first, then what was said, from the newest back to a bound."""
+        document, kept, room = checked.document, list[Quote](), MOST_SAID
+        trust = self._trust(checked)
+        for entry in reversed(said):
+            quote = _quoted(entry, trust(entry))
+            room -= len(quote.text)
+            if room < 0:
+                break
+            kept.append(quote)
+        context = document.section_text("Context").strip()
+        head = Quote(author="the session's title", trust=Trust.MATERIAL, text=document.name)
+        about = Quote(author="the session's context", trust=Trust.MATERIAL, text=context)
+        return (head, about, *reversed(kept)), len(said) - len(kept)
+
+    def _trust(self, checked: Checked) -> Any:
+        """How far each entry's author is proved: by the record, if there is one."""
+        record = find(self._space, self._file, checked) if self._space is not None else None
+        if self._space is None or record is None or not record.known:
+            return lambda entry: Trust.SYSTEM if is_placeholder(entry) else Trust.UNSIGNED
+        agents, state = self._space.engine.registry().agents, record.state
+
+        def of(entry: Entry) -> Trust:
+            if is_placeholder(entry):
+                return Trust.SYSTEM
+            known = agents.get(entry.author)
+            if known is None or state.unsigned_entry(entry.id) is not None:
+                return Trust.UNSIGNED
+            return Trust.PERSON if known.kind is KeyClass.HUMAN else Trust.AGENT
+
+        return of
+
+    # What comes of it -----------------------------------------------------------------------------
+
+    def submit(self, due: Due, said: dict[str, Any]) -> None:
+        try:
+            reply = msgspec.convert(said, EntryReply)
+        except msgspec.ValidationError as error:
+            raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
+        draft = Draft(
+            author=due.who,
+            stance=reply.stance,
+            confidence=_decimal(reply.confidence),
+            summary=reply.summary,
+            body=reply.body,
+            action_requested=reply.action_requested.strip() or "n/a",
+            evidence=reply.evidence.strip() or "n/a",
+        )
+        done = session.add(
+            self._file, draft, self._clock, self._space, entry_id=self._entry_id(due)
+        )
+        self._remember(done.checked)
+
+    def _entry_id(self, due: Due) -> str:
+        """The same for the same turn: a turn that was taken twice at once is taken once."""
+        session_id = self._checked().document.session_id
+        turn = "\n".join((session_id, due.who, due.subject))
+        return str(uuid.UUID(bytes=hashlib.sha256(turn.encode()).digest()[:16], version=4))
+
+    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+        """Only the session's own policy writes in someone's place, and only after the deadline."""
+        del due, ending, detail
+        if course_of(self._checked()).rules.escalation is Escalation.HUMAN:
+            return Passed.NEVER
+        done = session.tick(self._file, self._clock, self._space)
+        self._remember(done.checked)
+        return Passed.DONE if done.entries else Passed.LATER
+
+    def history(self) -> Sequence[Said]:
+        said = spoken(course_of(self._checked()).rounds)
+        return [
+            Said(entry.author, f"{entry.said('stance')} {entry.said('summary')} {entry.body}")
+            for entry in said
+            if not is_placeholder(entry)
+        ]
+
+    def spent(self) -> Spent:
+        return self._books.spent()
+
+    def note(self, outcome: Outcome) -> None:
+        self._books.note(outcome)
+
+    def ended(self, ended: Ended) -> None:
+        self._books.ended(ended)
+
+    # For whoever looks on -------------------------------------------------------------------------
+
+    def standing(self) -> dict[str, Any]:
+        """Round, state and score of this moment."""
+        checked = self._checked()
+        here = standing(course_of(checked), self._clock())
+        found = consensus_data(checked)
+        kept = ("score", "reached", "approvers", "rejecters", "neutral", "deferred", "outcome")
+        return {
+            "round": here.round,
+            "state": here.phase.value,
+            **{name: found[name] for name in kept},
+        }
+
+    # The file -------------------------------------------------------------------------------------
+
+    def _standing(self) -> tuple[Course, Standing]:
+        course = course_of(self._checked())
+        return course, standing(course, self._clock())
+
+    def _checked(self) -> Checked:
+        """The file as it is now; read again only if it has changed."""
+        mark = self._mark()
+        if self._read is None or self._read[0] != mark:
+            self._read = (mark, session.read(self._file))
+        return self._read[1]
+
+    def _remember(self, checked: Checked) -> None:
+        """What was just written need not be read back, unless someone else wrote meanwhile."""
+        mark = self._mark()
+        whole = len(checked.document.text.encode())
+        if mark[0] == whole:
+            self._read = (mark, checked)
+
+    def _mark(self) -> tuple[int, int, int]:
+        try:
+            found = os.stat(self._file)
+        except OSError:
+            return (-1, 0, 0)
+        return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _operator(why: str) -> Due:
+    return Due(who=OPERATOR, what="resume", subject=why, hint="moot debate status FILE")
+
+
+def _positions(said: list[Entry]) -> dict[str, str]:
+    """The latest stance of each; a placeholder is nobody's position."""
+    return {entry.author: entry.said("stance") for entry in said if not is_placeholder(entry)}
+
+
+def _quoted(entry: Entry, trust: Trust) -> Quote:
+    place = f"round {entry.round}, turn {entry.turn}: {entry.said('stance')}"
+    sure = entry.said("confidence")
+    text = "\n\n".join(part for part in (entry.said("summary"), entry.body.strip()) if part)
+    return Quote(
+        author=entry.author,
+        trust=trust,
+        text=text,
+        place=f"{place}, confidence {sure}" if sure else place,
+    )
+
+
+def _decimal(value: float) -> str:
+    """As short as it can be said: 0.8, not 0.8000000000000000444."""
+    return f"{Decimal(repr(value)):f}"

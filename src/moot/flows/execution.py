@@ -1,0 +1,295 @@
+"""Running an approved intent: on record before it runs, its outputs stored before they are cited.
+
+    lock -> start on record -> look -> run -> look again -> blot out secrets -> store -> end
+
+Whoever is killed in between leaves an execution without an end; the next command on that trace
+records it as failed (`recover`) and never runs it again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from moot.core.canonical import canonical
+from moot.core.errors import MootError, Refused
+from moot.core.findings import Finding, Severity
+from moot.core.names import SYSTEM
+from moot.flows import running, tracing
+from moot.outside import footprint
+from moot.outside.running import NotRun, Order, Ran, environment, run
+from moot.trace import secrets
+from moot.trace.commands import (
+    CompleteExecution,
+    FailExecution,
+    RecoverExecution,
+    StartExecution,
+    Stored,
+)
+from moot.trace.events import ToolIntentSigned
+from moot.trace.inputs import MEDIA_TYPE, input_bytes
+from moot.trace.model import Execution, Failure, FailureKind, Reserved, Result, Role, State
+
+if TYPE_CHECKING:
+    from moot.engine.job import Outcome
+    from moot.presence.model import Reservation
+    from moot.workspace.workspace import Workspace
+
+TEXT: Final = "text/plain"
+BYTES: Final = "application/octet-stream"
+CHANGES: Final = "application/vnd.moot.changes+json"
+# More names than these do not fit into one event; the artifact `changed` lists them all.
+MOST_NAMED: Final = 200
+NAMED_BYTES: Final = 12_000
+
+
+class Done(NamedTuple):
+    """An execution that has ended; `outputs` by name, all stored."""
+
+    execution: str
+    failed: bool
+    exit_status: int | None
+    detail: str
+    outputs: tuple[Stored, ...]
+    findings: tuple[Finding, ...]
+    interrupted: int | None = None
+
+
+class _Seen(NamedTuple):
+    """What is known after a run, apart from how it ended."""
+
+    duration_ms: int = 0
+    changed: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    truncated: tuple[str, ...] = ()
+    watched: str = ""
+
+
+def execute(
+    space: Workspace, stream: str, intent_id: str, actor: str, env: Mapping[str, str], root: Path
+) -> Done:
+    """Run the intent in the worktree `root`; Refused, with nothing run, if it may not be."""
+    recover(space, stream)
+    intent = tracing.intent(space, stream, intent_id)
+    state: State = space.engine.state(stream)
+    folder = _folder(root, intent.cwd)
+    with running.Running(space.path, stream, intent_id) as held:
+        execution = _start(space, stream, intent, actor, root)
+        before = footprint.look(root, intent.writes)
+        order = Order(
+            words=intent.command,
+            folder=folder,
+            env=environment(env, (*state.policy.environment, *intent.env)),
+            seconds=intent.timeout_ms / 1_000,
+            most_bytes=state.policy.max_output_bytes,
+        )
+        try:
+            ran = run(order, held.began)
+        except NotRun as problem:
+            return _not_started(space, stream, execution, actor, str(problem))
+        changes = footprint.compare(
+            root, intent.writes, before, footprint.look(root, intent.writes)
+        )
+        outputs, seen = _keep(space, state, ran, changes, before.remarks)
+        return _end(space, stream, execution, actor, ran, outputs, seen)
+
+
+def recover(space: Workspace, stream: str) -> list[Outcome]:
+    """Record as failed what died with its process on this trace. Nothing is run again."""
+    state = space.engine.state(stream)
+    return [
+        _recover(space, stream, state, one)
+        for one in sorted(state.running.values(), key=lambda one: one.since)
+        if not running.runs(space.path, stream, one.intent)
+    ]
+
+
+def _recover(space: Workspace, stream: str, state: State, died: Execution) -> Outcome:
+    """By the executor, whose execution it is; where its key is not at hand, by the workspace."""
+    seen = running.end_left(space.path, stream, died.intent).seen
+    command = RecoverExecution(execution_id=died.id, evidence=seen)
+    executor = state.holder(Role.EXECUTOR)
+    try:
+        return space.engine.execute(stream, command, executor.agent if executor else SYSTEM)
+    except MootError as error:
+        if error.code not in ("key_missing", "agent_retired", "key_revoked", "key_rotated"):
+            raise
+        return space.engine.execute(stream, command, SYSTEM)
+
+
+def _folder(root: Path, cwd: str) -> Path:
+    """Where it runs: below the root, by where it really is."""
+    folder, top = os.path.realpath(root / cwd), os.path.realpath(root)
+    if folder != top and not folder.startswith(top.rstrip(os.sep) + os.sep):
+        raise Refused(
+            "outside_project",
+            f"{cwd} leads out of the project",
+            hint="intend it anew with a --cwd below the project's root",
+        )
+    if not os.path.isdir(folder):
+        raise Refused(
+            "no_folder", f"{cwd} is no folder", hint="make it, or intend it anew with another --cwd"
+        )
+    return Path(folder)
+
+
+def _start(space: Workspace, stream: str, intent: ToolIntentSigned, actor: str, root: Path) -> str:
+    data = input_bytes(intent.tool, intent.command, intent.cwd, intent.env, intent.timeout_ms)
+    command = StartExecution(
+        intent_id=intent.intent_id,
+        input=space.artifacts.put(data, MEDIA_TYPE),
+        reservations=_reservations(space, intent.writes, actor, root),
+    )
+    outcome = tracing.ask(space, stream, command, actor)
+    execution: str = outcome.recorded[-1].event.execution_id
+    return execution
+
+
+def _reservations(
+    space: Workspace, writes: tuple[str, ...], actor: str, root: Path
+) -> tuple[Reserved, ...]:
+    """The executor's live reservations that cover what it declares to write."""
+    if not writes:
+        return ()
+    from moot.presence import STREAM
+    from moot.presence.paths import inside, read_scope
+
+    agent = space.engine.registry().agents.get(actor)
+    epoch = agent.epoch if agent is not None else 0
+    live: Iterable[Reservation] = space.engine.state(STREAM).live
+    mine = [one for one in live if one.held_by(actor, epoch) and one.worktree == str(root)]
+    found = []
+    for scope in writes:
+        key = read_scope(scope, str(root)).key
+        cover = (one for one in mine if one.key == key or inside(key, one.key))
+        found += [Reserved(scope, one.fencing) for one in list(cover)[:1]]
+    return tuple(found)
+
+
+def _keep(
+    space: Workspace,
+    state: State,
+    ran: Ran,
+    changes: list[footprint.Change],
+    remarks: tuple[str, ...],
+) -> tuple[tuple[Stored, ...], _Seen]:
+    """Outputs without their secrets, stored: durable before any event cites them."""
+    stored: list[Stored] = []
+    redacted: list[str] = []
+    for name, output in (("stdout", ran.stdout), ("stderr", ran.stderr)):
+        clean = secrets.redact(state.policy.secrets, output.kept)
+        redacted += clean.found
+        stored.append(Stored(name, space.artifacts.put(clean.data, _media_type(clean.data))))
+    listed = canonical(
+        {
+            "changes": [
+                {"declared": one.declared, "how": one.how, "path": one.path} for one in changes
+            ],
+            "remarks": list(remarks),
+        }
+    )
+    stored.append(Stored("changed", space.artifacts.put(listed, CHANGES)))
+    outputs = (("stdout", ran.stdout), ("stderr", ran.stderr))
+    seen = _Seen(
+        duration_ms=ran.nanos // 1_000_000,
+        changed=_some(one.path for one in changes),
+        undeclared=_some(one.path for one in changes if not one.declared),
+        redacted=tuple(dict.fromkeys(redacted)),
+        truncated=tuple(name for name, output in outputs if output.truncated),
+        watched="; ".join(remarks) or "declared files and git",
+    )
+    return tuple(stored), seen
+
+
+def _some(paths: Iterable[str]) -> tuple[str, ...]:
+    """As many as fit into an event; the artifact has all."""
+    found: list[str] = []
+    room = NAMED_BYTES
+    for path in paths:
+        room -= len(path.encode("utf-8", "backslashreplace"))
+        if room < 0 or len(found) == MOST_NAMED:
+            return (*found, "...")
+        found.append(path)
+    return tuple(found)
+
+
+def _media_type(data: bytes) -> str:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return BYTES
+    return TEXT
+
+
+def _not_started(space: Workspace, stream: str, execution: str, actor: str, why: str) -> Done:
+    failure = Failure(kind=FailureKind.NOT_STARTED, detail=why)
+    command = FailExecution(execution_id=execution, failure=failure)
+    outcome = tracing.ask(space, stream, command, actor)
+    return Done(execution, True, None, why, (), outcome.findings)
+
+
+def _end(
+    space: Workspace,
+    stream: str,
+    execution: str,
+    actor: str,
+    ran: Ran,
+    outputs: tuple[Stored, ...],
+    seen: _Seen,
+) -> Done:
+    kind, detail = how_it_ended(ran)
+    command: CompleteExecution | FailExecution
+    about: dict[str, Any] = seen._asdict()
+    if kind is None:
+        result = Result(exit_status=0, **about)
+        command = CompleteExecution(execution_id=execution, outputs=outputs, result=result)
+    else:
+        failure = Failure(kind=kind, detail=detail, exit_status=ran.exit_status, **about)
+        command = FailExecution(execution_id=execution, failure=failure, outputs=outputs)
+    outcome = tracing.ask(space, stream, command, actor)
+    found = (*outcome.findings, *_remarks(ran, seen))
+    return Done(
+        execution, kind is not None, ran.exit_status, detail, outputs, found, ran.interrupted
+    )
+
+
+def how_it_ended(ran: Ran) -> tuple[FailureKind | None, str]:
+    """None if it ended well; else the kind of failure, and what to say of it."""
+    if ran.interrupted is not None:
+        return FailureKind.STOPPED, f"we were interrupted by signal {ran.interrupted}"
+    if ran.timed_out:
+        return FailureKind.TIMEOUT, "its time was up; it was killed with all it had started"
+    if ran.signal is not None:
+        return FailureKind.SIGNAL, f"ended by signal {ran.signal}"
+    if ran.exit_status:
+        return FailureKind.EXIT, f"exit status {ran.exit_status}"
+    return None, "exit status 0"
+
+
+def _remarks(ran: Ran, seen: _Seen) -> Iterable[Finding]:
+    """What a reader should know of a run that is on record already."""
+    if seen.undeclared:
+        yield _remark(
+            "undeclared_write",
+            f"changed without having been declared: {', '.join(seen.undeclared)}",
+            "declare it with --writes in a new intent, or undo it",
+        )
+    if seen.truncated:
+        yield _remark(
+            "output_truncated",
+            f"only the beginning of {' and '.join(seen.truncated)} was kept",
+            "let the command print less, or raise max_output_bytes in the policy",
+        )
+    if ran.left_running:
+        yield _remark(
+            "left_running",
+            "processes that the command had left running were killed",
+            "let the command wait for what it starts",
+        )
+
+
+def _remark(code: str, message: str, hint: str) -> Finding:
+    return Finding(rule="TRC-034", code=code, message=message, severity=Severity.WARNING, hint=hint)

@@ -1,0 +1,167 @@
+"""Inboxes: what was sent to an agent, what is new, and how far it has read.
+
+Everything here comes from index rows and delivery cursors; no thread is read. How far an agent got
+is kept for each thread by position, so a clock that goes back hides nothing. To find what is new
+quickly, only rows from a day before the last complete look are read; `everything` reads them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from moot.core.clock import DAY, Millis, to_text
+from moot.core.ledger import StoredRow, View
+from moot.mail.keys import ANSWERS, INBOX, answer_key, inbox_prefix, time_key
+
+if TYPE_CHECKING:
+    from moot.workspace.workspace import Workspace
+
+UNREAD, SEEN, ACKED = "unread", "seen", "acked"
+LOOKED: Final = "mail"  # the cursor that says when all that was new had been shown
+_TOLD: Final = "told "  # before a thread's name: how far its messages were announced
+_PAGE: Final = 1_000
+
+
+class Box(msgspec.Struct, frozen=True):
+    """The inbox of one holder of a name."""
+
+    name: str
+    epoch: int
+
+    @property
+    def cursor(self) -> str:
+        """Another holder of the name has cursors of its own."""
+        return f"{self.name}@{self.epoch}"
+
+
+class Slip(msgspec.Struct, frozen=True):
+    """One row of an inbox."""
+
+    key: str
+    thread: str
+    position: int
+    state: str
+    status: str | None
+    value: dict[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        value = self.value
+        return {
+            "id": value["id"],
+            "thread": self.thread.partition("/")[2],
+            "from": value["from"],
+            "subject": value["subject"],
+            "type": value["type"],
+            "at": to_text(value["at"]),
+            "state": self.state,
+            "status": self.status,
+            "ack_required": value["ack_required"],
+            "cc": value["cc"],
+            "importance": value["importance"],
+            "proved": not value["imported"],
+            "resent": value["resent"],
+        }
+
+
+def box_of(space: Workspace, name: str) -> Box | None:
+    """The inbox of whoever is called so now; None if nobody ever was."""
+    agent = space.engine.registry().agents.get(name)
+    return None if agent is None else Box(name, agent.epoch)
+
+
+def everything(view: View, box: Box) -> list[Slip]:
+    """Every message, oldest first."""
+    return list(_slips(view, box, ""))
+
+
+def unread(view: View, box: Box, now: Millis) -> list[Slip]:
+    """What has not been shown yet and not been answered either, oldest first."""
+    looked = view.cursor(box.cursor, LOOKED)
+    since = time_key(min(looked, now) - DAY) if looked else ""
+    return [slip for slip in _slips(view, box, since, new_only=True) if slip.state == UNREAD]
+
+
+def untold(space: Workspace, box: Box) -> list[Slip]:
+    """What is new and was not announced before; from now on it was."""
+    engine = space.engine
+
+    def news(view: View) -> list[Slip]:
+        new = unread(view, box, engine.clock())
+        return [one for one in new if one.position >= view.cursor(box.cursor, _TOLD + one.thread)]
+
+    with engine.store.read() as view:
+        if not news(view):
+            return []
+
+    def pick(view: View) -> tuple[list[Slip], Mapping[str, int]]:
+        found = news(view)
+        return found, {_TOLD + thread: reach for thread, reach in _positions(found).items()}
+
+    return engine.deliver(box.cursor, pick)
+
+
+def take(space: Workspace, box: Box, limit: int) -> tuple[list[Slip], int]:
+    """What is new, at most about `limit`, now marked as seen; and how much more there is."""
+    engine = space.engine
+    with engine.store.read() as view:
+        if not unread(view, box, engine.clock()):
+            return [], 0
+
+    def pick(view: View) -> tuple[tuple[list[Slip], int], Mapping[str, int]]:
+        new = unread(view, box, engine.clock())
+        shown = _whole_threads(new, limit)
+        positions = _positions(shown)
+        if len(shown) == len(new):
+            positions[LOOKED] = max(engine.clock(), 1)
+        return (shown, len(new) - len(shown)), positions
+
+    return engine.deliver(box.cursor, pick)
+
+
+def _whole_threads(new: list[Slip], limit: int) -> list[Slip]:
+    """The first ones, and whatever of the same thread stands before them: a cursor passes both."""
+    reach = _positions(new[:limit])
+    return [slip for slip in new if slip.position < reach.get(slip.thread, 0)]
+
+
+def _positions(slips: list[Slip]) -> dict[str, int]:
+    reach: dict[str, int] = {}
+    for slip in slips:
+        reach[slip.thread] = max(reach.get(slip.thread, 0), slip.position + 1)
+    return reach
+
+
+def _slips(view: View, box: Box, since: str, new_only: bool = False) -> Iterator[Slip]:
+    reached = _reached(view, box)
+    for row in _rows(view, box, since):
+        shown = row.seq < reached(row.stream)
+        if shown and new_only:
+            continue
+        value = msgspec.json.decode(row.value)
+        answer = view.row(ANSWERS, answer_key(value["id"], box.name, box.epoch))
+        status = None if answer is None else msgspec.json.decode(answer.value)["status"]
+        state = ACKED if status else SEEN if shown else UNREAD
+        yield Slip(row.key, row.stream, row.seq, state, status, value)
+
+
+def _reached(view: View, box: Box) -> Callable[[str], int]:
+    """How far the box's agent has read in a thread; asked once a thread."""
+    known: dict[str, int] = {}
+
+    def of(stream: str) -> int:
+        if stream not in known:
+            known[stream] = view.cursor(box.cursor, stream)
+        return known[stream]
+
+    return of
+
+
+def _rows(view: View, box: Box, since: str) -> Iterator[StoredRow]:
+    prefix = inbox_prefix(box.name, box.epoch)
+    after = f"{prefix}{since}"
+    while page := view.rows(INBOX, prefix, after, _PAGE):
+        yield from page
+        after = page[-1].key

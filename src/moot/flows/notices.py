@@ -1,0 +1,164 @@
+"""A notice is one act in two records: the event of presence, and the message of mail.
+
+HANDOFF and BLOCKED are sent, accepted and acknowledged together, in one commit; the message names
+the event and its cause is the event's hash. The same key gives the same pair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from moot.core.errors import NotFound, Refused
+from moot.engine.job import Job, Outcome
+from moot.flows.post import Letter, job_of
+from moot.mail.commands import Acknowledge
+from moot.mail.keys import EVENTS
+from moot.mail.model import Message, stream_of, thread_of_id
+from moot.mail.model import State as Thread
+from moot.mail.reply import blocked_body, handoff_body
+from moot.mail.threads import is_thread_id
+from moot.mail.types import AckStatus
+from moot.presence import STREAM
+from moot.presence import events as did
+from moot.presence.commands import Accept, MarkSeen, SendBlocked, SendHandoff
+
+if TYPE_CHECKING:
+    from moot.workspace.workspace import Workspace
+
+Notice = SendHandoff | SendBlocked
+# What mail says about a message is what presence says about its event.
+RECEIPTS: Final[dict[AckStatus | None, type[Accept] | type[MarkSeen]]] = {
+    AckStatus.RECEIVED: MarkSeen,
+    AckStatus.UNDERSTOOD: MarkSeen,
+    AckStatus.WILL_ACTION: Accept,
+    AckStatus.COMPLETED: Accept,
+}
+_MAX_SUBJECT: Final = 300
+
+
+def send(space: Workspace, sender: str, notice: Notice, key: str | None = None) -> list[Outcome]:
+    """The event, then the message about it; both or neither."""
+
+    def message(sent: Outcome) -> Job:
+        event = next(one for one in sent.recorded if isinstance(one.event, did.NATIVE))
+        letter = _LETTERS[type(notice)](notice, sender, event.event.id, key)
+        job = job_of(space, sender, letter)
+        return msgspec.structs.replace(job, cause=event.hash.hex())
+
+    return space.engine.execute_chain(Job(STREAM, notice, sender, key), message)
+
+
+def _handoff(notice: SendHandoff, sender: str, event: str, key: str | None) -> Letter:
+    return Letter(
+        to=(notice.to,),
+        subject=_subject(f"HANDOFF: {notice.subject} to {notice.to}"),
+        body=handoff_body(
+            item=notice.work or notice.subject,
+            from_agent=sender,
+            to_agent=notice.to,
+            state=notice.summary,
+            files=[notice.scope] if notice.scope else [],
+            next_steps=notice.next_action,
+        ),
+        thread=thread_of_work(notice.work),
+        ack_required=notice.requires_ack,
+        event=event,
+        key=key,
+    )
+
+
+def _blocked(notice: SendBlocked, _sender: str, event: str, key: str | None) -> Letter:
+    return Letter(
+        to=(notice.to,),
+        subject=_subject(f"BLOCKED: {notice.subject}"),
+        body=blocked_body(
+            item=notice.work or notice.subject,
+            blocker=notice.blocker,
+            needed=notice.requested_action,
+        ),
+        thread=thread_of_work(notice.work),
+        importance=_IMPORTANCE[notice.urgency],
+        event=event,
+        key=key,
+    )
+
+
+_IMPORTANCE: Final = {"low": "low", "medium": "normal", "high": "high"}
+_LETTERS: Final[dict[type[Any], Callable[[Any, str, str, str | None], Letter]]] = {
+    SendHandoff: _handoff,
+    SendBlocked: _blocked,
+}
+
+
+def _subject(text: str) -> str:
+    """One line, whatever the event's subject holds."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_MAX_SUBJECT]
+
+
+def thread_of_work(work: str) -> str | None:
+    """A work item has one thread, called like it as far as letters allow; None: a new one."""
+    if is_thread_id(work):
+        return work
+    named = re.sub(r"[^a-z0-9_-]+", "-", work.lower()).strip("-")[:80]
+    return named if is_thread_id(named) else None
+
+
+def accept(space: Workspace, name: str, event: str) -> Outcome:
+    """Accept an event of presence; its message is acknowledged with it."""
+    first = Job(STREAM, Accept(id=event), name)
+    message = message_about(space, event)
+    if message is None or not _expects(space, message, name):
+        return space.engine.execute(first.stream, first.command, name)
+    second = _acknowledging(message.id, AckStatus.WILL_ACTION.value, "", name)
+    return space.engine.execute_chain(first, lambda _: second)[0]
+
+
+def acknowledge(
+    space: Workspace,
+    name: str,
+    id: str,  # noqa: A002
+    status: str,
+    notes: str = "",
+) -> Outcome:
+    """Acknowledge a message, and the event it is about; the ACK counts even if that is long over."""
+    state: Thread = space.engine.state(stream_of(thread_of_id(id)))
+    message = state.message(id)
+    said = next((one for one in AckStatus if one.value.casefold() == status.casefold()), None)
+    second = _acknowledging(id, status, notes, name)
+    if message is not None and message.event is not None and said is not None:
+        first = Job(STREAM, RECEIPTS[said](id=message.event), name)
+        try:
+            return space.engine.execute_chain(first, lambda _: second)[1]
+        except (Refused, NotFound) as refused:
+            if refused.code not in _LONG_OVER:
+                raise
+    return space.engine.execute(second.stream, second.command, name)
+
+
+_LONG_OVER: Final = frozenset({"event_not_found", "ack_forbidden"})
+
+
+def message_about(space: Workspace, event: str) -> Message | None:
+    """The message of mail that says the same as an event of presence, if an answer still counts."""
+    with space.store.read() as view:
+        row = view.row(EVENTS, event)
+    if row is None:
+        return None
+    state: Thread = space.engine.state(row.stream)
+    return state.message(msgspec.json.decode(row.value)["id"])
+
+
+def _expects(space: Workspace, message: Message, name: str) -> bool:
+    """Has `name` not said yet that it takes this on?"""
+    agent = space.engine.registry().agents.get(name)
+    receiver = message.receiver(name, agent.epoch) if agent is not None else None
+    return receiver is not None and RECEIPTS.get(receiver.status, MarkSeen) is MarkSeen
+
+
+def _acknowledging(id: str, status: str, notes: str, name: str) -> Job:  # noqa: A002
+    command = Acknowledge(id=id, status=status, notes=notes)
+    return Job(stream_of(thread_of_id(id)), command, name)

@@ -1,0 +1,266 @@
+"""The post: who is meant by a name, where a long text goes, which thread a message belongs to.
+
+Sending itself is decided by the mail machine; here is what it cannot know. Whoever has gone is
+named at once, for nobody may ever answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from moot.core.clock import to_text
+from moot.core.errors import Malformed, NotFound, Refused
+from moot.core.findings import Finding
+from moot.core.ledger import View
+from moot.core.machine import KeyClass, Recorded, remark
+from moot.core.record import MAX_TEXT_BYTES, ArtifactRef
+from moot.engine.job import Job, Outcome
+from moot.engine.replay import read_record
+from moot.mail import events as did
+from moot.mail.commands import Import, Send
+from moot.mail.keys import ANSWERS, MESSAGES, OUTSIDE
+from moot.mail.machine import MACHINE
+from moot.mail.model import Party, State, stream_of, thread_of_id
+from moot.mail.reply import body_of as body_of_type
+from moot.mail.reply import question_body, read_ack
+from moot.mail.subject import find_subject
+from moot.mail.threads import thread_id
+from moot.mail.types import MessageType
+
+if TYPE_CHECKING:
+    from moot.workspace.workspace import Workspace
+
+MEDIA_TYPE: Final = "text/markdown"
+
+
+class Letter(msgspec.Struct, frozen=True, kw_only=True):
+    """What a sender says; everything left away has a default."""
+
+    to: tuple[str, ...]
+    subject: str
+    body: str
+    cc: tuple[str, ...] = ()
+    thread: str | None = None
+    ack_required: bool | None = None
+    importance: str = "normal"
+    ack_minutes: int | None = None
+    re: str | None = None
+    event: str | None = None
+    key: str | None = None
+
+
+class Posted(msgspec.Struct, frozen=True):
+    """A message that stands in the record now, or stood there before (`replayed`)."""
+
+    message: Recorded[Any]
+    findings: tuple[Finding, ...]
+    replayed: bool
+
+
+def post(space: Workspace, sender: str, letter: Letter) -> Posted:
+    """Send; what is wrong with the text or the receivers is refused, and nothing is sent."""
+    job = job_of(space, sender, letter)
+    outcome = space.engine.execute(job.stream, job.command, sender, key=job.key)
+    found = (*outcome.findings, *gone(space, (*letter.to, *letter.cc)))
+    return Posted(first_message(outcome), found, outcome.replayed)
+
+
+def job_of(space: Workspace, sender: str, letter: Letter) -> Job:
+    """The job that sends `letter`; a long body is stored already."""
+    command = Send(
+        subject=letter.subject,
+        body=letter.body,
+        to=parties(space, letter.to),
+        cc=parties(space, letter.cc),
+        ack_required=letter.ack_required,
+        importance=letter.importance,
+        ack_minutes=letter.ack_minutes,
+        re=letter.re,
+        event=letter.event,
+        artifact=stored(space, letter.body),
+    )
+    thread = thread_for(space, sender, letter)
+    return Job(stream_of(thread), command, sender, letter.key)
+
+
+def first_message(outcome: Outcome) -> Recorded[Any]:
+    return next(one for one in outcome.recorded if isinstance(one.event, did.MessageKept))
+
+
+def stored(space: Workspace, body: str) -> ArtifactRef | None:
+    """A text that an event cannot hold is durable before the event cites it."""
+    data = body.encode()
+    return space.artifacts.put(data, MEDIA_TYPE) if len(data) > MAX_TEXT_BYTES else None
+
+
+def parties(space: Workspace, names: Iterable[str]) -> tuple[Party, ...]:
+    """The present holder of each name; Refused if it has ended, for it will never read anything."""
+    registry = space.engine.registry()
+    found = []
+    for name in dict.fromkeys(names):
+        agent = registry.agents.get(name)
+        ending = registry.keys[agent.kid].ending if agent is not None else None
+        if ending is not None:
+            raise Refused(
+                "agent_retired",
+                f"{name} has ended ({ending}): nobody would read this",
+                hint="`moot status` shows who is here",
+            )
+        found.append(Party(name, 0 if agent is None else agent.epoch))
+    return tuple(found)
+
+
+def gone(space: Workspace, names: Iterable[str]) -> Iterator[Finding]:
+    """A remark for each receiver who has left or was not seen for long."""
+    from moot.presence import STREAM, shelf, views
+    from moot.presence.model import Liveness
+    from moot.presence.model import State as Presence
+
+    agents = space.engine.registry().agents
+    known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]
+    state: Presence = space.engine.state(STREAM)
+    since = {name: agents[name].since for name in known}
+    signs = space.engine.signs(known)
+    moment = views.Moment(space.engine.clock(), signs, registered=since)
+    for name in known:
+        member, verdict = shelf.member(state, name), views.liveness_of(state, name, moment)
+        if member is not None and member.left:
+            yield _gone(name, f"{name} has left; it may come back")
+        elif verdict.liveness is Liveness.EVICTED:
+            yield _gone(name, f"{name} seems gone: {verdict.because}")
+
+
+def _gone(name: str, said: str) -> Finding:
+    return remark(
+        "MBX-124", "receiver_gone", said, f"`moot agent show {name}`; or write to another"
+    )
+
+
+def thread_for(space: Workspace, sender: str, letter: Letter) -> str:
+    """As named; else that of the message it answers; else a new one, the same for the same key."""
+    if letter.thread is not None:
+        return thread_id(letter.thread)
+    answered = letter.re or _acknowledged(letter)
+    if answered:
+        return thread_of(space, answered)
+    if letter.key is not None:
+        return f"m-{hashlib.sha256(f'{sender}/{letter.key}'.encode()).hexdigest()[:10]}"
+    return f"m-{secrets.token_hex(5)}"
+
+
+def _acknowledged(letter: Letter) -> str | None:
+    subject = find_subject(letter.subject)
+    if subject is None or subject.type is not MessageType.ACK:
+        return None
+    said = read_ack(letter.body)
+    return said.message_id if said is not None else None
+
+
+def thread_of(space: Workspace, id: str) -> str:  # noqa: A002 - the word of every message
+    """The thread of a message that exists."""
+    with space.store.read() as view:
+        if view.row(MESSAGES, id) is None:
+            raise not_found(id)
+    return thread_of_id(id)
+
+
+def not_found(id: str) -> NotFound:  # noqa: A002
+    return NotFound(
+        "message_not_found",
+        f"there is no message {id[:80]!r}",
+        hint="`moot inbox --all` shows what was sent to you, `moot mail search WORDS` the rest",
+    )
+
+
+def message_at(view: View, id: str) -> Recorded[Any]:  # noqa: A002
+    """One message, from its record."""
+    row = view.row(MESSAGES, id)
+    record = next(view.records(row.stream, after=row.seq - 1), None) if row is not None else None
+    if record is None:
+        raise not_found(id)
+    return read_record(MACHINE, record)
+
+
+def answers_to(view: View, id: str) -> list[dict[str, Any]]:  # noqa: A002
+    """The latest answer of each who gave one."""
+    found = []
+    for row in view.rows(ANSWERS, f"{id}/"):
+        said = msgspec.json.decode(row.value)
+        agent = row.key.split("/")[-2]
+        found.append({"agent": agent, "status": said["status"], "by": said["by"]})
+        found[-1]["at"] = to_text(said["at"])
+    return found
+
+
+def body_of(space: Workspace, recorded: Recorded[Any]) -> str:
+    """The whole text, from the event or from where it is stored."""
+    event: did.MessageKept = recorded.event
+    if event.sha256 is None:
+        return event.body
+    return b"".join(space.artifacts.chunks(event.sha256)).decode()
+
+
+def messages_of(space: Workspace, thread: str) -> list[Recorded[Any]]:
+    """Every message of a thread, in order; NotFound if there is none."""
+    stream = stream_of(thread_id(thread))
+    with space.store.read() as view:
+        found = [read_record(MACHINE, record) for record in view.records(stream)]
+    if not found:
+        raise NotFound(
+            "thread_not_found", f"there is no thread {thread}", hint="`moot mail search`"
+        )
+    return [one for one in found if isinstance(one.event, did.MessageKept)]
+
+
+def open_threads(space: Workspace) -> Iterator[tuple[str, State]]:
+    """Threads in which somebody waits for an answer."""
+    for stream in space.engine.open_streams():
+        if stream.startswith(stream_of("")):
+            yield stream, space.engine.state(stream)
+
+
+def take_in(space: Workspace, actor: str, thread: str, command: Import) -> Outcome | str:
+    """Import once: the id it was given before if it is here already."""
+    with space.store.read() as view:
+        row = view.row(OUTSIDE, command.outside_id)
+    if row is not None:
+        return str(msgspec.json.decode(row.value)["id"])
+    return space.engine.execute(stream_of(thread_id(thread)), command, actor)
+
+
+def short_body(subject: str, sender: str, text: str) -> str:
+    """A body for what one line can say: QUESTION, INFO, CLAIM; else the text as it is."""
+    found = find_subject(subject)
+    said = text.strip() or (found.rest.strip() if found is not None else "")
+    write = _SHORT.get(found.type) if found is not None and said else None
+    return write(said, sender) if write is not None else text
+
+
+_SHORT: Final[dict[MessageType, Callable[[str, str], str]]] = {
+    MessageType.QUESTION: lambda said, _: question_body(question=said, urgency="Soon"),
+    MessageType.INFO: lambda said, _: f"# Information\n\n{said}\n",
+    MessageType.CLAIM: lambda said, sender: body_of_type(
+        MessageType.CLAIM, {"Item": said, "Agent": sender}
+    ),
+}
+
+
+def minutes_for(setting: str, subject: str) -> int | None:
+    """`MOOT_ACK_MINUTES`: `30`, or by type `QUESTION=10,BLOCKED=5,60`; None if nothing is said."""
+    found = find_subject(subject)
+    chosen: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in setting.split(","))):
+        kind, _, digits = part.rpartition("=")
+        if not digits.strip().isdecimal() or (kind and kind.strip() not in set(MessageType)):
+            raise Malformed(
+                f"MOOT_ACK_MINUTES: {part[:40]!r} is no number of minutes",
+                code="bad_setting",
+                hint="such as 30, or QUESTION=10,BLOCKED=5,60",
+            )
+        chosen[kind.strip()] = int(digits)
+    return chosen.get(str(found.type)) or chosen.get("") if found is not None else None

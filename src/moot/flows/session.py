@@ -1,0 +1,367 @@
+"""A debate on disk: open it, see it as a speaker does, add to it, and record all of it.
+
+Each function takes a workspace or None. Without one the file is all there is. With one, whatever
+is written to a session that is recorded, or by an agent who is registered, is written in one
+step: under the file's lock and in one open transaction the event is inserted, the file appended
+to and made durable, and only then the event committed. A process that dies between leaves the
+file ahead; whoever comes next observes what stands there, and its author, who tries again, signs
+it (the same entry, the same id).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.clock import Clock
+from moot.core.errors import Refused
+from moot.core.findings import Finding
+from moot.core.machine import Command, Due
+from moot.core.markdown import BYTE_ORDER_MARK
+from moot.core.names import SYSTEM
+from moot.debate import commands as ask
+from moot.debate.checker import Checked, check
+from moot.debate.context import with_context
+from moot.debate.drafts import Draft, tidied
+from moot.debate.escalation import overdue, resumption, skipped
+from moot.debate.model import Entry
+from moot.debate.views import speaker_view
+from moot.debate.writer import Addition, appended, closed, says, written
+from moot.engine.keys import hand_of_system
+from moot.flows.sessionfile import append, create, locked, named, read_file, rewrite
+from moot.flows.sessionrecord import Record, find, moved, require_one_file
+from moot.workspace.workspace import Workspace
+
+SIGNED: Final = "signed"
+OBSERVED: Final = "observed"
+# Which person acts, asked only where the act is recorded; None: nobody, it is only observed.
+Operator = Callable[[], str | None]
+
+
+def nobody() -> None:
+    return None
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What was done: the entries written, the file as it is now, and how it was recorded.
+
+    `recorded` is `signed` (by the author's or a person's own key), `observed` (by the machine) or
+    None (the file is not recorded). `again`: the entry had stood there before and was only signed.
+    """
+
+    entries: tuple[str, ...]
+    checked: Checked
+    recorded: str | None
+    again: bool = False
+    findings: tuple[Finding, ...] = ()
+
+
+# Reading -----------------------------------------------------------------------------------------
+
+
+def read(file: Path) -> Checked:
+    """The session in this file, checked."""
+    return check(read_file(file), file_name=file.name)
+
+
+def view(file: Path, speaker: str, clock: Clock) -> dict[str, Any]:
+    """The session as one participant sees it, with everything that was said."""
+    return speaker_view(read(file), speaker, clock())
+
+
+def agenda(space: Workspace, file: Path) -> tuple[Due, ...]:
+    """Whose turn it is by the record, and until when; nothing if the file is not recorded."""
+    record = find(space, file, read(file))
+    if record is None or not record.known:
+        return ()
+    return tuple(due for _, due in record.engine.agenda([record.stream]))
+
+
+# A file under its lock ---------------------------------------------------------------------------
+
+
+class Desk:
+    """The file as it is now, and its record (None if it has none), both brought in step."""
+
+    def __init__(self, file: Path, clock: Clock, space: Workspace | None, acting: str | None):
+        self.file = file
+        self.now = clock()
+        self.data = read_file(file)
+        self.checked = check(self.data, file_name=file.name)
+        self.space = space
+        self.record = self._known(acting)
+
+    def _known(self, acting: str | None) -> Record | None:
+        record = find(self.space, self.file, self.checked) if self.space is not None else None
+        if record is None:
+            return None
+        if not record.known:
+            if acting is None or not self.registered(acting) or self.checked.course is None:
+                return None
+            record.begin(self.data, self.checked, record.witness(acting) or acting)
+        require_one_file(record)
+        if not record.fits(self.data):
+            self._now(record.restored(self.data))
+        witness = record.witness(acting if acting and self.registered(acting) else None)
+        if witness is not None:
+            moved(record, witness)
+            record.observe(self.data, self.checked, witness)
+        return record
+
+    def recorded(self) -> Record | None:
+        """Its record, begun now if there was none and the machine's key is here."""
+        record = self.record
+        if record is None and self.space is not None and self.checked.course is not None:
+            record = find(self.space, self.file, self.checked)
+            witness = record.witness(None) if record is not None else None
+            if record is None or witness is None:
+                return None
+            record.begin(self.data, self.checked, witness)
+            record.observe(self.data, self.checked, witness)
+            self.record = record
+        return record
+
+    def registered(self, name: str) -> bool:
+        return self.space is not None and name in self.space.engine.registry().agents
+
+    @property
+    def has_machine_key(self) -> bool:
+        record = self.record
+        if record is None:
+            return False
+        return hand_of_system(record.engine.trust, record.engine.keys) is not None
+
+    def _now(self, data: bytes) -> None:
+        self.data = data
+        self.checked = check(data, file_name=self.file.name)
+
+    def bytes_before(self, place: int) -> int:
+        """A place in the text as a place in the file."""
+        mark = (
+            len(BYTE_ORDER_MARK.encode()) if self.data.startswith(BYTE_ORDER_MARK.encode()) else 0
+        )
+        return mark + len(self.checked.document.text[:place].encode())
+
+    def put(self, text: str, made: Callable[..., Command], actor: str | None, keep: int) -> None:
+        """Append to the file and record it, in one step; without an actor, only append."""
+        raw, kept = text.encode(), self.data[:keep]
+        write = partial(append, self.file, raw, keep)
+        if self.record is None or actor is None:
+            write()
+        else:
+            start = self.record.state.size
+            piece = kept[start:].decode() + text
+            digest = hashlib.sha256(kept + raw).hexdigest()
+            self.record.run([(made(start=start, text=piece, digest=digest), actor)], write)
+        self.data = kept + raw
+
+    def put_entry(
+        self, addition: Addition, made: Callable[..., Command], actor: str | None
+    ) -> None:
+        keep = self.bytes_before(addition.keep)
+        self.put(addition.text, made, actor, keep)
+        self.checked = addition.made
+
+    def put_mark(self, text: str, made: Callable[..., Command], actor: str | None) -> None:
+        self.put(text, made, actor, len(self.data))
+        self._now(self.data)
+
+    def witness(self) -> str | None:
+        """Who records what nobody signs."""
+        return SYSTEM if self.has_machine_key else None
+
+    def apply_policy(self) -> list[str]:
+        """The entries that the session's own policy writes for those whose time is up."""
+        done: list[str] = []
+        for draft in overdue(self.checked, self.now):
+            addition = written(self.checked, draft, str(uuid.uuid4()), self.now)
+            self.put_entry(addition, partial(ask.Escalate, agent=draft.author), self.witness())
+            done.append(addition.id)
+        return done
+
+
+@contextmanager
+def desk(
+    file: Path, clock: Clock, space: Workspace | None = None, acting: str | None = None
+) -> Iterator[Desk]:
+    with locked(file):
+        yield Desk(file, clock, space, acting)
+
+
+# Writing -----------------------------------------------------------------------------------------
+
+
+def new(file: Path, text: str, space: Workspace | None = None, by: str | None = None) -> Path:
+    """A new file with this text; in a workspace the session is recorded in the same step."""
+    file = named(file)
+    checked = check(text)
+    record = Record(space, file, checked.document.session_id) if space is not None else None
+    actor = by if record and by and by in record.engine.registry().agents else None
+    actor = actor or (record.witness(None) if record else None)
+    if record is None or actor is None:
+        create(file, text)
+        return file
+    record.begin(text.encode(), checked, actor, partial(create, file, text))
+    return file
+
+
+def add(
+    file: Path,
+    draft: Draft,
+    clock: Clock,
+    space: Workspace | None = None,
+    *,
+    entry_id: str | None = None,
+    escape: bool = False,
+    after_end: bool = False,
+) -> Written:
+    """Append one entry as its author; signed if that author is registered.
+
+    With `entry_id` the same call may be made again: an entry that stands there is not repeated.
+    """
+    with desk(file, clock, space, draft.author) as at:
+        if at.has_machine_key:
+            at.apply_policy()
+        before = _written_before(at, tidied(draft, escape), entry_id)
+        if before is not None:
+            return before
+        addition = appended(
+            at.checked,
+            draft,
+            entry_id or str(uuid.uuid4()),
+            at.now,
+            escape=escape,
+            after_end=after_end,
+        )
+        signs = at.registered(draft.author)
+        made = partial(ask.Add, after_end=after_end) if signs else ask.Observe
+        at.put_entry(addition, made, draft.author if signs else at.witness())
+        return Written((addition.id,), at.checked, _how(at, signs), findings=addition.findings)
+
+
+def _how(at: Desk, signed: bool) -> str | None:
+    if at.record is None or not (signed or at.has_machine_key):
+        return None
+    return SIGNED if signed else OBSERVED
+
+
+def _written_before(at: Desk, draft: Draft, entry_id: str | None) -> Written | None:
+    """The same entry stands there already: from a call that never heard back."""
+    entries = [entry for entry in at.checked.document.entries if entry.yielded]
+    known = next((entry for entry in entries if entry_id and entry.id == entry_id), None)
+    if known is not None and not says(known, draft):
+        raise Refused(
+            "id_taken", f"another entry has the id {entry_id}", hint="a new entry needs a new id"
+        )
+    last = known or (entries[-1] if entries else None)
+    unsigned = _unsigned(at, last)
+    if last is None or not says(last, draft) or (known is None and not unsigned):
+        return None
+    if unsigned:
+        _sign(at, last)
+    return Written((last.id,), at.checked, _how(at, at.registered(draft.author)), again=True)
+
+
+def _unsigned(at: Desk, entry: Entry | None) -> bool:
+    """Was it only observed, although its author could sign it?"""
+    if at.record is None or entry is None or not at.registered(entry.author):
+        return False
+    return at.record.state.unsigned_entry(entry.id) is not None
+
+
+def _sign(at: Desk, entry: Entry) -> None:
+    found = at.record.state.unsigned_entry(entry.id) if at.record else None
+    if at.record is not None and found is not None:
+        at.record.run([(ask.Sign(id=entry.id, sha256=found.sha256), entry.author)])
+
+
+def sign(file: Path, author: str, clock: Clock, space: Workspace) -> Written:
+    """Sign every entry of this author that was only observed."""
+    with desk(file, clock, space, author) as at:
+        mine = [e for e in at.checked.document.entries if e.author == author and _unsigned(at, e)]
+        for entry in mine:
+            _sign(at, entry)
+        return Written(tuple(entry.id for entry in mine), at.checked, _how(at, signed=True))
+
+
+def tick(file: Path, clock: Clock, space: Workspace | None = None) -> Written:
+    """Let a turn that has timed out take effect, as the session's own policy says."""
+    with desk(file, clock, space) as at:
+        done = at.apply_policy()
+        return Written(tuple(done), at.checked, _how(at, signed=False))
+
+
+def resume_late(
+    file: Path, clock: Clock, space: Workspace | None = None, operator: Operator = nobody
+) -> Written:
+    """The operator gives the late agent its time again."""
+    with desk(file, clock, space) as at:
+        text = resumption(at.checked, at.now)
+        who = operator() if at.record else None
+        at.put_mark(text, ask.Resume, who or at.witness())
+        return Written((), at.checked, _how(at, who is not None))
+
+
+def resume_skipping(
+    file: Path, clock: Clock, space: Workspace | None = None, operator: Operator = nobody
+) -> Written:
+    """The operator passes over the late agent."""
+    with desk(file, clock, space) as at:
+        draft = skipped(at.checked, at.now)
+        addition = written(at.checked, draft, str(uuid.uuid4()), at.now)
+        who = operator() if at.record else None
+        made = partial(ask.Escalate, agent=draft.author)
+        at.put_entry(addition, made, who or at.witness())
+        return Written((addition.id,), at.checked, _how(at, who is not None))
+
+
+def close(
+    file: Path,
+    reason: str,
+    clock: Clock,
+    space: Workspace | None = None,
+    operator: Operator = nobody,
+) -> Written:
+    """The operator ends the session."""
+    with desk(file, clock, space) as at:
+        addition = closed(at.checked, reason, str(uuid.uuid4()), at.now)
+        who = operator() if at.record else None
+        at.put_entry(addition, ask.Add if who else ask.Observe, who or at.witness())
+        return Written((addition.id,), at.checked, _how(at, who is not None))
+
+
+def add_context(
+    file: Path,
+    title: str,
+    text: str,
+    clock: Clock,
+    space: Workspace | None = None,
+    operator: Operator = nobody,
+) -> Written:
+    """The operator adds a subsection to the context: the one write that is not at the end."""
+    with desk(file, clock, space) as at:
+        data = with_context(at.checked, title, text).encode()
+        who = operator() if at.record else None
+        actor = who or at.witness()
+        write = partial(rewrite, file, data)
+        if at.record is None or actor is None:
+            write()
+        else:
+            at.record.run([(_context(at, at.record, data), actor)], write)
+        return Written((), read(file), _how(at, who is not None))
+
+
+def _context(at: Desk, record: Record, data: bytes) -> ask.AddContext:
+    section = at.checked.document.section("Context")
+    start = at.bytes_before(section.end if section else 0)
+    size = len(data) - len(at.data)
+    digest = hashlib.sha256(data[: record.state.size + size]).hexdigest()
+    piece = data[start : start + size].decode()
+    return ask.AddContext(start=start, text=piece, digest=digest)

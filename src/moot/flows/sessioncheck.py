@@ -1,0 +1,219 @@
+"""Is a session file what was recorded? Every byte of it, against the signed events.
+
+Nothing is written and nothing restored by looking. The ledger itself is checked first, by the
+checker that shares no code with it; a file is only as well proved as the record it is held to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from moot.core.errors import MootError
+from moot.core.findings import Finding, Severity
+from moot.core.ledger import View
+from moot.debate import events as did
+from moot.debate.compare import compare
+from moot.debate.machine import MACHINE
+from moot.debate.model import Document, is_uuid
+from moot.debate.reader import read
+from moot.engine.replay import read_record
+from moot.flows.sessionfile import read_file
+from moot.flows.sessionrecord import Segment, no_record, segments, session_at, stream_of
+from moot.store.artifacts import FileArtifacts
+from moot.store.sqlite.reader import SqliteReader
+from moot.workspace.check import How, check_live
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A file held against its record: the verdict on it, where it first differs, what was found."""
+
+    verdict: str
+    integrity: str
+    first_bad: dict[str, Any] | None
+    last_trusted: dict[str, Any] | None
+    findings: tuple[Finding, ...]
+    authenticity: str
+
+
+def verify(place: Path, how: How, file: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    """The verdict in the shape of every `verify`, with what was found in the file."""
+    data = read_file(file)
+    with SqliteReader(place / "ledger.db") as reader, reader.read() as view:
+        stream = _stream(view, place, file, read(data))
+        held = hold(view, stream, FileArtifacts(place / "artifacts"), data)
+    ledger = check_live(place, how, stream)
+    said = ledger.to_dict()
+    said["checks"] += [{"name": "file", "ok": held.verdict == "valid", "detail": held.integrity}]
+    if not ledger and ledger.verdict != "unproven":
+        return said, held.findings
+    said["authenticity"] = f"{said['authenticity']}; {held.authenticity}"
+    if held.verdict != "valid":
+        said["verdict"] = held.verdict
+        said["integrity"] = held.integrity
+        said["first_bad"], said["last_trusted"] = held.first_bad, held.last_trusted
+    said["findings"] += [msgspec.to_builtins(finding) for finding in held.findings]
+    return said, held.findings
+
+
+def _stream(view: View, place: Path, file: Path, document: Document) -> str:
+    """By the place, which the record knows, before the id, which may have been changed."""
+    path, root = file.absolute().resolve(), place.parent.resolve()
+    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    session = session_at(view, name) or document.session_id
+    if not is_uuid(session) or view.head(stream_of(session)) is None:
+        raise no_record(file)
+    return stream_of(session)
+
+
+def hold(view: View, stream: str, artifacts: FileArtifacts, data: bytes) -> Held:
+    """Compare; the events are believed here, whoever signed them is the ledger's verdict."""
+    try:
+        parts = segments(view, stream, artifacts)
+    except MootError as error:
+        found = Finding(rule="R1", code=error.code, message=str(error), hint=error.hint)
+        return Held("unproven", "a part of the record is not stored here", None, None, (found,), "")
+    expected = b"".join(part for part, _, _ in parts)
+    said = _authenticity(view, stream)
+    if data.startswith(expected):
+        return _ahead(data, expected, said, _claims(view, stream, parts))
+    if expected.startswith(data):
+        return _behind(data, parts, said)
+    return _changed(data, expected, parts, said)
+
+
+def _claims(view: View, stream: str, parts: list[Segment]) -> list[Finding]:
+    """Each author also signed the digest of the whole file it saw: the last one must be this."""
+    last = [
+        event.digest
+        for record in view.records(stream)
+        for event in [read_record(MACHINE, record).event]
+        if isinstance(event, did.Piece)
+    ][-1]
+    digest = hashlib.sha256(b"".join(part for part, _, _ in parts)).hexdigest()
+    if digest == last:
+        return []
+    message = "the last author signed another digest of the file than its pieces give"
+    return [Finding(rule="R1", code="digest_differs", message=message, hint="ask that author")]
+
+
+def _ahead(data: bytes, expected: bytes, said: str, claims: list[Finding]) -> Held:
+    """All that was recorded stands there; what stands beyond it is not proved."""
+    if claims:
+        return Held("tampered", "the record contradicts itself", None, None, (*claims,), said)
+    sentence = "the file is what was recorded, to the byte"
+    if len(data) == len(expected):
+        return Held("valid", sentence, None, None, (), said)
+    line = data.count(b"\n", 0, len(expected)) + 1
+    beyond = [entry for entry in read(data).entries if entry.line >= line]
+    found = [_beyond(entry.line, entry.id, entry.yielded) for entry in beyond]
+    more = (*found,) or (_beyond(line, "", False),)
+    return Held("unproven", f"{sentence}, up to line {line - 1}", None, None, more, said)
+
+
+def _beyond(line: int, entry: str, complete: bool) -> Finding:
+    if not complete:
+        return Finding(
+            rule="R4",
+            code="not_yielded",
+            message="what stands here was never yielded, so it is not recorded",
+            severity=Severity.INFO,
+            line=line,
+            where=entry or None,
+            hint="its author completes it with `moot debate add`",
+        )
+    return Finding(
+        rule="R1",
+        code="not_recorded",
+        message="this entry stands in the file and not in the record",
+        severity=Severity.WARNING,
+        line=line,
+        where=entry or None,
+        hint="`moot debate tick FILE` or `watch` records it as observed; its author may sign it",
+    )
+
+
+def _behind(data: bytes, parts: list[Segment], said: str) -> Held:
+    """The end is missing: what stands there is a beginning of what was recorded."""
+    at, seq, entry = _part_at(parts, len(data))
+    line = data.count(b"\n") + 1
+    missing = Finding(
+        rule="R1",
+        code="entry_deleted",
+        message=f"the file ends too early; {len(parts) - at} recorded parts are missing",
+        line=line,
+        where=entry or None,
+        hint="`moot debate tick FILE` puts back what was recorded",
+    )
+    bad = {"line": line, "entry": entry or None, "seq": seq}
+    return Held("truncated", missing.message, bad, _trusted(parts, at), (missing,), said)
+
+
+def _changed(data: bytes, expected: bytes, parts: list[Segment], said: str) -> Held:
+    place = _first_difference(data, expected)
+    at, seq, entry = _part_at(parts, place)
+    line = data.count(b"\n", 0, place) + 1
+    named = [msgspec.structs.replace(one, line=one.line or line) for one in compare(expected, data)]
+    first = Finding(
+        rule="R1",
+        code="file_changed",
+        message="from here on the file is not what was recorded",
+        line=line,
+        where=entry or None,
+        hint="restore this place; the record holds what stood there",
+    )
+    bad = {"line": line, "entry": entry or None, "seq": seq}
+    sentence = f"changed on line {line}" + (f", in entry {entry}" if entry else "")
+    return Held("tampered", sentence, bad, _trusted(parts, at), (first, *named), said)
+
+
+def _first_difference(one: bytes, other: bytes) -> int:
+    """Halving: as many comparisons as the length has digits, each at the speed of memory."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _part_at(parts: list[Segment], place: int) -> tuple[int, int, str]:
+    """Which part of the record holds this byte: its number, its event, its entry."""
+    for number, (part, seq, entry) in enumerate(parts):
+        if place < len(part):
+            return number, seq, entry
+        place -= len(part)
+    return len(parts) - 1, parts[-1][1], parts[-1][2]
+
+
+def _trusted(parts: list[Segment], at: int) -> dict[str, Any] | None:
+    """The last part before the trouble, and the line on which it ends."""
+    if at == 0:
+        return None
+    line = b"".join(part for part, _, _ in parts[:at]).count(b"\n")
+    return {"line": line, "entry": parts[at - 1][2] or None, "seq": parts[at - 1][1]}
+
+
+def _authenticity(view: View, stream: str) -> str:
+    """How many entries their authors signed; the others were only seen by the machine."""
+    state = {"signed": 0, "observed": 0, "generated": 0}
+    for record in view.records(stream):
+        event = read_record(MACHINE, record).event
+        if isinstance(event, did.EntryYielded):
+            state["signed"] += 1
+        elif isinstance(event, did.EntryObserved):
+            state["observed"] += 1
+        elif isinstance(event, did.EntrySigned):
+            state["observed"] -= 1
+            state["signed"] += 1
+        elif isinstance(event, did.EntryGenerated):
+            state["generated"] += 1
+    return (
+        f"{state['signed']} entries signed by their authors, {state['observed']} only observed, "
+        f"{state['generated']} written by the policy"
+    )

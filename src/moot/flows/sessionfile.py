@@ -1,0 +1,115 @@
+"""A session file on disk: read whole, made once, and appended to under a lock.
+
+An append is one write of whole bytes at the end (R5), made durable before it is acknowledged; if
+it fails, the file is cut back to what it was. Old bytes are never rewritten (R1); only an entry
+that was never yielded may be cut off by its own author, to be written anew (A-34). The lock file
+beside it holds nothing and may be deleted at any time nobody writes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from moot.core.errors import Refused, StoreFailed, Unavailable
+from moot.store.files import replace, write_new
+
+LOCK_SECONDS: Final = 30
+
+
+def read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Unavailable(
+            "unreadable_file", f"{path}: {error.strerror or error}", hint="check the path"
+        ) from None
+
+
+def named(path: Path) -> Path:
+    """A session file's name ends with .md (3)."""
+    return path if path.suffix == ".md" else path.with_name(path.name + ".md")
+
+
+def create(path: Path, text: str) -> None:
+    """A new file; an old one is never replaced."""
+    try:
+        write_new(path, text.encode())
+    except FileExistsError:
+        raise Refused(
+            "file_exists", f"{path} is there already", hint="choose another name"
+        ) from None
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def rewrite(path: Path, data: bytes) -> None:
+    """The whole file at once: only for more context, which is not at its end (A-32)."""
+    try:
+        replace(path, data)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One writer at a time, for all programs that use the same lock file."""
+    from filelock import FileLock, Timeout
+
+    if not path.is_file():
+        read_file(path)  # a file that is not there gets no lock file either
+    try:
+        with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
+            yield
+    except Timeout:
+        raise StoreFailed(
+            "lock_timeout", f"{path} is being written by another program", hint="try again"
+        ) from None
+
+
+def append(path: Path, data: bytes, keep: int | None = None) -> None:
+    """Put `data` at the end, whole or not at all. Call it under the lock.
+
+    `keep` cuts off first what stands beyond it: an entry that its author never yielded.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    try:
+        _write_whole(descriptor, data, keep)
+    except OSError as error:
+        raise StoreFailed(
+            "append_failed", f"{path}: {error.strerror or error}", hint="mend the disk, try again"
+        ) from None
+    finally:
+        os.close(descriptor)
+
+
+def _write_whole(descriptor: int, data: bytes, keep: int | None) -> None:
+    size = os.fstat(descriptor).st_size
+    keep = size if keep is None else keep
+    cut_off = os.pread(descriptor, size - keep, keep) if keep < size else b""
+    try:
+        if cut_off:
+            os.ftruncate(descriptor, keep)
+        _write(descriptor, data)
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, keep)
+        _write(descriptor, cut_off)
+        raise
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _unwritable(path: Path, error: OSError) -> Unavailable:
+    return Unavailable(
+        "unwritable_file", f"{path}: {error.strerror or error}", hint="check the folder"
+    )

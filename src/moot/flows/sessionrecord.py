@@ -1,0 +1,270 @@
+"""A session file and its record in the ledger, side by side.
+
+The file may be ahead: someone wrote to it by hand, or a process died between file and commit;
+what stands there is observed. The record may be ahead only if the file was cut short; what is
+missing is put back if the file is an exact beginning of what was recorded. Anything else is
+reported, and nothing is overwritten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from moot.core.errors import MootError, NotFound, Refused
+from moot.core.findings import Finding
+from moot.core.ledger import View
+from moot.core.machine import Command
+from moot.core.markdown import BYTE_ORDER_MARK
+from moot.core.names import SYSTEM
+from moot.debate import commands as ask
+from moot.debate import events as did
+from moot.debate.checker import Checked
+from moot.debate.machine import FILES, MACHINE, STREAM
+from moot.debate.model import is_uuid
+from moot.debate.pieces import MEDIA_TYPE, cuts, kept_inline, preamble_end
+from moot.debate.sequence import without_doubles
+from moot.debate.state import State
+from moot.engine.engine import Engine
+from moot.engine.job import Job, Outcome
+from moot.engine.keys import hand_of_system
+from moot.engine.replay import read_record
+from moot.flows.sessionfile import append
+from moot.store.artifacts import Artifacts
+from moot.workspace.workspace import Workspace
+
+MANY: Final = 1_000
+Segment = tuple[bytes, int, str]
+
+
+def stream_of(session_id: str) -> str:
+    return STREAM + session_id
+
+
+def place_of(space: Workspace, file: Path) -> str:
+    """How the record names a file: from the project's folder, if it lies in it."""
+    path = file.absolute().resolve()
+    root = space.root.resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+
+
+def session_at(view: View, place: str) -> str | None:
+    """The session that was recorded for this place."""
+    row = view.row(FILES, place)
+    return None if row is None else row.stream.removeprefix(STREAM)
+
+
+class Record:
+    """What the ledger knows of one session."""
+
+    def __init__(self, space: Workspace, file: Path, session_id: str) -> None:
+        self.space = space
+        self.file = file
+        self.stream = stream_of(session_id)
+        self.engine: Engine = space.engine
+        self.state: State = self.engine.state(self.stream)
+
+    @property
+    def known(self) -> bool:
+        return self.state.begun
+
+    def run(
+        self, commands: Iterable[tuple[Command, str]], write: Callable[[], None] | None = None
+    ) -> list[Outcome]:
+        """All of these in one commit, or none; `write` happens just before it is made."""
+        jobs = [Job(self.stream, command, actor) for command, actor in commands]
+        for job in jobs:
+            _store_long_text(self.space.artifacts, job.command)
+
+        def all_or_none(results: list[Outcome | MootError]) -> None:
+            for result in results:
+                if isinstance(result, MootError):
+                    raise result
+            if write is not None:
+                write()
+
+        done = self.engine.execute_all(jobs, all_or_none)
+        self.state = self.engine.state(self.stream)
+        return [result for result in done if isinstance(result, Outcome)]
+
+    def witness(self, otherwise: str | None) -> str | None:
+        """Who records what is only observed: the machine; without its key, whoever acts."""
+        if hand_of_system(self.engine.trust, self.engine.keys) is not None:
+            return SYSTEM
+        return otherwise
+
+    def begin(
+        self, data: bytes, checked: Checked, by: str, write: Callable[[], None] | None = None
+    ) -> None:
+        """Record everything above the first entry."""
+        end = preamble_end(checked.document)
+        if end is None:
+            raise _not_a_session()
+        text = _marked(data, checked.document.text[:end])
+        place = place_of(self.space, self.file)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        self.run([(ask.Begin(file=place, text=text, digest=digest), by)], write)
+
+    def observe(self, data: bytes, checked: Checked, by: str) -> None:
+        """Record what stands in the file beyond the record."""
+        waiting = list(self.unrecorded(data, checked))
+        for first in range(0, len(waiting), MANY):
+            self.run([(command, by) for command in waiting[first : first + MANY]])
+
+    def unrecorded(self, data: bytes, checked: Checked) -> Iterator[ask.Observe]:
+        document, size = checked.document, self.state.size
+        if len(data) == size:
+            return
+        start = len(data[:size].decode().removeprefix(BYTE_ORDER_MARK))
+        doubles = {one.entry.index for one in without_doubles(document)[1]}
+        digest = hashlib.sha256(data[:size])
+        for cut in cuts(document, start):
+            text = document.text[cut.start : cut.end]
+            raw = text.encode()
+            digest.update(raw)
+            entry = cut.entry
+            yield ask.Observe(
+                start=size,
+                text=text,
+                digest=digest.hexdigest(),
+                double=entry is not None and entry.index in doubles,
+            )
+            size += len(raw)
+
+    def fits(self, data: bytes) -> bool:
+        """Is the file what was recorded, with at most something appended?"""
+        whole = data[: self.state.size]
+        same = hashlib.sha256(whole).hexdigest() == self.state.digest
+        return len(data) >= self.state.size and same
+
+    def restored(self, data: bytes) -> bytes:
+        """Put back what the file has lost at its end; Refused if it is no exact beginning."""
+        expected = self.expected()
+        if len(data) >= len(expected) or not expected.startswith(data):
+            raise Refused(
+                "session_changed",
+                f"{self.file} is no longer what was recorded",
+                hint=f"`moot debate verify {self.file}` says where; nothing was written",
+            )
+        append(self.file, expected[len(data) :])
+        return expected
+
+    def expected(self) -> bytes:
+        with self.space.store.read() as view:
+            return b"".join(part for part, _, _ in segments(view, self.stream, self.artifacts))
+
+    @property
+    def artifacts(self) -> Artifacts:
+        return self.space.artifacts
+
+
+def segments(view: View, stream: str, artifacts: Artifacts) -> list[Segment]:
+    """The file as recorded, in parts: bytes, the event they come from, the entry they are."""
+    parts: list[Segment] = []
+    for record in view.records(stream):
+        event: Any = read_record(MACHINE, record).event
+        if isinstance(event, did.Piece):
+            part = (_bytes_of(event, artifacts), record.seq, getattr(event, "id", ""))
+            place = _split(parts, event.start) if isinstance(event, did.ContextAdded) else None
+            parts.insert(len(parts) if place is None else place, part)
+    return parts
+
+
+def _split(parts: list[Segment], offset: int) -> int:
+    """Make a joint at this offset; gives its place among the parts."""
+    for place, (data, seq, name) in enumerate(parts):
+        if offset <= 0:
+            return place
+        if offset < len(data):
+            parts[place : place + 1] = [(data[:offset], seq, name), (data[offset:], seq, name)]
+            return place + 1
+        offset -= len(data)
+    return len(parts)
+
+
+def _bytes_of(event: did.Piece, artifacts: Artifacts) -> bytes:
+    if event.text is not None:
+        return event.text.encode()
+    return b"".join(artifacts.chunks(event.sha256))
+
+
+def _store_long_text(artifacts: Artifacts, command: Any) -> None:
+    """What does not fit into an event is durable before the event."""
+    text = getattr(command, "text", None)
+    if text is not None and not kept_inline(text):
+        artifacts.put(text.encode(), MEDIA_TYPE)
+
+
+def _marked(data: bytes, text: str) -> str:
+    """With the byte order mark, if the file has one: bytes are recorded as they are."""
+    mark = BYTE_ORDER_MARK
+    return mark + text if data.startswith(mark.encode()) else text
+
+
+def _not_a_session() -> Refused:
+    return Refused(
+        "invalid_session",
+        "this file is not a session that can be recorded",
+        hint="`moot debate check FILE` says what to mend",
+    )
+
+
+def find(space: Workspace, file: Path, checked: Checked) -> Record | None:
+    """The record for a file: by its session id, or by its place if that was changed."""
+    session = checked.document.session_id
+    with space.store.read() as view:
+        placed = session_at(view, place_of(space, file))
+    record = Record(space, file, session) if is_uuid(session) else None
+    if placed is not None and placed != session and (record is None or not record.known):
+        return Record(space, file, placed)
+    return record
+
+
+def double_of(space: Workspace, file: Path, checked: Checked) -> list[Finding]:
+    """BNC-026: another file that holds this session, as the record knows it."""
+    session = checked.document.session_id
+    record = Record(space, file, session) if is_uuid(session) else None
+    found = None if record is None else _other_file(record)
+    return [] if found is None else [_double(found)]
+
+
+def require_one_file(record: Record) -> None:
+    """A session is one file; a second one with its id is a double, unless it has moved."""
+    found = _other_file(record)
+    if found is not None:
+        double = _double(found)
+        raise Refused(double.code, double.message, hint=double.hint, findings=[double])
+
+
+def _other_file(record: Record) -> str | None:
+    """Where the session is recorded to stand, if that is elsewhere and there is a file."""
+    other = record.state.file
+    here = place_of(record.space, record.file)
+    elsewhere = record.known and other != here and (record.space.root / other).exists()
+    return other if elsewhere else None
+
+
+def _double(other: str) -> Finding:
+    return Finding(
+        rule="3.1",
+        code="duplicate_session",
+        message=f"{other} holds the same session id: this file is a double of it",
+        line=3,
+        hint=f"append to {other}, or give this file a session id of its own",
+    )
+
+
+def moved(record: Record, by: str | None) -> None:
+    place = place_of(record.space, record.file)
+    if by is not None and record.known and record.state.file != place:
+        record.run([(ask.Move(file=place), by)])
+
+
+def no_record(file: Path) -> NotFound:
+    return NotFound(
+        "not_recorded",
+        f"nothing is recorded of {file} here",
+        hint="inside a workspace every `moot debate` command that writes records it",
+    )

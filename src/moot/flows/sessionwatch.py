@@ -1,0 +1,97 @@
+"""Following a session file as others write it; in a workspace what they write is observed.
+
+Each look costs what has come since the last one. A file that became shorter, or whose last heard
+bytes are others now, was not appended to: that is reported, and the watch ends.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from moot.core.errors import Refused, Tampered, Unavailable
+from moot.debate import commands as ask
+from moot.debate.following import Follower, Heard
+from moot.flows.session import desk
+from moot.flows.sessionfile import read_file
+from moot.flows.sessionrecord import Record
+from moot.workspace.workspace import Workspace
+
+LOOK_SECONDS: Final = 0.1
+_REMEMBERED: Final = 256
+
+
+class Watch:
+    """A file that is being followed, from its beginning."""
+
+    def __init__(self, file: Path, space: Workspace | None = None) -> None:
+        self.file = file
+        self.follower = Follower()
+        self._at = 0
+        self._last = b""
+        self._record = self._recorded(space)
+
+    def _recorded(self, space: Workspace | None) -> Record | None:
+        """The file's record, brought in step with it; begun now if there is none."""
+        if space is None:
+            read_file(self.file)
+            return None
+        with desk(self.file, space.engine.clock, space) as at:
+            return at.recorded()
+
+    def look(self) -> list[Heard]:
+        """What has become complete since the last look, recorded as observed."""
+        heard = [one for data in self._new() for one in self.follower.feed(data)]
+        for one in heard:
+            self._observe(one)
+        return heard
+
+    def _new(self) -> Iterator[bytes]:
+        try:
+            with self.file.open("rb") as opened:
+                opened.seek(self._at - len(self._last))
+                if opened.read(len(self._last)) != self._last:
+                    raise Tampered(
+                        f"{self.file} was changed above the part that was already read",
+                        code="session_changed",
+                        hint=f"`moot debate verify {self.file}`, or compare it with a copy",
+                    )
+                data = opened.read()
+        except OSError as error:
+            raise Unavailable(
+                "unreadable_file", f"{self.file}: {error.strerror or error}", hint="check the path"
+            ) from None
+        self._at += len(data)
+        self._last = (self._last + data)[-_REMEMBERED:]
+        if data:
+            yield data
+
+    def _observe(self, one: Heard) -> None:
+        """Unless it is recorded: by its author, in the same step in which it was written."""
+        record = self._record
+        witness = record.witness(None) if record is not None else None
+        if record is None or witness is None:
+            return
+        record.state = record.engine.state(record.stream)
+        if record.state.size != one.start:
+            return
+        command = ask.Observe(start=one.start, text=one.text, digest=one.digest, double=one.double)
+        try:
+            record.run([(command, witness)])
+        except Refused as refused:
+            if all(found.code != "out_of_step" for found in refused.findings):
+                raise
+
+
+def follow(
+    watch: Watch, until: Callable[[], bool], sleep: Callable[[float], None] = time.sleep
+) -> Iterator[Heard]:
+    """Everything that is heard until the session ends, or until it is enough."""
+    while True:
+        yield from watch.look()
+        state = watch.follower.state
+        if until() or (state is not None and state.phase.ended):
+            return
+        sleep(LOOK_SECONDS)

@@ -1,0 +1,219 @@
+"""A trace seen from outside: its name, who plays a part, and its single events by their ids.
+
+The state holds what is open; what an id stands for is read from the ledger, at the place the
+index names, however long the trace is. The index is a hint: the event itself must agree.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from moot.core.errors import Malformed, MootError, NotFound, Refused, Tampered
+from moot.core.ledger import View
+from moot.core.machine import Command, Event, Recorded
+from moot.core.names import SYSTEM
+from moot.core.record import ArtifactRef
+from moot.engine.agents import agent_named
+from moot.engine.replay import read_record
+from moot.trace import events as did
+from moot.trace.commands import Cited, OpenTrace, ReportForgery
+from moot.trace.machine import ITEMS, MACHINE
+from moot.trace.model import Binding, Role, State
+from moot.trace.policy import DEFAULT, Policy
+
+if TYPE_CHECKING:
+    from moot.engine.job import Outcome
+    from moot.workspace.workspace import Workspace
+
+PROTOCOL: Final = "trace"
+UNKNOWN_BYTES: Final = "application/octet-stream"
+_NAME: Final = re.compile(r"[A-Za-z0-9._:@+~-]{1,200}\Z")
+_OUTPUT: Final = re.compile(r"(x[0-9]{1,15})/([A-Za-z0-9._-]{1,64})\Z")
+_PREFIX: Final = re.compile(r"[0-9a-f]{8,64}\Z")
+_WHOLE: Final = 64
+TRIES: Final = 100
+
+E = TypeVar("E", bound=Event)
+Ended = did.ToolExecutionCompleted | did.ToolExecutionFailed
+
+
+def stream_of(name: str) -> str:
+    """`trace/t1` of `t1`, or as it is."""
+    short = name.removeprefix(f"{PROTOCOL}/")
+    if not _NAME.match(short):
+        raise Malformed(
+            f"{name!r} is no name of a trace", code="bad_id", hint="such as t1; `moot trace list`"
+        )
+    return f"{PROTOCOL}/{short}"
+
+
+def short(stream: str) -> str:
+    return stream.removeprefix(f"{PROTOCOL}/")
+
+
+def existing(space: Workspace, name: str) -> str:
+    """The stream of a trace that is there."""
+    stream = stream_of(name)
+    with space.store.read() as view:
+        if view.head(stream) is None:
+            raise NotFound(
+                "trace_not_found",
+                f"there is no trace {short(stream)}",
+                hint="`moot trace list` shows all",
+            )
+    return stream
+
+
+def open_trace(
+    space: Workspace,
+    task: str,
+    agents: dict[Role, str],
+    actor: str = SYSTEM,
+    policy: Policy = DEFAULT,
+    follows: str | None = None,
+) -> Outcome:
+    """Begin a trace under the next free number; another may be quicker, then it is the next."""
+    roles = tuple(_binding(space, role, name) for role, name in agents.items())
+    command = OpenTrace(task=task, roles=roles, policy=policy, follows=follows)
+    for attempt in range(TRIES):
+        with space.store.read() as view:
+            stream = f"{PROTOCOL}/t{_free(view)}"
+        try:
+            return space.engine.execute(stream, command, actor)
+        except Refused as refused:
+            if refused.code != "wrong_state" or attempt == TRIES - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _binding(space: Workspace, role: Role, name: str) -> Binding:
+    agent = agent_named(space.engine, name)
+    return Binding(role, name, agent.epoch, agent.kid)
+
+
+def _free(view: View) -> int:
+    """The first number that is free: found by doubling and halving, not by counting."""
+    step = 1
+    while view.head(f"{PROTOCOL}/t{step}") is not None:
+        step *= 2
+    low, high = step // 2, step
+    while high - low > 1:
+        middle = (low + high) // 2
+        if view.head(f"{PROTOCOL}/t{middle}") is None:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def ask(space: Workspace, stream: str, command: Command, actor: str) -> Outcome:
+    """Execute it; should a record of the trace prove forged meanwhile, that is reported first.
+
+    What became of the report the policy says (E-21); the command itself is refused either way.
+    """
+    try:
+        return space.engine.execute(stream, command, actor)
+    except Tampered as error:
+        if error.code == "unproved_record" and error.stream == stream:
+            _report_forgery(space, stream, error)
+        raise
+
+
+def _report_forgery(space: Workspace, stream: str, error: Tampered) -> None:
+    with space.store.read() as view:
+        record = next(view.records(stream, after=error.seq - 1), None)
+    kid = record.kid if record is not None else ""
+    with suppress(MootError):  # it refuses by its nature; what it records stands
+        space.engine.execute(stream, ReportForgery(kid=kid, detail=str(error)), SYSTEM)
+
+
+def player(state: State, role: Role) -> str:
+    """Who plays a part."""
+    bound = state.holder(role)
+    if bound is None:
+        raise NotFound("role_empty", f"nobody is the {role}", hint="open a trace with all roles")
+    return bound.agent
+
+
+def intent(space: Workspace, stream: str, intent_id: str) -> did.ToolIntentSigned:
+    return event(space, stream, intent_id, did.ToolIntentSigned).event
+
+
+def event(space: Workspace, stream: str, item: str, *kinds: type[E]) -> Recorded[E]:
+    """The event an id names: where it was given, of a run its end."""
+    with space.store.read() as view:
+        row = view.row(ITEMS, f"{stream} {item}")
+        record = next(view.records(stream, after=row.seq - 1), None) if row else None
+    if record is None:
+        raise NotFound(
+            "unknown_id",
+            f"there is no {item!r} in {short(stream)}",
+            hint=f"`moot trace status {short(stream)}` shows what there is",
+        )
+    found: Recorded[Any] = read_record(MACHINE, record)
+    if not isinstance(found.event, kinds) or item not in _ids(found.event):
+        raise Tampered(f"{stream} event {record.seq} is not {item}", stream=stream, seq=record.seq)
+    return found
+
+
+def _ids(event: Event) -> list[str]:
+    names = ("intent_id", "execution_id", "claim_id", "proposal_id")
+    return [getattr(event, name, "") for name in names]
+
+
+def cited(space: Workspace, stream: str, named: str) -> Cited:
+    """Evidence as it is named: `x1/stdout`, or a hash, or 8 digits of one; and how it stands."""
+    sha256 = _hash(space, stream, named)
+    size = space.artifacts.size(sha256)
+    if size is None:
+        return Cited(sha256)
+    try:
+        for _ in space.artifacts.chunks(sha256):
+            pass
+    except Tampered:
+        return Cited(sha256, differs=True)
+    return Cited(sha256, ArtifactRef(sha256, size, UNKNOWN_BYTES))
+
+
+def _hash(space: Workspace, stream: str, named: str) -> str:
+    output = _OUTPUT.match(named)
+    if output is not None:
+        return _output(space, stream, *output.groups())
+    if not _PREFIX.match(named):
+        raise Malformed(
+            f"{named!r} names no evidence",
+            code="bad_hash",
+            hint="an output such as x1/stdout, or the hash of a stored file (8 digits are enough)",
+        )
+    if len(named) == _WHOLE:
+        return named
+    found = list(space.artifacts.beginning(named))
+    if len(found) > 1:
+        raise Refused(
+            "ambiguous_hash", f"{len(found)} files begin with {named}", hint="give more digits"
+        )
+    if not found:
+        raise NotFound(
+            "artifact_not_found", f"no stored file begins with {named}", hint="give all 64 digits"
+        )
+    return found[0]
+
+
+def _output(space: Workspace, stream: str, execution: str, name: str) -> str:
+    ended = end_of(space, stream, execution).event
+    known = {"input": ended.input_artifact, **{one.name: one.sha256 for one in ended.outputs}}
+    if name not in known:
+        raise NotFound(
+            "unknown_output",
+            f"{execution} left no {name}",
+            hint=f"it left {', '.join(known)}",
+        )
+    return known[name]
+
+
+def end_of(space: Workspace, stream: str, execution: str) -> Recorded[Ended]:
+    """How an execution ended; NotFound while it runs."""
+    kinds: tuple[type[Ended], ...] = (did.ToolExecutionCompleted, did.ToolExecutionFailed)
+    return event(space, stream, execution, *kinds)

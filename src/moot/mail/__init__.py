@@ -1,0 +1,33 @@
+"""Mail: who told whom what, and who still owes an answer (Brenner Protocol v0.1).
+
+A message is a subject with one of ten prefixes and a markdown body whose sections follow from the
+prefix. It is checked before it is sent; some types are owed an ACK by everyone they are sent to;
+the DELTA messages of a research thread merge into one artifact. One thread is one history.
+
+The text, with no ledger behind it:
+
+    types.py       the ten types as data: ACK table, sections, what each asks
+    subject.py     `TYPE: words`, `DELTA[role]: words`      threads.py   ids of threads
+    body.py        title, sections, fenced blocks           outline.py   found quickly
+    draft.py       a message as the rules look at it
+    rules.py       MB-001 to MB-012 and MBX-...: the rule table
+                   (checks.py, deltachecks.py)
+    lint.py        every finding about one message          fix.py       repairs without guessing
+    templates.py   what one starts from                     reply.py     bodies from fields
+    codec.py       a message as a file, with its envelope
+
+Research threads:
+
+    deltas.py      delta blocks as strict JSON, and deltas that stand in the wrong place
+    merge.py       ADD, EDIT, KILL in one order             mergerules.py   what it can say
+    artifact.py    seven sections of numbered items, and their markdown
+    compiled.py    COMPILED vN with contributors and statistics
+
+The history:
+
+    model.py       letters that wait for an answer          commands.py, events.py
+    machine.py     decide, evolve, agenda, timeouts, index  views.py   inbox, pending, threads
+
+Text that others wrote never becomes structure here: headings, fences and deltas count only at the
+top level of a body, and what we write for others stays inside its section.
+"""

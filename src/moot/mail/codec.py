@@ -1,0 +1,207 @@
+"""A message as a file: front matter with the envelope, then the body as it is; or one JSON object.
+
+The document defines no envelope, so this is ours: `id`, `thread_id`, `from`, `to`, `cc`, `subject`,
+`ack_required`, `importance`, `created_at`. `read_message(write_message(m))` gives `m` back. The
+reader takes any bytes, plain YAML-like values and the field names of Agent Mail too, and raises
+only `Malformed`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+from moot.core.clock import from_text
+from moot.core.errors import Malformed
+from moot.core.markdown import BYTE_ORDER_MARK
+from moot.mail.deltas import strict_json
+
+_BAR = "---"
+_HINT = "front matter between two lines of ---, then the body; or one JSON object"
+# Other names under which the same things are known.
+_ALIASES = {
+    "message_id": "id",
+    "thread": "thread_id",
+    "sender": "from",
+    "sender_name": "from",
+    "from_agent": "from",
+    "body_md": "body",
+    "created_ts": "created_at",
+    "requires_ack": "ack_required",
+}
+_TEXTS = ("id", "thread_id", "from", "subject", "importance", "created_at")
+_LISTS = ("to", "cc")
+_FRONT = re.compile(
+    r"---[ \t]*\r?\n(?P<head>(?:(?!---[ \t]*\r?(?:\n|\Z))[^\n]*\n)*+)---[ \t]*\r?(?:\n|\Z)"
+)
+_HALF = re.compile(r"[\ud800-\udfff]")
+_TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """A message with what stands around its body; `ack_required` None: it does not say."""
+
+    subject: str
+    body: str
+    sender: str = ""
+    to: tuple[str, ...] = ()
+    cc: tuple[str, ...] = ()
+    id: str = ""
+    thread_id: str = ""
+    ack_required: bool | None = None
+    importance: str = ""
+    created_at: str = ""
+
+
+def write_message(message: Envelope) -> str:
+    """Front matter whose values are JSON, which is YAML too, and the body unchanged."""
+    head: dict[str, Any] = {
+        "id": message.id,
+        "thread_id": message.thread_id,
+        "from": message.sender,
+        "to": message.to,
+        "cc": message.cc,
+        "subject": message.subject,
+        "ack_required": message.ack_required,
+        "importance": message.importance,
+        "created_at": message.created_at,
+    }
+    lines = (f"{name}: {_json(value)}\n" for name, value in head.items() if value not in ("", None))
+    return f"{_BAR}\n{''.join(lines)}{_BAR}\n{message.body}"
+
+
+def _json(value: Any) -> str:
+    """U+2028 and the like stay escaped: some readers would see a line end there."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isprintable() else json.dumps(value)
+
+
+def read_message(data: bytes | str) -> Envelope:
+    """The message in this file; Malformed if there is none."""
+    text = _decoded(data)
+    if text.lstrip()[:1] == "{":
+        return _envelope(_named(_json_object(text)))
+    return _from_front_matter(text)
+
+
+def _decoded(data: bytes | str) -> str:
+    if isinstance(data, str):
+        return data.removeprefix(BYTE_ORDER_MARK)
+    try:
+        return data.decode().removeprefix(BYTE_ORDER_MARK)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Malformed("not UTF-8 text", code="not_utf8", line=line) from None
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        value = strict_json(text)
+    except json.JSONDecodeError as error:
+        raise Malformed(error.msg, code="bad_message", line=error.lineno, hint=_HINT) from None
+    except ValueError as error:
+        raise Malformed(str(error), code="bad_message", hint=_HINT) from None
+    if not isinstance(value, dict):
+        raise Malformed("not an object", code="bad_message", hint=_HINT)
+    return value
+
+
+def _from_front_matter(text: str) -> Envelope:
+    front = _FRONT.match(text)
+    if front is None:
+        raise Malformed(
+            "there is no front matter with an end", code="bad_message", line=1, hint=_HINT
+        )
+    fields: dict[str, Any] = {"body": text[front.end() :]}
+    name = ""
+    for number, line in enumerate(front["head"].split("\n"), 2):
+        content = line.strip()
+        if content.startswith("- ") and name in _LISTS:
+            fields[name] = [*_names(fields[name], name), content[2:].strip()]
+        elif content and not content.startswith("#"):
+            name = _header(content, number, fields)
+    return _envelope(fields)
+
+
+def _header(content: str, number: int, fields: dict[str, Any]) -> str:
+    """Take one line `name: value`, and give its name."""
+    said, colon, value = content.partition(":")
+    name = _name(said.strip())
+    if not colon:
+        raise Malformed("not a line `name: value`", code="bad_message", line=number, hint=_HINT)
+    if name in fields:
+        raise Malformed(f"`{name[:40]}` stands there twice", code="bad_message", line=number)
+    fields[name] = _value(value.strip())
+    return name
+
+
+def _value(text: str) -> Any:
+    """JSON if it is; else the text itself."""
+    if text[:1] in ('"', "["):
+        try:
+            return strict_json(text)
+        except ValueError:
+            return text.strip("[]'\" ")
+    return _TRUTH.get(text.casefold(), text.strip("'"))
+
+
+def _name(said: str) -> str:
+    return _ALIASES.get(said, said)
+
+
+def _named(fields: dict[str, Any]) -> dict[str, Any]:
+    """By our own names; the same thing under two names is refused."""
+    made: dict[str, Any] = {}
+    for said, value in fields.items():
+        name = _name(said)
+        if name in made:
+            raise Malformed(f"`{name}` stands there twice", code="bad_message")
+        made[name] = value
+    return made
+
+
+def _envelope(fields: dict[str, Any]) -> Envelope:
+    """What is not one of our fields is passed over."""
+    texts = {name: _text(fields.get(name), name) for name in (*_TEXTS, "body")}
+    if not texts["subject"]:
+        raise Malformed("there is no subject", code="bad_message", where="subject", hint=_HINT)
+    if texts["created_at"]:
+        from_text(texts["created_at"])
+    ack = fields.get("ack_required")
+    if not isinstance(ack, bool) and ack not in (None, "", "null"):
+        raise Malformed("is true or false", code="bad_message", where="ack_required")
+    return Envelope(
+        subject=texts["subject"],
+        body=texts["body"],
+        sender=texts["from"],
+        to=tuple(_names(fields.get("to"), "to")),
+        cc=tuple(_names(fields.get("cc"), "cc")),
+        id=texts["id"],
+        thread_id=texts["thread_id"],
+        ack_required=ack if isinstance(ack, bool) else None,
+        importance=texts["importance"],
+        created_at=texts["created_at"],
+    )
+
+
+def _text(value: Any, where: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise Malformed("is a text", code="bad_message", where=where)
+    text = str(value)
+    if _HALF.search(text):
+        raise Malformed("holds half a character", code="bad_message", where=where)
+    return text
+
+
+def _names(value: Any, where: str) -> list[str]:
+    """A list, or names with commas between them."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return [name for one in value if (name := _text(one, where).strip())]
+    if value is None or isinstance(value, str):
+        return [name for one in _text(value, where).split(",") if (name := one.strip(" '\""))]
+    raise Malformed("is a list of names", code="bad_message", where=where)

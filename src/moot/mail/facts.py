@@ -1,0 +1,56 @@
+"""The few facts of a body that the ledger goes by: the item, the title, the version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from moot.mail.body import Body, is_unfilled, read_body
+from moot.mail.types import MessageType
+
+_VERSION: Final = re.compile(r"\bv(\d{1,9})\b")
+_LONGEST: Final = 200
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """`item` is work that is claimed, passed on or blocked; `title` a research question."""
+
+    item: str = ""
+    title: str = ""
+    version: int | None = None
+
+
+def facts_of(kind: MessageType | None, text: str) -> Facts:
+    read = _READERS.get(kind) if kind is not None else None
+    return read(read_body(text)) if read is not None else Facts()
+
+
+def _item(body: Body) -> Facts:
+    part = body.part("Item")
+    return Facts(item=part.value[:_LONGEST] if part is not None else "")
+
+
+def _title(body: Body) -> Facts:
+    """The Research Question becomes the title of the thread, else the heading does (BRN-012)."""
+    asked = " ".join(body.said("Research Question").split())
+    heading = body.title.value.strip() if body.title is not None else ""
+    return Facts(title=(asked or ("" if is_unfilled(heading) else heading))[:_LONGEST])
+
+
+def _version(body: Body) -> Facts:
+    """In the title or the summary (D-18)."""
+    title = body.title.value if body.title is not None else ""
+    found = _VERSION.search(title) or _VERSION.search(body.said("Summary"))
+    return Facts(version=int(found[1]) if found else None)
+
+
+_READERS: Final[dict[MessageType, Callable[[Body], Facts]]] = {
+    MessageType.KICKOFF: _title,
+    MessageType.COMPILED: _version,
+    MessageType.CLAIM: _item,
+    MessageType.HANDOFF: _item,
+    MessageType.BLOCKED: _item,
+}

@@ -1,0 +1,32 @@
+"""Names of mail's index spaces and keys. Light: a hook that only looks imports nothing else."""
+
+from __future__ import annotations
+
+from typing import Final
+
+INBOX: Final = "mail.inbox"
+ANSWERS: Final = "mail.answers"
+MESSAGES: Final = "mail.messages"
+EVENTS: Final = "mail.events"
+OUTSIDE: Final = "mail.outside"
+ITEMS: Final = "mail.items"
+OPEN: Final = "open"
+
+
+def inbox_prefix(name: str, epoch: int) -> str:
+    """All that was sent to one holder of a name."""
+    return f"{name}/{epoch}/"
+
+
+def inbox_key(name: str, epoch: int, at: int, id: str) -> str:  # noqa: A002 - a message's id
+    """In the order of time; of the same moment, in the order of ids."""
+    return f"{inbox_prefix(name, epoch)}{time_key(at)}/{id}"
+
+
+def answer_key(id: str, name: str, epoch: int) -> str:  # noqa: A002
+    return f"{id}/{name}/{epoch}"
+
+
+def time_key(at: int) -> str:
+    """Fixed width, so that text sorts like time. Times before 1970 all sort first."""
+    return f"{max(at, 0):015d}"

@@ -1,0 +1,118 @@
+"""The automaton of one message, and the machine of its thread.
+
+    (none) --sent, imported--> waiting --acknowledged by all, and Completed if it asks for more--> settled
+                                  |--resent------> waiting     once, to the missing only
+                                  `--escalated---> waiting     no time limit any more: the operator's
+
+A message that asks for nothing is settled at once. The rules of the text are in `rules.py`, those
+of sending and answering in `conduct.py`; what is recorded in `sending.py`, what follows from it in
+`evolution.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Final
+
+from moot.core.clock import Millis
+from moot.core.findings import check_all, errors
+from moot.core.machine import Command, Context, Decision, Due, Machine, accept, refusal, refuse
+from moot.core.names import OPERATOR
+from moot.mail import commands as ask
+from moot.mail import events as did
+from moot.mail.asked import look
+from moot.mail.conduct import RULES
+from moot.mail.evolution import evolve
+from moot.mail.model import PROTOCOL, Message, Receiver, State
+from moot.mail.rows import index
+from moot.mail.sending import accepted, remarks
+from moot.mail.types import MessageType
+
+
+def decide(state: State, command: Command, context: Context) -> Decision:
+    rules = RULES.get(type(command))
+    if rules is None:
+        return refusal("MBX-100", "unknown_command", "mail knows no such command", "update moot")
+    asked = look(state, command, context)
+    found = check_all(rules, asked)
+    # What is sent must be right; what is received is only flagged.
+    said = asked.findings if isinstance(command, ask.Send) else ()
+    if errors((*said, *found)):
+        return refuse((*said, *found))
+    return accept(*accepted(asked), findings=(*said, *found, *remarks(asked)))
+
+
+def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
+    return tuple(due for message in state.in_order() for due in _dues(state, message))
+
+
+def _dues(state: State, message: Message) -> Iterator[Due]:
+    """Who owes the ACK, who owes more than an ACK, and the operator if nobody answers.
+
+    What presence shows as well (`event`) is shown there until it is accepted.
+    """
+    missing = message.missing
+    for one in missing:
+        if message.event is None:
+            yield _due(state, message, one, message.ack_by)
+    for one in message.to if message.unfinished else ():
+        if one not in missing and one.epoch and (message.event is None or one.status is not None):
+            yield _due(state, message, one, None)
+    if message.escalated_at is not None and missing:
+        yield Due(
+            who=OPERATOR,
+            what="no answer",
+            subject=f"{message.id}: {message.subject} ({', '.join(one.name for one in missing)})",
+            since=message.escalated_at,
+            hint=f"moot mail show {message.id}",
+        )
+
+
+def _due(state: State, message: Message, one: Receiver, by: Millis | None) -> Due:
+    """What waits for an earlier holder of a name is the sender's: the later one may not act."""
+    gone = state.holders.get(one.name, 0) > one.epoch
+    what = _OWED.get(message.type, "acknowledge") if message.type is not None else "acknowledge"
+    return Due(
+        who=message.sender if gone else one.name,
+        what=f"unanswered: {one.name} is another session now" if gone else what,
+        subject=f"{message.id}: {message.subject}",
+        since=message.sent_at,
+        by=by,
+        hint=f"moot mail show {message.id}" if gone else _way(message, one),
+        command=ask.Chase(id=message.id) if by is not None else None,
+    )
+
+
+def _way(message: Message, one: Receiver) -> str:
+    status = "Completed" if message.unfinished else "Received"
+    return f"moot mail ack {message.id} --agent {one.name} --status {status}"
+
+
+_OWED: Final = {
+    MessageType.KICKOFF: "confirm the start",
+    MessageType.QUESTION: "answer",
+    MessageType.HANDOFF: "take on what was passed on",
+    MessageType.BLOCKED: "give input",
+    MessageType.CRITIQUE: "answer the critique",
+}
+
+
+def timeouts(state: State, now: Millis) -> tuple[Command, ...]:
+    """The earliest first; only what is overdue is looked at."""
+    late = takewhile(lambda deadline: deadline[0] <= now, state.deadlines)
+    return tuple(ask.Chase(id=message_id) for _, message_id in late)
+
+
+MACHINE: Machine[State] = Machine(
+    name=PROTOCOL,
+    version=1,
+    initial=State(),
+    events=did.EVENTS,
+    commands=ask.COMMANDS,
+    decide=decide,
+    evolve=evolve,
+    agenda=agenda,
+    index=index,
+    timeouts=timeouts,
+)

@@ -1,0 +1,82 @@
+"""Thread ids: a work id, `RS-{date}-{words}` for research, `COORD-{words}` for coordination.
+
+One id names the thread, its artifact and the artifact's `session_id`.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from moot.core.errors import Malformed
+
+
+class ThreadKind(StrEnum):
+    WORK = "work"
+    RESEARCH = "research"
+    COORDINATION = "coordination"
+
+
+MAX_LENGTH = 120
+# By how an id begins: what it must look like, the code if it does not, and an example.
+_GRAMMARS: tuple[tuple[str, ThreadKind, re.Pattern[str], str, str], ...] = (
+    (
+        "RS-",
+        ThreadKind.RESEARCH,
+        re.compile(r"RS-[0-9]{8}-[a-z0-9-]{2,40}"),
+        "invalid_rs_thread_id",
+        "RS-20260218-cell-fate: a date, then 2 to 40 of a-z, 0-9 and hyphens",
+    ),
+    (
+        "COORD-",
+        ThreadKind.COORDINATION,
+        re.compile(r"COORD-[a-z0-9-]{2,30}"),
+        "invalid_coord_thread_id",
+        "COORD-release-2: 2 to 30 of a-z, 0-9 and hyphens",
+    ),
+    (
+        "",
+        ThreadKind.WORK,
+        re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*"),
+        "invalid_bead_id",
+        "a work id such as brenner_bot-5so.3.4, or RS-{date}-{words}, or COORD-{words}",
+    ),
+)
+
+
+def thread_kind(text: str) -> ThreadKind:
+    """What kind of thread this id names, else Malformed with its own code."""
+    for start, kind, grammar, code, example in _GRAMMARS:
+        if text.upper().startswith(start):
+            if len(text) <= MAX_LENGTH and grammar.fullmatch(text):
+                return kind
+            raise Malformed(f"{text[:80]!r} is not a thread id", code=code, hint=example)
+    raise AssertionError("the last row takes any id")
+
+
+def thread_id(text: str) -> str:
+    """`text` if it names a thread, else Malformed."""
+    thread_kind(text)
+    return text
+
+
+def research_thread(day: str, title: str) -> str:
+    """An id for a research thread of this day (YYYYMMDD) about this title."""
+    return thread_id(f"RS-{day}-{_slug(title, 40)}")
+
+
+def coordination_thread(title: str) -> str:
+    return thread_id(f"COORD-{_slug(title, 30)}")
+
+
+def _slug(title: str, longest: int) -> str:
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:longest].strip("-")
+    return words if len(words) >= 2 else f"{words}thread"
+
+
+def is_thread_id(text: str) -> bool:
+    try:
+        thread_kind(text)
+    except Malformed:
+        return False
+    return True

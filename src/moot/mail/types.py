@@ -1,0 +1,235 @@
+"""The ten message types as data: when an ACK is owed, which sections a body has, what they ask.
+
+Everything that depends on a type is read from `TYPES`: templates, the linter's tables, the writers
+of bodies, the ACK table. `Need` follows the document: Required is an error when missing,
+Recommended a warning; the other sections belong to the template only.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class MessageType(StrEnum):
+    """What the subject's prefix says a message is."""
+
+    KICKOFF = "KICKOFF"
+    DELTA = "DELTA"
+    COMPILED = "COMPILED"
+    CRITIQUE = "CRITIQUE"
+    ACK = "ACK"
+    CLAIM = "CLAIM"
+    HANDOFF = "HANDOFF"
+    BLOCKED = "BLOCKED"
+    QUESTION = "QUESTION"
+    INFO = "INFO"
+
+
+class Need(StrEnum):
+    """How much a section is wanted."""
+
+    REQUIRED = "required"
+    RECOMMENDED = "recommended"
+    OPTIONAL = "optional"
+
+
+class AckStatus(StrEnum):
+    """What an ACK says has happened; `COMPLETED` closes a HANDOFF, BLOCKED or QUESTION."""
+
+    RECEIVED = "Received"
+    UNDERSTOOD = "Understood"
+    WILL_ACTION = "Will Action"
+    COMPLETED = "Completed"
+
+
+class SectionSpec(msgspec.Struct, frozen=True):
+    """One `## Heading` of a type: `note` stands behind it in a template, `asks` below it."""
+
+    heading: str
+    need: Need
+    asks: str
+    note: str = ""
+    choices: tuple[str, ...] = ()
+
+
+class TypeSpec(msgspec.Struct, frozen=True):
+    """One type: its ACK rule, what it is for, its subject and title, its sections in order."""
+
+    type: MessageType
+    ack_required: bool
+    purpose: str
+    subject: str
+    title: str
+    sections: tuple[SectionSpec, ...]
+    prose: str = ""
+
+    def section(self, heading: str) -> SectionSpec | None:
+        """The section of this name, whatever the case."""
+        wanted = heading.casefold()
+        return next((one for one in self.sections if one.heading.casefold() == wanted), None)
+
+
+_MUST, _SHOULD, _MAY = Need.REQUIRED, Need.RECOMMENDED, Need.OPTIONAL
+_OPTIONAL = "(optional)"
+STATISTICS = ("Hypotheses", "Predictions", "Tests", "Assumptions", "Anomalies", "Critiques")
+
+_ALL = (
+    TypeSpec(
+        MessageType.KICKOFF,
+        True,
+        "start a research session or a piece of work",
+        "KICKOFF: {what it is about}",
+        "{Title of the session or the work}",
+        (
+            SectionSpec("Research Question", _MUST, "{The problem in one sentence}"),
+            SectionSpec("Context", _MUST, "{What one has to know, in 2 to 4 sentences}"),
+            SectionSpec("Excerpt", _SHOULD, "{The passages this rests on, cited as §n}"),
+            SectionSpec("Initial Hypotheses", _MAY, "{First guesses, to be refined}", _OPTIONAL),
+            SectionSpec("Constraints", _MAY, "{Limits of time, scope and focus}", _OPTIONAL),
+            SectionSpec("Requested Outputs", _MAY, "{What shall be delivered}"),
+        ),
+    ),
+    TypeSpec(
+        MessageType.DELTA,
+        False,
+        "contribute to a research artifact",
+        "DELTA[{role}]: {what it adds or changes}",
+        "Delta Contribution",
+        (SectionSpec("Deltas", _MAY, ""),),
+        prose="{What this contributes, in a few words; may be left away}",
+    ),
+    TypeSpec(
+        MessageType.COMPILED,
+        False,
+        "post the merged artifact",
+        "COMPILED: v{N} {what is new}",
+        "Compiled Artifact v{N}",
+        (
+            SectionSpec("Summary", _MAY, "{What changed in this version}"),
+            SectionSpec("Contributors", _MUST, "{Whose deltas were merged, one name a line}"),
+            SectionSpec("Statistics", _SHOULD, "\n".join(f"- {one}: {{N}}" for one in STATISTICS)),
+            SectionSpec("Validation Status", _MAY, "{What the checks found}"),
+            SectionSpec("Full Artifact", _MAY, "{The artifact, or a link to it}"),
+        ),
+    ),
+    TypeSpec(
+        MessageType.CRITIQUE,
+        True,
+        "attack the current state of an artifact",
+        "CRITIQUE: {what is wrong}",
+        "Critique: {Title}",
+        (
+            SectionSpec("Target", _MUST, "{What is attacked: an artifact, a section, H2, ...}"),
+            SectionSpec("Attack", _MUST, "{The objection itself}"),
+            SectionSpec("Evidence", _MAY, "{Why it deserves an answer}"),
+            SectionSpec("Proposed Resolution", _MAY, "{A way to settle it}", _OPTIONAL),
+            SectionSpec(
+                "Severity",
+                _SHOULD,
+                "{Critical | Major | Minor}",
+                choices=("Critical", "Major", "Minor"),
+            ),
+        ),
+    ),
+    TypeSpec(
+        MessageType.ACK,
+        False,
+        "confirm that a message was received, understood or done",
+        "ACK: {the subject that is answered}",
+        "Acknowledgement",
+        (
+            SectionSpec("Message ID", _SHOULD, "{Id of the message that is answered}"),
+            SectionSpec(
+                "Status",
+                _MUST,
+                "{Received | Understood | Will Action | Completed}",
+                choices=tuple(status.value for status in AckStatus),
+            ),
+            SectionSpec("Notes", _MAY, "{An answer, or anything else}", _OPTIONAL),
+        ),
+    ),
+    TypeSpec(
+        MessageType.CLAIM,
+        False,
+        "say that you take a piece of work",
+        "CLAIM: {work id or task}",
+        "Work Claim",
+        (
+            SectionSpec("Item", _MUST, "{Work id, or the task in words}"),
+            SectionSpec("Agent", _MUST, "{Name of the agent that takes it}"),
+            SectionSpec("Estimated Duration", _MAY, "{When it should be done}", _OPTIONAL),
+            SectionSpec("Approach", _MAY, "{How it will be done}", _OPTIONAL),
+        ),
+    ),
+    TypeSpec(
+        MessageType.HANDOFF,
+        True,
+        "pass work on to another agent",
+        "HANDOFF: {work id or task} to {agent}",
+        "Work Handoff",
+        (
+            SectionSpec("Item", _MUST, "{Work id or task that is passed on}"),
+            SectionSpec("From", _MUST, "{Agent that gives it}"),
+            SectionSpec("To", _MUST, "{Agent that takes it}"),
+            SectionSpec("Reason", _MAY, "{Why it changes hands}"),
+            SectionSpec("State", _SHOULD, "{How far it is}"),
+            SectionSpec("Files Modified", _MAY, "{Files touched so far}"),
+            SectionSpec("Next Steps", _MAY, "{What to do next}"),
+        ),
+    ),
+    TypeSpec(
+        MessageType.BLOCKED,
+        True,
+        "report what keeps a task from going on",
+        "BLOCKED: {work id or task}",
+        "Work Blocked",
+        (
+            SectionSpec("Item", _MUST, "{Work id or task that cannot go on}"),
+            SectionSpec("Blocker", _MUST, "{What is in the way}"),
+            SectionSpec(
+                "Type",
+                _SHOULD,
+                "{Dependency | Question | Resource | External}",
+                choices=("Dependency", "Question", "Resource", "External"),
+            ),
+            SectionSpec("Attempted", _MAY, "{What was tried already}"),
+            SectionSpec("Needed", _MAY, "{What would help}"),
+        ),
+    ),
+    TypeSpec(
+        MessageType.QUESTION,
+        True,
+        "ask for clarification or input",
+        "QUESTION: {the question in short}",
+        "Question",
+        (
+            SectionSpec("Context", _MAY, "{What one has to know to answer}"),
+            SectionSpec("Question", _MUST, "{The question itself}"),
+            SectionSpec("Options", _MAY, "{Answers that come to mind}", "(if applicable)"),
+            SectionSpec("Impact", _MAY, "{What depends on the answer}"),
+            SectionSpec(
+                "Urgency",
+                _SHOULD,
+                "{Blocking | Soon | Whenever}",
+                choices=("Blocking", "Soon", "Whenever"),
+            ),
+        ),
+    ),
+    TypeSpec(
+        MessageType.INFO,
+        False,
+        "tell something that asks for nothing",
+        "INFO: {summary}",
+        "Information",
+        (),
+        prose="{Anything, in markdown}",
+    ),
+)
+TYPES: dict[MessageType, TypeSpec] = {spec.type: spec for spec in _ALL}
+
+
+def ack_expected(kind: MessageType) -> bool:
+    """The ACK table: KICKOFF, CRITIQUE, HANDOFF, BLOCKED and QUESTION owe one."""
+    return TYPES[kind].ack_required

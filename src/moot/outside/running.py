@@ -1,0 +1,325 @@
+"""Really running a command: an argument vector, no shell, nothing inherited, everything bounded.
+
+The command gets a process group of its own, its own closed or given standard input, the folder
+and the environment that were asked for, and no open file of ours. When it has ended, or its time
+is up, or we are interrupted ourselves, whatever is left of that group is killed. Output is kept
+up to a limit and counted beyond it; a command that prints too much is neither stopped nor
+believed to have printed less.
+
+Not a jail: the command may do what its user may do.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any, Final, NamedTuple, NoReturn
+
+GRACE_SECONDS: Final = 2.0
+# A process that left the group may hold our pipe for ever; its output is not waited for.
+LINGER_SECONDS: Final = 1.0
+PIECE: Final = 65_536
+# What ends us in an orderly way; the command goes first.
+INTERRUPTIONS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
+
+# A person's passphrase is no business of a command's, whoever names it.
+WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE"})
+
+
+class Order(NamedTuple):
+    """What to run and within which bounds; `most_bytes` counts for each of the two outputs."""
+
+    words: tuple[str, ...]
+    folder: Path
+    env: Mapping[str, str]
+    seconds: float
+    most_bytes: int
+    given: bytes = b""
+
+
+class Output(NamedTuple):
+    """What was kept of one output, and how many bytes there were."""
+
+    kept: bytes
+    size: int
+
+    @property
+    def truncated(self) -> bool:
+        return self.size > len(self.kept)
+
+
+class Ran(NamedTuple):
+    """How it ended. One of `exit_status` and `signal` is set; the rest says why.
+
+    `interrupted` is the signal that ended us meanwhile, `left_running` says that processes of the
+    command outlived it and were killed.
+    """
+
+    exit_status: int | None
+    signal: int | None
+    stdout: Output
+    stderr: Output
+    nanos: int
+    timed_out: bool = False
+    interrupted: int | None = None
+    left_running: bool = False
+
+
+class NotRun(Exception):
+    """It could not be started; the message says why, in one line."""
+
+
+Started = Callable[[int], None]
+
+
+def _nobody(_pid: int) -> None:
+    """Nobody needs to know which process it is."""
+
+
+def environment(everything: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Only what was named, and never what unlocks a person's key."""
+    allowed = set(names) - WITHHELD
+    return {name: value for name, value in everything.items() if name in allowed}
+
+
+def run(order: Order, started: Started = _nobody) -> Ran:
+    """Run it to its end; `started` is told the process id as soon as there is one."""
+    began = time.monotonic_ns()
+    with _Interruptions() as interruptions:
+        child = _start(order)
+        ending = _Ending(child, order.seconds)
+        readers = [_Reader(pipe, order.most_bytes) for pipe in (child.stdout, child.stderr)]
+        try:
+            with interruptions.raised():
+                started(child.pid)
+                ending.watch()
+                _give(child, order.given)
+                _wait(child)
+        except _Interrupted:
+            ending.kill()
+        except BaseException:
+            ending.kill()
+            child.wait()
+            raise
+        finally:
+            ending.over()
+        left = any(reader.is_held_open() for reader in readers)
+        _kill_group(child.pid, _KILL)
+        child.wait()
+        out, err = (reader.finish() for reader in readers)
+    code = child.returncode
+    return Ran(
+        exit_status=code if code >= 0 else None,
+        signal=-code if code < 0 else None,
+        stdout=out,
+        stderr=err,
+        nanos=time.monotonic_ns() - began,
+        timed_out=ending.timed_out,
+        interrupted=interruptions.by,
+        left_running=left and not ending.timed_out and interruptions.by is None,
+    )
+
+
+def _start(order: Order) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            order.words,
+            cwd=order.folder,
+            env=dict(order.env),
+            stdin=subprocess.PIPE if order.given else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            close_fds=True,
+            start_new_session=True,
+            creationflags=_FLAGS,
+        )
+    except FileNotFoundError:
+        missing = order.words[0] if order.folder.is_dir() else order.folder
+        raise NotRun(f"{missing}: not found") from None
+    except (OSError, ValueError) as error:
+        raise NotRun(f"{order.words[0]}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _give(child: subprocess.Popen[bytes], data: bytes) -> None:
+    """A command that does not read its input is no error of ours."""
+    if child.stdin is None:
+        return
+    with suppress(OSError):
+        child.stdin.write(data)
+    with suppress(OSError):
+        child.stdin.close()
+
+
+class _Ending:
+    """Ends the command when its time is up: asked first, killed after a moment of grace."""
+
+    def __init__(self, child: subprocess.Popen[bytes], seconds: float) -> None:
+        self._pid = child.pid
+        self._over = threading.Event()
+        self._seconds = seconds
+        self._thread = threading.Thread(target=self._watch, name="moot-timeout", daemon=True)
+        self.timed_out = False
+
+    def watch(self) -> None:
+        self._thread.start()
+
+    def _watch(self) -> None:
+        if self._over.wait(self._seconds):
+            return
+        self.timed_out = True
+        _kill_group(self._pid, _TERM)
+        if not self._over.wait(GRACE_SECONDS):
+            _kill_group(self._pid, _KILL)
+
+    def kill(self) -> None:
+        _kill_group(self._pid, _KILL)
+
+    def over(self) -> None:
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+
+class _Reader:
+    """Reads one output in a thread of its own: keeps the beginning, counts the rest."""
+
+    def __init__(self, pipe: IO[bytes] | None, most: int) -> None:
+        assert pipe is not None
+        self._pipe = pipe
+        self._most = most
+        self._kept = bytearray()
+        self._size = 0
+        self._thread = threading.Thread(target=self._read, name="moot-output", daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        with self._pipe, suppress(OSError):
+            while piece := os.read(self._pipe.fileno(), PIECE):
+                self._kept += piece[: max(0, self._most - len(self._kept))]
+                self._size += len(piece)
+
+    def is_held_open(self) -> bool:
+        """The command itself has ended: does someone else still hold its output open?"""
+        self._thread.join(0.05)
+        return self._thread.is_alive()
+
+    def finish(self) -> Output:
+        self._thread.join(LINGER_SECONDS)
+        return Output(bytes(self._kept), self._size)
+
+
+class _Interrupted(Exception):
+    """A signal that ends us has come; the command goes first."""
+
+
+class _Interruptions:
+    """Signals that would end us wait until the command is settled; while it runs they raise."""
+
+    def __init__(self) -> None:
+        self.by: int | None = None
+        self._waiting: list[int] = []
+        self._armed = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Interruptions:
+        if threading.current_thread() is threading.main_thread():
+            known = [getattr(signal, name) for name in INTERRUPTIONS if hasattr(signal, name)]
+            heard = [one for one in known if signal.getsignal(one) is not signal.SIG_IGN]
+            self._before = {one: signal.signal(one, self._on_signal) for one in heard}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    @contextmanager
+    def raised(self) -> Iterator[None]:
+        """In here the first interruption, also one that came before, raises `_Interrupted`."""
+        self._armed = True
+        try:
+            if self._waiting:
+                self._raise(self._waiting[0])
+            yield
+        finally:
+            self._armed = False
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        self._waiting.append(number)
+        if self._armed:
+            self._raise(number)
+
+    def _raise(self, number: int) -> NoReturn:
+        self._armed = False
+        self.by = number
+        raise _Interrupted
+
+
+if sys.platform == "win32":
+    _TERM: Final = signal.SIGTERM
+    _KILL: Final = signal.SIGTERM
+    _FLAGS: Final = subprocess.CREATE_NEW_PROCESS_GROUP
+
+    def _wait(child: subprocess.Popen[bytes]) -> None:
+        child.wait()
+
+    def _kill_group(pid: int, _number: int) -> None:
+        """The tree below a process; Windows has no group to signal."""
+        with suppress(OSError):
+            subprocess.run(
+                ["taskkill", "/T", "/F", "/PID", str(pid)], capture_output=True, check=False
+            )
+
+else:
+    _TERM: Final = signal.SIGTERM
+    _KILL: Final = signal.SIGKILL
+    _FLAGS: Final = 0
+
+    def _wait(child: subprocess.Popen[bytes]) -> None:
+        """Until it has ended, but leave it unburied: its number stays its own until the kill."""
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+
+    def _kill_group(pid: int, number: int) -> None:
+        with suppress(OSError):
+            os.killpg(pid, number)
+
+
+def alive(pid: int, mark: str) -> bool:
+    """Is the process that was noted with `mark` still there? A number alone may be another's."""
+    return mark != "" and mark_of(pid) == mark
+
+
+def kill_left(pid: int, mark: str) -> bool:
+    """Kill the group of a process whose runner died, if it is still the one that was noted."""
+    if not alive(pid, mark):
+        return False
+    _kill_group(pid, _KILL)
+    return True
+
+
+def mark_of(pid: int) -> str:
+    """When a process began, by the system's own account; empty where it cannot be asked."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+        return text.rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return _asked(pid)
+
+
+def _asked(pid: int) -> str:
+    """Systems without /proc answer `ps`."""
+    if sys.platform in ("win32", "linux"):
+        return ""
+    with suppress(OSError):
+        done = subprocess.run(
+            ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+        )
+        return done.stdout.strip()
+    return ""

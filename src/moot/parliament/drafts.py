@@ -1,0 +1,418 @@
+"""What each accepted command records, and what a malformed reply leaves behind.
+
+Every draft follows the rules' yes; nothing is decided here but numbers and words. `Minutes` keeps
+the state as the drafts change it, so that each message gets the next number and each summary sees
+the round as it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.findings import Finding, errors
+from moot.core.machine import Command, Context, Draft, Event
+from moot.core.record import ArtifactRef
+from moot.parliament import amendments, clock, concessions, discipline, motives, sentences, votes
+from moot.parliament import commands as ask
+from moot.parliament import contents as said
+from moot.parliament import drafter as choice
+from moot.parliament import events as did
+from moot.parliament.asked import Asked
+from moot.parliament.checks import spoken
+from moot.parliament.effects import point
+from moot.parliament.evolution import apply
+from moot.parliament.messages import Response, as_document, made
+from moot.parliament.model import STREAM, Amendment, OwedRuling, Seat, State
+from moot.parliament.summaries import summary_of
+from moot.parliament.temperatures import draw
+from moot.parliament.words import (
+    SPEAKER,
+    AmendmentStatus,
+    Kind,
+    MotionType,
+    NextAction,
+    RulingAction,
+    RulingType,
+    Status,
+    Word,
+)
+
+# So many exchanges on one point without a move are a circle.
+CIRCLE: Final = 4
+_WHERE: Final = 200
+
+replace = msgspec.structs.replace
+
+
+class Minutes:
+    """The events of one decision, in order, and the state they lead to."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.state: State = asked.state
+        self.drafts: list[Draft] = []
+        self._context: Context = asked.context
+
+    def add(self, event: Event, *artifacts: ArtifactRef) -> None:
+        self.drafts.append(Draft(event, artifacts))
+        self.state = apply(self.state, event)
+
+    def log(
+        self, response: Response, cut_to: int | None = None, artifacts: tuple[ArtifactRef, ...] = ()
+    ) -> str:
+        """PAR-082: a message of the ledger; its id."""
+        state = self.state
+        message = made(response, state.next_message_id, state.round.number, self._context.now)
+        self.add(did.MessageLogged(message=as_document(message), cut_to=cut_to), *artifacts)
+        return message.id
+
+    def rule(self, kind: RulingType, action: RulingAction, target: str | None, text: str) -> None:
+        """A ruling by the speaker, for commands that the speaker gives."""
+        content = said.SpeakerRuling(kind, text, target, action)
+        self.log(Response(type=Kind.SPEAKER_RULING, sender=SPEAKER, content=content))
+
+
+def accepted(asked: Asked) -> tuple[Draft, ...]:
+    minutes = Minutes(asked)
+    if asked.response is not None:
+        _MESSAGES.get(asked.response.type, _logged)(asked, minutes)
+    else:
+        _COMMANDS[type(asked.command)](asked, minutes)
+    return tuple(minutes.drafts)
+
+
+def malformed(asked: Asked, seat: Seat, findings: tuple[Finding, ...]) -> tuple[Draft, ...]:
+    """A reply that cannot be used is counted; after the second in a row its seat is expelled."""
+    minutes, first = Minutes(asked), errors(findings)[0]
+    count = seat.malformed + 1
+    raw = getattr(asked.command, "raw", None)
+    event = did.ReplyMalformed(
+        seat=seat.id, code=first.code, where=(first.where or "")[:_WHERE], count=count
+    )
+    minutes.add(event, *((raw,) if raw is not None else ()))
+    if count >= discipline.MALFORMED_LIMIT:
+        minutes.add(did.SeatExpelled(seat=seat.id))
+        text = f"{seat.name} sent {count} malformed replies in a row and is expelled."
+        _owe(minutes, OwedRuling(RulingType.ORDER, RulingAction.REDIRECT, seat.id, text))
+    return tuple(minutes.drafts)
+
+
+def _owe(minutes: Minutes, owed: OwedRuling) -> None:
+    minutes.add(
+        did.RulingOwed(
+            ruling_type=owed.ruling_type,
+            action=owed.action,
+            target=owed.target,
+            ruling=owed.ruling,
+        )
+    )
+
+
+# Setup, statements, drafting.
+
+
+def _convened(asked: Asked, minutes: Minutes) -> None:
+    command: ask.Convene = asked.command
+    name = STREAM.match(asked.context.stream)
+    parliament_id = name[1] if name is not None else ""
+    heat = draw(f"{parliament_id}\n{command.seed}", 0, len(command.seats))
+    seats = tuple(
+        did.Seated(f"rep_{number}", plan.name, plan.motives, plan.agent, plan.bound, temperature)
+        for number, (plan, temperature) in enumerate(zip(command.seats, heat, strict=True), 1)
+    )
+    minutes.add(
+        did.ParliamentConvened(
+            parliament_id=parliament_id,
+            problem_statement=command.problem_statement,
+            issues=command.issues,
+            seats=seats,
+            max_rounds=command.max_rounds,
+        )
+    )
+
+
+def _bound(asked: Asked, minutes: Minutes) -> None:
+    if asked.state.seats[asked.command.seat].agent != asked.command.agent:
+        minutes.add(did.SeatBound(seat=asked.command.seat, agent=asked.command.agent))
+
+
+def _chosen(asked: Asked, minutes: Minutes) -> None:
+    found = choice.choose(asked.state)
+    seat, why = found if found is not None else ("", "")
+    if asked.command.seat is not None:
+        seat, why = asked.command.seat, "named by the clerk"
+    first = asked.state.status is Status.EVALUATING_STATEMENTS
+    event = did.DrafterChosen if first else did.DrafterReplaced
+    minutes.add(event(seat=seat, why=why))
+
+
+def _logged(asked: Asked, minutes: Minutes) -> None:
+    assert asked.response is not None
+    minutes.log(asked.response)
+
+
+def _drafted(asked: Asked, minutes: Minutes) -> None:
+    _logged(asked, minutes)
+    if asked.state.status is Status.DRAFTING:
+        minutes.add(did.DebateOpened())
+
+
+# Questions and answers.
+
+
+def _exchanged(asked: Asked, minutes: Minutes) -> None:
+    """A question or an answer: cut if it must be, its motion a message of its own (C-29)."""
+    assert asked.response is not None
+    response, raw, most = asked.response, asked.command.raw, clock.budget(asked.state)
+    motion, bare = response.motion, replace(response, motion=None)
+    cut = raw is not None and spoken(response.content) > most
+    if cut:
+        bare = replace(bare, content=_cut(response.content, most))
+    message = minutes.log(bare, most if cut else None, (raw,) if cut and raw is not None else ())
+    if motion is not None:
+        minutes.log(
+            Response(type=Kind.MOTION, sender=response.sender, content=motion, in_reply_to=message)
+        )
+    if cut:
+        text = f"{message} was cut to {most} sentences; what was sent is kept beside the record."
+        _owe(minutes, OwedRuling(_ORDER, RulingAction.REDIRECT, response.sender, text))
+
+
+_ORDER: Final = RulingType.ORDER
+
+
+def _cut(content: Any, most: int) -> Any:
+    """C-08: the first sentences; of an answer its concessions come last."""
+    if isinstance(content, said.Question):
+        return replace(content, question=sentences.cut(content.question, most))
+    answer = sentences.cut(content.answer, most)
+    left = max(0, most - sentences.count(answer))
+    return replace(content, answer=answer, concessions=sentences.cut(content.concessions, left))
+
+
+def _answered(asked: Asked, minutes: Minutes) -> None:
+    assert asked.response is not None
+    this, answer = asked.state.round, asked.said
+    question = this.questions[asked.response.in_reply_to or ""]
+    _exchanged(asked, minutes)
+    if concessions.too_early(answer.stance, this.number):
+        seat = asked.state.seats[asked.response.sender]
+        text = concessions.redirect(seat.name, answer.stance, this.number)
+        _owe(minutes, OwedRuling(_ORDER, RulingAction.REDIRECT, seat.id, text))
+    if minutes.state.round.topics.get(point(question.topic)) == CIRCLE:
+        text = f"{CIRCLE} exchanges on {question.topic!r} and nobody moved: we go in circles."
+        warning = RulingAction.DEADLOCK_WARNING
+        _owe(minutes, OwedRuling(RulingType.OBSERVATION, warning, None, text))
+
+
+def _given(_asked: Asked, minutes: Minutes) -> None:
+    owed = minutes.state.owed[0]
+    minutes.rule(owed.ruling_type, owed.action, owed.target, owed.ruling)
+    minutes.add(did.RulingGiven())
+
+
+# Rulings.
+
+
+def _ruled(asked: Asked, minutes: Minutes) -> None:
+    _RULINGS.get(asked.said.action, _logged)(asked, minutes)
+
+
+def _round_started(asked: Asked, minutes: Minutes) -> None:
+    state, number = asked.state, asked.state.round.number + 1
+    heat = draw(f"{state.parliament_id}\n{asked.command.seed}", number, len(state.order))
+    minutes.add(did.RoundStarted(round=number, temperatures=heat))
+    _logged(asked, minutes)
+
+
+def _round_ended(asked: Asked, minutes: Minutes) -> None:
+    _logged(asked, minutes)
+    _end_round(minutes)
+    _sum_up(minutes)
+
+
+def _end_round(minutes: Minutes) -> None:
+    """What was not answered or was put off stays open (C-34, C-42); what most oppose falls."""
+    for lost in amendments.lost(minutes.state):
+        minutes.add(_settled(lost, AmendmentStatus.REJECTED))
+    this = minutes.state.round
+    waiting = sorted(this.questions.values(), key=lambda one: (len(one.id), one.id))
+    tabled = [one for one in this.motions.values() if one.type is MotionType.TABLE_DISCUSSION]
+    tabled.sort(key=lambda one: (len(one.id), one.id))
+    issues = [f"{one.topic} ({one.id} to {one.asked} is unanswered)" for one in waiting]
+    issues += [f"{one.reason} ({one.id}, put off)" for one in tabled]
+    minutes.add(did.RoundEnded(round=this.number, open_issues=tuple(issues)))
+
+
+def _sum_up(minutes: Minutes) -> None:
+    state = minutes.state
+    minutes.add(did.RoundSummarized(summary=summary_of(state, state.round.open_issues)))
+
+
+def _vote_called(asked: Asked, minutes: Minutes) -> None:
+    forced = not motives.served(asked.state)
+    _logged(asked, minutes)
+    if minutes.state.round.running:
+        _end_round(minutes)
+    bill = minutes.state.bill
+    version = bill.version if bill is not None else 0
+    minutes.add(did.VoteCalled(bill_version=version, forced=forced))
+    for seat in discipline.expelled_to_vote(minutes.state):
+        _default_vote(minutes, seat)
+
+
+_RULINGS: Final[dict[RulingAction, Callable[[Asked, Minutes], None]]] = {
+    RulingAction.ROUND_START: _round_started,
+    RulingAction.ROUND_END: _round_ended,
+    RulingAction.CALL_VOTE: _vote_called,
+}
+
+
+# Votes.
+
+
+def _default_vote(minutes: Minutes, seat: Seat) -> None:
+    content = discipline.default_vote(seat)
+    minutes.log(Response(type=Kind.VOTE, sender=seat.id, content=content))
+
+
+def _default_cast(asked: Asked, minutes: Minutes) -> None:
+    _default_vote(minutes, asked.state.seats[asked.command.seat])
+
+
+def _ballot_closed(asked: Asked, minutes: Minutes) -> None:
+    poll = asked.state.poll
+    if poll is not None and not poll.closed:
+        minutes.add(did.BallotClosed(missing=votes.missing(asked.state)))
+
+
+def _counted(asked: Asked, minutes: Minutes) -> None:
+    poll = asked.state.poll
+    assert poll is not None
+    content = votes.tally(asked.state, poll)
+    minutes.log(Response(type=Kind.VOTE_TALLY, sender=SPEAKER, content=content))
+    _follow(minutes, content.next_action)
+
+
+def _tallied(asked: Asked, minutes: Minutes) -> None:
+    _logged(asked, minutes)
+    _follow(minutes, asked.said.next_action)
+
+
+_FOLLOWS: Final[dict[NextAction, Callable[[], Event]]] = {
+    NextAction.ADVANCE_TO_PM: did.BillPassed,
+    NextAction.CONTINUE_DEBATE: did.BillDefeated,
+    NextAction.END_WITHOUT_PASSAGE: did.PassageFailed,
+}
+
+
+def _follow(minutes: Minutes, action: NextAction) -> None:
+    minutes.add(_FOLLOWS[action]())
+    _sum_up(minutes)
+
+
+# Amendments.
+
+
+def _settled(amendment: Amendment, status: AmendmentStatus) -> Event:
+    return did.AmendmentSettled(amendment_id=amendment.amendment_id, status=status)
+
+
+def _incorporated(asked: Asked, minutes: Minutes) -> None:
+    amendment, bill = asked.amendment, asked.state.bill
+    assert amendment is not None
+    assert bill is not None
+    content = asked.draft or amendments.carried_out(bill, amendment)
+    assert content is not None
+    sender = asked.state.drafter or ""
+    minutes.log(Response(type=Kind.BILL_DRAFT, sender=sender, content=content))
+    minutes.add(_settled(amendment, AmendmentStatus.INCORPORATED))
+
+
+def _withdrawn(asked: Asked, minutes: Minutes) -> None:
+    assert asked.amendment is not None
+    minutes.add(_settled(asked.amendment, AmendmentStatus.WITHDRAWN))
+
+
+def _concluded(asked: Asked, minutes: Minutes) -> None:
+    """PAR-118: a tie leaves it as it is."""
+    assert asked.amendment is not None
+    if amendments.opposed(asked.amendment):
+        minutes.add(_settled(asked.amendment, AmendmentStatus.REJECTED))
+
+
+def _amendment_vote(asked: Asked, minutes: Minutes) -> None:
+    """C-25: the speaker announces it; positions come with the answers."""
+    amendment = asked.amendment
+    assert amendment is not None
+    took = {row.agent_id for row in amendment.endorsements}
+    able = [seat for seat in asked.state.in_order() if not seat.is_quiet and not seat.expelled]
+    first = next((seat.id for seat in able if seat.id not in took), amendment.proposed_by)
+    text = f"Formal vote on {amendment.amendment_id}: every seat takes a position, {first} first."
+    minutes.rule(_ORDER, RulingAction.REDIRECT, first, text)
+    minutes.add(did.AmendmentVoteCalled(amendment_id=amendment.amendment_id))
+
+
+# The prime minister, and the end.
+
+
+def _decided(asked: Asked, minutes: Minutes) -> None:
+    _logged(asked, minutes)
+    match asked.said.decision:
+        case Word.APPROVE:
+            minutes.add(did.BillApproved())
+        case Word.AMEND_AND_APPROVE:
+            assert asked.draft is not None
+            minutes.add(did.BillAmended(draft=asked.draft))
+        case Word.VETO:
+            minutes.add(_vetoed(asked))
+
+
+def _vetoed(asked: Asked) -> Event:
+    """C-18: back to the debate while a round is left, or was granted."""
+    rounds = asked.state.max_rounds + getattr(asked.command, "extend_rounds", 0)
+    if asked.state.round.number < rounds:
+        return did.BillReturned(max_rounds=rounds)
+    return did.BillRejected()
+
+
+def _summarized(asked: Asked, minutes: Minutes) -> None:
+    minutes.add(did.RoundSummarized(summary=asked.command.summary))
+
+
+def _completed(asked: Asked, minutes: Minutes) -> None:
+    document = asked.command.document
+    minutes.add(did.SessionCompleted(), *((document,) if document is not None else ()))
+
+
+def _event(event: Callable[[], Event]) -> Callable[[Asked, Minutes], None]:
+    return lambda _asked, minutes: minutes.add(event())
+
+
+_MESSAGES: Final[dict[Kind, Callable[[Asked, Minutes], None]]] = {
+    Kind.BILL_DRAFT: _drafted,
+    Kind.QUESTION: _exchanged,
+    Kind.ANSWER: _answered,
+    Kind.SPEAKER_RULING: _ruled,
+    Kind.VOTE_TALLY: _tallied,
+    Kind.PM_DECISION: _decided,
+}
+_COMMANDS: Final[dict[type[Command], Callable[[Asked, Minutes], None]]] = {
+    ask.Convene: _convened,
+    ask.BindSeat: _bound,
+    ask.Begin: _event(did.StatementsOpened),
+    ask.CloseStatements: _event(did.StatementsClosed),
+    ask.ChooseDrafter: _chosen,
+    ask.GiveOwedRuling: _given,
+    ask.Incorporate: _incorporated,
+    ask.Withdraw: _withdrawn,
+    ask.ConcludeAmendment: _concluded,
+    ask.CallAmendmentVote: _amendment_vote,
+    ask.CloseBallot: _ballot_closed,
+    ask.CastDefaultVote: _default_cast,
+    ask.CountVotes: _counted,
+    ask.Summarize: _summarized,
+    ask.Complete: _completed,
+}

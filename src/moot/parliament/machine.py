@@ -1,0 +1,159 @@
+"""The automaton of a session.
+
+    setup -> opening_statements -> evaluating_statements -> drafting -> debate
+    debate -> voting                         the speaker calls it: gate, cap or last round
+    voting -> debate | pm_review | synthesis defeated; passed; defeated in the last round
+    pm_review -> debate | synthesis          vetoed with a round left; approved, or vetoed at last
+    synthesis -> complete                    the final document is written
+
+The table is in `phases.py`, the rules in `rules.py`, what is recorded in `drafts.py`, what
+follows from it in `evolution.py`, whose turn it is in `turns.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from moot.core.findings import Finding, check_all, errors
+from moot.core.machine import (
+    Command,
+    Context,
+    Decision,
+    Drop,
+    Machine,
+    Put,
+    Recorded,
+    RowChange,
+    Words,
+    accept,
+    refusal,
+    refuse,
+)
+from moot.parliament import commands as ask
+from moot.parliament import discipline, drafts
+from moot.parliament import events as did
+from moot.parliament.asked import Asked, look
+from moot.parliament.evolution import evolve
+from moot.parliament.messages import as_document
+from moot.parliament.model import State
+from moot.parliament.phases import TRANSITIONS
+from moot.parliament.rules import RULES
+from moot.parliament.shapes import breach
+from moot.parliament.summaries import summary_findings
+from moot.parliament.turns import agenda, timeouts
+from moot.parliament.words import Kind
+
+__all__ = ["MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "index", "timeouts"]
+
+MESSAGES, BILLS, SUMMARIES, SESSIONS = (
+    "parliament.messages",
+    "parliament.bills",
+    "parliament.summaries",
+    "parliament.sessions",
+)
+
+
+def decide(state: State, command: Command, context: Context) -> Decision:
+    asked = look(state, command, context)
+    if isinstance(command, ask.ReportUnreadable):
+        return _unreadable(asked)
+    shape = (*asked.shape, *_summary_shape(command))
+    if isinstance(command, ask.Submit) and asked.response is None:
+        return _malformed(asked, shape)
+    rules = RULES.get(asked.response.type if asked.response is not None else type(command))
+    if rules is None:
+        if errors(shape):
+            return refuse(shape)
+        return refusal("C-22", "unknown_command", "parliament knows no such command")
+    findings = (*shape, *check_all(rules, asked))
+    return (
+        refuse(findings) if errors(findings) else accept(*drafts.accepted(asked), findings=findings)
+    )
+
+
+def _summary_shape(command: Command) -> tuple[Finding, ...]:
+    if isinstance(command, ask.Summarize):
+        return summary_findings(command.summary, "summary")
+    return ()
+
+
+def _malformed(asked: Asked, shape: tuple[Finding, ...]) -> Decision:
+    """PAR-084: not appended; counted where it is a seat's reply."""
+    seat = asked.seat
+    if seat is None or not discipline.counts(asked.state, seat):
+        return refuse(shape)
+    return refuse(shape, *drafts.malformed(asked, seat, shape))
+
+
+def _unreadable(asked: Asked) -> Decision:
+    """A reply that is no JSON: always refused, and counted for its seat."""
+    findings = check_all(RULES[ask.ReportUnreadable], asked)
+    if errors(findings):
+        return refuse(findings)
+    named = asked.command.seat
+    seat = asked.state.seats.get(named) if named is not None else asked.seat
+    why = f"the reply is no JSON: {asked.command.problem}"[:300]
+    found = (breach("PAR-084", "not_json", why, "", "send exactly one JSON object"),)
+    if seat is None or not discipline.counts(asked.state, seat):
+        return refuse(found)
+    return refuse(found, *drafts.malformed(asked, seat, found))
+
+
+def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    """What the state does not keep: messages, versions of the bill, summaries."""
+    event, stream = recorded.event, recorded.stream
+    if isinstance(event, did.MessageLogged):
+        yield from _message_rows(stream, event.message)
+    elif isinstance(event, did.BillAmended):
+        yield _bill_row(stream, as_document(event.draft), "prime_minister", None)
+    elif isinstance(event, did.RoundSummarized):
+        yield Put(SUMMARIES, f"{stream} {event.summary.get('round', 0):06d}", event.summary)
+    elif isinstance(event, did.ParliamentConvened):
+        yield Put("open", stream, {})
+        row = {"stream": stream, "problem_statement": event.problem_statement, "status": "open"}
+        yield Put(SESSIONS, event.parliament_id, row)
+        yield Words(SESSIONS, event.parliament_id, event.problem_statement)
+    elif isinstance(event, did.SessionCompleted):
+        yield Drop("open", stream)
+
+
+def _message_rows(stream: str, message: dict[str, Any]) -> Iterable[RowChange]:
+    number = int(str(message.get("id", "msg-0")).removeprefix("msg-"))
+    key = f"{stream} {number:08d}"
+    yield Put(MESSAGES, key, message)
+    content = message.get("content", {})
+    yield Words(MESSAGES, key, " ".join(_texts(content)))
+    if message.get("type") == Kind.BILL_DRAFT:
+        yield _bill_row(stream, content, message["from"], message["round"])
+
+
+def _texts(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def _bill_row(stream: str, content: dict[str, Any], by: str, round_number: int | None) -> Put:
+    key = f"{stream} {content['bill_version']:06d}"
+    return Put(BILLS, key, {**content, "by": by, "round": round_number})
+
+
+MACHINE: Machine[State] = Machine(
+    name="parliament",
+    version=1,
+    initial=State(),
+    events=did.EVENTS,
+    commands=ask.COMMANDS,
+    decide=decide,
+    evolve=evolve,
+    agenda=agenda,
+    index=index,
+    timeouts=timeouts,
+    guarded=frozenset({ask.Decide, ask.CountVotes, ask.Complete}),
+)

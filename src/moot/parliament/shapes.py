@@ -1,0 +1,248 @@
+"""Shapes of JSON as tables: what must stand where, under which norm.
+
+A check takes a value and its path and yields a finding for each breach, so that one look at a
+document names everything that is wrong with it. `read_json` is the strict door: bytes that are
+not exactly one JSON text, or say a key twice, are Malformed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.errors import Malformed
+from moot.core.findings import Finding, Severity
+
+Check = Callable[[Any, str], Iterator[Finding]]
+MAX_BYTES: Final = 64 * 1024 * 1024
+MAX_NUMBER: Final = 2**53 - 1
+_BOM: Final = b"\xef\xbb\xbf"
+_SHOWN: Final = 60
+
+
+def read_json(data: bytes | str, limit: int = MAX_BYTES) -> Any:
+    """The value of one JSON text; Malformed for anything else, and for a key that comes twice."""
+    try:
+        raw = data.encode() if isinstance(data, str) else data
+    except UnicodeEncodeError:
+        raise Malformed("the text holds half a character", code="not_json") from None
+    if len(raw) > limit:
+        raise Malformed(
+            f"larger than {limit} bytes", code="too_large", hint="send less in one message"
+        )
+    raw = raw.removeprefix(_BOM)
+    try:
+        msgspec.json.decode(raw)  # stricter than the standard library: no NaN, no half characters
+        return _without_doubles(raw)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        if isinstance(error, Malformed):
+            raise
+        raise Malformed(
+            f"not JSON: {error}", code="not_json", hint="send exactly one JSON object"
+        ) from None
+
+
+def _without_doubles(raw: bytes) -> Any:
+    doubled: list[tuple[dict[str, Any], str]] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(items)
+        if len(made) != len(items):
+            names = [name for name, _ in items]
+            doubled.append((made, next(name for name in names if names.count(name) > 1)))
+        return made
+
+    value = json.loads(raw, object_pairs_hook=pairs)
+    if doubled:
+        holder, name = doubled[0]
+        path = _path_to(holder, value, "")
+        raise Malformed(
+            f"the key {shown(name)} stands twice",
+            code="duplicate_key",
+            where=join(path or "", name),
+            hint="say every key once",
+        )
+    return value
+
+
+def _path_to(wanted: Any, value: Any, path: str) -> str | None:
+    if value is wanted:
+        return path
+    items: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, dict):
+        items = ((join(path, name), item) for name, item in value.items())
+    elif isinstance(value, list):
+        items = ((f"{path}[{place}]", item) for place, item in enumerate(value))
+    found = (_path_to(wanted, item, at) for at, item in items)
+    return next((path for path in found if path is not None), None)
+
+
+def join(path: str, name: str) -> str:
+    """A step down; a path may begin with a file's name: `bill.json#sections.scope`."""
+    name = name if len(name) <= _SHOWN else name[:_SHOWN] + "…"
+    return f"{path}.{name}" if path and not path.endswith("#") else path + name
+
+
+def shown(value: Any) -> str:
+    """A foreign value in a sentence: never longer than a line."""
+    said = json.dumps(value, ensure_ascii=False, default=str)
+    return said if len(said) <= _SHOWN else said[:_SHOWN] + "…"
+
+
+def breach(
+    rule: str,
+    code: str,
+    message: str,
+    where: str,
+    hint: str,
+    severity: Severity = Severity.ERROR,
+) -> Finding:
+    return Finding(
+        rule=rule, code=code, message=message, where=where or None, hint=hint, severity=severity
+    )
+
+
+class Field(msgspec.Struct, frozen=True):
+    """A key of an object: its name, the norm that asks for it, what it must hold."""
+
+    name: str
+    rule: str
+    check: Check
+    required: bool = True
+
+
+def fields(rule: str, *each: Field) -> Check:
+    """An object with exactly these keys."""
+    known = {one.name: one for one in each}
+
+    def check(value: Any, path: str) -> Iterator[Finding]:
+        if not isinstance(value, dict):
+            yield _wrong(rule, "an object", value, path)
+            return
+        for name in value:
+            if name not in known:
+                where, hint = join(path, name), f"known here: {', '.join(known)}"
+                yield breach(rule, "unknown_field", f"{shown(name)} is unknown here", where, hint)
+        for one in each:
+            if one.name in value:
+                yield from one.check(value[one.name], join(path, one.name))
+            elif one.required:
+                where = join(path, one.name)
+                hint = f'add "{one.name}"'
+                yield breach(one.rule, "missing_field", f"{one.name} is missing", where, hint)
+
+    return check
+
+
+def listed(rule: str, of: Check) -> Check:
+    def check(value: Any, path: str) -> Iterator[Finding]:
+        if not isinstance(value, list):
+            yield _wrong(rule, "a list", value, path)
+            return
+        for place, item in enumerate(value):
+            yield from of(item, f"{path}[{place}]")
+
+    return check
+
+
+def mapped(rule: str, of: Check, least: int = 0) -> Check:
+    """An object whose keys are free, with at least `least` of them."""
+
+    def check(value: Any, path: str) -> Iterator[Finding]:
+        if not isinstance(value, dict):
+            yield _wrong(rule, "an object", value, path)
+            return
+        if len(value) < least:
+            yield breach(rule, "empty", "at least one entry is needed", path, "add one")
+        for name, item in value.items():
+            yield from of(item, join(path, name))
+
+    return check
+
+
+def text(rule: str) -> Check:
+    """Text that may be empty."""
+
+    def check(value: Any, path: str) -> Iterator[Finding]:
+        if not isinstance(value, str):
+            yield _wrong(rule, "text", value, path)
+
+    return check
+
+
+def said(rule: str) -> Check:
+    """Text that says something."""
+
+    def check(value: Any, path: str) -> Iterator[Finding]:
+        if not isinstance(value, str):
+            yield _wrong(rule, "text", value, path)
+        elif not value.strip():
+            yield breach(rule, "blank_text", "the text is empty", path, "say something here")
+
+    return check
+
+
+def texts(rule: str) -> Check:
+    return listed(rule, text(rule))
+
+
+def whole(rule: str, low: int, high: int = MAX_NUMBER) -> Check:
+    """A whole number in its bounds; true, 3.0 and "3" are none."""
+    bounds = f"a whole number from {low} to {high}" if high != MAX_NUMBER else f"{low} or more"
+
+    def check(value: Any, path: str) -> Iterator[Finding]:
+        if type(value) is not int:
+            yield _wrong(rule, "a whole number", value, path)
+        elif not low <= value <= high:
+            why = f"{shown(value)} is out of range"
+            yield breach(rule, "out_of_range", why, path, f"use {bounds}")
+
+    return check
+
+
+def boolean(rule: str) -> Check:
+    def check(value: Any, path: str) -> Iterator[Finding]:
+        if type(value) is not bool:
+            yield _wrong(rule, "true or false", value, path)
+
+    return check
+
+
+def one_of(rule: str, words: type[StrEnum]) -> Check:
+    known = tuple(str(word) for word in words)
+
+    def check(value: Any, path: str) -> Iterator[Finding]:
+        if not isinstance(value, str) or value not in known:
+            why = f"{shown(value)} is not one of {', '.join(known)}"
+            yield breach(rule, "bad_value", why, path, f"use one of {', '.join(known)}")
+
+    return check
+
+
+def like(rule: str, pattern: re.Pattern[str], example: str) -> Check:
+    def check(value: Any, path: str) -> Iterator[Finding]:
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            why = f"{shown(value)} does not look like {example}"
+            yield breach(rule, "bad_form", why, path, f"write it like {example}")
+
+    return check
+
+
+def maybe(of: Check) -> Check:
+    """Null, or what `of` asks for."""
+
+    def check(value: Any, path: str) -> Iterator[Finding]:
+        if value is not None:
+            yield from of(value, path)
+
+    return check
+
+
+def _wrong(rule: str, wanted: str, value: Any, path: str) -> Finding:
+    message = f"{wanted} is needed, not {shown(value)}"
+    return breach(rule, "bad_type", message, path, f"write {wanted} here")

@@ -1,0 +1,108 @@
+"""`moot inbox` and `moot mail inbox`: what is new, shown once; or everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from moot.core.errors import NotFound
+from moot.surfaces.cli.answer import Answer, table
+from moot.surfaces.cli.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.flows.inbox import Box
+
+LIMIT = 1_000
+
+_AGENT = click.option("--agent", metavar="NAME", help="Whose inbox (default: yours).")
+_ALL = click.option("--all", "everything", is_flag=True, help="Also what you have seen.")
+_PEEK = click.option("--peek", is_flag=True, help="Look without marking anything as seen.")
+_LIMIT = click.option(
+    "--limit", default=100, show_default=True, type=click.IntRange(1, LIMIT), help="At most so many."
+)
+
+
+def _with_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
+    for option in (_LIMIT, _PEEK, _ALL, _AGENT):
+        function = option(function)
+    return function
+
+
+@command(None, "inbox", "inbox")
+@_with_options
+def inbox(shell: Shell, **values: Any) -> Answer:
+    """What is new for you; shown once, then it counts as seen.
+
+    Examples:
+      moot inbox
+      moot inbox --all --json
+    """
+    return _inbox(shell, **values)
+
+
+@command(None, "inbox", "mail.inbox")
+@_with_options
+def mail_inbox(shell: Shell, **values: Any) -> Answer:
+    """What is new for an agent. Reading another's inbox leaves it as it is.
+
+    Examples:
+      moot mail inbox --agent teal-crane
+    """
+    return _inbox(shell, **values)
+
+
+def _inbox(shell: Shell, agent: str | None, everything: bool, peek: bool, limit: int) -> Answer:
+    from moot.flows import inbox as boxes
+
+    name = agent or shell.actor(None)
+    space = shell.workspace
+    box = boxes.box_of(space, name)
+    if box is None:
+        raise NotFound("agent_not_found", f"no agent {name!r}", hint="`moot agent list`")
+    if everything:
+        with space.store.read() as view:
+            found = boxes.everything(view, box)
+        shown, more = found[-limit:], max(len(found) - limit, 0)
+    elif peek or not _own(shell, box):
+        with space.store.read() as view:
+            found = boxes.unread(view, box, space.engine.clock())
+        shown, more = found[:limit], max(len(found) - limit, 0)
+    else:
+        shown, more = boxes.take(space, box, limit)
+    messages = [slip.as_json() for slip in shown]
+    data = {"agent": name, "messages": messages, "more": more}
+    return Answer(data, lambda: _lines(data, everything))
+
+
+def _own(shell: Shell, box: Box) -> bool:
+    """Only an agent itself, or a terminal that plays its part and has its key, moves its cursor."""
+    if shell.acting is not None:
+        return shell.acting == box.name and shell.actor(None) == box.name
+    from moot.core.machine import KeyClass
+
+    agent = shell.workspace.engine.registry().agents[box.name]
+    if agent.kind is not KeyClass.AGENT:
+        return False
+    return shell.workspace.keys.find(box.name, agent.kid) is not None
+
+
+def _lines(data: dict[str, Any], everything: bool) -> Iterable[str]:
+    if not data["messages"]:
+        yield "no mail" if everything else "no new mail (`moot inbox --all` shows what there was)"
+        return
+    yield from table(
+        [_row(one) for one in data["messages"]], ("ID", "FROM", "SUBJECT", "STATE", "ANSWER")
+    )
+    if data["more"]:
+        which = "older ones" if everything else "more: `moot inbox` again"
+        yield f"and {data['more']} {which}"
+    yield "`moot mail show ID` reads one, `moot mail ack ID --status STATUS` answers it"
+
+
+def _row(one: dict[str, Any]) -> tuple[str, ...]:
+    owed = "owed" if one["ack_required"] and not one["status"] else one["status"] or "-"
+    sender = one["from"] if one["proved"] else f"{one['from']} (not proved)"
+    state = f"{one['state']}, sent again" if one["resent"] else one["state"]
+    return one["id"], sender, one["subject"], state, owed

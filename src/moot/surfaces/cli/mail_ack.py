@@ -1,0 +1,141 @@
+"""`moot mail ack`, `pending` and `tick`: giving answers, and going after those that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from moot.core.clock import to_text
+from moot.core.errors import Refused
+from moot.surfaces.cli.answer import Answer, remarks, table
+from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.shell import Shell, command, text_argument
+
+_AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
+
+
+@command(None, "ack", "mail.ack")
+@click.argument("message_id", metavar="ID")
+@_AGENT
+@click.option(
+    "--status",
+    required=True,
+    metavar="STATUS",
+    help="Received, Understood, 'Will Action' or Completed.",
+)
+@click.option("--notes", default="", metavar="TEXT", help="The answer, or anything else.")
+def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: str) -> Answer:
+    """Answer a message. Any status acknowledges it; Completed also closes a QUESTION, HANDOFF or
+    BLOCKED. A later answer takes the place of an earlier one.
+
+    Examples:
+      moot mail ack auth-cache:1 --status "Will Action"
+      moot mail ack auth-cache:1 --agent teal-crane --status Completed --notes "The in-process one"
+    """
+    from moot.flows import notices, post
+    from moot.mail import events as did
+    from moot.mail import views
+
+    space, name = shell.workspace, shell.actor(agent)
+    post.thread_of(space, message_id)
+    outcome = notices.acknowledge(space, name, message_id, status, text_argument(notes))
+    sent = next((one for one in outcome.recorded if isinstance(one.event, did.MessageSent)), None)
+    message = outcome.state.message(message_id)
+    data = {
+        "id": message_id,
+        "agent": name,
+        "ack": None if sent is None else sent.event.id,
+        "standing": None if message is None else views.standing(message, space.engine.clock()),
+        "findings": findings_json(outcome.findings),
+    }
+    said = f"{message_id}: {status} by {name}" if sent is not None else f"{message_id}: as before"
+    return Answer(data, lambda: [said, *_open_line(data), *remarks(outcome.findings)])
+
+
+def _open_line(data: dict[str, Any]) -> Iterable[str]:
+    standing = data["standing"]
+    if standing is not None and standing["open"]:
+        owing = [one["agent"] for one in standing["receivers"] if one["owes"]]
+        yield f"still open: waits for {', '.join(owing)}"
+
+
+@command(None, "pending", "mail.pending")
+@_AGENT
+def pending(shell: Shell, agent: str | None) -> Answer:
+    """What still waits for an answer: all of it, or what NAME sent or owes.
+
+    Examples:
+      moot mail pending
+      moot mail pending --agent teal-crane --json
+    """
+    from moot.flows import post
+    from moot.mail import views
+
+    space, who = shell.workspace, agent or shell.acting
+    now = space.engine.clock()
+    found = [one for _, state in post.open_threads(space) for one in views.pending(state, now, who)]
+    found.sort(key=lambda one: (one["by"] is None, one["by"] or "", one["sent_at"]))
+    return Answer({"pending": found}, lambda: _pending_lines(found))
+
+
+def _pending_lines(found: list[dict[str, Any]]) -> Iterable[str]:
+    if not found:
+        return ["nobody owes an answer"]
+    rows = [
+        (one["id"], one["from"], _owing(one), one["subject"], one["acknowledged"], _by(one))
+        for one in found
+    ]
+    return table(rows, ("ID", "FROM", "WAITS FOR", "SUBJECT", "ACKNOWLEDGED", "BY"))
+
+
+def _owing(one: dict[str, Any]) -> str:
+    return ", ".join(each["agent"] for each in one["receivers"] if each["owes"])
+
+
+def _by(one: dict[str, Any]) -> str:
+    if one["escalated_at"]:
+        return "with the operator"
+    again = ", sent again" if one["resent"] else ""
+    return f"{one['by'] or '-'}{' overdue' if one['overdue'] else ''}{again}"
+
+
+@command(None, "tick", "mail.tick")
+def tick(shell: Shell) -> Answer:
+    """Go after answers that are overdue: send once more to the missing, then tell the operator.
+
+    Examples:
+      moot mail tick
+    """
+    from moot.engine.keys import hand_of_system
+    from moot.flows import post
+
+    engine = shell.workspace.engine
+    if hand_of_system(engine.trust, engine.keys) is None:
+        raise Refused(
+            "key_missing",
+            "time limits are applied by the root key, which is not in this key folder",
+            hint="whoever ran `moot init` can do this; until then it stays due",
+        )
+    outcomes = [engine.tick(stream) for stream, _ in post.open_threads(shell.workspace)]
+    done = [one for outcome in outcomes if outcome is not None for one in outcome.recorded]
+    applied = [_applied(one) for one in done]
+    return Answer({"applied": applied}, lambda: _tick_lines(applied))
+
+
+def _applied(recorded: Any) -> dict[str, Any]:
+    from moot.mail.events import MessageResent
+
+    event = recorded.event
+    again = isinstance(event, MessageResent)
+    missing = [one.name for one in (event.to if again else event.missing)]
+    did = "resent" if again else "escalated"
+    return {"id": event.id, "did": did, "missing": missing, "at": to_text(recorded.at)}
+
+
+def _tick_lines(applied: list[dict[str, Any]]) -> Iterable[str]:
+    if not applied:
+        return ["nothing was overdue"]
+    said = {"resent": "sent again to", "escalated": "told the operator: no answer from"}
+    return [f"{one['id']}: {said[one['did']]} {', '.join(one['missing'])}" for one in applied]

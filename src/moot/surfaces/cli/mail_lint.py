@@ -1,0 +1,149 @@
+"""`moot mail lint` and `moot mail template`: messages as text; no workspace is needed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from moot.core.errors import Malformed, Unavailable
+from moot.mail.types import TYPES, MessageType
+from moot.surfaces.cli.answer import REFUSED, Answer, finding_line, paint, visible
+from moot.surfaces.cli.shell import MAX_TEXT, Shell, command
+
+if TYPE_CHECKING:
+    from moot.mail.fix import Fixed
+    from moot.mail.lint import Linted
+
+_STDIN = "-"
+
+
+@command(None, "template", "mail.template")
+@click.argument(
+    "kind", metavar="TYPE", type=click.Choice([one.value for one in MessageType], False)
+)
+def template(shell: Shell, kind: str) -> Answer:
+    """Print an empty message of a type, to be filled in.
+
+    TYPE is KICKOFF, DELTA, COMPILED, CRITIQUE, ACK, CLAIM, HANDOFF, BLOCKED, QUESTION or INFO.
+
+    Examples:
+      moot mail template QUESTION > question.md
+      moot mail template handoff --json
+    """
+    from moot.mail.templates import template as blank
+
+    del shell
+    spec = TYPES[MessageType(kind.upper())]
+    made = blank(spec.type)
+    data = {
+        "type": spec.type.value,
+        "purpose": spec.purpose,
+        "subject": made.subject,
+        "body": made.body,
+        "ack_required": spec.ack_required,
+    }
+    return Answer(data, lambda: [f"<!-- subject: {made.subject} -->", made.body.rstrip("\n")])
+
+
+@command(None, "lint", "mail.lint")
+@click.argument("file", metavar="FILE|-")
+@click.option("--subject", required=True, metavar="S", help="The subject, such as 'INFO: done'.")
+@click.option(
+    "--ack-required/--no-ack",
+    "ack",
+    default=None,
+    help="What the message will say about an ACK (default: as its type asks).",
+)
+@click.option("--fix", is_flag=True, help="Repair what needs no guessing; FILE is written anew.")
+def lint(shell: Shell, file: str, subject: str, ack: bool | None, fix: bool) -> Answer:
+    """Check a message: every rule, with the line and what to do.
+
+    Exit 1 if it has errors; warnings and notes leave it valid. With --fix the ack flag, the case
+    of headings and fixed words and missing optional headings are set right first; no sentence is
+    touched. If FILE is -, the repaired text is printed.
+
+    Examples:
+      moot mail lint question.md --subject "QUESTION: which cache?"
+      moot mail lint - --subject "HANDOFF: T-7 to teal-crane" --json < handoff.md
+      moot mail lint blocked.md --subject "blocked: T-7" --fix
+    """
+    from moot.mail.lint import lint as check
+
+    del shell
+    raw = _read(file)
+    fixed = _repair(file, raw, subject, ack) if fix else None
+    if fixed is None:
+        checked = check(subject, raw, ack)
+        repaired: dict[str, Any] = {}
+    else:
+        checked = check(fixed.subject, fixed.body, fixed.ack_required)
+        repaired = {"repairs": list(fixed.repairs), "subject": fixed.subject, "body": fixed.body}
+    data = _data(checked) | repaired
+    code = 0 if checked.valid else REFUSED
+    if fixed is not None and file == _STDIN:
+        return Answer(data, lambda: [fixed.body.removesuffix("\n")], code)
+    return Answer(data, lambda: _lines(file, checked, fixed), code)
+
+
+def _data(checked: Linted) -> dict[str, Any]:
+    import msgspec
+
+    return {
+        "valid": checked.valid,
+        "type": checked.type.value if checked.type else None,
+        "ack_required": checked.ack_required,
+        "findings": [msgspec.to_builtins(one) for one in checked.findings],
+    }
+
+
+def _lines(file: str, checked: Linted, fixed: Fixed | None) -> Iterable[str]:
+    for repair in fixed.repairs if fixed else ():
+        yield f"{paint('fixed', 'green')} {visible(repair)}"
+    if fixed and fixed.repairs:
+        yield f"  {paint('subject:', 'bold')} {visible(fixed.subject)}"
+    yield from map(finding_line, checked.findings)
+    kind = checked.type.value if checked.type else "no known type"
+    owed = "an ACK is owed" if checked.ack_required else "no ACK is owed"
+    verdict = paint("valid", "green") if checked.valid else paint("not valid", "red")
+    yield f"{visible(file)}: {verdict} ({kind}, {owed})"
+
+
+def _repair(file: str, raw: bytes, subject: str, ack: bool | None) -> Fixed | None:
+    """The message as repaired, written back; None if the text cannot be read at all."""
+    from moot.mail.fix import fix as repair
+
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return None
+    fixed = repair(subject, text, ack)
+    if file != _STDIN and fixed.body != text:
+        from moot.surfaces.cli.page import write_file
+
+        write_file(Path(file), fixed.body.encode())
+    return fixed
+
+
+def _read(file: str) -> bytes:
+    """The bytes as they are: what is wrong with them is for the rules to say."""
+    try:
+        if file == _STDIN:
+            data = sys.stdin.buffer.read(MAX_TEXT + 1)
+        else:
+            with Path(file).open("rb") as opened:
+                data = opened.read(MAX_TEXT + 1)
+    except OSError as error:
+        raise Unavailable(
+            "unreadable_file", f"{file}: {error.strerror or error}", hint="check the path"
+        ) from None
+    if len(data) > MAX_TEXT:
+        raise Malformed(
+            f"{file} is longer than {MAX_TEXT} bytes",
+            code="too_large",
+            hint="put the long part into a file and name it",
+        )
+    return data

@@ -1,0 +1,131 @@
+"""`moot mail show`, `search` and `thread`: reading what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from moot.surfaces.cli.answer import Answer, table, visible
+from moot.surfaces.cli.shell import Shell, command
+
+
+@command(None, "show", "mail.show")
+@click.argument("message_id", metavar="ID")
+def show(shell: Shell, message_id: str) -> Answer:
+    """One message with its whole text, and who has answered it how.
+
+    Examples:
+      moot mail show auth-cache:1
+      moot mail show auth-cache:1 --json
+    """
+    from moot.flows import post
+    from moot.mail import views
+
+    space = shell.workspace
+    with space.store.read() as view:
+        found = post.message_at(view, message_id)
+        answers = post.answers_to(view, message_id)
+    state = space.engine.state(found.stream).message(message_id)
+    data = {
+        "message": views.message(found, post.body_of(space, found)),
+        "answers": answers,
+        "standing": None if state is None else views.standing(state, space.engine.clock()),
+    }
+    return Answer(data, lambda: _message_lines(data))
+
+
+def _message_lines(data: dict[str, Any]) -> Iterable[str]:
+    said = data["message"]
+    proof = "" if said["proved"] else " (not proved: taken in from outside)"
+    yield f"id       {said['id']}"
+    yield f"from     {visible(said['from'])}{proof}"
+    yield f"to       {', '.join(map(visible, said['to']))}"
+    if said["cc"]:
+        yield f"cc       {', '.join(map(visible, said['cc']))}"
+    yield f"subject  {visible(said['subject'])}"
+    yield f"sent     {said['created_at']}"
+    for one in data["answers"]:
+        yield f"answer   {one['agent']}: {one['status']} ({one['at']}, {one['by']})"
+    missing = data["standing"]["missing"] if data["standing"] else []
+    if missing:
+        yield f"owed by  {', '.join(missing)}"
+    for flag in said.get("flags", ()):
+        yield f"{flag['severity']:8} {flag['rule']}: {visible(flag['message'])}"
+    yield ""
+    yield from map(visible, said["body"].splitlines())
+
+
+@command(None, "search", "mail.search")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+def search(shell: Shell, words: tuple[str, ...], limit: int) -> Answer:
+    """Messages whose subject or text holds all these words, best first.
+
+    Of a text beyond 16 KiB the beginning is searched.
+
+    Examples:
+      moot mail search cache session
+    """
+    from moot.flows import post
+    from moot.mail import views
+    from moot.mail.keys import MESSAGES
+
+    with shell.workspace.store.read() as view:
+        ids = view.search(MESSAGES, " ".join(words), limit)
+        found = [views.message(post.message_at(view, one)) for one in ids]
+    messages = [_short(one) for one in found]
+    return Answer({"messages": messages}, lambda: _list_lines(messages))
+
+
+@command(None, "thread", "mail.thread")
+@click.argument("thread_id", metavar="ID")
+def thread(shell: Shell, thread_id: str) -> Answer:
+    """A whole thread, in the order it was written.
+
+    Examples:
+      moot mail thread auth-cache
+      moot mail thread RS-20260218-cell-fate --json
+    """
+    from moot.flows import post
+    from moot.mail import views
+
+    space = shell.workspace
+    found = post.messages_of(space, thread_id)
+    messages = [_short(views.message(one)) for one in found]
+    state = space.engine.state(found[0].stream)
+    data = {
+        "thread": thread_id,
+        "title": state.title or None,
+        "version": state.compiled or None,
+        "messages": messages,
+        "pending": views.pending(state, space.engine.clock()),
+    }
+    return Answer(data, lambda: _thread_lines(data))
+
+
+def _thread_lines(data: dict[str, Any]) -> Iterable[str]:
+    if data["title"]:
+        yield visible(data["title"])
+    yield from _list_lines(data["messages"])
+    for one in data["pending"]:
+        owing = [each["agent"] for each in one["receivers"] if each["owes"]]
+        yield f"{one['id']} waits for {', '.join(owing)}"
+
+
+_SHORT = ("id", "thread", "from", "proved", "to", "cc", "subject", "type", "created_at", "size")
+
+
+def _short(message: dict[str, Any]) -> dict[str, Any]:
+    return {name: message[name] for name in _SHORT}
+
+
+def _list_lines(messages: list[dict[str, Any]]) -> Iterable[str]:
+    if not messages:
+        return ["nothing was found"]
+    rows = [
+        (one["id"], one["from"], ", ".join(one["to"]), one["subject"], one["created_at"])
+        for one in messages
+    ]
+    return table(rows, ("ID", "FROM", "TO", "SUBJECT", "SENT"))

@@ -1,0 +1,334 @@
+"""`moot trace ...`: a task from proposal to verified report, each step by whoever's part it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from moot.core.clock import SECOND
+from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.shell import Shell, command, text_argument
+from moot.surfaces.cli.trace_desk import Desk, new_trace
+from moot.surfaces.cli.trace_exec import execute
+from moot.surfaces.cli.trace_read import listed, observed, report, status
+from moot.surfaces.cli.trace_verify import audit, export, verify
+from moot.trace import commands as ask
+from moot.trace.model import Role
+
+RISKS = ("low", "medium", "high", "critical")
+_SUPERSEDES = click.option("--supersedes", metavar="ID", help="The one this replaces.")
+
+
+@click.group("trace", no_args_is_help=False)
+def trace() -> None:
+    """Work that can be proved: proposed, approved, run, claimed, verified."""
+
+
+for one in (execute, audit, export, verify, status, report, listed, observed):
+    trace.add_command(one)
+
+
+@command(trace, "new", "trace.new")
+@click.option("--task", required=True, metavar="TEXT", help="What is to be done.")
+@click.option("--planner", required=True, metavar="NAME", help="Who proposes.")
+@click.option("--executor", required=True, metavar="NAME", help="Who runs and claims.")
+@click.option("--critic", required=True, metavar="NAME", help="Who approves and objects.")
+@click.option("--auditor", required=True, metavar="NAME", help="Who verifies.")
+@click.option(
+    "--policy",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Rules for this trace as JSON (default: the safer ones).",
+)
+@click.option("--follows", metavar="TRACE", help="An earlier trace that this one takes up again.")
+def new(shell: Shell, task: str, policy: Path | None, follows: str | None, **agents: str) -> Answer:
+    """Begin a trace: a task, and four agents for its four parts.
+
+    Examples:
+      moot trace new --task "Is the parser correct?" --planner amber-otter --executor teal-crane \\
+        --critic coral-finch --auditor slate-heron
+      moot trace new --task @task.md --policy strict.json --planner a-one --executor b-two \\
+        --critic c-three --auditor d-four
+    """
+    roles = {Role(name): agents[name] for name in (str(role) for role in Role)}
+    return new_trace(shell, text_argument(task), roles, policy, follows)
+
+
+@command(trace, "propose", "trace.propose")
+@click.argument("trace_id", metavar="TRACE")
+@click.option("--objective", required=True, metavar="TEXT", help="What it would achieve.")
+@click.option("--tool", "tools", multiple=True, required=True, metavar="NAME", help="It needs.")
+@click.option("--assume", "assumptions", multiple=True, metavar="TEXT", help="It rests on.")
+@click.option("--expect", "evidence", multiple=True, metavar="TEXT", help="It would leave.")
+@click.option("--fallback-for", metavar="INTENT", help="The failed intent this makes up for.")
+@_SUPERSEDES
+def propose(
+    shell: Shell,
+    trace_id: str,
+    objective: str,
+    tools: tuple[str, ...],
+    assumptions: tuple[str, ...],
+    evidence: tuple[str, ...],
+    fallback_for: str | None,
+    supersedes: str | None,
+) -> Answer:
+    """Propose how to do the task (the planner).
+
+    Examples:
+      moot trace propose t1 --objective "Run the tests" --tool pytest --expect "a test report"
+      moot trace propose t1 --objective "Run them in a container" --tool docker --supersedes p1
+    """
+    desk = Desk(shell, trace_id)
+    asked = ask.CreateProposal(
+        objective=text_argument(objective),
+        required_tools=tools,
+        assumptions=tuple(map(text_argument, assumptions)),
+        expected_evidence=tuple(map(text_argument, evidence)),
+        supersedes=supersedes,
+        fallback_for=fallback_for,
+    )
+    outcome = desk.ask(Role.PLANNER, asked)
+    made = outcome.recorded[-1].event.proposal_id
+    return desk.answer(outcome, {"proposal": made}, f"{made} waits for the critic's review")
+
+
+@command(trace, "review", "trace.review")
+@click.argument("trace_id", metavar="TRACE")
+@click.argument("proposal")
+@click.option(
+    "--verdict",
+    required=True,
+    type=click.Choice(["approved", "conditional", "rejected", "blocked"]),
+    help="conditional: each intent under it needs your approval too; blocked: until revised.",
+)
+@click.option("--rationale", required=True, metavar="TEXT", help="Why.")
+@click.option("--condition", "conditions", multiple=True, metavar="TEXT", help="To be met.")
+@click.option("--risk-assessment", default="", metavar="TEXT", help="What could go wrong.")
+def review(
+    shell: Shell,
+    trace_id: str,
+    proposal: str,
+    verdict: str,
+    rationale: str,
+    conditions: tuple[str, ...],
+    risk_assessment: str,
+) -> Answer:
+    """Judge a proposal (the critic).
+
+    Examples:
+      moot trace review t1 p1 --verdict approved --rationale "reads only"
+      moot trace review t1 p1 --verdict conditional --rationale "on a copy" --condition "a copy"
+    """
+    desk = Desk(shell, trace_id)
+    asked = ask.ReviewProposal(
+        proposal_id=proposal,
+        status=verdict,
+        rationale=text_argument(rationale),
+        risk_assessment=text_argument(risk_assessment),
+        conditions=tuple(map(text_argument, conditions)),
+    )
+    outcome = desk.ask(Role.CRITIC, asked)
+    data = {"proposal": proposal, "verdict": verdict}
+    return desk.answer(outcome, data, f"{proposal} is {verdict}")
+
+
+@command(
+    trace,
+    "intend",
+    "trace.intend",
+    context_settings={"allow_interspersed_args": True},
+)
+@click.argument("trace_id", metavar="TRACE")
+@click.argument("proposal")
+@click.option("--tool", required=True, metavar="NAME", help="What is used.")
+@click.option("--risk", required=True, type=click.Choice(RISKS), help="How much harm it can do.")
+@click.option("--why", required=True, metavar="TEXT", help="Why it is needed.")
+@click.option("--writes", multiple=True, metavar="SCOPE", help="Files or folders it will change.")
+@click.option("--cwd", default=".", metavar="DIR", help="Where it runs, from the project's root.")
+@click.option("--env", multiple=True, metavar="NAME", help="A variable it may see.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds.")
+@click.option("--retry-of", metavar="INTENT", help="The failed intent this tries again.")
+@_SUPERSEDES
+@click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
+def intend(
+    shell: Shell,
+    trace_id: str,
+    proposal: str,
+    tool: str,
+    risk: str,
+    why: str,
+    writes: tuple[str, ...],
+    cwd: str,
+    env: tuple[str, ...],
+    timeout: float | None,
+    retry_of: str | None,
+    supersedes: str | None,
+    words: tuple[str, ...],
+) -> Answer:
+    """Say exactly what you are going to run, and why (the executor). Nothing runs yet.
+
+    There is no shell: the words after `--` are the program and its arguments. A class of risk
+    below the policy's own is raised to it; high and above need the critic's approval.
+
+    Examples:
+      moot trace intend t1 p1 --tool pytest --risk low --why "see them pass" -- pytest -q
+      moot trace intend t1 p1 --tool make --risk medium --why "the page" --writes docs -- make docs
+    """
+    desk = Desk(shell, trace_id)
+    asked = ask.SignIntent(
+        proposal_id=proposal,
+        tool=tool,
+        command=words,
+        risk=risk,
+        justification=text_argument(why),
+        cwd=cwd,
+        env=env,
+        timeout_ms=None if timeout is None else max(1, round(timeout * SECOND)),
+        writes=writes,
+        supersedes=supersedes,
+        retry_of=retry_of,
+    )
+    outcome = desk.ask(Role.EXECUTOR, asked)
+    made = outcome.recorded[-1].event
+    data: dict[str, Any] = {"intent": made.intent_id, "risk": str(made.risk_class)}
+    data |= {"input_hash": made.input_hash, "needs_approval": [str(why) for why in made.needs]}
+    next_step = (
+        f"needs the critic's approval ({', '.join(made.needs)})"
+        if made.needs
+        else f"`moot trace exec {desk.name} {made.intent_id}` runs it"
+    )
+    return desk.answer(outcome, data, f"{made.intent_id}, risk {made.risk_class}: {next_step}")
+
+
+@command(trace, "review-intent", "trace.review_intent")
+@click.argument("trace_id", metavar="TRACE")
+@click.argument("intent")
+@click.option("--verdict", required=True, type=click.Choice(["approved", "blocked"]))
+@click.option("--rationale", required=True, metavar="TEXT", help="Why.")
+def review_intent(shell: Shell, trace_id: str, intent: str, verdict: str, rationale: str) -> Answer:
+    """Approve an intent, or block it (the critic). A blocked one is never run.
+
+    Examples:
+      moot trace review-intent t1 i1 --verdict approved --rationale "the command is as proposed"
+    """
+    desk = Desk(shell, trace_id)
+    asked = ask.ReviewIntent(intent_id=intent, status=verdict, rationale=text_argument(rationale))
+    outcome = desk.ask(Role.CRITIC, asked)
+    return desk.answer(outcome, {"intent": intent, "verdict": verdict}, f"{intent} is {verdict}")
+
+
+@command(trace, "claim", "trace.claim")
+@click.argument("trace_id", metavar="TRACE")
+@click.option("--text", required=True, metavar="TEXT", help="What you claim.")
+@click.option("--confidence", required=True, metavar="C", help="How sure, from 0 to 1.")
+@click.option(
+    "--evidence",
+    multiple=True,
+    required=True,
+    metavar="WHAT",
+    help="What it rests on: an output such as x1/stdout, or a file's SHA256.",
+)
+@click.option("--run", "runs", multiple=True, metavar="EXECUTION", help="A run it is about.")
+@_SUPERSEDES
+def claim(
+    shell: Shell,
+    trace_id: str,
+    text: str,
+    confidence: str,
+    evidence: tuple[str, ...],
+    runs: tuple[str, ...],
+    supersedes: str | None,
+) -> Answer:
+    """Claim something that a finished run shows (the executor).
+
+    Examples:
+      moot trace claim t1 --text "All tests pass" --confidence 0.9 --evidence x1/stdout
+      moot trace claim t1 --text "All but one" --confidence 0.9 --evidence 3f786850 --supersedes c1
+    """
+    desk = Desk(shell, trace_id)
+    asked = ask.IssueClaim(
+        text=text_argument(text),
+        confidence=confidence,
+        evidence=desk.cited(evidence),
+        execution_ids=desk.runs(runs, evidence),
+        supersedes=supersedes,
+    )
+    outcome = desk.ask(Role.EXECUTOR, asked)
+    made = outcome.recorded[-1].event
+    data = {"claim": made.claim_id, "evidence": list(made.evidence)}
+    data["artifact_missing"] = list(made.artifact_missing)
+    return desk.answer(outcome, data, f"{made.claim_id} stands on record")
+
+
+@command(trace, "withdraw", "trace.withdraw")
+@click.argument("trace_id", metavar="TRACE")
+@click.argument("claim_id", metavar="CLAIM")
+@click.option("--reason", default="", metavar="TEXT", help="Why.")
+def withdraw(shell: Shell, trace_id: str, claim_id: str, reason: str) -> Answer:
+    """Take back a claim of yours (the executor). It stays on record as withdrawn.
+
+    Examples:
+      moot trace withdraw t1 c1 --reason "the test was wrong"
+    """
+    desk = Desk(shell, trace_id)
+    asked = ask.WithdrawClaim(claim_id=claim_id, reason=text_argument(reason))
+    outcome = desk.ask(Role.EXECUTOR, asked)
+    return desk.answer(outcome, {"claim": claim_id}, f"{claim_id} is withdrawn")
+
+
+@command(trace, "challenge", "trace.challenge")
+@click.argument("trace_id", metavar="TRACE")
+@click.argument("claim_id", metavar="CLAIM")
+@click.option("--reason", required=True, metavar="TEXT", help="What is weak, or contradicts it.")
+@click.option("--evidence", multiple=True, metavar="WHAT", help="What the objection rests on.")
+def challenge(
+    shell: Shell, trace_id: str, claim_id: str, reason: str, evidence: tuple[str, ...]
+) -> Answer:
+    """Object to a claim (the critic). It must be replaced or withdrawn before the end.
+
+    Examples:
+      moot trace challenge t1 c1 --reason "two tests were skipped"
+    """
+    desk = Desk(shell, trace_id)
+    asked = ask.ChallengeClaim(
+        claim_id=claim_id, reason=text_argument(reason), evidence=desk.cited(evidence)
+    )
+    outcome = desk.ask(Role.CRITIC, asked)
+    said = f"{claim_id} is challenged: it must be replaced or withdrawn before the end"
+    return desk.answer(outcome, {"claim": claim_id}, said)
+
+
+@command(trace, "finalize", "trace.finalize")
+@click.argument("trace_id", metavar="TRACE")
+@click.option("--statement", required=True, metavar="TEXT", help="What came of it.")
+def finalize(shell: Shell, trace_id: str, statement: str) -> Answer:
+    """Sign the final statement with every claim that stands (the executor).
+
+    Refused while a claim is challenged or a run has not ended. Only the audit follows.
+
+    Examples:
+      moot trace finalize t1 --statement "The parser is correct for all inputs tested"
+    """
+    desk = Desk(shell, trace_id)
+    asked = ask.SignFinalStatement(statement=text_argument(statement))
+    outcome = desk.ask(Role.EXECUTOR, asked)
+    bundle = [one.claim_id for one in outcome.recorded[-1].event.claims]
+    said = f"{desk.name} is closed with {', '.join(bundle)}: `moot trace audit {desk.name}`"
+    return desk.answer(outcome, {"claims": bundle}, said)
+
+
+@command(trace, "abort", "trace.abort")
+@click.argument("trace_id", metavar="TRACE")
+@click.option("--reason", required=True, metavar="TEXT", help="Why; kept on record.")
+def abort(shell: Shell, trace_id: str, reason: str) -> Answer:
+    """Stop a trace for good. For people, not for its four agents.
+
+    Examples:
+      moot trace abort t1 --reason "the task has changed"
+      moot --as operator trace abort t1 --reason "the task has changed"
+    """
+    desk = Desk(shell, trace_id)
+    outcome = desk.command(ask.AbortTrace(reason=text_argument(reason)))
+    return desk.answer(outcome, {"trace": desk.name}, f"{desk.name} is aborted")

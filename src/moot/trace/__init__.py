@@ -1,0 +1,1 @@
+"""Trace, after the Agent Protocol: what was done, by whom, with what proof."""

@@ -1,0 +1,45 @@
+"""What exactly is run, in one form: the same input gives the same bytes and the same hash.
+
+The input of a run is the canonical JSON of the tool, the argument list, the folder, the names of
+variables and the time limit. The values of variables are not part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from moot.core.canonical import canonical
+from moot.core.errors import Malformed
+
+MEDIA_TYPE = "application/vnd.moot.tool-input+json"
+
+
+def input_bytes(
+    tool: str, command: tuple[str, ...], cwd: str, env: tuple[str, ...], timeout_ms: int
+) -> bytes:
+    """The normalised input; Malformed if a text cannot be written at all."""
+    return canonical(
+        {
+            "command": list(command),
+            "cwd": cwd,
+            "env": sorted(set(env)),
+            "timeout_ms": timeout_ms,
+            "tool": tool,
+        }
+    )
+
+
+def hash_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def normalised_hash(document: bytes | str) -> str:
+    """The hash of a JSON input however it was laid out; Malformed if it is no such thing."""
+    try:
+        value: Any = msgspec.json.decode(document)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Malformed(f"not JSON: {error}", code="not_json") from None
+    return hash_of(canonical(value))

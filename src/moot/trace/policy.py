@@ -1,0 +1,216 @@
+"""What a trace allows, fixed when it begins: risks of tools, bounds, who must agree, secrets.
+
+A policy is data inside the first event, so it is signed, hashed and never changes. `parse` reads
+one from JSON and raises only `Malformed`.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.canonical import check_profile
+from moot.core.errors import Malformed
+
+MAX_BYTES: Final = 16_384
+MAX_TOOLS, MAX_PATTERNS, MAX_NAMES = 200, 64, 200
+MAX_PATTERN, MAX_NAME = 300, 200
+MAX_ATTEMPTS, MAX_EVIDENCE = 100, 100
+SECOND_MS: Final = 1_000
+DAY_MS: Final = 24 * 60 * 60 * SECOND_MS
+MAX_OUTPUT: Final = 1 << 30
+_NAMED: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}\Z")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
+
+
+class Risk(StrEnum):
+    """How much harm a tool can do; the order is that of the words here."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+
+class OnForged(StrEnum):
+    """What a forged signature in a participant's name does: end the trace, or only be refused."""
+
+    FAIL = "fail"
+    REJECT = "reject"
+
+
+class ToolRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How risky a tool is, and which commands (their first words) it is; none: its own name."""
+
+    tool: str
+    risk: Risk
+    commands: tuple[tuple[str, ...], ...] = ()
+
+
+class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind of secret and the expression that finds it."""
+
+    name: str
+    expression: str
+
+
+# Programs that reach far, or run something else: their name does not say what will happen.
+_FAR: Final = {
+    Risk.HIGH: (
+        *("bash", "cmd", "curl", "docker", "env", "fish", "git push", "nohup", "npm publish"),
+        *("podman", "powershell", "pwsh", "rm", "rsync", "scp", "sh", "ssh", "timeout", "wget"),
+        *("xargs", "zsh"),
+    ),
+    Risk.CRITICAL: ("dd", "doas", "kubectl", "mkfs", "shutdown", "su", "sudo", "terraform"),
+}
+TOOLS: Final = tuple(
+    ToolRule(tool=name, risk=risk) for risk, names in _FAR.items() for name in names
+)
+# Each is read once from left to right: none can run away on a long text.
+SECRETS: Final = (
+    Pattern(
+        "private-key",
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}KEY-----)?",
+    ),
+    Pattern("aws-key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    Pattern("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})"),
+    Pattern("slack-token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,250}"),
+    Pattern("model-key", r"\bsk-[A-Za-z0-9_-]{20,250}"),
+    Pattern("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
+    Pattern("jwt", r"\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,1000}"),
+    Pattern("bearer", r"(?i)\bbearer[ \t]{1,8}[A-Za-z0-9._~+/-]{16,2000}=*"),
+    Pattern("url-password", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:[^\s/@]{3,200}@"),
+    Pattern(
+        "flag",
+        r"(?i)(?<!\S)--?[a-z-]{0,20}(?:password|passwd|secret|token|api-?key)[ =]"
+        r"[^\s-][^\s]{5,300}",
+    ),
+    Pattern(
+        "assignment",
+        r"(?i)\b[\w-]{0,40}(?:password|passwd|secret|token|api[_-]?key)[\w-]{0,20}"
+        r"[\"']?[ \t]{0,4}[=:][ \t]{0,4}[\"']?[^\s\"']{6,500}",
+    ),
+)
+ENVIRONMENT: Final = (
+    *("HOME", "LANG", "LC_ALL", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
+    *("APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE"),
+)
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The rules of one trace. Every default is the safer one that still lets work go on.
+
+    `default_risk` is that of a tool which `tools` does not name. `distinct_roles` asks for four
+    different agents; even without it the executor judges nothing of its own. `environment` are the
+    variables a command may see without being named in its intent.
+    """
+
+    approval_required_from: Risk = Risk.HIGH
+    default_risk: Risk = Risk.LOW
+    tools: tuple[ToolRule, ...] = TOOLS
+    max_attempts: int = 3
+    min_evidence: int = 1
+    allow_fallback: bool = True
+    on_invalid_signature: OnForged = OnForged.FAIL
+    distinct_roles: bool = True
+    require_reservation: bool = False
+    default_timeout_ms: int = 600 * SECOND_MS
+    max_timeout_ms: int = 3_600 * SECOND_MS
+    max_output_bytes: int = 8 << 20
+    environment: tuple[str, ...] = ENVIRONMENT
+    secrets: tuple[Pattern, ...] = SECRETS
+
+
+DEFAULT: Final = Policy()
+
+
+def parse(data: bytes | str) -> Policy:
+    """A policy from its JSON; keys that are left out take their defaults."""
+    if len(data) > MAX_BYTES:
+        raise Malformed(f"larger than {MAX_BYTES} bytes", code="too_large")
+    try:
+        policy = msgspec.json.decode(data, type=Policy)
+    except msgspec.ValidationError as error:
+        raise _bad(str(error)) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Malformed(f"not JSON: {error}", code="not_json") from None
+    for problem in problems(policy):
+        raise _bad(problem)
+    return policy
+
+
+def problems(policy: Policy) -> tuple[str, ...]:
+    """What makes a policy unusable, in the order of its fields."""
+    return (
+        *_tools(policy.tools),
+        *_within("max_attempts", policy.max_attempts, 1, MAX_ATTEMPTS),
+        *_within("min_evidence", policy.min_evidence, 1, MAX_EVIDENCE),
+        *_within("max_timeout_ms", policy.max_timeout_ms, SECOND_MS, DAY_MS),
+        *_within("default_timeout_ms", policy.default_timeout_ms, 1, policy.max_timeout_ms),
+        *_within("max_output_bytes", policy.max_output_bytes, 1_024, MAX_OUTPUT),
+        *_environment(policy.environment),
+        *_secrets(policy.secrets),
+    )
+
+
+def as_document(policy: Policy) -> dict[str, Any]:
+    document: dict[str, Any] = msgspec.to_builtins(policy)
+    return document
+
+
+def _within(name: str, value: int, least: int, most: int) -> tuple[str, ...]:
+    return () if least <= value <= most else (f"{name}: {value} is not within {least} to {most}",)
+
+
+def _tools(tools: tuple[ToolRule, ...]) -> list[str]:
+    if len(tools) > MAX_TOOLS:
+        return [f"tools: more than {MAX_TOOLS}"]
+    names = [rule.tool for rule in tools]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    found = [f"tools: {name!r} is named twice" for name in twice]
+    found += [f"tools: {name[:40]!r} is no name" for name in names if not _word(name)]
+    words = [word for rule in tools for first in rule.commands for word in (first or ("",))]
+    return found + [f"tools: {word[:40]!r} is no command" for word in words if not _word(word)]
+
+
+def _word(text: str) -> bool:
+    return 0 < len(text) <= MAX_NAME and text.isprintable() and bool(text.strip())
+
+
+def _environment(names: tuple[str, ...]) -> list[str]:
+    if len(names) > MAX_NAMES:
+        return [f"environment: more than {MAX_NAMES} names"]
+    bad = (name for name in names if not _VARIABLE.match(name))
+    return [f"environment: {name[:40]!r} is no name of a variable" for name in bad]
+
+
+def _secrets(patterns: tuple[Pattern, ...]) -> list[str]:
+    if len(patterns) > MAX_PATTERNS:
+        return [f"secrets: more than {MAX_PATTERNS} patterns"]
+    return [problem for one in patterns for problem in _pattern(one)]
+
+
+def _pattern(one: Pattern) -> list[str]:
+    if not _NAMED.match(one.name):
+        return [f"secrets: {one.name[:40]!r} is no name"]
+    if not 0 < len(one.expression) <= MAX_PATTERN:
+        return [f"secrets.{one.name}: 1 to {MAX_PATTERN} characters"]
+    try:
+        check_profile(one.expression)
+        compiled = re.compile(one.expression)
+    except (re.error, OverflowError, RecursionError, Malformed) as error:
+        return [f"secrets.{one.name}: {error}"]
+    return [f"secrets.{one.name}: finds the empty text"] if compiled.search("") else []
+
+
+def _bad(problem: str) -> Malformed:
+    where, _, rest = problem.partition(": ")
+    return Malformed(
+        rest or problem,
+        code="bad_policy",
+        where=where if rest else "",
+        hint="docs/trace.md lists every key of a policy with its default",
+    )

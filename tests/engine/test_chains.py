@@ -1,0 +1,81 @@
+"""One act that two protocols record: both or neither, the second made from the first."""
+
+from __future__ import annotations
+
+import pytest
+
+from moot.core.errors import Refused
+from moot.engine.job import Job, Outcome
+from moot.example.commands import Ask, Finish, Withdraw
+from moot.testing import World
+
+FIRST, SECOND = "example/first", "example/second"
+OTTER, CRANE = "amber-otter", "teal-crane"
+
+
+@pytest.fixture
+def world() -> World:
+    made = World()
+    made.agent(OTTER)
+    made.agent(CRANE)
+    return made
+
+
+def count(world: World) -> int:
+    with world.store.read() as view:
+        return view.counts()[1]
+
+
+def ask(title: str) -> Ask:
+    return Ask(title=title, of=CRANE)
+
+
+def test_the_second_is_made_from_what_the_first_recorded(world: World) -> None:
+    def then(done: Outcome) -> Job:
+        (first,) = done.recorded
+        return Job(SECOND, ask(f"after {first.event.id}"), OTTER, cause=first.hash.hex())
+
+    one, two = world.engine.execute_chain(Job(FIRST, ask("x"), OTTER), then)
+    assert two.recorded[0].event.title == "after e1"
+    assert two.recorded[0].cause == one.recorded[0].hash.hex()
+    assert world.engine.state(FIRST).asked == world.engine.state(SECOND).asked == 1
+
+
+def test_if_one_is_refused_none_is_recorded(world: World) -> None:
+    before = count(world)
+    with pytest.raises(Refused) as refused:
+        world.engine.execute_chain(
+            Job(FIRST, ask("x"), OTTER), lambda _: Job(SECOND, Finish(id="e9"), CRANE)
+        )
+    assert refused.value.code == "errand_not_open"
+    assert count(world) == before
+    assert world.engine.state(FIRST).asked == 0
+
+
+def test_a_chain_under_a_key_is_done_once(world: World) -> None:
+    for _ in range(2):
+        world.engine.execute_chain(
+            Job(FIRST, ask("x"), OTTER, key="k1"),
+            lambda _: Job(SECOND, ask("y"), OTTER, key="k1"),
+        )
+    assert (world.engine.state(FIRST).asked, world.engine.state(SECOND).asked) == (1, 1)
+
+
+def test_only_the_first_may_need_a_proved_history(world: World) -> None:
+    world.engine.execute(FIRST, ask("x"), OTTER)
+    before = count(world)
+    with pytest.raises(TypeError, match="must come first"):
+        world.engine.execute_chain(
+            Job(SECOND, ask("y"), OTTER), lambda _: Job(FIRST, Withdraw(id="e1"), OTTER)
+        )
+    assert count(world) == before
+    done = world.engine.execute_chain(
+        Job(FIRST, Withdraw(id="e1"), OTTER), lambda _: Job(SECOND, ask("y"), OTTER)
+    )
+    assert [len(outcome.recorded) for outcome in done] == [1, 1]
+
+
+def test_what_is_shown_and_how_far_one_got_are_one_step(world: World) -> None:
+    shown = world.engine.deliver(OTTER, lambda view: (view.cursor(OTTER, "box"), {"box": 7}))
+    again = world.engine.deliver(OTTER, lambda view: (view.cursor(OTTER, "box"), {}))
+    assert (shown, again) == (0, 7)

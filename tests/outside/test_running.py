@@ -1,0 +1,241 @@
+"""A command is really run: bounded in time and output, with nothing of ours, and nothing left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from moot.outside.running import (
+    NotRun,
+    Order,
+    alive,
+    environment,
+    kill_left,
+    mark_of,
+    run,
+)
+
+PYTHON = sys.executable
+
+
+def order(folder: Path, *words: str, **settings: object) -> Order:
+    usual = {"env": {"PATH": os.environ["PATH"]}, "seconds": 30.0, "most_bytes": 1_000_000}
+    return Order(words=words, folder=folder, **{**usual, **settings})  # type: ignore[arg-type]
+
+
+def python(folder: Path, code: str, **settings: object) -> Order:
+    return order(folder, PYTHON, "-c", textwrap.dedent(code), **settings)
+
+
+def gone(pid: int) -> bool:
+    """Not there any more, or only waiting to be buried by its parent."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text("utf-8")
+    except OSError:
+        return True
+    return text.rpartition(")")[2].split()[0] in ("Z", "X")
+
+
+def wait_until(true: object, seconds: float = 10.0) -> bool:
+    assert callable(true)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.requirement("TRC-034")
+def test_a_command_runs_in_its_folder_and_its_outputs_are_kept_apart(tmp_path: Path) -> None:
+    done = run(
+        python(tmp_path, "import os, sys; print(os.getcwd()); print('oh', file=sys.stderr)")
+    )
+    assert (done.exit_status, done.signal) == (0, None)
+    assert done.stdout.kept.decode().strip() == str(tmp_path)
+    assert done.stderr.kept == b"oh\n"
+    assert not done.stdout.truncated
+    assert not any((done.timed_out, done.left_running, done.interrupted))
+
+
+def test_there_is_no_shell(tmp_path: Path) -> None:
+    done = run(order(tmp_path, "echo", "$HOME; touch x", "`touch y`", "*"))
+    assert done.stdout.kept == b"$HOME; touch x `touch y` *\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("status", [0, 1, 3, 127, 255])
+def test_the_exit_status_is_told(tmp_path: Path, status: int) -> None:
+    assert run(python(tmp_path, f"raise SystemExit({status})")).exit_status == status
+
+
+def test_a_signal_is_told_apart_from_a_status(tmp_path: Path) -> None:
+    done = run(python(tmp_path, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"))
+    assert (done.exit_status, done.signal) == (None, signal.SIGSEGV)
+
+
+def test_standard_input_is_closed_or_given(tmp_path: Path) -> None:
+    reads = "import sys; print(repr(sys.stdin.read()))"
+    assert run(python(tmp_path, reads)).stdout.kept == b"''\n"
+    assert run(python(tmp_path, reads, given=b"hello")).stdout.kept == b"'hello'\n"
+    unread = python(tmp_path, "pass", given=b"x" * 5_000_000)
+    assert run(unread).exit_status == 0
+
+
+def test_nothing_of_ours_is_inherited(tmp_path: Path) -> None:
+    """No environment but the given one, no open file, another session."""
+    held = os.open(tmp_path / "held", os.O_CREAT | os.O_RDWR)
+    os.set_inheritable(held, True)
+    try:
+        code = """
+            import os
+            print(sorted(os.environ))
+            print(os.path.exists(f'/proc/self/fd/%d'), os.getsid(0) == os.getpid())
+        """
+        done = run(python(tmp_path, code % held, env={"ONLY": "this", "LC_ALL": "C.UTF-8"}))
+    finally:
+        os.close(held)
+    names, rest = done.stdout.kept.decode().splitlines()
+    assert names == "['LC_ALL', 'ONLY']"
+    assert rest == "False True"
+
+
+def test_the_environment_is_an_allow_list() -> None:
+    everything = {
+        "PATH": "/bin",
+        "AWS_SECRET_ACCESS_KEY": "s",
+        "MOOT_PASSPHRASE_FILE": "p",
+        "MOOT_KEYS": "k",
+        "CI": "1",
+    }
+    assert environment(everything, ()) == {}
+    assert environment(everything, ("PATH", "ABSENT")) == {"PATH": "/bin"}
+    assert environment(everything, everything) == {
+        name: value for name, value in everything.items() if name != "MOOT_PASSPHRASE_FILE"
+    }
+
+
+def test_too_much_output_is_cut_counted_and_told(tmp_path: Path) -> None:
+    done = run(python(tmp_path, "print('x' * 300_000)", most_bytes=1000))
+    assert done.exit_status == 0
+    assert done.stdout.kept == b"x" * 1000
+    assert done.stdout.size == 300_001
+    assert done.stdout.truncated
+    assert not done.stderr.truncated
+
+
+def test_output_of_exactly_the_limit_is_whole(tmp_path: Path) -> None:
+    done = run(python(tmp_path, "print('x' * 999)", most_bytes=1000))
+    assert len(done.stdout.kept) == 1000
+    assert not done.stdout.truncated
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("no-such-program-here",), "no-such-program-here: not found"),
+        (("./plain",), "./plain: Permission denied"),
+        (("echo", "a\0b"), "echo: embedded null byte"),
+    ],
+)
+def test_what_cannot_be_started_says_why(
+    tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "plain").write_text("no program", encoding="utf-8")
+    with pytest.raises(NotRun, match=message):
+        run(order(tmp_path, *words))
+
+
+def test_a_folder_that_is_gone_says_so(tmp_path: Path) -> None:
+    with pytest.raises(NotRun, match="gone: not found"):
+        run(order(tmp_path / "gone", "echo"))
+
+
+SPAWNS = """
+    import subprocess, sys, time
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    print(child.pid, flush=True)
+"""
+
+
+def test_a_command_out_of_time_is_killed_with_its_whole_group(tmp_path: Path) -> None:
+    done = run(python(tmp_path, SPAWNS + "    time.sleep(600)", seconds=0.5))
+    assert done.timed_out
+    assert done.signal == signal.SIGTERM
+    assert wait_until(lambda: gone(int(done.stdout.kept)))
+
+
+def test_one_that_ignores_the_asking_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.outside.running.GRACE_SECONDS", 0.1)
+    code = """
+        import signal, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(600)
+    """
+    done = run(python(tmp_path, code, seconds=0.5))
+    assert (done.timed_out, done.signal) == (True, signal.SIGKILL)
+
+
+def test_what_a_command_leaves_running_is_killed_and_told(tmp_path: Path) -> None:
+    done = run(python(tmp_path, SPAWNS))
+    assert done.exit_status == 0
+    assert done.left_running
+    assert wait_until(lambda: gone(int(done.stdout.kept)))
+
+
+def test_one_that_left_the_group_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.outside.running.LINGER_SECONDS", 0.05)
+    code = SPAWNS.replace("600)\"]", '600)"], start_new_session=True')
+    done = run(python(tmp_path, code))
+    assert done.exit_status == 0
+    assert done.left_running
+    os.kill(int(done.stdout.kept), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_our_own_interruption_kills_the_command_and_is_told(tmp_path: Path, number: int) -> None:
+    script = """
+        import sys
+        from pathlib import Path
+        from moot.outside.running import Order, run
+        code = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+        words = (sys.executable, "-c", code)
+        started = lambda pid: print(pid, flush=True)
+        done = run(Order(words, Path("."), {}, 600, 1000), started)
+        print(done.interrupted, done.signal, flush=True)
+    """
+    ours = subprocess.Popen(
+        [PYTHON, "-c", textwrap.dedent(script)],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert ours.stdout is not None
+    pid = int(ours.stdout.readline())
+    ours.send_signal(number)
+    said, _ = ours.communicate()
+    assert said.split() == [str(int(number)), "9"]
+    assert ours.returncode == 0
+    assert wait_until(lambda: gone(pid))
+
+
+def test_what_outlives_a_killed_runner_is_found_by_its_mark_and_ended() -> None:
+    child = subprocess.Popen([PYTHON, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    mark = mark_of(child.pid)
+    assert alive(child.pid, mark)
+    assert not kill_left(child.pid, "another beginning")
+    assert not kill_left(child.pid, "")
+    assert kill_left(child.pid, mark)
+    assert child.wait() == -signal.SIGKILL
+    assert not kill_left(child.pid, mark)

@@ -1,0 +1,388 @@
+"""Every message type, field by field: what is sound is read exactly, what is not is named."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.core.errors import Malformed
+from moot.core.findings import Finding, errors
+from moot.parliament import messages, words
+from moot.parliament.contents import Answer, Motion
+from moot.parliament.shapes import read_json
+from tests.parliament.samples import CONTENTS, KINDS, Document, message, response
+
+requirement = pytest.mark.requirement
+
+
+def found(document: Any) -> list[tuple[str, str, str | None]]:
+    said = errors(messages.response_findings(document))
+    return [(one.rule, one.code, one.where) for one in said]
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every key in a content that the protocol asks for."""
+    if not isinstance(value, dict):
+        return []
+    mine = [(*path, name) for name in value]
+    return mine + [deep for name in value for deep in paths(value[name], (*path, name))]
+
+
+REQUIRED = [
+    (kind, path)
+    for kind in KINDS
+    for path in paths(CONTENTS[kind])
+    if path != ("amendment_position",) and "motive_scores" not in path[:-1]
+]
+
+
+@requirement("PAR-129", "PAR-083", "PAR-011")
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_type_is_read_as_it_is_sent_and_as_it_stands_in_the_ledger(kind: str) -> None:
+    assert messages.response_findings(response(kind)) == ()
+    said = messages.response_of(response(kind))
+    assert messages.as_document(said.content) == CONTENTS[kind]
+    document = message(kind)
+    assert messages.message_findings(document) == ()
+    kept = messages.message_of(document)
+    assert json.loads(messages.encode(kept)) == document
+    assert messages.read_message(messages.encode(kept)) == kept
+
+
+@requirement(
+    *("PAR-014", "PAR-015", "PAR-016", "PAR-020", "PAR-021", "PAR-025", "PAR-028", "PAR-031"),
+    *("PAR-037", "PAR-043", "PAR-049", "PAR-052", "PAR-059", "PAR-070", "PAR-075"),
+)
+@pytest.mark.parametrize(
+    ("kind", "path"), REQUIRED, ids=lambda part: part if isinstance(part, str) else ".".join(part)
+)
+def test_each_missing_field_is_named(kind: str, path: tuple[str, ...]) -> None:
+    document = response(kind)
+    holder = document["content"]
+    for name in path[:-1]:
+        holder = holder[name]
+    del holder[path[-1]]
+    (rule, code, where), *more = found(document)
+    assert (code, where, more) == ("missing_field", "content." + ".".join(path), [])
+    assert rule.startswith("PAR-")
+
+
+@requirement("PAR-005")
+@pytest.mark.parametrize("name", ["id", "type", "round", "timestamp", "from", "content"])
+def test_each_base_key_is_needed_in_the_ledger(name: str) -> None:
+    document = message("MOTION")
+    del document[name]
+    (finding,) = errors(messages.message_findings(document))
+    assert (finding.rule, finding.code, finding.where) == ("PAR-005", "missing_field", name)
+
+
+BROKEN: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
+    ("BILL_DRAFT", ("bill_version",), 0, "PAR-014", "out_of_range"),
+    ("BILL_DRAFT", ("bill_version",), True, "PAR-014", "bad_type"),
+    ("BILL_DRAFT", ("title",), "  ", "PAR-014", "blank_text"),
+    ("BILL_DRAFT", ("sections",), [], "PAR-015", "bad_type"),
+    ("BILL_DRAFT", ("sections", "scope", "in_scope"), "all", "PAR-016", "bad_type"),
+    ("BILL_DRAFT", ("sections", "scope", "assumptions"), [1], "PAR-016", "bad_type"),
+    ("OPENING_STATEMENT", ("briefing", "facts"), "many", "PAR-020", "bad_type"),
+    ("OPENING_STATEMENT", ("direction", "principle"), "", "PAR-021", "blank_text"),
+    ("QUESTION", ("question",), 7, "PAR-025", "bad_type"),
+    ("ANSWER", ("stance",), "agree", "PAR-029", "bad_value"),
+    ("ANSWER", ("motive_scores",), {}, "PAR-031", "empty"),
+    ("ANSWER", ("amendment_position", "position"), "like", "PAR-038", "bad_value"),
+    ("ANSWER", ("amendment_position", "amendment_id"), "a1", "PAR-037", "bad_form"),
+    ("AMENDMENT", ("action",), "delete", "PAR-045", "bad_value"),
+    ("AMENDMENT", ("target_section",), "budget", "PAR-046", "bad_value"),
+    ("AMENDMENT", ("amendment_id",), "amend-1", "PAR-044", "bad_form"),
+    ("AMENDMENT", ("proposed_text",), " ", "PAR-043", "text_required"),
+    ("MOTION", ("motion_type",), "call", "PAR-050", "bad_value"),
+    ("VOTE", ("vote",), "yes", "PAR-053", "bad_value"),
+    ("VOTE", ("vote",), "ABSTAIN", "PAR-053", "bad_value"),
+    ("VOTE", ("vote",), "NO", "PAR-055", "conditions_required"),
+    ("VOTE", ("reasoning",), None, "PAR-054", "bad_type"),
+    ("VOTE", ("reservations",), 3, "PAR-054", "bad_type"),
+    ("VOTE", ("conditions",), "none", "PAR-055", "bad_type"),
+    ("SPEAKER_RULING", ("target",), None, "PAR-059", "target_required"),
+    ("SPEAKER_RULING", ("action",), "silence", "PAR-068", "bad_value"),
+    ("VOTE_TALLY", ("tally", "yes"), 3, "PAR-071", "wrong_tally"),
+    ("VOTE_TALLY", ("passed",), False, "PAR-071", "wrong_tally"),
+    ("VOTE_TALLY", ("no_votes",), ["rep_1"], "PAR-071", "wrong_tally"),
+    ("VOTE_TALLY", ("key_objections", 0, "from"), "speaker", "PAR-070", "bad_form"),
+    ("PM_DECISION", ("decision",), "reject", "PAR-076", "bad_value"),
+    ("PM_DECISION", ("guidance",), "", "PAR-075", "guidance_required"),
+]
+
+
+@requirement(
+    *("PAR-029", "PAR-032", "PAR-038", "PAR-044", "PAR-045", "PAR-046", "PAR-050", "PAR-053"),
+    *("PAR-054", "PAR-055", "PAR-060", "PAR-071", "PAR-076"),
+)
+@pytest.mark.parametrize(("kind", "path", "value", "rule", "code"), BROKEN)
+def test_each_wrong_value_is_named_with_its_norm_and_path(
+    kind: str, path: tuple[Any, ...], value: Any, rule: str, code: str
+) -> None:
+    document = response(kind)
+    holder = document["content"]
+    for name in path[:-1]:
+        holder = holder[name]
+    holder[path[-1]] = value
+    first = found(document)[0]
+    assert first[:2] == (rule, code)
+    assert (first[2] or "").startswith("content.")
+
+
+@requirement("PAR-033")
+@pytest.mark.parametrize("score", [0, 6, 3.5, 3.0, "4", True, None, [4], 10**30])
+def test_a_score_is_a_whole_number_from_1_to_5(score: Any) -> None:
+    for kind in ("ANSWER", "VOTE"):
+        ((rule, _, where),) = found(response(kind, motive_scores={"speed": score}))
+        assert (rule, where) == ("PAR-033", "content.motive_scores.speed")
+
+
+@requirement("PAR-033")
+@pytest.mark.parametrize("score", [1, 2, 3, 4, 5])
+def test_each_of_the_five_scores_is_sound(score: int) -> None:
+    assert found(response("ANSWER", motive_scores={"speed": score})) == []
+
+
+@requirement(
+    *("PAR-060", "PAR-061", "PAR-062", "PAR-063", "PAR-064", "PAR-065", "PAR-066", "PAR-067"),
+    "PAR-068",
+)
+@pytest.mark.parametrize("kind", words.RulingType)
+@pytest.mark.parametrize("action", words.RulingAction)
+def test_eight_pairs_of_ruling_and_action_and_no_other(
+    kind: words.RulingType, action: words.RulingAction
+) -> None:
+    document = response("SPEAKER_RULING", ruling_type=str(kind), action=str(action))
+    codes = [code for _, code, _ in found(document)]
+    assert codes == ([] if action in words.RULINGS[kind] else ["bad_ruling"])
+
+
+@pytest.mark.parametrize("action", words.RulingAction)
+def test_only_rulings_about_one_seat_need_a_target(action: words.RulingAction) -> None:
+    kind = next(kind for kind, actions in words.RULINGS.items() if action in actions)
+    document = response("SPEAKER_RULING", ruling_type=str(kind), action=str(action), target=None)
+    codes = [code for _, code, _ in found(document)]
+    assert codes == (["target_required"] if action in words.NAMES_A_SEAT else [])
+
+
+@requirement("PAR-009", "PAR-013", "PAR-042", "PAR-048", "PAR-058", "PAR-069", "PAR-074")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sender", ["rep_1", "speaker", "prime_minister", "nobody", "rep_0", 7])
+def test_each_type_has_its_sender(kind: str, sender: Any) -> None:
+    office = {"SPEAKER_RULING": "speaker", "VOTE_TALLY": "speaker"}.get(
+        kind, "prime_minister" if kind == "PM_DECISION" else "rep_1"
+    )
+    document = {**response(kind), "from": sender}
+    codes = [code for _, code, where in found(document) if where == "from"]
+    assert codes == ([] if sender == office else ["wrong_sender"])
+
+
+@requirement("PAR-024", "PAR-027")
+@pytest.mark.parametrize("kind", ["QUESTION", "ANSWER"])
+@pytest.mark.parametrize("to", [None, "rep_1", "speaker", "Rep. One", 3])
+def test_who_is_asked_is_another_seat(kind: str, to: Any) -> None:
+    document = {**response(kind), "to": to}
+    assert {where for _, _, where in found(document)} == {"to"}
+    del document["to"]
+    assert [(code, where) for _, code, where in found(document)] == [("missing_field", "to")]
+
+
+@requirement("PAR-027")
+@pytest.mark.parametrize("reply", [None, "", "msg-1", 3, "amend-001"])
+def test_an_answer_names_its_question(reply: Any) -> None:
+    document = {**response("ANSWER"), "in_reply_to": reply}
+    assert [(rule, where) for rule, _, where in found(document)] == [("PAR-027", "in_reply_to")]
+    del document["in_reply_to"]
+    assert [code for _, code, _ in found(document)] == ["missing_field"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("QUESTION", "ANSWER")])
+def test_what_is_addressed_to_nobody_has_no_address(kind: str) -> None:
+    assert [where for _, _, where in found({**response(kind), "to": "rep_2"})] == ["to"]
+
+
+@requirement("PAR-026", "PAR-040", "PAR-041")
+def test_a_motion_rides_on_a_question_or_an_answer_only() -> None:
+    motion = dict(CONTENTS["MOTION"])
+    for kind in KINDS:
+        document = {**response(kind), "motion": motion}
+        allowed = kind in ("QUESTION", "ANSWER")
+        assert [code for _, code, _ in found(document)] == (
+            [] if allowed else ["motion_not_allowed"]
+        )
+    asked = messages.response_of({**response("QUESTION"), "motion": motion})
+    assert asked.motion == Motion(words.MotionType.CALL_VOTE, "All has been said.")
+    as_message = {"type": "MOTION", "from": "rep_1", "content": motion}
+    assert messages.response_of({**response("QUESTION"), "motion": as_message}) == asked
+    bad = {**response("ANSWER"), "motion": {"motion_type": "stop"}}
+    assert [where for _, _, where in found(bad)] == ["motion.motion_type", "motion.reason"]
+
+
+def test_a_motion_is_never_left_in_the_ledger() -> None:
+    document = {**message("QUESTION"), "motion": dict(CONTENTS["MOTION"])}
+    assert [one.where for one in messages.message_findings(document)] == ["motion"]
+
+
+@requirement("PAR-081", "PAR-082")
+def test_what_the_clerk_fills_in_is_ignored_with_a_warning() -> None:
+    document = {**response("MOTION"), "id": "msg-999", "round": -4, "timestamp": "now"}
+    said = messages.response_findings(document)
+    assert [(one.code, one.where, one.severity.value) for one in said] == [
+        ("field_ignored", name, "warning") for name in ("id", "round", "timestamp")
+    ]
+    kept = messages.made(messages.response_of(document), 15, 2, 1_770_733_800_123)
+    assert (kept.id, kept.round, kept.timestamp) == ("msg-015", 2, "2026-02-10T14:30:00Z")
+
+
+@requirement("PAR-006")
+def test_message_ids_count_on_past_999() -> None:
+    assert [messages.message_id(number) for number in (1, 2, 999, 1000)] == [
+        *("msg-001", "msg-002", "msg-999", "msg-1000")
+    ]
+
+
+@requirement("PAR-006", "PAR-007", "PAR-008", "PAR-010")
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("id", "7", "PAR-006"),
+        ("id", "msg-7", "PAR-006"),
+        ("round", -1, "PAR-007"),
+        ("round", "1", "PAR-007"),
+        ("timestamp", "2026-02-10 14:30", "PAR-008"),
+        ("timestamp", "2026-02-10T14:30:00+02:00", "PAR-008"),
+        ("content", "said", "PAR-010"),
+        ("content", None, "PAR-010"),
+    ],
+)
+def test_the_base_keys_hold_what_they_must(name: str, value: Any, rule: str) -> None:
+    said = messages.message_findings({**message("MOTION"), name: value})
+    assert [(one.rule, one.where) for one in said] == [(rule, name)]
+
+
+@requirement("PAR-011")
+@pytest.mark.parametrize("kind", ["SPEECH", "question", "", None, 3, [], {}])
+def test_an_eleventh_type_is_refused(kind: Any) -> None:
+    document = {"type": kind, "from": "rep_1", "content": {}}
+    assert ("PAR-011", "bad_value", "type") in found(document)
+
+
+def test_unknown_fields_are_refused_at_every_depth() -> None:
+    for path in ((), ("content",), ("content", "amendment_position")):
+        document = response("ANSWER")
+        holder: Any = document
+        for name in path:
+            holder = holder[name]
+        holder["mood"] = "good"
+        assert [(code, where) for _, code, where in found(document)] == [
+            ("unknown_field", ".".join((*path, "mood")))
+        ]
+
+
+def test_an_absent_position_and_absent_definitions_stay_absent() -> None:
+    document = response("ANSWER")
+    document["content"]["amendment_position"] = None
+    said = messages.response_of(document).content
+    assert isinstance(said, Answer)
+    assert said.amendment_position is None
+    assert "amendment_position" not in messages.as_document(said)
+
+
+@requirement("PAR-084")
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"", "not_json"),
+        (b"{", "not_json"),
+        (b"{} {}", "not_json"),
+        (b'{"round": NaN}', "not_json"),
+        (b'{"round": 1e999}', "not_json"),
+        (b'"\\ud800"', "not_json"),
+        (b"\xff\xfe", "not_json"),
+        (b"[" * 100_000, "not_json"),
+        (b'{"type": "VOTE", "type": "MOTION"}', "duplicate_key"),
+        (b"[" + b" " * messages.MAX_MESSAGE + b"]", "too_large"),
+    ],
+)
+def test_what_is_no_json_is_malformed(data: bytes, code: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        messages.read_response(data)
+    assert refused.value.code == code
+    assert refused.value.hint
+
+
+def test_a_key_said_twice_is_named_with_its_path() -> None:
+    text = json.dumps(response("VOTE")).replace('"vote": "YES"', '"vote": "NO", "vote": "YES"')
+    with pytest.raises(Malformed) as refused:
+        messages.read_response(text)
+    assert (refused.value.code, refused.value.where) == ("duplicate_key", "content.vote")
+
+
+def test_windows_line_ends_and_a_byte_order_mark_do_no_harm() -> None:
+    text = json.dumps(response("MOTION"), indent=2).replace("\n", "\r\n")
+    said, remarks = messages.read_response(b"\xef\xbb\xbf" + text.encode())
+    assert said == messages.response_of(response("MOTION"))
+    assert remarks == ()
+
+
+@pytest.mark.parametrize("value", [None, 1, "text", [], True])
+def test_a_message_is_an_object(value: Any) -> None:
+    for look in (messages.response_findings, messages.message_findings):
+        assert [one.code for one in look(value)] == ["not_an_object"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(data=st.binary(max_size=300) | st.text(max_size=300))
+def test_any_bytes_are_read_or_malformed(data: bytes | str) -> None:
+    for read in (messages.read_response, messages.read_message, read_json):
+        try:
+            read(data)
+        except Malformed as refused:
+            assert refused.code
+
+
+@given(kind=st.sampled_from(KINDS), data=st.data())
+def test_any_value_in_any_place_is_read_or_named(kind: str, data: st.DataObject) -> None:
+    document = deepcopy(message(kind))
+    holder: Any = document
+    while True:
+        name = data.draw(st.sampled_from(sorted(holder)))
+        if not isinstance(holder[name], dict) or not holder[name] or data.draw(st.booleans()):
+            break
+        holder = holder[name]
+    holder[name] = data.draw(JSON)
+    said = messages.message_findings(document)
+    check_all_named(said)
+    if not errors(said):
+        assert messages.message_of(document)
+    check_all_named(messages.response_findings(document))
+    if not errors(messages.response_findings(document)):
+        assert messages.response_of(document)
+
+
+def check_all_named(said: tuple[Finding, ...]) -> None:
+    for one in said:
+        assert one.rule.startswith("PAR-")
+        assert one.message
+        assert one.hint
+        assert one.where
+
+
+@given(document=JSON)
+def test_any_document_is_judged(document: Document) -> None:
+    messages.response_findings(document)
+    messages.message_findings(document)

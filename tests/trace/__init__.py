@@ -1,0 +1,1 @@
+"""Trace: proposals, runs and claims that can be proved."""

@@ -1,0 +1,404 @@
+"""An approved intent is really run, on record before it runs; what may not run leaves no trace
+of having run."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from moot.core.errors import MootError, NotFound, Refused
+from moot.flows import execution, tracing
+from moot.flows.execution import how_it_ended
+from moot.outside.running import Output, Ran
+from moot.presence import STREAM as PRESENCE
+from moot.presence.commands import Join, Reserve
+from moot.trace import commands as ask
+from moot.trace.inputs import input_bytes, normalised_hash
+from moot.trace.model import FailureKind, Role, Stage
+from moot.trace.policy import Policy
+from tests.cli.damage import edit, of
+from tests.trace.workshop import CRITIC, EXECUTOR, PYTHON, TOOL, Workshop, workshop
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Workshop]:
+    with workshop(tmp_path) as made:
+        made.begin()
+        yield made
+
+
+def marker(shop: Workshop) -> str:
+    """Python that leaves a file behind if it is ever run."""
+    return f"open({str(shop.root / 'ran')!r}, 'a').write('x')"
+
+
+def ran(shop: Workshop) -> int:
+    try:
+        return len((shop.root / "ran").read_text())
+    except FileNotFoundError:
+        return 0
+
+
+def spoil(shop: Workshop) -> None:
+    """Another signature on the trace's newest event, as someone with the file could put there."""
+    newest = f"{of(shop.stream)} AND seq = {shop.length - 1}"
+    edit(shop.space.path / "ledger.db", f"UPDATE events SET sig = zeroblob(64) WHERE {newest}")
+
+
+def refused(shop: Workshop, intent: str, actor: str = EXECUTOR) -> str:
+    """The code of a refusal that ran nothing and recorded nothing."""
+    state, length = shop.state, shop.length
+    with pytest.raises(MootError) as caught:
+        execution.execute(shop.space, shop.stream, intent, actor, shop.env, shop.root)
+    assert caught.value.hint
+    assert (shop.state, shop.length) == (state, length)
+    assert ran(shop) == 0
+    return caught.value.code
+
+
+@pytest.mark.requirement("TRC-034", "TRC-036", "TRC-037")
+def test_an_intent_is_run_and_all_of_it_is_kept(shop: Workshop) -> None:
+    code = "import sys; print('out'); print('err', file=sys.stderr)"
+    done = shop.execute(shop.script(code))
+    assert (done.failed, done.exit_status, done.findings) == (False, 0, ())
+    assert shop.output(done, "stdout") == b"out\n"
+    assert shop.output(done, "stderr") == b"err\n"
+    assert shop.types()[-2:] == ["tool_execution_started", "tool_execution_completed"]
+    end = shop.last()
+    assert end.execution_id == done.execution
+    assert end.result.exit_status == 0
+    assert shop.state.stage is Stage.CLAIMING
+
+
+@pytest.mark.requirement("TRC-032", "TRC-038")
+def test_the_stored_input_is_the_intended_one(shop: Workshop) -> None:
+    intent_id = shop.script("print(1)", env=("LANG", "HOME"))
+    intent = tracing.intent(shop.space, shop.stream, intent_id)
+    shop.execute(intent_id)
+    end = shop.last()
+    assert end.input_artifact == intent.input_hash
+    stored = b"".join(shop.space.artifacts.chunks(end.input_artifact))
+    assert normalised_hash(json.dumps(json.loads(stored), indent=2)) == intent.input_hash
+    assert json.loads(stored)["command"] == [PYTHON, "-c", "print(1)"]
+
+
+@pytest.mark.requirement("TRC-038")
+def test_another_input_than_the_intended_one_is_refused(shop: Workshop) -> None:
+    intent_id = shop.script(marker(shop))
+    other = input_bytes(TOOL, ("rm", "-rf", "/"), ".", (), 1000)
+    ref = shop.space.artifacts.put(other, "application/json")
+    length = shop.length
+    with pytest.raises(Refused) as caught:
+        shop.ask(Role.EXECUTOR, ask.StartExecution(intent_id=intent_id, input=ref))
+    assert caught.value.code == "input_mismatch"
+    assert shop.length == length
+
+
+@pytest.mark.requirement("TRC-036", "TRC-050")
+def test_outputs_are_stored_before_the_event_that_cites_them(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    put, commit = shop.space.artifacts.put, shop.space.engine.execute
+
+    def noted_put(data: bytes, media_type: str) -> object:
+        order.append("stored")
+        return put(data, media_type)
+
+    def noted_commit(stream: str, command: object, actor: str) -> object:
+        outcome = commit(stream, command, actor)  # type: ignore[arg-type]
+        order.append(type(command).__name__)
+        return outcome
+
+    intent = shop.script("print(1)")
+    monkeypatch.setattr(shop.space.artifacts, "put", noted_put)
+    monkeypatch.setattr(shop.space.engine, "execute", noted_commit)
+    shop.execute(intent)
+    assert order == [
+        *("stored", "StartExecution"),
+        *("stored", "stored", "stored", "CompleteExecution"),
+    ]
+
+
+@pytest.mark.requirement("TRC-050")
+def test_an_event_that_cites_what_is_not_stored_is_refused(shop: Workshop) -> None:
+    done_before = shop.script(marker(shop))
+    missing = msgspec.structs.replace(shop.space.artifacts.put(b"gone", "text/plain"), size=4)
+    shop.space.artifacts.erase(missing.sha256)
+    length = shop.length
+    with pytest.raises(Refused):
+        shop.ask(Role.EXECUTOR, ask.StartExecution(intent_id=done_before, input=missing))
+    assert shop.length == length
+
+
+@pytest.mark.requirement("TRC-037")
+@pytest.mark.parametrize(
+    ("code", "kind", "status"),
+    [
+        ("raise SystemExit(3)", FailureKind.EXIT, 3),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", FailureKind.SIGNAL, None),
+    ],
+)
+def test_a_run_that_fails_is_recorded_with_its_context(
+    shop: Workshop, code: str, kind: FailureKind, status: int | None
+) -> None:
+    done = shop.execute(shop.script(f"print('before', flush=True); {code}"))
+    assert done.failed
+    assert done.exit_status == status
+    failure = shop.last().failure
+    assert (failure.kind, failure.exit_status) == (kind, status)
+    assert failure.detail
+    assert shop.output(done, "stdout") == b"before\n"
+    assert shop.state.stage is Stage.EXECUTING
+
+
+def test_a_run_out_of_time_is_killed_and_recorded(shop: Workshop) -> None:
+    done = shop.execute(shop.script("import time; time.sleep(600)", timeout_ms=300))
+    assert shop.last().failure.kind is FailureKind.TIMEOUT
+    assert "time was up" in done.detail
+
+
+def test_a_program_that_is_not_there_is_a_failed_run(shop: Workshop) -> None:
+    intent = shop.intend(
+        shop.approved("nothing-like-it"), "nothing-like-it", tool="nothing-like-it"
+    )
+    done = shop.execute(intent)
+    assert done.failed
+    assert shop.last().failure.kind is FailureKind.NOT_STARTED
+    assert done.detail == "nothing-like-it: not found"
+
+
+def test_secrets_are_blotted_out_before_anything_is_kept(shop: Workshop) -> None:
+    token = "ghp_" + "a1B2" * 9
+    code = f"import sys; print('x', '{token[:10]}' + '{token[10:]}', 'y')"
+    done = shop.execute(shop.script(code))
+    assert shop.output(done, "stdout") == b"x [redacted:github-token] y\n"
+    assert shop.last().result.redacted == ("github-token",)
+    stored = [b"".join(shop.space.artifacts.chunks(one)) for one in shop.space.artifacts.all()]
+    assert not any(token.encode() in data for data in stored)
+
+
+def test_a_secret_in_the_command_is_refused_and_kept_nowhere(shop: Workshop) -> None:
+    token = "ghp_" + "a1B2" * 9
+    proposal, length = shop.approved(), shop.length
+    with pytest.raises(Refused) as caught:
+        shop.intend(proposal, "python", "-c", f"login('{token}')")
+    assert shop.length == length + 0
+    assert token not in str(caught.value)
+    assert token.encode() not in (shop.space.path / "ledger.db").read_bytes()
+
+
+def test_what_changed_is_compared_with_what_was_declared(shop: Workshop) -> None:
+    code = "open('a.txt', 'w').write('two'); open('b.txt', 'w').write('new')"
+    done = shop.execute(shop.script(code, writes=("a.txt",)))
+    (finding,) = done.findings
+    assert (finding.code, str(finding.severity)) == ("undeclared_write", "warning")
+    assert "b.txt" in finding.message
+    result = shop.last().result
+    assert result.changed == ("a.txt", "b.txt")
+    assert result.undeclared == ("b.txt",)
+    listed = json.loads(shop.output(done, "changed"))
+    assert listed["changes"] == [
+        {"declared": True, "how": "changed", "path": "a.txt"},
+        {"declared": False, "how": "added", "path": "b.txt"},
+    ]
+
+
+def test_more_changes_than_an_event_holds_are_all_in_the_artifact(shop: Workshop) -> None:
+    code = "[open(f'f{n}', 'w').write('x') for n in range(300)]"
+    done = shop.execute(shop.script(code))
+    assert len(shop.last().result.undeclared) == execution.MOST_NAMED + 1
+    assert len(json.loads(shop.output(done, "changed"))["changes"]) == 300
+
+
+def test_a_command_sees_only_the_variables_it_was_granted(shop: Workshop) -> None:
+    code = "import os; print([n for n in sorted(os.environ) if n != 'LC_CTYPE'])"
+    seen = {"HOME": "/h", "API_TOKEN": "t", "GRANTED": "g", "MOOT_PASSPHRASE_FILE": "p"}
+    done = shop.execute(shop.script(code, env=("GRANTED", "MOOT_PASSPHRASE_FILE")), **seen)
+    assert shop.output(done, "stdout") == b"['GRANTED', 'HOME', 'PATH']\n"
+
+
+def test_a_command_runs_in_its_folder(shop: Workshop) -> None:
+    (shop.root / "sub").mkdir()
+    done = shop.execute(shop.script("import os; print(os.getcwd())", cwd="sub"))
+    assert shop.output(done, "stdout").decode().strip() == str(shop.root / "sub")
+
+
+@pytest.mark.parametrize(("cwd", "code"), [("..", "outside_project"), ("none", "no_folder")])
+def test_a_folder_outside_or_absent_is_refused(shop: Workshop, cwd: str, code: str) -> None:
+    proposal = shop.approved()
+    try:
+        intent = shop.intend(proposal, PYTHON, "-c", marker(shop), cwd=cwd)
+    except Refused:
+        assert cwd == ".."  # refused when it was intended: as good
+        return
+    assert refused(shop, intent) == code
+
+
+def test_a_link_out_of_the_project_is_no_folder_to_run_in(shop: Workshop) -> None:
+    (shop.root / "out").symlink_to(shop.root.parent)
+    assert refused(shop, shop.script(marker(shop), cwd="out")) == "outside_project"
+
+
+def test_too_much_output_is_cut_and_said(tmp_path: Path) -> None:
+    with workshop(tmp_path) as shop:
+        shop.begin(Policy(max_output_bytes=2_000))
+        done = shop.execute(shop.script("print('x' * 5000)"))
+        assert len(shop.output(done, "stdout")) == 2_000
+        assert shop.last().result.truncated == ("stdout",)
+        assert [one.code for one in done.findings] == ["output_truncated"]
+
+
+# Refused: nothing is run, nothing is recorded.
+
+
+@pytest.mark.requirement("TRC-063")
+def test_a_risky_intent_without_approval_is_not_run(shop: Workshop) -> None:
+    proposal = shop.approved()
+    command = ask.SignIntent(
+        proposal_id=proposal,
+        tool=TOOL,
+        command=(PYTHON, "-c", marker(shop)),
+        risk="critical",
+        justification="x",
+    )
+    made = shop.ask(Role.EXECUTOR, command).recorded[-1].event
+    assert refused(shop, made.intent_id) == "approval_required"
+
+
+@pytest.mark.requirement("TRC-033", "TRC-057")
+def test_a_blocked_intent_is_not_run_until_it_is_revised(shop: Workshop) -> None:
+    proposal = shop.approved()
+    words = (PYTHON, "-c", marker(shop))
+    intent = shop.intend(proposal, *words)
+    block = ask.ReviewIntent(intent_id=intent, status="blocked", rationale="no")
+    shop.ask(Role.CRITIC, block)
+    assert refused(shop, intent) == "intent_blocked"
+    revised = shop.intend(proposal, *words, supersedes=intent)
+    assert refused(shop, intent) in ("intent_closed", "unknown_intent")
+    assert not shop.execute(revised).failed
+    assert ran(shop) == 1
+
+
+@pytest.mark.requirement("TRC-056")
+def test_nothing_under_a_blocked_proposal_is_run(shop: Workshop) -> None:
+    proposal = shop.approved()
+    intent = shop.intend(proposal, PYTHON, "-c", marker(shop))
+    block = ask.ReviewProposal(proposal_id=proposal, status="blocked", rationale="no")
+    shop.ask(Role.CRITIC, block)
+    assert refused(shop, intent) == "proposal_not_approved"
+
+
+@pytest.mark.requirement("TRC-021")
+def test_an_intent_that_does_not_exist_is_not_run(shop: Workshop) -> None:
+    assert refused(shop, "i99") == "unknown_id"
+
+
+@pytest.mark.requirement("TRC-003", "TRC-062")
+def test_another_part_cannot_run_it(shop: Workshop) -> None:
+    assert refused(shop, shop.script(marker(shop)), CRITIC) == "role_policy_violation"
+
+
+@pytest.mark.requirement("TRC-058")
+def test_an_intent_is_run_once_and_a_retry_is_a_new_one(shop: Workshop) -> None:
+    proposal = shop.approved()
+    words = (PYTHON, "-c", marker(shop) + "; raise SystemExit(1)")
+    first = shop.intend(proposal, *words)
+    shop.execute(first)
+    state, length = shop.state, shop.length
+    with pytest.raises(Refused) as caught:
+        shop.execute(first)
+    assert caught.value.code == "intent_closed"
+    assert (shop.state, shop.length, ran(shop)) == (state, length, 1)
+    second = shop.intend(proposal, *words, retry_of=first)
+    assert shop.execute(second).execution == "x2"
+    assert ran(shop) == 2
+    assert shop.types().count("tool_execution_failed") == 2
+
+
+def test_the_ledger_is_proved_before_anything_is_run(shop: Workshop) -> None:
+    """A record whose signature does not hold stops it, before the command."""
+    intent = shop.script(marker(shop))
+    spoil(shop)
+    with pytest.raises(MootError):
+        shop.execute(intent)
+    assert ran(shop) == 0
+
+
+def test_reserved_scopes_are_shown_where_the_policy_asks_for_them(tmp_path: Path) -> None:
+    with workshop(tmp_path) as shop:
+        shop.begin(Policy(require_reservation=True))
+        intent = shop.script(marker(shop), writes=("src/a.py", "docs"))
+        assert refused(shop, intent) == "reservation_required"
+        root = str(shop.root)
+        for command in (
+            Join(project_root=root, worktree=root),
+            Reserve(scopes=("src/*", "docs"), project_root=root, worktree=root),
+        ):
+            shop.space.engine.execute(PRESENCE, command, EXECUTOR)
+        assert not shop.execute(intent).failed
+
+
+# How it ended, in words.
+
+NONE = Output(b"", 0)
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"),
+    [
+        (Ran(0, None, NONE, NONE, 0), None),
+        (Ran(1, None, NONE, NONE, 0), FailureKind.EXIT),
+        (Ran(None, 11, NONE, NONE, 0), FailureKind.SIGNAL),
+        (Ran(None, 15, NONE, NONE, 0, timed_out=True), FailureKind.TIMEOUT),
+        (Ran(None, 9, NONE, NONE, 0, interrupted=signal.SIGTERM), FailureKind.STOPPED),
+        (Ran(0, None, NONE, NONE, 0, left_running=True), None),
+    ],
+)
+def test_how_a_run_ended(found: Ran, kind: FailureKind | None) -> None:
+    assert how_it_ended(found)[0] is kind
+
+
+# Finding things.
+
+
+@pytest.mark.parametrize(("taken", "next_one"), [(0, 1), (1, 2), (2, 3), (3, 4), (7, 8), (9, 10)])
+def test_traces_are_numbered_without_counting_them(
+    tmp_path: Path, taken: int, next_one: int
+) -> None:
+    with workshop(tmp_path) as shop:
+        for _ in range(taken):
+            shop.begin()
+        assert shop.begin() == f"trace/t{next_one}"
+
+
+def test_evidence_is_named_by_its_run_or_its_hash(shop: Workshop) -> None:
+    done = shop.execute(shop.script("print('seen')"))
+    (stdout,) = (one.ref.sha256 for one in done.outputs if one.name == "stdout")
+    for name in (f"{done.execution}/stdout", stdout, stdout[:12]):
+        found = tracing.cited(shop.space, shop.stream, name)
+        assert (found.sha256, found.differs) == (stdout, False)
+        assert found.ref is not None
+    shop.space.artifacts.erase(stdout)
+    assert tracing.cited(shop.space, shop.stream, stdout).ref is None
+
+
+@pytest.mark.parametrize("name", ["x1/none", "x9/stdout", "../../etc/passwd", "xyz", "0" * 10, ""])
+def test_evidence_that_names_nothing_says_so(shop: Workshop, name: str) -> None:
+    shop.execute(shop.script("print('seen')"))
+    with pytest.raises(MootError) as caught:
+        tracing.cited(shop.space, shop.stream, name)
+    assert caught.value.hint
+
+
+def test_a_trace_that_is_not_there_says_so(shop: Workshop) -> None:
+    for name in ("t9", "trace/t9", "none"):
+        with pytest.raises(NotFound):
+            tracing.existing(shop.space, name)
+    with pytest.raises(MootError):
+        tracing.existing(shop.space, "../../etc")
