@@ -22,6 +22,7 @@ from moot.store.sqlite.view import SqliteView
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
 HEADS_KEPT = 4096
+LOG_PAGES = 4_000  # 16 MB: SQLite moves the log into the file this often, which is work for nobody
 
 Connect = Callable[[str, float], sqlite3.Connection]
 
@@ -137,7 +138,7 @@ def _set_up(db: sqlite3.Connection) -> None:
     check_ours(db)
     _use_log(db)
     db.execute("PRAGMA synchronous = FULL")
-    db.execute("PRAGMA foreign_keys = ON")
+    db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
     migrate(db)
 
 

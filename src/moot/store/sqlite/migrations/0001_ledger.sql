@@ -14,7 +14,7 @@ CREATE INDEX streams_moved ON streams (number) WHERE moved = 1;
 -- A rowid table: inserts go to the end of the file however many chains are interleaved.
 CREATE TABLE events (
   id     INTEGER PRIMARY KEY,
-  stream INTEGER NOT NULL REFERENCES streams (number),
+  stream INTEGER NOT NULL,             -- streams.number
   seq    INTEGER NOT NULL,
   kid    TEXT    NOT NULL,
   body   BLOB    NOT NULL,             -- the exact signed bytes
@@ -30,7 +30,8 @@ CREATE TRIGGER events_remain BEFORE DELETE ON events
 BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
 -- REPLACE deletes without asking the trigger above.
 CREATE TRIGGER events_once BEFORE INSERT ON events
-WHEN EXISTS (SELECT 1 FROM events WHERE (stream = NEW.stream AND seq = NEW.seq) OR id = NEW.id)
+WHEN EXISTS (SELECT 1 FROM events WHERE stream = NEW.stream AND seq = NEW.seq)
+  OR EXISTS (SELECT 1 FROM events WHERE id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'events are never replaced'); END;
 
 -- A second record signed for a position that is taken: kept as proof.
