@@ -33,8 +33,21 @@ def register(
     endorser: Signer | None = None,
 ) -> Outcome:
     """A new name with its key. A further human key needs an existing human's `endorser`."""
+    command = registration(engine, name, signer, custodian, kind, endorser)
+    return engine.execute(REGISTRY, command, SYSTEM)
+
+
+def registration(
+    engine: Engine,
+    name: str,
+    signer: Signer,
+    custodian: str,
+    kind: KeyClass = KeyClass.AGENT,
+    endorser: Signer | None = None,
+) -> ask.AddKey:
+    """The command that enters a new name, for a commit with others."""
     said = _statement(engine, name, kind, 1, signer, custodian)
-    command = ask.AddKey(
+    return ask.AddKey(
         name=name,
         kind=kind,
         public=signer.public.hex(),
@@ -42,7 +55,6 @@ def register(
         proof=prove(signer, said),
         endorsement=endorse(endorser, said) if endorser else None,
     )
-    return engine.execute(REGISTRY, command, SYSTEM)
 
 
 class Consent(TypedDict):

@@ -283,7 +283,8 @@ class Batch:
                 )
 
     def _seal(self, job: Job, hand: Hand, draft: Draft, key: str | None) -> Recorded[Any]:
-        self._require_stored(draft)
+        if draft.artifacts:
+            self._require_stored(draft)
         loaded = self._streams[job.stream]
         machine = loaded.machine
         seq = loaded.seq + 1

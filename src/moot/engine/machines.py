@@ -17,6 +17,7 @@ MODULES: dict[str, str] = {
     "example": "moot.example.machine",
     "presence": "moot.presence.machine",
     "trace": "moot.trace.machine",
+    "observed": "moot.trace.observed",
     "decision": "moot.decision.machine",
     "mail": "moot.mail.machine",
     "debate": "moot.debate.machine",

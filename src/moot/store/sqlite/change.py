@@ -49,13 +49,14 @@ class SqliteChange(SqliteView):
         Then all rows go in one `executemany`, and one head a stream: that makes groups fast.
         """
         batch = list(entries)
-        newest: dict[str, Record] = {}
-        for record in (entry.record for entry in batch):
-            before = newest.get(record.stream) or self.head(record.stream) or _UNBORN
+        heads: dict[str, Head] = {}
+        for record in [entry.record for entry in batch]:
+            name = record.stream
+            before = heads.get(name) or self.head(name) or _UNBORN
             if record.seq != before.seq + 1:
-                raise Conflict("position_taken", f"{record.stream} has moved on", hint="try again")
-            newest[record.stream] = record
-        heads = {name: Head(self._number(name), r.seq, r.hash) for name, r in newest.items()}
+                raise Conflict("position_taken", f"{name} has moved on", hint="try again")
+            heads[name] = Head(before.number, record.seq, record.hash)
+        heads = {name: self._numbered(name, head) for name, head in heads.items()}
         self._db.executemany(SQL["add_event"], [_row(heads, entry) for entry in batch])
         self._db.executemany(SQL["move_head"], heads.values())
         self._heads.update(heads)
@@ -64,10 +65,11 @@ class SqliteChange(SqliteView):
             self._db.executemany(SQL["mark_moved"], [(number,) for number in still])
             self._moved |= still
 
-    def _number(self, stream: str) -> int:
-        """A stream's number; it gets one with its first event."""
-        head = self.head(stream)
-        return head.number if head is not None else int(self._one("add_stream", stream)[0])
+    def _numbered(self, stream: str, head: Head) -> Head:
+        """A stream gets its number with its first event."""
+        if head.number != _UNBORN.number:
+            return head
+        return head._replace(number=int(self._one("add_stream", stream)[0]))
 
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
         """Of several changes of one row only the last counts, so they are written kind by kind."""
