@@ -1,21 +1,36 @@
-"""One trace with its four agents and a person, over a ledger in memory."""
+"""One trace with its four agents and a person: the machine alone, or over a real ledger."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import Any
 
+import msgspec
+
+from moot.core.clock import Millis, from_text
 from moot.core.errors import MootError
-from moot.core.machine import Command, Recorded
+from moot.core.machine import (
+    Acting,
+    Command,
+    Context,
+    Decision,
+    Draft,
+    KeyClass,
+    Recorded,
+)
 from moot.core.names import OPERATOR, SYSTEM
-from moot.core.record import ArtifactRef
+from moot.core.record import Actor, ArtifactRef
+from moot.engine.job import as_refused
 from moot.engine.replay import read_record
 from moot.testing import World
 from moot.trace import commands as ask
-from moot.trace.inputs import MEDIA_TYPE, input_bytes
+from moot.trace.inputs import MEDIA_TYPE, hash_of, input_bytes
+from moot.trace.machine import MACHINE
 from moot.trace.model import Binding, Failure, FailureKind, Reserved, Result, Role, State
 from moot.trace.policy import DEFAULT, Policy
 
+NOON: Millis = from_text("2026-02-18T12:00:00.000Z")
+KINDS = {OPERATOR: KeyClass.HUMAN, SYSTEM: KeyClass.SYSTEM}
 TRACE = "trace/t1"
 PLANNER, EXECUTOR, CRITIC, AUDITOR = "plan-owl", "amber-otter", "teal-crane", "grey-heron"
 PARTS = {
@@ -30,57 +45,91 @@ NOWHERE = hashlib.sha256(b"never stored").hexdigest()
 
 
 class Trace:
-    """Short ways to say what is done; each returns what was recorded."""
+    """The machine alone, with a record in memory; `Ledgered` is the same over a real ledger.
 
-    def __init__(self, world: World | None = None, stream: str = TRACE) -> None:
-        self.world = world or World()
-        self.stream = stream
-        agents = self.world.engine.registry().agents
-        for name in PARTS.values():
-            if name not in agents:
-                self.world.agent(name)
-        if OPERATOR not in agents:
-            self.world.human()
+    Short ways to say what is done; each returns what was recorded.
+    """
 
-    @property
-    def state(self) -> State:
-        state: State = self.world.engine.state(self.stream)
-        return state
+    stream = TRACE
+
+    def __init__(self) -> None:
+        self.now: Millis = NOON
+        self.state: State = MACHINE.initial
+        self.records: list[Recorded[Any]] = []
+        self.blobs: dict[str, bytes] = {}
+        names = (*PARTS.values(), OPERATOR, SYSTEM)
+        self.kids = {name: hash_of(name.encode())[:32] for name in names}
 
     def history(self) -> list[Recorded[Any]]:
-        machine = self.world.machines.of(self.stream)
-        with self.world.store.read() as view:
-            return [read_record(machine, record) for record in view.records(self.stream)]
+        return list(self.records)
+
+    def decide(self, command: Command, actor: str, role: str | None = None) -> Decision:
+        kind = KINDS.get(actor, KeyClass.AGENT)
+        acting = Acting(actor, 1, self.kid(actor), kind, role)
+        return MACHINE.decide(
+            self.state, command, Context(self.now, acting, self.stream, "origin")
+        )
+
+    def execute(self, command: Command, actor: str, role: str | None = None) -> list[Any]:
+        """What was recorded; Refused if nothing but the refusal's own."""
+        decision = self.decide(command, actor, role)
+        recorded = [self.record(draft, actor, role) for draft in decision.drafts]
+        if decision.refused:
+            raise as_refused(decision)
+        return recorded
+
+    def record(self, draft: Draft, actor: str, role: str | None = None) -> Recorded[Any]:
+        """Put an event down, allowed or not."""
+        seq = len(self.records)
+        before = self.records[-1].hash if self.records else b""
+        content = before + msgspec.json.encode(draft.event)
+        recorded: Recorded[Any] = Recorded(
+            draft.event,
+            self.stream,
+            seq,
+            self.now,
+            Actor(actor, 1, self.kid(actor), role),
+            hashlib.sha256(content).digest(),
+            artifacts=draft.artifacts,
+        )
+        self.records.append(recorded)
+        list(MACHINE.index(recorded))
+        self.state = MACHINE.evolve(self.state, recorded)
+        return recorded
 
     def run(self, command: Command, actor: str) -> Any:
         """The one event that `command` records."""
-        outcome = self.world.engine.execute(self.stream, command, actor)
-        (recorded,) = outcome.recorded
+        (recorded,) = self.execute(command, actor)
         return recorded.event
 
     def refused(self, command: Command, actor: str, *, records: int = 0) -> str:
         """The code of the refusal; nothing else may have changed."""
         before, state = self.history(), self.state
         try:
-            self.world.engine.execute(self.stream, command, actor)
+            self.execute(command, actor)
         except MootError as error:
             after = self.history()
             assert after[: len(before)] == before
             assert len(after) == len(before) + records
             assert records or self.state == state
-            assert error.hint or not error.findings
+            assert error.hint
             return error.code
         raise AssertionError(f"{command} was not refused")
 
     def kid(self, agent: str) -> str:
-        return self.world.engine.registry().agents[agent].kid
+        return self.kids[agent]
 
     def bindings(self, **changed: str) -> tuple[Binding, ...]:
         named = {**PARTS, **{Role(role): name for role, name in changed.items()}}
         return tuple(Binding(role, name, 1, self.kid(name)) for role, name in named.items())
 
     def store(self, data: bytes, media_type: str = "text/plain") -> ArtifactRef:
-        return self.world.artifacts.put(data, media_type)
+        sha256 = hash_of(data)
+        self.blobs[sha256] = data
+        return ArtifactRef(sha256, len(data), media_type)
+
+    def size(self, sha256: str) -> int | None:
+        return len(self.blobs[sha256]) if sha256 in self.blobs else None
 
     def open(self, policy: Policy = DEFAULT, actor: str = SYSTEM, **changed: str) -> Trace:
         roles = self.bindings(**changed)
@@ -141,8 +190,7 @@ class Trace:
         return self.complete(self.start(self.intend(proposal_id, *command)), output)
 
     def cited(self, *hashes: str) -> tuple[ask.Cited, ...]:
-        artifacts = self.world.artifacts
-        sizes = {one: artifacts.size(one) for one in hashes}
+        sizes = {one: self.size(one) for one in hashes}
         return tuple(
             ask.Cited(one, ArtifactRef(one, size, "text/plain") if size is not None else None)
             for one, size in sizes.items()
@@ -185,6 +233,44 @@ class Trace:
             step(self)
         assert self.state.stage == stage, self.state.stage
         return self
+
+
+class Ledgered(Trace):
+    """The same over the production engine and a ledger in memory, with real keys."""
+
+    def __init__(self, world: World | None = None, stream: str = TRACE) -> None:
+        super().__init__()
+        self.world = world or World()
+        self.stream = stream
+        agents = self.world.engine.registry().agents
+        for name in PARTS.values():
+            if name not in agents:
+                self.world.agent(name)
+        if OPERATOR not in agents:
+            self.world.human()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "state":
+            return self.world.engine.state(self.stream)
+        return super().__getattribute__(name)
+
+    def history(self) -> list[Recorded[Any]]:
+        machine = self.world.machines.of(self.stream)
+        with self.world.store.read() as view:
+            return [read_record(machine, record) for record in view.records(self.stream)]
+
+    def execute(self, command: Command, actor: str, role: str | None = None) -> list[Any]:
+        outcome = self.world.engine.execute(self.stream, command, actor, role=role)
+        return list(outcome.recorded)
+
+    def kid(self, agent: str) -> str:
+        return self.world.engine.registry().agents[agent].kid
+
+    def store(self, data: bytes, media_type: str = "text/plain") -> ArtifactRef:
+        return self.world.artifacts.put(data, media_type)
+
+    def size(self, sha256: str) -> int | None:
+        return self.world.artifacts.size(sha256)
 
 
 def proposal(*tools: str, **more: Any) -> ask.CreateProposal:

@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from moot.core.errors import MootError, NotFound, Refused
+from moot.core.errors import MootError, NotFound, Refused, Tampered
+from moot.core.record import Record
 from moot.flows import execution, tracing
 from moot.flows.execution import how_it_ended
 from moot.outside.running import Output, Ran
@@ -20,9 +21,9 @@ from moot.presence.commands import Join, Reserve
 from moot.trace import commands as ask
 from moot.trace.inputs import input_bytes, normalised_hash
 from moot.trace.model import FailureKind, Role, Stage
-from moot.trace.policy import Policy
+from moot.trace.policy import OnForged, Policy
 from tests.cli.damage import edit, of
-from tests.trace.workshop import CRITIC, EXECUTOR, PYTHON, TOOL, Workshop, workshop
+from tests.trace.workshop import CRITIC, EXECUTOR, PYTHON, TOOL, Workshop, reopened, workshop
 
 
 @pytest.fixture
@@ -45,9 +46,16 @@ def ran(shop: Workshop) -> int:
 
 
 def spoil(shop: Workshop) -> None:
-    """Another signature on the trace's newest event, as someone with the file could put there."""
-    newest = f"{of(shop.stream)} AND seq = {shop.length - 1}"
-    edit(shop.space.path / "ledger.db", f"UPDATE events SET sig = zeroblob(64) WHERE {newest}")
+    """A false signature on the trace's newest event, and the head made to fit it."""
+    with shop.space.store.read() as view:
+        (*_, newest) = view.records(shop.stream)
+    forged = Record(newest.stream, newest.seq, newest.kid, newest.raw, bytes(64))
+    here = f"{of(shop.stream)} AND seq = {newest.seq}"
+    edit(
+        shop.space.path / "ledger.db",
+        f"UPDATE events SET sig = zeroblob(64) WHERE {here}",
+        f"UPDATE streams SET hash = x'{forged.hash.hex()}' WHERE name = '{shop.stream}'",
+    )
 
 
 def refused(shop: Workshop, intent: str, actor: str = EXECUTOR) -> str:
@@ -110,8 +118,8 @@ def test_outputs_are_stored_before_the_event_that_cites_them(
         order.append("stored")
         return put(data, media_type)
 
-    def noted_commit(stream: str, command: object, actor: str) -> object:
-        outcome = commit(stream, command, actor)  # type: ignore[arg-type]
+    def noted_commit(stream: str, command: object, actor: str, **more: object) -> object:
+        outcome = commit(stream, command, actor, **more)  # type: ignore[arg-type]
         order.append(type(command).__name__)
         return outcome
 
@@ -321,13 +329,48 @@ def test_an_intent_is_run_once_and_a_retry_is_a_new_one(shop: Workshop) -> None:
     assert shop.types().count("tool_execution_failed") == 2
 
 
-def test_the_ledger_is_proved_before_anything_is_run(shop: Workshop) -> None:
-    """A record whose signature does not hold stops it, before the command."""
+@pytest.mark.requirement("TRC-015", "TRC-053")
+@pytest.mark.parametrize("on_forged", [OnForged.FAIL, OnForged.REJECT])
+def test_a_forged_record_stops_it_and_is_dealt_with_as_the_policy_says(
+    tmp_path: Path, on_forged: OnForged
+) -> None:
+    """Its chain fits, its signature does not: nothing is run; by default the trace has failed."""
+    with workshop(tmp_path) as shop:
+        shop.begin(Policy(on_invalid_signature=on_forged))
+        intent = shop.script(marker(shop))
+        length = shop.length
+        spoil(shop)
+        other = reopened(shop)
+        with pytest.raises(Tampered) as caught:
+            other.execute(intent)
+        assert caught.value.code == "unproved_record"
+        assert ran(shop) == 0
+        if on_forged is OnForged.FAIL:
+            assert other.types()[length:] == ["session_failed"]
+            assert other.state.stage is Stage.FAILED
+        else:
+            assert other.length == length
+        again = reopened(shop)
+        with pytest.raises(MootError):
+            again.execute(intent)
+        assert (again.length, ran(shop)) == (other.length, 0)
+        for one in (other, again):
+            one.space.close()
+
+
+@pytest.mark.requirement("TRC-020", "TRC-060", "TRC-069")
+def test_a_broken_chain_refuses_everything_and_is_not_repaired(shop: Workshop) -> None:
     intent = shop.script(marker(shop))
-    spoil(shop)
-    with pytest.raises(MootError):
-        shop.execute(intent)
+    newest = f"{of(shop.stream)} AND seq = {shop.length - 1}"
+    edit(shop.space.path / "ledger.db", f"UPDATE events SET sig = zeroblob(64) WHERE {newest}")
+    before = (shop.space.path / "ledger.db").read_bytes()
+    other = reopened(shop)
+    with pytest.raises(Tampered) as caught:
+        other.execute(intent)
+    assert (caught.value.stream, caught.value.seq) == (shop.stream, shop.length)
     assert ran(shop) == 0
+    assert (shop.space.path / "ledger.db").read_bytes() == before
+    other.space.store.close()
 
 
 def test_reserved_scopes_are_shown_where_the_policy_asks_for_them(tmp_path: Path) -> None:

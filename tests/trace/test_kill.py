@@ -164,7 +164,7 @@ def test_a_process_of_the_same_number_is_left_alone(tmp_path: Path) -> None:
                 note.write_text(note.read_text().replace('"mark":"', '"mark":"9'))
                 copy = note.read_bytes()
             note.write_bytes(copy)
-            seen = running.end_left(shop.space.path, shop.stream, intent).seen
+            seen = running.end_left(shop.space.path, shop.stream, intent)
             assert seen[1].endswith("is gone too")
             assert other.poll() is None
         finally:

@@ -51,6 +51,10 @@ class Desk(Protocol):
         """What was said so far, in order."""
         ...
 
+    def standing(self) -> dict[str, Any]:
+        """Where things are, for whoever looks on."""
+        ...
+
     def spent(self) -> Spent:
         """What earlier runs of this session have on record."""
         ...

@@ -251,7 +251,7 @@ class Runner:
         except _REFUSALS as error:
             return self._refused(asked.due, error, attempt)
         self._here = self._here.and_then(NOTHING, 1)
-        self._watch.moved(asked.due)
+        self._watch.moved(asked.due, self._desk.standing)
         return None
 
     def _refused(self, due: Due, error: MootError, attempt: int) -> tuple[Finding, ...] | None:
@@ -268,7 +268,7 @@ class Runner:
             return Passed.DONE
         passed = self._desk.pass_over(due, ending, detail)
         if passed is Passed.DONE:
-            self._watch.moved(due)
+            self._watch.moved(due, self._desk.standing)
         elif keep and passed is Passed.LATER and due.by is not None:
             self._silent[identity(due)] = (ending, detail)
         elif keep:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from moot.agents.outcome import Outcome
 from moot.agents.participant import Nature
 from moot.core.machine import Due
+
+# Round, score and whatever else the protocol shows; asked for only if someone looks on.
+Standing = Callable[[], dict[str, Any]]
 
 
 class Watch(Protocol):
@@ -18,8 +22,8 @@ class Watch(Protocol):
         """A call has ended, well or not."""
         ...
 
-    def moved(self, due: Due) -> None:
-        """What was due is done, or passed over."""
+    def moved(self, due: Due, standing: Standing) -> None:
+        """What was due is done, or passed over; `standing` says where things are now."""
         ...
 
     def waiting(self, due: Due, seconds: float) -> None:
@@ -32,6 +36,6 @@ class Unwatched:
 
     def heard(self, outcome: Outcome) -> None: ...
 
-    def moved(self, due: Due) -> None: ...
+    def moved(self, due: Due, standing: Standing) -> None: ...
 
     def waiting(self, due: Due, seconds: float) -> None: ...

@@ -39,7 +39,8 @@ class Spoken(Piece, frozen=True, kw_only=True):
     """An entry: what follows from it, read off its bytes.
 
     `names` are the agents that its action_requested names, in their order. `double`: its id stood
-    in the file before. `sound` is False if the file has an error there.
+    in the file before. `sound` is False if the file has an error there. `resumed`: an operator's
+    mark stands above it.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Spoken(Piece, frozen=True, kw_only=True):
     generated: bool = False
     double: bool = False
     sound: bool = True
+    resumed: Millis | None = None
 
 
 class EntryYielded(Spoken, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from moot.core.clock import Millis
 from moot.core.machine import Event, Recorded
 from moot.debate import events as did
 from moot.debate.model import Entry, Field, Status
@@ -60,7 +61,7 @@ def _longer(state: State, event: did.Piece) -> State:
 def spoke(state: State, event: did.Spoken) -> State:
     """The session after one more entry: the same walk that `course.py` makes, one step of it."""
     rules = state.rules
-    longer = _longer(state, event)
+    longer = _resumed_at(_longer(state, event), event.resumed)
     if rules is None or event.double:
         return longer
     walk = walk_from(state, rules, not event.sound)
@@ -103,8 +104,13 @@ def _signed(state: State, event: did.EntrySigned) -> State:
 
 
 def _resumed(state: State, event: did.SessionResumed) -> State:
-    known = [at for at in (state.resumed, event.said_at) if at is not None]
-    return msgspec.structs.replace(_longer(state, event), resumed=max(known, default=None))
+    return _resumed_at(_longer(state, event), event.said_at)
+
+
+def _resumed_at(state: State, at: Millis | None) -> State:
+    if at is None or (state.resumed is not None and at <= state.resumed):
+        return state
+    return msgspec.structs.replace(state, resumed=at)
 
 
 def _context(state: State, event: did.ContextAdded) -> State:

@@ -13,11 +13,13 @@ from typing import Final
 
 import msgspec
 
+from moot.core.clock import Millis
 from moot.core.markdown import BYTE_ORDER_MARK
+from moot.debate.course import RESUME
 from moot.debate.dialogue import read_dialogue
 from moot.debate.events import EntryObserved
 from moot.debate.evolution import spoke
-from moot.debate.model import Document, Entry, moment
+from moot.debate.model import Entry, moment
 from moot.debate.pieces import bytes_of, facts_of, preamble_end
 from moot.debate.reader import read
 from moot.debate.schema import read_known
@@ -96,14 +98,17 @@ class Follower:
         taken = 0
         for entry in found.entries:
             if entry.yielded:
-                heard = self._heard(state, entry, entry.end - taken)
+                marks = (mark for mark in found.marks if mark.key == RESUME)
+                above = [mark.value for mark in marks if taken < mark.end <= entry.start]
+                heard = self._heard(state, entry, entry.end - taken, latest(above))
                 taken, state = entry.end, heard.state
                 yield heard
-        marks = [mark.end for mark in found.marks if mark.end > taken]
-        if marks and marks[-1] > taken:
-            yield self._resumed(state, found.marks[-1].value, marks[-1] - taken)
+        marks = [mark for mark in found.marks if mark.end > taken and mark.key == RESUME]
+        if marks:
+            values = [mark.value for mark in marks]
+            yield self._resumed(state, latest(values), marks[-1].end - taken)
 
-    def _heard(self, state: State, entry: Entry, length: int) -> Heard:
+    def _heard(self, state: State, entry: Entry, length: int, resumed: Millis | None) -> Heard:
         start, line = self.size, entry.line
         text = self._consume(length)
         double = entry.id in self._ids
@@ -111,21 +116,17 @@ class Follower:
         digest = self._digest.hexdigest()
         if state.rules is not None:
             facts = {**bytes_of(start, text, digest), **facts_of(entry, state.rules)}
-            event = EntryObserved(**facts, double=double)  # type: ignore[arg-type]
+            event = EntryObserved(**facts, double=double, resumed=resumed)  # type: ignore[arg-type]
             state = self.state = spoke(state, event)
         return Heard(start, text, digest, line, entry, double, state)
 
-    def _resumed(self, state: State, value: str, length: int) -> Heard:
+    def _resumed(self, state: State, at: Millis | None, length: int) -> Heard:
         start, line = self.size, self.line
         text = self._consume(length)
-        at = moment(value)
-        state = self.state = msgspec.structs.replace(
-            state, resumed=at if at is not None else state.resumed
-        )
+        known = [one for one in (state.resumed, at) if one is not None]
+        state = self.state = msgspec.structs.replace(state, resumed=max(known, default=None))
         return Heard(start, text, self._digest.hexdigest(), line, None, False, state)
 
-    @property
-    def open(self) -> Document:
-        """What stands behind the last marker: an entry that is being written, or nothing."""
-        found = read_dialogue(self._waiting, 0, self.line)
-        return Document(self._waiting, entries=found.entries)
+
+def latest(times: list[str]) -> Millis | None:
+    return max((at for at in map(moment, times) if at is not None), default=None)

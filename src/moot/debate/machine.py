@@ -103,7 +103,9 @@ def _spoken(kind: type[did.Spoken], asked: Asked, **more: Any) -> Iterable[Draft
     if entry is None or state.rules is None:
         return
     where = bytes_of(command.start, command.text, command.digest)
-    event = kind(**where, **facts_of(entry, state.rules), **more)  # type: ignore[arg-type]
+    resumed = asked.said.resumed if asked.said else None
+    facts = facts_of(entry, state.rules)
+    event = kind(**where, **facts, resumed=resumed, **more)  # type: ignore[arg-type]
     yield _drafted(asked, event)
     after = spoke(state, event)
     if after.phase.ended and not state.phase.ended:

@@ -71,7 +71,9 @@ def read_piece(text: str) -> Said:
     document = Document(text, entries=found.entries, marks=found.marks, odd=found.odd)
     yielded = [entry for entry in found.entries if entry.yielded]
     whole = len(yielded) == 1 and yielded[0].end == len(text)
-    return Said(document, yielded[0] if whole else None, () if yielded else found.marks)
+    return Said(
+        document, yielded[0] if whole else None, found.marks if whole or not yielded else ()
+    )
 
 
 def kept_inline(text: str) -> bool:

@@ -138,7 +138,8 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     event, place = recorded.event, recorded.stream
     if isinstance(event, did.QuestionAsked):
         yield Put("open", place, {})
-        yield Put(QUESTIONS, place, {"question": event.question[:500]})
+        row = {"question": event.question[:500], "supersedes": event.supersedes}
+        yield Put(QUESTIONS, place, row)
         yield Words(QUESTIONS, place, event.question)
     elif isinstance(event, did.PersonApproved | did.PersonVetoed | did.PersonAmended):
         yield Drop("open", place)

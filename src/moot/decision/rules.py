@@ -192,6 +192,7 @@ _WORD: Final[Rows] = (
 )
 _SUCCEED: Final[Rows] = (
     _BEGUN,
+    _BOOKS,
     Rule(
         "DEC-016",
         "not_vetoed",

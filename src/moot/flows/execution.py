@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from moot.core.canonical import canonical
-from moot.core.errors import MootError, Refused
+from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
-from moot.core.names import SYSTEM
 from moot.flows import running, tracing
 from moot.outside import footprint
 from moot.outside.running import NotRun, Order, Ran, environment, run
@@ -30,7 +30,7 @@ from moot.trace.commands import (
 )
 from moot.trace.events import ToolIntentSigned
 from moot.trace.inputs import MEDIA_TYPE, input_bytes
-from moot.trace.model import Execution, Failure, FailureKind, Reserved, Result, Role, State
+from moot.trace.model import Failure, FailureKind, Reserved, Result, Role, State
 
 if TYPE_CHECKING:
     from moot.engine.job import Outcome
@@ -98,26 +98,22 @@ def execute(
 
 
 def recover(space: Workspace, stream: str) -> list[Outcome]:
-    """Record as failed what died with its process on this trace. Nothing is run again."""
-    state = space.engine.state(stream)
-    return [
-        _recover(space, stream, state, one)
-        for one in sorted(state.running.values(), key=lambda one: one.since)
-        if not running.runs(space.path, stream, one.intent)
-    ]
+    """Record as failed what died with its process on this trace. Nothing is run again.
 
-
-def _recover(space: Workspace, stream: str, state: State, died: Execution) -> Outcome:
-    """By the executor, whose execution it is; where its key is not at hand, by the workspace."""
-    seen = running.end_left(space.path, stream, died.intent).seen
-    command = RecoverExecution(execution_id=died.id, evidence=seen)
-    executor = state.holder(Role.EXECUTOR)
-    try:
-        return space.engine.execute(stream, command, executor.agent if executor else SYSTEM)
-    except MootError as error:
-        if error.code not in ("key_missing", "agent_retired", "key_revoked", "key_rotated"):
-            raise
-        return space.engine.execute(stream, command, SYSTEM)
+    The executor's own act: where its key is not at hand it stays due, and holds up nobody.
+    """
+    state: State = space.engine.state(stream)
+    if not state.running or state.ended:
+        return []
+    executor = tracing.player(state, Role.EXECUTOR)
+    found = []
+    for died in sorted(state.running.values(), key=lambda one: one.since):
+        if not running.runs(space.path, stream, died.intent):
+            seen = running.end_left(space.path, stream, died.intent)
+            command = RecoverExecution(execution_id=died.id, evidence=seen)
+            with suppress(Refused):
+                found.append(tracing.ask(space, stream, command, executor))
+    return found
 
 
 def _folder(root: Path, cwd: str) -> Path:

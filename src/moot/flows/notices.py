@@ -42,17 +42,17 @@ _MAX_SUBJECT: Final = 300
 
 def send(space: Workspace, sender: str, notice: Notice, key: str | None = None) -> list[Outcome]:
     """The event, then the message about it; both or neither."""
+    made = job_of(space, sender, _LETTERS[type(notice)](notice, sender, key))
 
     def message(sent: Outcome) -> Job:
         event = next(one for one in sent.recorded if isinstance(one.event, did.NATIVE))
-        letter = _LETTERS[type(notice)](notice, sender, event.event.id, key)
-        job = job_of(space, sender, letter)
-        return msgspec.structs.replace(job, cause=event.hash.hex())
+        command = msgspec.structs.replace(made.command, event=event.event.id)
+        return msgspec.structs.replace(made, command=command, cause=event.hash.hex())
 
     return space.engine.execute_chain(Job(STREAM, notice, sender, key), message)
 
 
-def _handoff(notice: SendHandoff, sender: str, event: str, key: str | None) -> Letter:
+def _handoff(notice: SendHandoff, sender: str, key: str | None) -> Letter:
     return Letter(
         to=(notice.to,),
         subject=_subject(f"HANDOFF: {notice.subject} to {notice.to}"),
@@ -66,12 +66,11 @@ def _handoff(notice: SendHandoff, sender: str, event: str, key: str | None) -> L
         ),
         thread=thread_of_work(notice.work),
         ack_required=notice.requires_ack,
-        event=event,
         key=key,
     )
 
 
-def _blocked(notice: SendBlocked, _sender: str, event: str, key: str | None) -> Letter:
+def _blocked(notice: SendBlocked, _sender: str, key: str | None) -> Letter:
     return Letter(
         to=(notice.to,),
         subject=_subject(f"BLOCKED: {notice.subject}"),
@@ -82,13 +81,12 @@ def _blocked(notice: SendBlocked, _sender: str, event: str, key: str | None) -> 
         ),
         thread=thread_of_work(notice.work),
         importance=_IMPORTANCE[notice.urgency],
-        event=event,
         key=key,
     )
 
 
 _IMPORTANCE: Final = {"low": "low", "medium": "normal", "high": "high"}
-_LETTERS: Final[dict[type[Any], Callable[[Any, str, str, str | None], Letter]]] = {
+_LETTERS: Final[dict[type[Any], Callable[[Any, str, str | None], Letter]]] = {
     SendHandoff: _handoff,
     SendBlocked: _blocked,
 }
@@ -124,7 +122,7 @@ def acknowledge(
     status: str,
     notes: str = "",
 ) -> Outcome:
-    """Acknowledge a message, and the event it is about; the ACK counts even if that is long over."""
+    """Acknowledge a message, and the event it is about, if that is not long over."""
     state: Thread = space.engine.state(stream_of(thread_of_id(id)))
     message = state.message(id)
     said = next((one for one in AckStatus if one.value.casefold() == status.casefold()), None)

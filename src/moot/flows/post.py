@@ -22,8 +22,8 @@ from moot.core.record import MAX_TEXT_BYTES, ArtifactRef
 from moot.engine.job import Job, Outcome
 from moot.engine.replay import read_record
 from moot.mail import events as did
-from moot.mail.commands import Import, Send
-from moot.mail.keys import ANSWERS, MESSAGES, OUTSIDE
+from moot.mail.commands import Send
+from moot.mail.keys import ANSWERS, MESSAGES
 from moot.mail.machine import MACHINE
 from moot.mail.model import Party, State, stream_of, thread_of_id
 from moot.mail.reply import body_of as body_of_type
@@ -50,7 +50,6 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     importance: str = "normal"
     ack_minutes: int | None = None
     re: str | None = None
-    event: str | None = None
     key: str | None = None
 
 
@@ -81,7 +80,6 @@ def job_of(space: Workspace, sender: str, letter: Letter) -> Job:
         importance=letter.importance,
         ack_minutes=letter.ack_minutes,
         re=letter.re,
-        event=letter.event,
         artifact=stored(space, letter.body),
     )
     thread = thread_for(space, sender, letter)
@@ -222,15 +220,6 @@ def open_threads(space: Workspace) -> Iterator[tuple[str, State]]:
     for stream in space.engine.open_streams():
         if stream.startswith(stream_of("")):
             yield stream, space.engine.state(stream)
-
-
-def take_in(space: Workspace, actor: str, thread: str, command: Import) -> Outcome | str:
-    """Import once: the id it was given before if it is here already."""
-    with space.store.read() as view:
-        row = view.row(OUTSIDE, command.outside_id)
-    if row is not None:
-        return str(msgspec.json.decode(row.value)["id"])
-    return space.engine.execute(stream_of(thread_id(thread)), command, actor)
 
 
 def short_body(subject: str, sender: str, text: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -20,12 +20,6 @@ from moot.keys.running import is_held
 from moot.outside.running import kill_left, mark_of
 
 FOLDER: Final = "running"
-
-
-class Left(NamedTuple):
-    """What is left of an execution: nothing more than what was seen, in words."""
-
-    seen: tuple[str, ...]
 
 
 class _Note(msgspec.Struct, frozen=True):
@@ -77,7 +71,7 @@ def runs(workspace: Path, stream: str, intent: str) -> bool:
     return is_held(_place(workspace, stream, intent))
 
 
-def end_left(workspace: Path, stream: str, intent: str) -> Left:
+def end_left(workspace: Path, stream: str, intent: str) -> tuple[str, ...]:
     """End what is left of an execution whose runner is gone, and say what was seen."""
     place = _place(workspace, stream, intent)
     seen = ["the process that ran it is gone"]
@@ -95,7 +89,7 @@ def end_left(workspace: Path, stream: str, intent: str) -> Left:
     for file in (_note(place), place):
         with suppress(OSError):
             file.unlink(missing_ok=True)
-    return Left(tuple(seen))
+    return tuple(seen)
 
 
 def _place(workspace: Path, stream: str, intent: str) -> Path:

@@ -47,15 +47,18 @@ def verify(place: Path, how: How, file: Path) -> tuple[dict[str, Any], tuple[Fin
         held = hold(view, stream, FileArtifacts(place / "artifacts"), data)
     ledger = check_live(place, how, stream)
     said = ledger.to_dict()
-    said["checks"] += [{"name": "file", "ok": held.verdict == "valid", "detail": held.integrity}]
+    held_up = {"name": "file", "ok": held.verdict == "valid", "detail": held.integrity}
+    said["checks"] = [*said["checks"], held_up]
     if not ledger and ledger.verdict != "unproven":
         return said, held.findings
     said["authenticity"] = f"{said['authenticity']}; {held.authenticity}"
+    said["integrity"] = f"{said['integrity']}; {held.integrity}"
     if held.verdict != "valid":
         said["verdict"] = held.verdict
         said["integrity"] = held.integrity
         said["first_bad"], said["last_trusted"] = held.first_bad, held.last_trusted
-    said["findings"] += [msgspec.to_builtins(finding) for finding in held.findings]
+    more = [msgspec.to_builtins(finding) for finding in held.findings]
+    said["findings"] = [*more, *said["findings"]]
     return said, held.findings
 
 

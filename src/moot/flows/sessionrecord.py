@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from moot.core.errors import MootError, NotFound, Refused
-from moot.core.findings import Finding
+from moot.core.findings import Finding, Severity
 from moot.core.ledger import View
 from moot.core.machine import Command
 from moot.core.markdown import BYTE_ORDER_MARK
@@ -251,6 +251,7 @@ def _double(other: str) -> Finding:
         rule="3.1",
         code="duplicate_session",
         message=f"{other} holds the same session id: this file is a double of it",
+        severity=Severity.WARNING,
         line=3,
         hint=f"append to {other}, or give this file a session id of its own",
     )

@@ -19,9 +19,11 @@ from moot.engine.agents import agent_named
 from moot.engine.replay import read_record
 from moot.trace import events as did
 from moot.trace.commands import Cited, OpenTrace, ReportForgery
+from moot.trace.drafts import DRAFTS
 from moot.trace.machine import ITEMS, MACHINE
 from moot.trace.model import Binding, Role, State
 from moot.trace.policy import DEFAULT, Policy
+from moot.trace.roles import EMITS
 
 if TYPE_CHECKING:
     from moot.engine.job import Outcome
@@ -113,8 +115,9 @@ def ask(space: Workspace, stream: str, command: Command, actor: str) -> Outcome:
 
     What became of the report the policy says (E-21); the command itself is refused either way.
     """
+    role = EMITS.get(DRAFTS[type(command)][0])
     try:
-        return space.engine.execute(stream, command, actor)
+        return space.engine.execute(stream, command, actor, role=role and str(role))
     except Tampered as error:
         if error.code == "unproved_record" and error.stream == stream:
             _report_forgery(space, stream, error)

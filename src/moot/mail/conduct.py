@@ -110,9 +110,10 @@ def wrong_version(asked: Asked) -> Breaches:
 
 def own_message(asked: Asked) -> Breaches:
     message, actor = asked.message, asked.context.actor
-    if message is not None and asked.answers:
-        if (message.sender, message.sender_epoch) == (actor.id, actor.epoch):
-            yield f"you sent {message.id} yourself", "id"
+    if message is None or not asked.answers:
+        return
+    if (message.sender, message.sender_epoch) == (actor.id, actor.epoch):
+        yield f"you sent {message.id} yourself", "id"
 
 
 def not_addressed(asked: Asked) -> Breaches:

@@ -1,8 +1,9 @@
 """The automaton of one message, and the machine of its thread.
 
-    (none) --sent, imported--> waiting --acknowledged by all, and Completed if it asks for more--> settled
-                                  |--resent------> waiting     once, to the missing only
-                                  `--escalated---> waiting     no time limit any more: the operator's
+    (none) --sent, imported--> waiting --acknowledged--> settled    by all, and Completed by one
+                                  |                                 if it asks for more than an ACK
+                                  |--resent------------> waiting    once, to the missing only
+                                  `--escalated---------> waiting    without limit: the operator's
 
 A message that asks for nothing is settled at once. The rules of the text are in `rules.py`, those
 of sending and answering in `conduct.py`; what is recorded in `sending.py`, what follows from it in
@@ -92,7 +93,7 @@ def _way(message: Message, one: Receiver) -> str:
 _OWED: Final = {
     MessageType.KICKOFF: "confirm the start",
     MessageType.QUESTION: "answer",
-    MessageType.HANDOFF: "take on what was passed on",
+    MessageType.HANDOFF: "finish what was passed on",
     MessageType.BLOCKED: "give input",
     MessageType.CRITIQUE: "answer the critique",
 }

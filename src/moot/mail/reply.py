@@ -17,6 +17,7 @@ from moot.core.findings import Finding, errors
 from moot.core.markdown import BYTE_ORDER_MARK, escape_comments, fence
 from moot.mail.body import TEXT, Body, is_unfilled, unwrapped
 from moot.mail.checks import choice
+from moot.mail.subject import one_line
 from moot.mail.types import TYPES, AckStatus, MessageType, Need
 
 _ENDINGS = re.compile(r"\r\n?")
@@ -52,7 +53,7 @@ def read_ack(body: str) -> Ack | None:
 
 def error_subject(message_id: str) -> str:
     """`INFO: Validation error for {id}`: an INFO, so nobody owes an ACK for it."""
-    return f"INFO: Validation error for {' '.join(message_id.split()) or 'a message'}"
+    return f"INFO: Validation error for {one_line(message_id) or 'a message'}"
 
 
 def error_body(message_id: str, findings: Iterable[Finding]) -> str:

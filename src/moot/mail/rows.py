@@ -1,12 +1,12 @@
 """What is found without reading a thread: inboxes, messages, words, who has which work.
 
-    mail.inbox      AGENT/HOLDER/TIME/ID   one row for each receiver
-    mail.answers    ID/AGENT/HOLDER        the receiver's latest ACK
-    mail.messages   ID                     where a message stands; its words are findable
-    mail.events     EVENT                  the message that says the same as a presence event
-    mail.outside    OUTSIDE ID             an imported message
-    mail.items      ITEM                   who has claimed it or taken it over
-    open            STREAM                 while somebody waits for an answer
+mail.inbox      AGENT/HOLDER/TIME/ID   one row for each receiver
+mail.answers    ID/AGENT/HOLDER        the receiver's latest ACK
+mail.messages   ID                     where a message stands; its words are findable
+mail.events     EVENT                  the message that says the same as a presence event
+mail.outside    OUTSIDE ID             an imported message
+mail.items      ITEM                   who has claimed it or taken it over
+open            STREAM                 while somebody waits for an answer
 """
 
 from __future__ import annotations

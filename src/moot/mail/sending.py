@@ -55,9 +55,7 @@ def _citing(event: did.MessageKept, artifact: ArtifactRef | None) -> Event | Dra
     return Draft(event, (artifact,)) if artifact is not None and event.sha256 else event
 
 
-def _new(
-    asked: Asked, subject: str, body: str, kind: MessageType | None
-) -> did.MessageSent:
+def _new(asked: Asked, subject: str, body: str, kind: MessageType | None) -> did.MessageSent:
     command, facts = asked.command, asked.facts
     ack_required = asked.linted.ack_required if asked.linted is not None else False
     millis = (getattr(command, "ack_minutes", None) or ACK_MINUTES) * MINUTE

@@ -117,4 +117,9 @@ def has_control(text: str) -> bool:
 
 def ack_subject(subject: str) -> str:
     """The subject of an ACK to a message with this one."""
-    return f"ACK: {_CONTROL.sub(' ', subject).strip() or 'message'}"
+    return f"ACK: {one_line(subject) or 'message'}"
+
+
+def one_line(text: str) -> str:
+    """A text as it may stand in a subject."""
+    return " ".join(_CONTROL.sub(" ", text).split())

@@ -247,8 +247,15 @@ def _end_round(minutes: Minutes) -> None:
 
 
 def _sum_up(minutes: Minutes) -> None:
+    """PAR-119. A better told summary stays; only its facts are brought up to date."""
     state = minutes.state
-    minutes.add(did.RoundSummarized(summary=summary_of(state, state.round.open_issues)))
+    summary, told = summary_of(state, state.round.open_issues), state.round.told
+    if told is not None:
+        summary = {**told, **{name: summary[name] for name in _FACTS}}
+    minutes.add(did.RoundSummarized(summary=summary, told=told is not None))
+
+
+_FACTS: Final = ("amendments_actioned", "vote_result")
 
 
 def _vote_called(asked: Asked, minutes: Minutes) -> None:
@@ -320,6 +327,14 @@ def _settled(amendment: Amendment, status: AmendmentStatus) -> Event:
     return did.AmendmentSettled(amendment_id=amendment.amendment_id, status=status)
 
 
+def _settle(minutes: Minutes, amendment: Amendment, status: AmendmentStatus) -> None:
+    """After a round's end it belongs to that round's summary."""
+    minutes.add(_settled(amendment, status))
+    this = minutes.state.round
+    if this.number and not this.running:
+        _sum_up(minutes)
+
+
 def _incorporated(asked: Asked, minutes: Minutes) -> None:
     amendment, bill = asked.amendment, asked.state.bill
     assert amendment is not None
@@ -328,19 +343,19 @@ def _incorporated(asked: Asked, minutes: Minutes) -> None:
     assert content is not None
     sender = asked.state.drafter or ""
     minutes.log(Response(type=Kind.BILL_DRAFT, sender=sender, content=content))
-    minutes.add(_settled(amendment, AmendmentStatus.INCORPORATED))
+    _settle(minutes, amendment, AmendmentStatus.INCORPORATED)
 
 
 def _withdrawn(asked: Asked, minutes: Minutes) -> None:
     assert asked.amendment is not None
-    minutes.add(_settled(asked.amendment, AmendmentStatus.WITHDRAWN))
+    _settle(minutes, asked.amendment, AmendmentStatus.WITHDRAWN)
 
 
 def _concluded(asked: Asked, minutes: Minutes) -> None:
     """PAR-118: a tie leaves it as it is."""
     assert asked.amendment is not None
     if amendments.opposed(asked.amendment):
-        minutes.add(_settled(asked.amendment, AmendmentStatus.REJECTED))
+        _settle(minutes, asked.amendment, AmendmentStatus.REJECTED)
 
 
 def _amendment_vote(asked: Asked, minutes: Minutes) -> None:
@@ -379,7 +394,7 @@ def _vetoed(asked: Asked) -> Event:
 
 
 def _summarized(asked: Asked, minutes: Minutes) -> None:
-    minutes.add(did.RoundSummarized(summary=asked.command.summary))
+    minutes.add(did.RoundSummarized(summary=asked.command.summary, told=True))
 
 
 def _completed(asked: Asked, minutes: Minutes) -> None:

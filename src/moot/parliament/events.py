@@ -100,9 +100,13 @@ class RoundEnded(Event, frozen=True):
 
 
 class RoundSummarized(Event, frozen=True):
-    """A row of `round-summaries.json`; a later one for the same round replaces it."""
+    """A row of `round-summaries.json`; a later one for the same round replaces it.
+
+    `told`: someone else than the clerk told it.
+    """
 
     summary: dict[str, Any]
+    told: bool = False
 
 
 class ReplyMalformed(Event, frozen=True):

@@ -111,6 +111,11 @@ def _on_ended(state: State, event: did.RoundEnded) -> State:
     )
 
 
+def _on_summarized(state: State, event: did.RoundSummarized) -> State:
+    told = event.told and event.summary.get("round") == state.round.number
+    return in_round(state, told=event.summary) if told else state
+
+
 def _on_malformed(state: State, event: did.ReplyMalformed) -> State:
     seat = state.seats.get(event.seat)
     return state if seat is None else with_seat(state, replace(seat, malformed=event.count))
@@ -170,6 +175,7 @@ _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.RulingGiven: _on_given,
     did.RoundStarted: _on_started,
     did.RoundEnded: _on_ended,
+    did.RoundSummarized: _on_summarized,
     did.ReplyMalformed: _on_malformed,
     did.SeatExpelled: _on_expelled,
     did.AmendmentSettled: _on_settled,

@@ -30,7 +30,8 @@ from moot.parliament.schema import (
 from moot.parliament.shapes import breach, join, like, one_of, read_json, shown, whole
 from moot.parliament.words import Kind
 
-MAX_MESSAGE: Final = 1024 * 1024
+# One event of the record holds a message whole, and has room for 64 kB.
+MAX_MESSAGE: Final = 48 * 1024
 FILLED: Final = ("id", "round", "timestamp")
 _TOP: Final = ("type", "from", "to", "in_reply_to", "content")
 _KNOWN: Final = frozenset((*FILLED, *_TOP, "motion"))

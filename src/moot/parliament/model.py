@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from immutables import Map
@@ -135,8 +135,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     """The current round. `number` is 0 before the debate; `running` from its start to its end.
 
     `asked` counts questions, `exchanges` those that were answered. `topics` counts exchanges on a
-    point since someone last moved on it; `floor` is who was called to speak; `open_issues` is
-    filled when the round ends.
+    point since someone last moved on it; `floor` is who was called to speak. When the round ends
+    `open_issues` is filled; `told` is its summary if someone told it better than the clerk.
     """
 
     number: int = 0
@@ -151,6 +151,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     settled: tuple[Settled, ...] = ()
     open_issues: tuple[str, ...] = ()
     floor: str | None = None
+    told: dict[str, Any] | None = None
 
 
 class Endorsement(msgspec.Struct, frozen=True, array_like=True):

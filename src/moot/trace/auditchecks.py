@@ -226,7 +226,7 @@ def executions(walk: Walk, _facts: Facts) -> Problems:
                 f"{event.execution_id} names what it does not cite",
                 recorded.seq,
             )
-    for name, run in walk.state.running.items():
+    for name in walk.state.running:
         yield Problem("execution_unfinished", f"{name} has no end", walk.started[name].seq)
 
 

@@ -1,4 +1,4 @@
-"""Checks on claims, the final statement and verifications (TRC-022, TRC-039 to TRC-047, TRC-064)."""
+"""Checks on claims, the final statement and verifications (TRC-022, TRC-039 to TRC-047)."""
 
 from __future__ import annotations
 

@@ -160,7 +160,10 @@ class StartVerification(Command, frozen=True):
 
 
 class CompleteVerification(Command, frozen=True):
-    """Record what the verification found; the report is stored and names what it looked at."""
+    """Record what the verification found; the report is stored and names what it looked at.
+
+    `pages` are readable forms of the same report, stored too and cited beside it.
+    """
 
     run_id: str
     status: str
@@ -168,6 +171,7 @@ class CompleteVerification(Command, frozen=True):
     head: str
     events: int
     failure_codes: tuple[str, ...] = ()
+    pages: tuple[ArtifactRef, ...] = ()
 
 
 class AbortTrace(Command, frozen=True):

@@ -254,7 +254,7 @@ def _verified(_state: State, command: ask.CompleteVerification) -> Draft:
         events=command.events,
         failure_codes=command.failure_codes,
     )
-    return Draft(event, (report,) if report is not None else ())
+    return Draft(event, (report, *command.pages) if report is not None else ())
 
 
 def _aborted(_state: State, command: ask.AbortTrace) -> Draft:

@@ -2,7 +2,7 @@
 
     initialized --session_initialized--> planning --proposal_created--> reviewing
     reviewing --proposal_reviewed (approved, or on conditions)--> executing
-    executing --tool_execution_completed, _failed (none in flight; one done, or given up)--> claiming
+    executing --tool_execution_* (none in flight; one completed, or one given up)--> claiming
     claiming --claim_issued--> auditing
     auditing --verification_run_completed (pass, or with warnings)--> completed; (fail)--> failed
     any --session_failed--> failed          any --session_aborted--> aborted

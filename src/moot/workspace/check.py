@@ -8,10 +8,10 @@ workspace that is being checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -24,12 +24,19 @@ from moot.keys.folder import KeyFolder
 from moot.keys.kept import KeptNotes
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
-from moot.verify import Trust, TrustError, Verdict, load_trust, verify_bundle, verify_records
+from moot.verify import Policy, Trust, TrustError, Verdict, load_trust, verify_records
+from moot.verify.bundle import lines_of
 from moot.workspace import trust as trust_files
 
 _ORIGIN = re.compile(r"moot\.ledger/[0-9a-f]{32}\Z")
 _HEADER_BYTES = 4_096
 Heads = dict[str, tuple[int, bytes]]
+
+
+class Watcher(Policy, Protocol):
+    """A policy that also sees the lines as they pass."""
+
+    def lines(self, lines: Iterable[bytes]) -> Iterator[bytes]: ...
 
 
 class How(NamedTuple):
@@ -39,6 +46,10 @@ class How(NamedTuple):
     trust: Path | None = None
     jobs: int = 1
     progress: Callable[[int, int], None] | None = None
+    watcher: Watcher | None = None
+
+    def passing(self, lines: Iterable[bytes]) -> Iterable[bytes]:
+        return lines if self.watcher is None else self.watcher.lines(lines)
 
 
 def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
@@ -51,9 +62,10 @@ def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
         streams = None if stream is None else _present(view, stream, kept)
         seen = kept if stream is None else _only(kept, stream)
         return verify_records(
-            bundle(view, own, _AsStored(path / "artifacts"), streams),
+            how.passing(bundle(view, own, _AsStored(path / "artifacts"), streams)),
             trust,
             how.jobs,
+            how.watcher,
             progress=how.progress,
             kept=[(name, seq, head.hex()) for name, (seq, head) in seen.items()],
             kept_complete=True,
@@ -64,7 +76,9 @@ def check_file(file: Path, how: How) -> Verdict:
     """Check a bundle; its header says which pinned trust file to use."""
     try:
         trust = _trusted(how, _origin_of(file))
-        return verify_bundle(file, trust, how.jobs, progress=how.progress)
+        with file.open("rb") as opened:
+            lines = how.passing(lines_of(opened))
+            return verify_records(lines, trust, how.jobs, how.watcher, how.progress)
     except OSError as error:
         raise Unavailable(
             "unreadable_file", f"{file}: {error.strerror or error}", hint="check the path"

@@ -96,6 +96,10 @@ class AnswersDesk:
     def history(self) -> Sequence[Said]:
         return ()
 
+    def standing(self) -> dict[str, Any]:
+        state = self._state
+        return {"state": state.stage.value, "answers": len(state.answers)}
+
     def spent(self) -> Spent:
         return self._books.spent()
 

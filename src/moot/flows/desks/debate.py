@@ -1,4 +1,4 @@
-"""A debate for the runner: whose turn it is, what was said, and entries under their author's key."""
+"""A debate for the runner: whose turn it is, what was said, entries under their author's key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from moot.core.names import OPERATOR
 from moot.debate.checker import Checked
 from moot.debate.course import Course, is_placeholder, spoken
 from moot.debate.drafts import Draft
-from moot.debate.model import Entry, Escalation, TurnOrder
+from moot.debate.model import STANCES, Entry, Escalation, TurnOrder
 from moot.debate.turns import Standing, standing
 from moot.debate.views import consensus_data, course_of
 from moot.flows import session
@@ -255,8 +255,12 @@ def _operator(why: str) -> Due:
 
 
 def _positions(said: list[Entry]) -> dict[str, str]:
-    """The latest stance of each; a placeholder is nobody's position."""
-    return {entry.author: entry.said("stance") for entry in said if not is_placeholder(entry)}
+    """The latest stance of each, if it is one; a placeholder is nobody's position."""
+    return {
+        entry.author: entry.said("stance")
+        for entry in said
+        if not is_placeholder(entry) and entry.said("stance") in STANCES
+    }
 
 
 def _quoted(entry: Entry, trust: Trust) -> Quote:

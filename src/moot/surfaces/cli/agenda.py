@@ -13,12 +13,12 @@ import click
 
 from moot.core.clock import to_text
 from moot.core.errors import Refused
+from moot.core.machine import Due
 from moot.surfaces.cli.answer import Answer, table
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.core.clock import Millis
-    from moot.core.machine import Due
     from moot.engine.engine import Engine
 
 LOOK_SECONDS = 0.1  # how often a waiting agenda asks whether anyone has written
@@ -84,6 +84,7 @@ def waiting(engine: Engine, who: str | None, seconds: float) -> list[dict[str, A
         seen, now = engine.store.changes(), engine.clock()
         dues = list(engine.agenda(engine.open_streams()))
         items = [_item(stream, due, now) for stream, due in dues if who in (None, due.who)]
+        items += _mail(engine, who, now)
         if items or time.monotonic() >= end:
             return sorted(items, key=_urgency)
         limits = [due.by for _, due in dues if due.by is not None and due.by > now]
@@ -110,6 +111,28 @@ def _item(stream: str, due: Due, now: Millis) -> dict[str, Any]:
         "id": stream,
         "hint": due.hint,
     }
+
+
+def _mail(engine: Engine, who: str | None, now: Millis) -> list[dict[str, Any]]:
+    """New mail of `who`: nobody may owe an answer, but somebody may wait for it."""
+    from moot.flows import inbox
+
+    agent = engine.registry().agents.get(who) if who is not None else None
+    if agent is None:
+        return []
+    with engine.store.read() as view:
+        new = inbox.unread(view, inbox.Box(agent.name, agent.epoch), now)
+    if not new:
+        return []
+    first, last = new[0].value, new[-1].value
+    due = Due(
+        who=agent.name,
+        what="read mail",
+        subject=f"{len(new)} new, the last from {last['from']}: {last['subject']}",
+        since=first["at"],
+        hint="moot inbox",
+    )
+    return [_item("mail", due, now)]
 
 
 def _urgency(item: dict[str, Any]) -> tuple[bool, str, str]:

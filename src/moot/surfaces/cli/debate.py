@@ -10,7 +10,7 @@ import msgspec
 
 from moot.debate.model import Mode
 from moot.surfaces.cli import debate_lines as lines
-from moot.surfaces.cli import debate_proof, debate_write
+from moot.surfaces.cli import debate_proof, debate_run, debate_write
 from moot.surfaces.cli.answer import REFUSED, Answer
 from moot.surfaces.cli.debate_file import (
     checked_file,
@@ -26,8 +26,8 @@ from moot.surfaces.cli.here import findings_json
 from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.shell import Shell, command
 
-
-__all__ = ["debate", "debate_proof", "debate_write"]  # importing them registers their commands
+# Importing them registers their commands.
+__all__ = ["debate", "debate_proof", "debate_run", "debate_write"]
 
 
 @command(debate, "check", "debate.check")

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from moot.core.findings import Finding
 from moot.surfaces.cli.answer import finding_line, paint, table, visible
+from moot.surfaces.cli.verdict import plain
 
 if TYPE_CHECKING:
     from moot.debate.checker import Checked
@@ -91,8 +94,12 @@ def made(data: dict[str, Any]) -> Iterable[str]:
     yield f"  {paint('next:', 'bold')} moot debate add {data['file']} --author {first} --stance ..."
 
 
+_RECORDED = {"signed": ", and signed it", "observed": "; recorded as observed", None: ""}
+
+
 def added(data: dict[str, Any]) -> Iterable[str]:
-    yield f"round {data['round']} turn {data['turn']}: {data['author']} has spoken"
+    how = "; it stood there already" if data["again"] else _RECORDED[data["recorded"]]
+    yield f"round {data['round']} turn {data['turn']}: {data['author']} has spoken{how}"
     yield f"{_WORDS[data['state']]}" + (f"; next: {data['next']}" if data["next"] else "")
     for finding in data["findings"]:
         yield f"  {finding['severity']} {finding['rule']}: {finding['message']}"
@@ -102,3 +109,32 @@ def moved(data: dict[str, Any]) -> Iterable[str]:
     yield f"{len(data['entries'])} entries written; {_WORDS[data['state']]}"
     if data["next"]:
         yield f"next: {data['next']}, until {data['deadline']}"
+
+
+def verified(file: Path, data: dict[str, Any]) -> Iterable[str]:
+    """One line that says it, what it rests on, and where it does not hold."""
+    word, colour = _VERDICTS.get(data["verdict"], (data["verdict"].upper(), "red"))
+    yield f"{paint(word, colour)}: {file}: {data['integrity']}"
+    rows = [(name, plain(str(data[name]))) for name in ("authenticity", "completeness", "custody")]
+    yield from table(rows)
+    for found in data["findings"]:
+        yield finding_line(msgspec.convert({**found, "hint": found["hint"] or ""}, Finding))
+
+
+_VERDICTS = {
+    "valid": ("INTACT", "green"),
+    "unproven": ("UNPROVEN", "yellow"),
+    "truncated": ("CUT SHORT", "red"),
+    "tampered": ("CHANGED", "red"),
+}
+
+
+def heard(data: dict[str, Any]) -> str:
+    place = f"{data['round']}.{data['turn']}"
+    return visible(
+        f"{place}  {data['author']}  {data['stance'] or '-'}  {_sure(data)}  {data['summary']}"
+    )
+
+
+def watched(data: dict[str, Any]) -> Iterable[str]:
+    yield _WORDS[data["state"]] + (f"; next: {data['next']}" if data["next"] else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -16,6 +16,9 @@ from moot.presence import events as did
 from moot.surfaces.cli.answer import Answer, remarks, table, visible
 from moot.surfaces.cli.here import Here, findings_json
 from moot.surfaces.cli.shell import Shell, command, text_argument
+
+if TYPE_CHECKING:
+    from moot.engine.job import Outcome
 
 _FROM = click.option("--from", "sender", metavar="NAME", help="Who sends (default: you).")
 _TO = click.option("--to", required=True, metavar="NAME", help="Who receives.")
@@ -51,6 +54,24 @@ def _send(shell: Shell, sender: str | None, build: Any) -> Answer:
     found = [*outcome.findings, *here.remarks]
     said = f"{document['id']}: {name} to {document['to_agent']}"
     data = {"event": document, "findings": findings_json(found)}
+    return Answer(data, lambda: [said, *remarks(found)])
+
+
+def _notify(shell: Shell, build: Any) -> Answer:
+    """The event, and the message that says the same, in one."""
+    from moot.flows import notices
+    from moot.flows.post import gone
+
+    here, name = Here(shell), shell.actor(None)
+    notice = build(here)
+    event, mail = notices.send(here.space, name, notice)
+    sent = next(one for one in event.recorded if isinstance(one.event, did.NATIVE))
+    document = codec.as_document(codec.envelope_of(sent))
+    # What mail would like to read besides is not this command's to say: `moot send` is for that.
+    found = [*event.findings, *gone(here.space, [notice.to]), *here.remarks]
+    message = mail.recorded[0].event.id
+    said = f"{document['id']}: {name} to {document['to_agent']} (message {message})"
+    data = {"event": document, "message": message, "findings": findings_json(found)}
     return Answer(data, lambda: [said, *remarks(found)])
 
 
@@ -137,7 +158,7 @@ def handoff(shell: Shell, **values: Any) -> Answer:
       moot handoff teal-crane --subject "auth cache" --summary "half done" \\
         --next-action "finish the tests" --scope src/auth
     """
-    return _send(shell, None, lambda here: _handoff(values, here))
+    return _notify(shell, lambda here: _handoff(values, here))
 
 
 @command(None, "blocked", "blocked")
@@ -155,7 +176,7 @@ def blocked(shell: Shell, **values: Any) -> Answer:
       moot blocked teal-crane --subject "schema" --blocker "no migration" \\
         --requested-action "write it"
     """
-    return _send(shell, None, lambda here: _blocked(values, here))
+    return _notify(shell, lambda here: _blocked(values, here))
 
 
 @command(event, "list", "event.list")
@@ -201,9 +222,7 @@ def _conversation_lines(rows: tuple[timeline.Row, ...]) -> Iterable[str]:
     return table(cells, ("AT", "ID", "WHO", "WHAT", "WHOM", "ABOUT"))
 
 
-def _receipt(shell: Shell, event_id: str, agent: str | None, asked: Command, said: str) -> Answer:
-    here, name = Here(shell), shell.actor(agent)
-    outcome = here.space.engine.execute(STREAM, asked, name)
+def _receipt(shell: Shell, event_id: str, name: str, outcome: Outcome, said: str) -> Answer:
     moved = [
         one.event.scope for one in outcome.recorded if isinstance(one.event, did.ScopeHandedOver)
     ]
@@ -234,7 +253,9 @@ def seen(shell: Shell, event_id: str, agent: str | None) -> Answer:
     Examples:
       moot event seen proto_20260214_001
     """
-    return _receipt(shell, event_id, agent, ask.MarkSeen(id=event_id), "Seen")
+    name = shell.actor(agent)
+    outcome = shell.workspace.engine.execute(STREAM, ask.MarkSeen(id=event_id), name)
+    return _receipt(shell, event_id, name, outcome, "Seen")
 
 
 @command(event, "accept", "event.accept")
@@ -246,4 +267,8 @@ def accept(shell: Shell, event_id: str, agent: str | None) -> Answer:
     Examples:
       moot event accept proto_20260214_001 --agent teal-crane
     """
-    return _receipt(shell, event_id, agent, ask.Accept(id=event_id), "Accepted")
+    from moot.flows import notices
+
+    name = shell.actor(agent)
+    outcome = notices.accept(shell.workspace, name, event_id)
+    return _receipt(shell, event_id, name, outcome, "Accepted")

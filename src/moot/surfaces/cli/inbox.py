@@ -20,7 +20,11 @@ _AGENT = click.option("--agent", metavar="NAME", help="Whose inbox (default: you
 _ALL = click.option("--all", "everything", is_flag=True, help="Also what you have seen.")
 _PEEK = click.option("--peek", is_flag=True, help="Look without marking anything as seen.")
 _LIMIT = click.option(
-    "--limit", default=100, show_default=True, type=click.IntRange(1, LIMIT), help="At most so many."
+    "--limit",
+    default=100,
+    show_default=True,
+    type=click.IntRange(1, LIMIT),
+    help="At most so many.",
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from moot.core.errors import Refused
 from moot.surfaces.cli.answer import Answer, remarks, table
 from moot.surfaces.cli.here import findings_json
 from moot.surfaces.cli.shell import Shell, command, text_argument
+
+if TYPE_CHECKING:
+    from moot.engine.job import Outcome
 
 _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
 
@@ -50,8 +53,15 @@ def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: st
         "standing": None if message is None else views.standing(message, space.engine.clock()),
         "findings": findings_json(outcome.findings),
     }
-    said = f"{message_id}: {status} by {name}" if sent is not None else f"{message_id}: as before"
+    said = f"{message_id}: {_said(outcome)} by {name}" if sent else f"{message_id}: as before"
     return Answer(data, lambda: [said, *_open_line(data), *remarks(outcome.findings)])
+
+
+def _said(outcome: Outcome) -> str:
+    from moot.mail.events import MessageAcknowledged
+
+    done = (one.event for one in outcome.recorded if isinstance(one.event, MessageAcknowledged))
+    return str(next(done).status)
 
 
 def _open_line(data: dict[str, Any]) -> Iterable[str]:

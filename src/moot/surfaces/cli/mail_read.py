@@ -54,7 +54,7 @@ def _message_lines(data: dict[str, Any]) -> Iterable[str]:
     for flag in said.get("flags", ()):
         yield f"{flag['severity']:8} {flag['rule']}: {visible(flag['message'])}"
     yield ""
-    yield from map(visible, said["body"].splitlines())
+    yield from (visible(line.expandtabs(4)) for line in said["body"].splitlines())
 
 
 @command(None, "search", "mail.search")

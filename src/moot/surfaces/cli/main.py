@@ -30,6 +30,8 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "inbox": Entry(f"{_CLI}.inbox:inbox", "what is new for you"),
         "handoff": Entry(f"{_CLI}.event:handoff", "pass work on"),
         "blocked": Entry(f"{_CLI}.event:blocked", "say what you need to go on, and from whom"),
+        "ask": Entry(f"{_CLI}.ask:ask", "ask several participants, and see what they come to"),
+        "decide": Entry(f"{_CLI}.decide:decide", "your word: approve, veto or amend"),
         "agenda": Entry(f"{_CLI}.agenda:agenda", "what is due, for whom, by when"),
         "tick": Entry(f"{_CLI}.agenda:tick", "let time limits that have passed take effect"),
         "verify": Entry(f"{_CLI}.verify:verify", "is the record intact and complete?"),
@@ -44,6 +46,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "guard": Entry(f"{_CLI}.guard:guard", "may an agent write there?"),
         "mail": Entry(f"{_CLI}.mail:mail", "typed messages: write, check, send, answer, compile"),
         "debate": Entry(f"{_CLI}.debate:debate", "argue in turns in one file; do we agree?"),
+        "parliament": Entry(f"{_CLI}.parliament:parliament", "draft, debate, amend, vote, decide"),
     },
     "The record": {
         "ledger": Entry(f"{_CLI}.ledger:ledger", "log, verify, export, backup, doctor, ..."),

@@ -25,6 +25,20 @@ def a_person(shell: Shell) -> Signer | None:
     return None
 
 
+def a_persons_name(shell: Shell, what: str) -> str:
+    """Who of the people here acts: the one named, else the first whose key can be unlocked."""
+    require_no_agent(shell, what)
+    for key in shell.workspace.engine.registry().humans():
+        asked = shell.acting in (None, key.name)
+        if asked and shell.workspace.keys.find(key.name, key.kid) is not None:
+            return key.name
+    raise Refused(
+        "human_key_required",
+        f"no person's key is here: {what} is for people",
+        hint="`moot agent register NAME --human` makes one",
+    )
+
+
 def require_no_agent(shell: Shell, what: str) -> None:
     """Refuse an agent outright, before anyone is asked for a passphrase."""
     if shell.acting is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _OPTIONS: tuple[Callable[[Callable[..., Answer]], Callable[..., Answer]], ...] = (
     click.option("--text", metavar="TEXT", help="What to say, instead of a file."),
-    click.option("--thread", metavar="ID", help="The thread (default: that of --re, or a new one)."),
+    click.option("--thread", metavar="ID", help="The thread (default: that of --re, or new)."),
     click.option("--re", "answers", metavar="ID", help="The message this one answers."),
     click.option("--cc", metavar="NAME,...", default="", help="Who gets a copy and owes nothing."),
     click.option(

@@ -38,6 +38,7 @@ def status(shell: Shell) -> Answer:
         "work": presence["work"],
         "health": presence["health"],
         "due": waiting(space.engine, None, 0.0),
+        "mail": _mail(shell),
         "record": _record(space),
     }
     return Answer(data, lambda: _lines(data))
@@ -55,6 +56,26 @@ def _agents(here: Here) -> list[dict[str, Any]]:
         status = str(ending or "active")
         shown.append({**one, "class": str(agent.kind), "status": status, "label": label})
     return shown
+
+
+def _mail(shell: Shell) -> dict[str, Any]:
+    """Who owes how many answers, and how much is new for whoever asks."""
+    from collections import Counter
+
+    from moot.flows import inbox
+
+    engine, owed = shell.workspace.engine, Counter[str]()
+    for stream in engine.open_streams():
+        if stream.startswith("mail/"):
+            from moot.mail.views import owed as owed_in
+
+            owed.update(owed_in(engine.state(stream)))
+    box = inbox.box_of(shell.workspace, shell.acting) if shell.acting else None
+    unread = 0
+    if box is not None:
+        with shell.workspace.store.read() as view:
+            unread = len(inbox.unread(view, box, engine.clock()))
+    return {"owed": dict(sorted(owed.items())), "unread": unread}
 
 
 def _record(space: Workspace) -> dict[str, Any]:
@@ -86,7 +107,19 @@ def _lines(data: dict[str, Any]) -> Iterable[str]:
     yield from _agent_lines(data["agents"])
     yield ""
     yield from _work_lines(data["work"])
+    yield from _mail_lines(data["mail"])
     yield from due_lines(data["due"])
+
+
+def _mail_lines(mail: dict[str, Any]) -> Iterable[str]:
+    """Only if there is something to say."""
+    said = []
+    if mail["unread"]:
+        said.append(f"new mail   {mail['unread']}: `moot inbox`")
+    if mail["owed"]:
+        names = ", ".join(f"{name} {count}" for name, count in mail["owed"].items())
+        said.append(f"answers    owed by {names}: `moot mail pending`")
+    yield from [*said, ""] if said else ()
 
 
 def _standing(record: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """What waits for an agent and has not been shown to it yet, in one line.
 
-`mail_line` is where mail joins in. What was handed over is marked as seen, so that it is said
+What was handed over is marked as seen, so that it is said
 once; it stays due until it is accepted.
 """
 
@@ -41,9 +41,16 @@ def unseen(state: State, name: str, epoch: int) -> list[Message]:
     return sorted((one for one in mine if name not in one.seen_by), key=lambda one: one.at)
 
 
-def mail_line(_space: Workspace, _who: Who) -> str | None:
-    """Unread mail in one line. There is no mail yet."""
-    return None
+def mail_line(space: Workspace, who: Who) -> str | None:
+    """Unread mail that was not announced before, in one line; only the index is read."""
+    from moot.flows import inbox
+
+    box = inbox.box_of(space, who.name)
+    new = inbox.untold(space, box) if box is not None else []
+    if not new:
+        return None
+    last, many = new[-1].value, "a message" if len(new) == 1 else f"{len(new)} messages, the newest"
+    return f"{many} from {last['from']}: {_quoted(last['subject'])} (`{who.moot} inbox`)"
 
 
 def _epoch(space: Workspace, name: str) -> int:
@@ -53,8 +60,12 @@ def _epoch(space: Workspace, name: str) -> int:
 
 def _told(message: Message, who: Who) -> str:
     """Others' words are quoted: they are a message, not an instruction of ours."""
-    subject = json.dumps(" ".join(message.subject.split())[:_LONGEST], ensure_ascii=False)
+    said = _SAID.get(message.type, "from")
     return (
-        f"{message.id} {_SAID.get(message.type, 'from')} {message.sender}: {subject}"
+        f"{message.id} {said} {message.sender}: {_quoted(message.subject)}"
         f" (`{who.moot} event accept {message.id} --agent {who.name}`)"
     )
+
+
+def _quoted(subject: str) -> str:
+    return json.dumps(" ".join(subject.split())[:_LONGEST], ensure_ascii=False)

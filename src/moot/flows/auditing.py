@@ -1,0 +1,100 @@
+"""The auditor's run: begun on record, looked at by the independent checker, ended with a report.
+
+The report is stored before the event that names it, as JSON, markdown and a page. A run that was
+begun and never ended is gone on with. A trace that has ended is only looked at again (E-41).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from moot.core.canonical import canonical
+from moot.core.errors import MootError
+from moot.core.record import ArtifactRef
+from moot.core.report import to_html, to_markdown
+from moot.flows import execution, inspection, tracing
+from moot.trace import audit, page
+from moot.trace.commands import CompleteVerification, StartVerification
+from moot.trace.model import Profile, Run, State
+
+if TYPE_CHECKING:
+    from moot.core.findings import Finding
+    from moot.core.machine import Recorded
+    from moot.trace.audit import Report
+    from moot.workspace.workspace import Workspace
+
+JSON: Final = "application/vnd.moot.trace-report+json"
+MARKDOWN: Final = "text/markdown"
+HTML: Final = "text/html"
+
+
+class Audited(NamedTuple):
+    """What a run found; `run` is None if it was only looked at and nothing was recorded."""
+
+    report: Report
+    run: str | None
+    artifact: ArtifactRef
+    page: ArtifactRef
+    events: list[Recorded[Any]]
+    findings: tuple[Finding, ...] = ()
+
+
+def verify(space: Workspace, stream: str, actor: str, profile: Profile) -> Audited:
+    execution.recover(space, stream)
+    state: State = space.engine.state(stream)
+    if state.ended:
+        return _look_again(space, stream, profile)
+    run = state.run or _begin(space, stream, actor, profile)
+    with suppress(MootError):  # without its key the head stays unproven, and the report says so
+        space.engine.checkpoint()
+    found = _inspect(space, stream, run.profile, (run.head, run.events))
+    events = found.events[stream]
+    report = found.reports[0]
+    stored, pages = _store(space, report, events)
+    command = CompleteVerification(
+        run_id=run.id,
+        status=str(report.verdict),
+        report=stored,
+        pages=pages,
+        head=run.head,
+        events=run.events,
+        failure_codes=report.codes(),
+    )
+    outcome = tracing.ask(space, stream, command, actor)
+    return Audited(report, run.id, stored, pages[0], events, outcome.findings)
+
+
+def _begin(space: Workspace, stream: str, actor: str, profile: Profile) -> Run:
+    outcome = tracing.ask(space, stream, StartVerification(profile=str(profile)), actor)
+    run: Run = outcome.state.run
+    return run
+
+
+def _look_again(space: Workspace, stream: str, profile: Profile) -> Audited:
+    """Stored, and named by nothing: the chain of an ended trace stays as it is."""
+    found = _inspect(space, stream, profile, None)
+    events, report = found.events[stream], found.reports[0]
+    stored, pages = _store(space, report, events)
+    return Audited(report, None, stored, pages[0], events)
+
+
+def _inspect(
+    space: Workspace, stream: str, profile: Profile, subject: tuple[str, int] | None
+) -> inspection.Inspected:
+    how = inspection.How(space.folder)
+    return inspection.inspect_live(Path(space.path), how, stream, profile, subject)
+
+
+def _store(
+    space: Workspace, report: Report, events: list[Recorded[Any]]
+) -> tuple[ArtifactRef, tuple[ArtifactRef, ArtifactRef]]:
+    """The report itself, and its two readable forms."""
+    shown = page.report(events, report)
+    html = space.artifacts.put(to_html(shown).encode(), HTML)
+    markdown = space.artifacts.put(to_markdown(shown).encode(), MARKDOWN)
+    document = canonical(
+        {**audit.as_document(report), "pages": {"html": html.sha256, "markdown": markdown.sha256}}
+    )
+    return space.artifacts.put(document, JSON), (html, markdown)

@@ -1,0 +1,203 @@
+"""The four files of a session on disk: exports of the record, whole or not at all.
+
+What was written is remembered beside the ledger, before it is written: a file that is neither
+the last nor the next one of ours was changed by someone else. Such a file is reported and never
+overwritten; `restore` puts it aside first. A crash in between leaves older files of ours, which
+the next command brings up to date.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.errors import Refused, StoreFailed, Unavailable
+from moot.core.findings import Finding
+from moot.core.ledger import View
+from moot.engine.replay import read_record
+from moot.parliament import events as did
+from moot.parliament import papers
+from moot.parliament.fileshapes import BILL_FILE, FILES, LEDGER_FILE, SESSION_FILE, SUMMARIES_FILE
+from moot.parliament.machine import MACHINE, SUMMARIES
+from moot.parliament.messages import Message, message_of
+from moot.parliament.model import State
+from moot.store.files import replace
+from moot.workspace.workspace import Workspace
+
+LOCK_SECONDS: Final = 30
+_ASIDE: Final = 1_000
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What we wrote: of which event it is, and each file's digest before and after."""
+
+    seq: int = -1
+    files: dict[str, tuple[str, str]] = {}
+
+    def ours(self, name: str, digest: str) -> bool:
+        return digest in self.files.get(name, ())
+
+
+class Cabinet:
+    """The files of one session in one folder."""
+
+    def __init__(self, space: Workspace, folder: Path, stream: str) -> None:
+        self.folder = folder
+        self._space = space
+        self._stream = stream
+        place = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:16]
+        self._note = space.path / "papers" / f"{stream.partition('/')[2]}.{place}.json"
+
+    def changed(self) -> list[Finding]:
+        """The files that someone else has changed."""
+        return [self._changed(name) for name in self._foreign(self._written())]
+
+    def require_ours(self) -> None:
+        """Refused if someone else has changed a file."""
+        found = self.changed()
+        if found:
+            raise Refused(
+                "files_changed",
+                f"{found[0].where} was changed by someone else",
+                hint=found[0].hint,
+                findings=found,
+            )
+
+    def write(self) -> tuple[str, ...]:
+        """Bring the files up to date; the names of those that changed."""
+        with self._locked():
+            written = self._written()
+            self.require_ours()
+            return self._update(written)
+
+    def restore(self) -> tuple[str, ...]:
+        """Put changed files aside and write ours; the names they have now."""
+        with self._locked():
+            moved = tuple(self._put_aside(name) for name in self._foreign(self._written()))
+            self._update(self._written())
+        return moved
+
+    def _update(self, written: Written) -> tuple[str, ...]:
+        loaded = self._space.engine.load(self._stream)
+        held = {name: self._read(name) for name in FILES}
+        due = self._due(loaded.state, written, held[LEDGER_FILE])
+        fresh = tuple(name for name in FILES if held[name] != due[name])
+        if fresh or loaded.seq != written.seq:
+            digests = {name: (_digest(held[name]), _digest(due[name])) for name in FILES}
+            self._remember(Written(loaded.seq, digests))
+        for name in fresh:  # the ledger comes first: it is the one that counts (C-38)
+            self._put(self.folder / name, due[name])
+        return fresh
+
+    def _due(self, state: State, written: Written, ledger: bytes | None) -> dict[str, bytes]:
+        with self._space.store.read() as view:
+            return {
+                LEDGER_FILE: self._ledger(view, state, written, ledger),
+                SESSION_FILE: papers.session_bytes(state),
+                BILL_FILE: papers.bill_bytes(state),
+                SUMMARIES_FILE: papers.summaries_bytes(summaries(view, self._stream)),
+            }
+
+    def _ledger(self, view: View, state: State, written: Written, file: bytes | None) -> bytes:
+        """What is there and ours is only added to; else the file is written from the record."""
+        known = written.files.get(LEDGER_FILE)
+        if file is not None and known is not None and _digest(file) == known[1]:
+            return papers.ledger_added(file, messages(view, self._stream, written.seq))
+        return papers.ledger_bytes(state, messages(view, self._stream))
+
+    def _foreign(self, written: Written) -> Iterator[str]:
+        for name in FILES:
+            data = self._read(name)
+            if data is not None and not written.ours(name, _digest(data)):
+                yield name
+
+    def _changed(self, name: str) -> Finding:
+        return Finding(
+            rule="C-38",
+            code="file_changed",
+            message=f"{name} is not as we wrote it",
+            where=name,
+            hint=f"`moot parliament export {self.folder}` puts it aside and writes ours again",
+        )
+
+    def _put_aside(self, name: str) -> str:
+        for number in range(1, _ASIDE):
+            aside = self.folder / f"{name}.changed-{number}"
+            if not aside.exists():
+                os.replace(self.folder / name, aside)
+                return aside.name
+        raise Refused("too_many_copies", f"{name}.changed-1 ... stand in the way", hint="clean up")
+
+    def _read(self, name: str) -> bytes | None:
+        return read_or_none(self.folder / name)
+
+    def _put(self, path: Path, data: bytes) -> None:
+        try:
+            replace(path, data)
+        except OSError as error:
+            raise Unavailable(
+                "unwritable_file",
+                f"the record is safe, but {path.name} was not written: {error.strerror or error}",
+                hint=f"mend the folder, then `moot parliament export {self.folder}`",
+            ) from None
+
+    def _written(self) -> Written:
+        data = read_or_none(self._note)
+        try:
+            return msgspec.json.decode(data, type=Written) if data else Written()
+        except msgspec.MsgspecError:
+            return Written()
+
+    def _remember(self, written: Written) -> None:
+        self._note.parent.mkdir(exist_ok=True)
+        self._put(self._note, msgspec.json.encode(written))
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One writer of the files at a time; the lock file holds nothing."""
+        from filelock import FileLock, Timeout
+
+        self._note.parent.mkdir(exist_ok=True)
+        try:
+            with FileLock(f"{self._note}.lock", timeout=LOCK_SECONDS):
+                yield
+        except Timeout:
+            raise StoreFailed(
+                "lock_timeout", "another program writes these files", hint="try again"
+            ) from None
+
+
+def read_or_none(path: Path) -> bytes | None:
+    """A file's bytes; None if there is none."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Unavailable(
+            "unreadable_file", f"{path}: {error.strerror or error}", hint="check the path"
+        ) from None
+
+
+def messages(view: View, stream: str, after: int = -1) -> Iterator[Message]:
+    """The session's messages as the record holds them, from the events after `after`."""
+    for record in view.records(stream, after):
+        event = read_record(MACHINE, record).event
+        if isinstance(event, did.MessageLogged):
+            yield message_of(event.message)
+
+
+def summaries(view: View, stream: str) -> list[dict[str, Any]]:
+    """One row a round, the latest telling of each."""
+    rows = view.rows(SUMMARIES, f"{stream} ", limit=100_000)
+    return [msgspec.json.decode(row.value) for row in rows]
+
+
+def _digest(data: bytes | None) -> str:
+    return "" if data is None else hashlib.sha256(data).hexdigest()

@@ -1,0 +1,88 @@
+"""Research threads: the contributions of a thread merged into the next version of its artifact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from moot.core.errors import Refused
+from moot.core.findings import Finding
+from moot.core.machine import Recorded, remark
+from moot.flows.post import Letter, Posted, body_of, messages_of, post
+from moot.mail import events as did
+from moot.mail.compiled import Compiled, Source, compile_thread
+from moot.mail.model import State, stream_of
+from moot.mail.types import MessageType
+
+if TYPE_CHECKING:
+    from moot.workspace.workspace import Workspace
+
+
+class Published(msgspec.Struct, frozen=True):
+    """A version of an artifact, and the message that tells everyone in the thread."""
+
+    compiled: Compiled
+    posted: Posted
+    findings: tuple[Finding, ...]
+
+
+def compile_and_send(space: Workspace, actor: str, thread: str) -> Published:
+    """Merge all that was contributed since the last version, and send it as the next one."""
+    messages = messages_of(space, thread)
+    state: State = space.engine.state(stream_of(thread))
+    if not state.deltas:
+        since = f"since v{state.compiled}" if state.compiled else "yet"
+        raise Refused(
+            "nothing_to_compile",
+            f"nothing was contributed to {thread} {since}",
+            hint="`moot send TO 'DELTA[role]: ...' FILE --thread ID` contributes",
+        )
+    made = compile_thread(thread, messages[0].at, _rounds(space, messages), state.title)
+    letter = Letter(
+        to=_others(space, messages, actor),
+        subject=made.subject,
+        body=made.body,
+        thread=thread,
+        key=f"compile-v{made.artifact.version}",
+    )
+    posted = post(space, actor, letter)
+    return Published(made, posted, (*made.findings, *_left_out(messages)))
+
+
+def _rounds(space: Workspace, messages: list[Recorded[Any]]) -> list[list[Source]]:
+    """The DELTA messages of each version; what came after the last one makes the next."""
+    rounds: list[list[Source]] = [[]]
+    for one in messages:
+        if isinstance(one.event, did.MessageImported):
+            continue
+        if one.event.version is not None:
+            rounds.append([])
+        elif one.event.type is MessageType.DELTA:
+            rounds[-1].append(Source(one.event.id, one.actor.id, one.at, body_of(space, one)))
+    return rounds
+
+
+def _left_out(messages: list[Recorded[Any]]) -> list[Finding]:
+    """What was taken in from outside is not proved, so it is not merged."""
+    return [
+        remark(
+            "MBX-125",
+            "delta_not_proved",
+            f"{one.event.id} was taken in from outside and is not merged",
+            "let an agent of this ledger send it, with the author named in its text",
+        )
+        for one in messages
+        if isinstance(one.event, did.MessageImported) and one.event.type is MessageType.DELTA
+    ]
+
+
+def _others(space: Workspace, messages: list[Recorded[Any]], actor: str) -> tuple[str, ...]:
+    """Everyone who wrote or was written to in the thread, and is still an agent here."""
+    registry = space.engine.registry()
+    names: dict[str, None] = {}
+    for one in messages:
+        wrote = [one.actor.id] if isinstance(one.event, did.MessageSent) else []
+        names.update(dict.fromkeys([*wrote, *(to.name for to in (*one.event.to, *one.event.cc))]))
+    known = (name for name in names if name in registry.agents and name != actor)
+    return tuple(n for n in known if registry.keys[registry.agents[n].kid].ending is None)

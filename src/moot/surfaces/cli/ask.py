@@ -1,0 +1,142 @@
+"""`moot ask`: a question to several participants, a short debate, a result for you to judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from moot.core.errors import Refused
+from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.debate_run import ended_data, exit_code, room_of
+from moot.surfaces.cli.limits import limit_options, limits_of
+from moot.surfaces.cli.shell import Shell, command, text_argument
+
+if TYPE_CHECKING:
+    from moot.agents.spec import Spec
+    from moot.flows.asking import Asked
+
+
+@command(None, "ask", "ask")
+@click.argument("question", required=False)
+@click.option(
+    "--with",
+    "participants",
+    multiple=True,
+    metavar="[NAME=]SPEC,...",
+    help="Who is asked: cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human.",
+)
+@click.option("--context", default="", metavar="T", help="What they should know (- or @file).")
+@click.option("--option", "options", multiple=True, metavar="T", help="An answer to choose from.")
+@click.option(
+    "--rule",
+    type=click.Choice(["majority", "weighted", "unanimous"]),
+    default="majority",
+    show_default=True,
+    help="When they agree.",
+)
+@click.option("--rounds", type=click.IntRange(1, 100), default=2, show_default=True)
+@click.option(
+    "--chamber",
+    type=click.Choice(["debate"]),
+    default="debate",
+    show_default=True,
+    help="Where it is argued.",
+)
+@click.option("--resume", metavar="ID", help="Go on with a question that was interrupted.")
+@limit_options
+def ask(
+    shell: Shell,
+    question: str | None,
+    participants: tuple[str, ...],
+    context: str,
+    options: tuple[str, ...],
+    rule: str,
+    rounds: int,
+    chamber: str,
+    resume: str | None,
+    **limits: Any,
+) -> Answer:
+    """Ask several participants: first answers, a debate about the most frequent, a result.
+
+    Each answers alone first. The answer given most often becomes the motion, which they argue and
+    vote on. What comes out waits for your word: `moot decide`. Participants without a name get a
+    new one, with a key of its own.
+
+    Examples:
+      moot ask "Queue: Postgres or Kafka?" --with "cmd:claude -p,cmd:codex exec"
+      moot ask "Ship it?" --with "rules:approve,rules:sceptic,rules:majority" --context @notes.md
+      moot ask --resume q-7
+    """
+    from moot.debate.model import Mode
+    from moot.flows import asking
+
+    del chamber
+    space = shell.workspace
+    _require_own_keys(shell)
+    if (question is None) == (resume is None):
+        raise click.UsageError("give a QUESTION, or --resume ID")
+    specs = _specs(participants)
+    if resume is not None:
+        state = asking.state_of(space, resume)
+        decision = resume
+        seated = _again(specs, state) if specs else asking.recorded_specs(state)
+    else:
+        asked = asking.Question(
+            text_argument(question or ""),
+            specs,
+            text_argument(context),
+            options,
+            Mode(rule),
+            rounds,
+        )
+        decision, seated = asking.begin(space, asked, room_of(shell))
+    from moot.surfaces.cli.live_run import watching
+
+    with watching(f"{decision}: {asking.state_of(space, decision).question}") as watch:
+        room = room_of(shell)
+        done = asking.go_on(space, decision, seated, room, limits_of(limits), watch)
+    return _answer(done)
+
+
+def _require_own_keys(shell: Shell) -> None:
+    """Everybody who is asked signs with a key of this folder: not for one who acts as one agent."""
+    if shell.acting is not None:
+        raise Refused(
+            "not_you",
+            f"you are {shell.acting}; this would sign for everybody who is asked",
+            hint="run it yourself, without --as and outside of `moot run`",
+        )
+
+
+def _specs(texts: tuple[str, ...]) -> tuple[Spec, ...]:
+    from moot.agents.spec import read_list
+
+    return tuple(spec for text in texts for spec in read_list(text))
+
+
+def _again(specs: tuple[Spec, ...], state: Any) -> dict[str, Spec]:
+    """Named again for a question that has its participants: in their order, or by name."""
+    names = [seat.agent for seat in state.seats]
+    unnamed = iter([name for name in names if name not in {spec.name for spec in specs}])
+    found = {spec.name or next(unnamed, ""): spec for spec in specs}
+    if len(specs) > len(names) or not set(found) <= set(names):
+        raise Refused(
+            "not_a_participant",
+            "someone named here takes no part in this",
+            hint=f"those who take part: {', '.join(names)}",
+        )
+    return found
+
+
+def _answer(done: Asked) -> Answer:
+    from moot.decision.views import as_json
+    from moot.surfaces.cli import ask_lines as lines
+
+    ended = done.ended
+    data = {
+        "decision": as_json(done.decision, done.state),
+        "file": str(done.file) if done.file else None,
+        "run": None if ended is None else ended_data(ended),
+    }
+    return Answer(data, lambda: lines.asked(done), 0 if ended is None else exit_code(ended))

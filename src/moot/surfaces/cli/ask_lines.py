@@ -1,0 +1,84 @@
+"""A decision as a person reads it: the answers, the motion, who moved after whom, what is next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from moot.agents.cost import in_words
+from moot.decision.model import Seat, Stage, State
+from moot.decision.views import in_order, shared_models
+from moot.surfaces.cli.answer import table, visible
+from moot.surfaces.cli.debate_run import ended_line
+
+if TYPE_CHECKING:
+    from moot.debate.positions import Change
+    from moot.flows.asking import Asked
+
+
+def asked(done: Asked) -> Iterable[str]:
+    state = done.state
+    yield f"{done.decision}: {visible(state.question)}"
+    yield from _answers(state)
+    if state.motion is not None:
+        yield f"motion: {visible(state.motion.text)}"
+    yield from _moves(done)
+    yield from _notes(state)
+    if done.ended is not None:
+        yield ended_line(done.ended)
+    yield from _result(done.decision, state)
+
+
+def _answers(state: State) -> Iterable[str]:
+    seats = {seat.agent: seat for seat in state.seats}
+    rows = [
+        (one.agent, _what(seats[one.agent]), f"({one.why})" if one.answer is None else one.answer)
+        for one in in_order(state)
+    ]
+    return table(rows, ("WHO", "WHAT IT IS", "FIRST ANSWER")) if rows else ()
+
+
+def _what(seat: Seat) -> str:
+    return f"{seat.spec} (scripted voice)" if seat.scripted else seat.spec
+
+
+def _moves(done: Asked) -> Iterable[str]:
+    """Who changed, and after whom."""
+    if done.file is None or not done.file.exists():
+        return
+    from moot.debate.positions import changes
+    from moot.debate.views import course_of
+    from moot.flows import session
+
+    for change in changes(course_of(session.read(done.file))):
+        yield _move(change)
+
+
+def _move(change: Change) -> str:
+    before, now = change.before, change.now
+    heard = ", ".join(dict.fromkeys(entry.author for entry in change.heard))
+    after = f" after {heard}" if heard else ""
+    moved = f"{before.stance.value} {before.confidence} -> {now.stance.value} {now.confidence}"
+    return visible(f"changed: {change.agent}, {moved}{after}: {change.entry.said('summary')}")
+
+
+def _notes(state: State) -> Iterable[str]:
+    for model, names in shared_models(state).items():
+        yield f"note: {', '.join(names)} are the same model, {visible(model)}"
+    custodians = {seat.custodian for seat in state.seats}
+    if len(custodians) == 1 and len(state.seats) > 1:
+        yield f"note: {len(state.seats)} participants, 1 key folder: their keys are kept together"
+
+
+def _result(decision: str, state: State) -> Iterable[str]:
+    if state.verdict is not None:
+        yield f"{state.verdict.result.value}: {state.verdict.summary}"
+        if state.verdict.dissent:
+            yield f"dissent: {', '.join(state.verdict.dissent)}"
+    from moot.flows.books import cost_of
+
+    yield f"cost: {in_words(cost_of(state.cost))}"
+    if state.stage is Stage.WAITING:
+        yield f"waiting for you: moot decide {decision} approve|veto|amend --reason TEXT"
+    elif state.word is None:
+        yield f"not finished: moot ask --resume {decision}"

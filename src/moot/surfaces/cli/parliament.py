@@ -1,0 +1,242 @@
+"""`moot parliament ...`: call a session, bring messages, see where it stands and who is next."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from moot.core.errors import Malformed, Unavailable
+from moot.surfaces.cli.answer import Answer, remarks, table, visible
+from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.parliament_room import (
+    answer,
+    folder_argument,
+    message_line,
+    parliament,
+    room_at,
+    standing,
+    who_acts,
+)
+from moot.surfaces.cli.shell import Shell, command, text_argument
+
+if TYPE_CHECKING:
+    from moot.flows.chamber import Plan, Room
+    from moot.parliament.model import State
+
+# Imported for their commands, which join the group.
+from moot.surfaces.cli import parliament_desk, parliament_papers  # noqa: F401
+
+_SEAT = "Rep. Name:motive,motive[@AGENT]"
+
+
+@command(parliament, "new", "parliament.new")
+@folder_argument
+@click.option("--problem", required=True, metavar="TEXT", help="The question to be answered.")
+@click.option("--issue", "issues", multiple=True, required=True, metavar="TEXT", help="Repeat it.")
+@click.option("--rep", "reps", multiple=True, required=True, metavar=_SEAT, help="Repeat it.")
+@click.option("--max-rounds", type=int, default=6, show_default=True, metavar="N")
+def new(
+    shell: Shell,
+    folder: Path,
+    problem: str,
+    issues: tuple[str, ...],
+    reps: tuple[str, ...],
+    max_rounds: int,
+) -> Answer:
+    """Call a parliament on a problem and ask for the opening statements.
+
+    Every issue must be among the motives of some representative. A seat with @AGENT is signed
+    for by that agent; any other seat gets an agent with a key of its own.
+
+    Examples:
+      moot parliament new uploads --problem "Large uploads fail." --issue speed --issue cost \\
+        --rep "Rep. Swift:speed" --rep "Rep. Thrift:cost@amber-otter"
+    """
+    from moot.flows.chamber import convene
+
+    plans = tuple(_plan(text) for text in reps)
+    told = text_argument(problem)
+    room = convene(shell.workspace, folder, told, issues, plans, max_rounds)
+    seats = [_seat(room.state, seat) for seat in room.state.order]
+    data = {**standing(room.state), "folder": str(folder), "seats": seats}
+    return Answer(data, lambda: _new_lines(data))
+
+
+def _plan(text: str) -> Plan:
+    from moot.flows.chamber import Plan
+
+    name, colon, rest = text.partition(":")
+    if not colon:
+        raise Malformed(
+            f"{text!r} is not NAME:motive,motive",
+            code="bad_seat",
+            hint=f'write it like "{_SEAT}"',
+        )
+    motives, _, agent = rest.partition("@")
+    wanted = tuple(one.strip() for one in motives.split(",") if one.strip())
+    return Plan(name.strip(), wanted, agent.strip() or None)
+
+
+def _seat(state: State, seat: str) -> dict[str, Any]:
+    one = state.seats[seat]
+    return {
+        "seat": one.id,
+        "name": one.name,
+        "motives": dict(one.satisfaction()),
+        "agent": one.agent,
+        "temperature": one.temperature,
+        "quiet": one.is_quiet,
+        "expelled": one.expelled,
+    }
+
+
+def _new_lines(data: dict[str, Any]) -> Iterable[str]:
+    yield f"{data['parliament']} is in session: {data['status']}"
+    rows = [(one["seat"], one["name"], ", ".join(one["motives"])) for one in data["seats"]]
+    yield from table(rows, ("SEAT", "NAME", "STANDS FOR"))
+    yield f"next: moot parliament next {visible(data['folder'])}"
+
+
+@command(parliament, "submit", "parliament.submit")
+@folder_argument
+@click.argument("file", metavar="MESSAGE.json|-")
+def submit(shell: Shell, folder: Path, file: str) -> Answer:
+    """Bring one message in the Agent Response Format: no id, round or timestamp.
+
+    A seat's message is signed by its agent, the speaker's by the session, the prime minister's
+    by a person. What the rules refuse changes nothing, except that a reply nobody can read
+    counts against its seat.
+
+    Examples:
+      moot parliament submit uploads question.json
+      moot --as amber-otter parliament submit uploads - < answer.json
+    """
+    from moot.flows.chamber import submit as bring
+
+    room = room_at(shell, folder)
+    data = _read(file)
+    done = bring(room, data, shell.acting, who_acts(shell))
+    said = [message_line(message) for message in done.logged]
+    return answer(done, said, messages=list(done.logged))
+
+
+def _read(file: str) -> bytes:
+    """Bytes, not text: what is wrong with them is for the message reader to say."""
+    from moot.parliament.messages import MAX_MESSAGE
+
+    if file == "-":
+        return sys.stdin.buffer.read(MAX_MESSAGE + 1)
+    try:
+        with Path(file.removeprefix("@")).open("rb") as opened:
+            return opened.read(MAX_MESSAGE + 1)
+    except OSError as error:
+        raise Unavailable(
+            "unreadable_file", f"{file}: {error.strerror or error}", hint="check the path"
+        ) from None
+
+
+@command(parliament, "status", "parliament.status")
+@folder_argument
+def status(shell: Shell, folder: Path) -> Answer:
+    """Where a session stands: phase, round, clock, bill, seats, amendments, votes.
+
+    Examples:
+      moot parliament status uploads
+      moot parliament status uploads --json
+    """
+    from moot.parliament.papers import bill_document, session_document
+
+    room = room_at(shell, folder)
+    state = room.state
+    changed = room.cabinet.changed()
+    session = session_document(state)
+    data = {
+        **standing(state),
+        "max_rounds": state.max_rounds,
+        "title": state.bill.title if state.bill else None,
+        "drafter": state.drafter,
+        "clock": session["debate_clock"],
+        "seats": [_seat(state, seat) for seat in state.order],
+        "amendments": bill_document(state)["amendments"],
+        "vote_history": session["vote_history"],
+        "guidance": state.guidance,
+        "findings": findings_json(changed),
+    }
+    return Answer(data, lambda: [*_status_lines(data), *remarks(changed)])
+
+
+def _status_lines(data: dict[str, Any]) -> Iterable[str]:
+    clock = data["clock"]
+    ended = f", {data['outcome']}" if data["outcome"] else ""
+    yield (
+        f"{data['parliament']}: {data['status']}{ended}, round {data['round']} of"
+        f" {data['max_rounds']}, {clock['exchanges_this_round']} of"
+        f" {clock['max_exchanges_per_round']} exchanges"
+    )
+    if data["title"]:
+        title = visible(data["title"])
+        yield f"bill: {title}, version {data['bill_version']}, drafted by {data['drafter']}"
+    rows = [(one["seat"], one["name"], _motives(one), _manner(one)) for one in data["seats"]]
+    yield from table(rows, ("SEAT", "NAME", "MOTIVES", ""))
+    for one in data["amendments"]:
+        yield visible(f"{one['amendment_id']} ({one['status']}): {one['description']}")
+    for row in data["vote_history"]:
+        result = "passed" if row["passed"] else "failed"
+        yield f"vote in round {row['round']}: {row['yes']} of {row['total']} for it, {result}"
+
+
+def _motives(seat: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {score or '-'}" for name, score in seat["motives"].items())
+
+
+def _manner(seat: dict[str, Any]) -> str:
+    return "expelled" if seat["expelled"] else "quiet" if seat["quiet"] else ""
+
+
+@command(parliament, "next", "parliament.next")
+@folder_argument
+def next_turn(shell: Shell, folder: Path) -> Answer:
+    """Who is expected to do what, and which motives still hold a vote up.
+
+    Examples:
+      moot parliament next uploads
+    """
+    from moot.parliament import motives
+    from moot.parliament.turns import agenda
+
+    room = room_at(shell, folder)
+    state, now = room.state, shell.workspace.engine.clock()
+    data = {
+        **standing(state),
+        "due": [
+            {"who": due.who, "what": due.what, "subject": due.subject, "hint": due.hint}
+            for due in agenda(state, now)
+        ],
+        "underserved": [
+            {"seat": one.seat, "motive": one.motive, "score": one.score}
+            for one in motives.underserved(state)
+        ],
+        "may_vote": motives.may_vote(state),
+    }
+    return Answer(data, lambda: _next_lines(room, data))
+
+
+def _next_lines(room: Room, data: dict[str, Any]) -> Iterable[str]:
+    yield f"{data['parliament']}: {data['status']}, round {data['round']}"
+    rows = [(_part(room, due["who"]), due["what"], due["subject"]) for due in data["due"]]
+    if rows:
+        yield from table(rows, ("WHO", "WHAT", "ABOUT"))
+    else:
+        yield "nothing is due"
+    low = [f"{one['motive']} of {one['seat']}" for one in data["underserved"]]
+    if low and data["status"] == "debate":
+        yield visible(f"below 3: {', '.join(low)}")
+
+
+def _part(room: Room, who: str) -> str:
+    """A seat by its id: the agent behind it may have a long name."""
+    return room.state.holders.get(who, who)

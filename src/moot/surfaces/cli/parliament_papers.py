@@ -1,0 +1,156 @@
+"""The papers of a session: check them, write them again, give a window, print the final bill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, visible
+from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.page import page_option, write_file, write_page
+from moot.surfaces.cli.parliament_room import (
+    answer,
+    folder_argument,
+    official,
+    parliament,
+    room_at,
+    standing,
+)
+from moot.surfaces.cli.shell import Shell, command, text_argument
+
+
+@command(parliament, "check", "parliament.check")
+@folder_argument
+@click.option(
+    "--since",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="OLD_DIR",
+    help="Earlier files: every message in them must still stand.",
+)
+def check(_shell: Shell, folder: Path, since: Path | None) -> Answer:
+    """Are the four files sound? Every field, every reference, every tally. Needs no workspace.
+
+    Examples:
+      moot parliament check uploads
+      moot parliament check uploads --since yesterday/uploads --json
+    """
+    from moot.core.findings import errors
+    from moot.flows.cabinet import read_or_none
+    from moot.parliament.fileshapes import FILES, LEDGER_FILE
+    from moot.parliament.inspection import inspect, only_added
+
+    files = {name: read_or_none(folder / name) for name in FILES}
+    found = list(inspect(files))
+    ledger = files[LEDGER_FILE]
+    before = read_or_none(since / LEDGER_FILE) if since else None
+    if before is not None and ledger is not None:
+        found += only_added(before, ledger)
+    valid = not errors(found)
+    data = {"valid": valid, "findings": findings_json(found)}
+    lines = [finding_line(finding) for finding in found]
+    said = "the files are sound" if valid else f"{len(errors(found))} errors"
+    return Answer(data, lambda: [*lines, said], DONE if valid else REFUSED)
+
+
+@command(parliament, "export", "parliament.export")
+@folder_argument
+def export(shell: Shell, folder: Path) -> Answer:
+    """Write the four files again from the record; a changed file is put aside, not lost.
+
+    Examples:
+      moot parliament export uploads
+    """
+    room = room_at(shell, folder)
+    aside = room.cabinet.restore()
+    data = {**standing(room.state), "put_aside": list(aside)}
+    said = [f"put aside: {name}" for name in aside]
+    return Answer(data, lambda: [*said, f"{visible(str(folder))} is as the record has it"])
+
+
+@command(parliament, "context", "parliament.context")
+@folder_argument
+@click.option("--seat", metavar="SEAT", help="For this seat: also what it must know of itself.")
+def context(shell: Shell, folder: Path, seat: str | None) -> Answer:
+    """What a participant is given to read: near rounds in full, far ones as summaries.
+
+    Examples:
+      moot parliament context uploads --seat rep_2 --json
+    """
+    from moot.parliament.windows import window
+
+    record = room_at(shell, folder).proceedings()
+    data = window(record.state, record.messages, record.summaries, seat)
+    return Answer(data, lambda: _window_lines(data))
+
+
+def _window_lines(data: dict[str, Any]) -> Iterable[str]:
+    session = data["session"]
+    yield f"{session['parliament_id']}: {session['status']}, round {session['current_round']}"
+    for row in data["round_summaries"]:
+        yield visible(f"round {row['round']}: {row['summary']}")
+    for message in [*data["opening_statements"], *data["messages"]]:
+        yield visible(f"{message['id']} {message['from']}: {message['type']}")
+    if "you" in data:
+        you = data["you"]
+        yield visible(f"you are {you['name']} ({you['archetype']}): {', '.join(you['motives'])}")
+        yield f"answer in at most {you['response_budget']} sentences"
+
+
+@command(parliament, "summarize", "parliament.summarize")
+@folder_argument
+@click.argument("file", metavar="SUMMARY.json|-")
+def summarize(shell: Shell, folder: Path, file: str) -> Answer:
+    """Replace the summary of a round that has ended by a better told one.
+
+    Examples:
+      moot parliament summarize uploads round-1.json
+    """
+    from moot.parliament.commands import Summarize
+    from moot.parliament.shapes import read_json
+
+    told = file if file == "-" or file.startswith("@") else f"@{file}"
+    room = room_at(shell, folder)
+    summary = read_json(text_argument(told))
+    done = room.run(Summarize(summary=summary), official(shell))
+    return answer(done, [f"round {summary['round']} is told anew"], summary=summary)
+
+
+@command(parliament, "final", "parliament.final")
+@folder_argument
+@page_option
+def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
+    """Write the final document and close the session, once it is decided.
+
+    DIR/final-bill.md has the bill, how it came about, every dissent and every vote; -o FILE.html
+    is the same as one page, also while the session still runs.
+
+    Examples:
+      moot parliament final uploads
+      moot parliament final uploads -o uploads.html
+    """
+    from moot.core.errors import Refused
+    from moot.flows.chamber import finish
+    from moot.parliament.final import FINAL_FILE
+    from moot.parliament.report import report
+
+    room = room_at(shell, folder)
+    decided = room.state.outcome is not None
+    if not decided and output is None:
+        raise Refused(
+            "not_decided",
+            f"the session is in {room.state.status}; there is no final document yet",
+            hint="`moot parliament next DIR` says what is due; -o FILE.html shows it as it stands",
+        )
+    written = []
+    if decided:
+        official(shell)
+        write_file(folder / FINAL_FILE, finish(room).encode())
+        written.append(str(folder / FINAL_FILE))
+    if output is not None:
+        write_page(output, report(room.proceedings()))
+        written.append(str(output))
+    data = {**standing(room.state), "written": written}
+    return Answer(data, lambda: [f"written: {visible(name)}" for name in written])

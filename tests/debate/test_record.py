@@ -1,0 +1,447 @@
+"""The record of a session: the same course as the file's own, in a state that stays small."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given as vary
+from hypothesis import strategies as st
+
+from moot.core.clock import from_text
+from moot.core.errors import Refused
+from moot.core.machine import Command
+from moot.core.names import SYSTEM
+from moot.core.statecodec import decode_state, encode_state
+from moot.debate import commands as ask
+from moot.debate import events as did
+from moot.debate.checker import check
+from moot.debate.machine import MACHINE
+from moot.debate.model import TurnOrder
+from moot.debate.pieces import cuts, preamble_end, read_piece
+from moot.debate.state import State, course
+from moot.debate.turns import standing
+from moot.testing import World, given
+from tests.debate.sessions import CREATED, SESSION_ID, TWO_ROUNDS, VALID, entry, session
+
+STREAM = f"debate/{SESSION_ID}"
+FOX, HEN = "red-fox", "blue-hen"
+RESUME = "\n<!-- operator-resume: 2026-03-01T09:30:00Z -->\n"
+
+
+def sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def observing(text: str, file: str = "s.md") -> Iterator[Command]:
+    """The commands that record a whole file as observed."""
+    document = check(text).document
+    end = preamble_end(document) or 0
+    yield ask.Begin(file=file, text=text[:end], digest=sha(text[:end]))
+    for cut in cuts(document, end):
+        piece = text[cut.start : cut.end]
+        yield ask.Observe(
+            start=len(text[: cut.start].encode()), text=piece, digest=sha(text[: cut.end])
+        )
+
+
+def recorded(text: str, world: World | None = None) -> tuple[World, State]:
+    world = world or World()
+    world.clock.now = from_text("2026-03-01T09:00:30Z")
+    for command in observing(text):
+        world.engine.execute(STREAM, command, SYSTEM)
+    return world, world.engine.state(STREAM)
+
+
+def begun(*agents: str, **rules: str) -> World:
+    """A recorded session without entries, and its agents."""
+    world, _ = recorded(session(agents=agents or (FOX, HEN), **rules))
+    for name in agents or (FOX, HEN):
+        world.agent(name)
+    return world
+
+
+def adding(world: World, text: str, kind: type[Command] = ask.Add, **more: Any) -> Command:
+    start = world.engine.state(STREAM).size
+    return kind(start=start, text=text, digest=sha(text), **more)  # type: ignore[call-arg]
+
+
+def kinds(world: World) -> list[str]:
+    return [type(event).__name__ for event in given(world, STREAM).history()]
+
+
+# The same course as the file's own ---------------------------------------------------------------
+
+
+def same_course(text: str, state: State) -> None:
+    checked = check(text)
+    assert checked.course is not None
+    assert state.rules == checked.course.rules
+    for now in (None, from_text("2026-03-01T09:06:00Z"), from_text("2026-03-02T09:00:00Z")):
+        by_file = standing(checked.course, now)
+        by_record = standing(course(state, state.rules), now)
+        assert by_record == by_file
+    assert state.ended_at_round == checked.course.ended_at_round
+    assert state.entries == checked.entries
+    assert (state.size, state.digest) == (len(text.encode()), sha(text))
+
+
+@pytest.mark.requirement("BNC-166")
+@pytest.mark.parametrize("name", VALID)
+def test_the_record_knows_whose_turn_it_is_without_the_file(name: str) -> None:
+    _, state = recorded(VALID[name])
+    same_course(VALID[name], state)
+
+
+AGENTS = ("ant", "bee", "cow")
+STANCES = st.sampled_from(["approve", "reject", "neutral", "defer"])
+SURE = st.sampled_from(["0.0", "0.5", "0.7", "0.85", "1.0"])
+NAMED = st.sampled_from(["n/a", "bee, go on", "the cow says", "ant and bee", "nobody"])
+
+
+@st.composite
+def debates(draw: st.DrawFn) -> str:
+    """A session in which whoever may speak does, for a while; each stance at random."""
+    order = draw(st.sampled_from([one.value for one in TurnOrder]))
+    rules = {
+        "turn_order": order,
+        "max_turns_per_round": draw(st.sampled_from(["1", "2"])),
+        "consensus_mode": draw(st.sampled_from(["majority", "weighted", "unanimous"])),
+        "consensus_threshold": draw(st.sampled_from(["0.0", "0.5", "0.7", "1.0"])),
+        "max_rounds": draw(st.sampled_from(["1", "2", "4"])),
+        "escalation": draw(st.sampled_from(["human", "timeout-skip"])),
+    }
+    entries: list[str] = []
+    text = session(agents=AGENTS, **rules)
+    for number in range(draw(st.integers(0, 9))):
+        found = check(text).course
+        assert found is not None
+        here = standing(found)
+        if found.phase.ended:
+            break
+        author = draw(st.sampled_from(here.may_speak))
+        said = {"stance": draw(STANCES), "confidence": draw(SURE), "asks": draw(NAMED)}
+        entries.append(entry(number + 1, author, here.round, here.turn, **said))
+        if draw(st.integers(0, 9)) == 0:
+            entries.append(RESUME)
+        text = session(*entries, agents=AGENTS, **rules)
+    return text
+
+
+@vary(debates())
+def test_any_session_has_one_course_in_file_and_record(text: str) -> None:
+    _, state = recorded(text)
+    same_course(text, state)
+    assert not state.blocked
+    assert decode_state(State, encode_state(state)) == state
+
+
+@vary(debates())
+def test_the_pieces_put_together_are_the_file(text: str) -> None:
+    world, _ = recorded(text)
+    pieces = [one for one in given(world, STREAM).history() if isinstance(one, did.Piece)]
+    assert "".join(one.text or "" for one in pieces) == text
+    assert [one.start for one in pieces] == [
+        sum(one.size for one in pieces[:count]) for count in range(len(pieces))
+    ]
+
+
+@vary(st.text(max_size=200))
+def test_reading_a_piece_never_raises(text: str) -> None:
+    read_piece(text)
+
+
+def test_the_state_is_as_small_after_many_entries_as_after_few() -> None:
+    rules = {"turn_order": "free-form", "max_turns_per_round": "10", "max_rounds": "100"}
+    sizes = []
+    for count in (6, 240):
+        said = {"stance": "reject", "at": "2026-03-01T09:01:00Z"}
+        places = ((AGENTS[n % 3], n // 3 + 1, n % 3 + 1) for n in range(count))
+        entries = [entry(n, *place, **said) for n, place in enumerate(places, start=1)]
+        text = session(*entries, agents=AGENTS, **rules)
+        state = MACHINE.initial
+        for number, command in enumerate(observing(text)):
+            state = _step(state, command, number)
+        state = msgspec.structs.replace(state, unsigned=())
+        sizes.append(len(encode_state(state)))
+    assert abs(sizes[1] - sizes[0]) < 40
+
+
+def _step(state: State, command: Command, number: int) -> State:
+    from moot.core.machine import Acting, Context, KeyClass, Recorded
+
+    actor = Acting(SYSTEM, 1, "0" * 32, KeyClass.SYSTEM)
+    decision = MACHINE.decide(state, command, Context(0, actor, STREAM, "o"))
+    assert not decision.refused, decision.findings
+    for draft in decision.drafts:
+        done = Recorded(draft.event, STREAM, number, 0, actor.as_actor(), b"")
+        state = MACHINE.evolve(state, done)
+    return state
+
+
+# Signed by its author, or observed ---------------------------------------------------------------
+
+
+@pytest.mark.requirement("BNC-165")
+def test_an_entry_is_signed_by_its_own_author() -> None:
+    world = begun()
+    text = entry(1, FOX)
+    outcome = world.engine.execute(STREAM, adding(world, text), FOX)
+    (done,) = outcome.recorded
+    assert isinstance(done.event, did.EntryYielded)
+    assert (done.actor.id, done.event.author, done.event.text) == (FOX, FOX, text)
+    assert (done.event.stance, done.event.confidence, done.event.round) == ("approve", "0.8", 1)
+    assert outcome.state.signed == 1
+
+
+def test_the_entry_that_ends_a_session_says_so_in_the_record() -> None:
+    world = begun()
+    world.engine.execute(STREAM, adding(world, entry(1, FOX)), FOX)
+    assert STREAM in world.engine.open_streams()
+    world.engine.execute(STREAM, adding(world, entry(2, HEN, 1, 2)), HEN)
+    ended = given(world, STREAM).history()[-1]
+    assert ended == did.SessionEnded(phase="ended:consensus", round=1)
+    assert STREAM not in world.engine.open_streams()
+    assert list(world.engine.agenda([STREAM])) == []
+
+
+def test_an_observed_entry_may_be_signed_by_its_author_and_nobody_else() -> None:
+    world = begun()
+    text = entry(1, FOX)
+    world.engine.execute(STREAM, adding(world, text, ask.Observe), SYSTEM)
+    (waiting,) = world.engine.state(STREAM).unsigned
+    sign = ask.Sign(id=waiting.id, sha256=waiting.sha256)
+    given(world, STREAM).as_(HEN).refused("not_you", sign)
+    other = ask.Sign(id=waiting.id, sha256="0" * 64)
+    given(world, STREAM).as_(FOX).refused("nothing_to_sign", other)
+    given(world, STREAM).as_(FOX).when(sign)
+    assert kinds(world)[-1] == "EntrySigned"
+    assert world.engine.state(STREAM).unsigned == ()
+    given(world, STREAM).as_(FOX).refused("nothing_to_sign", sign)
+
+
+def test_a_long_entry_is_stored_beside_its_event() -> None:
+    world = begun()
+    text = entry(1, FOX, body="long words " * 3_000)
+    with pytest.raises(Refused) as missing:
+        world.engine.execute(STREAM, adding(world, text), FOX)
+    assert missing.value.code == "artifact_missing"
+    world.artifacts.put(text.encode(), "text/markdown")
+    (done,) = world.engine.execute(STREAM, adding(world, text), FOX).recorded
+    assert (done.event.text, done.event.sha256) == (None, sha(text))
+    assert [ref.sha256 for ref in done.artifacts] == [sha(text)]
+
+
+REFUSED: dict[str, tuple[str, str, str]] = {
+    "someone else's": (HEN, entry(1, FOX), "not_you"),
+    "not its turn": (HEN, entry(1, HEN), "wrong_speaker"),
+    "a stranger's": ("grey-owl", entry(1, "grey-owl"), "unknown_agent"),
+    "another place": (FOX, entry(1, FOX, 1, 2), "misplaced"),
+    "no stance": (FOX, entry(1, FOX, stance="perhaps"), "INVALID_STANCE"),
+    "too sure": (FOX, entry(1, FOX, confidence="1.5"), "CONFIDENCE_OUT_OF_RANGE"),
+    "not yielded": (FOX, entry(1, FOX, marker=""), "not_an_entry"),
+    "two entries": (FOX, entry(1, FOX) + entry(2, HEN, 1, 2), "not_an_entry"),
+    "words behind it": (FOX, entry(1, FOX) + "more", "not_an_entry"),
+    "nothing": (FOX, "", "not_an_entry"),
+}
+
+
+@pytest.mark.requirement("BNC-115")
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_entry_that_may_not_stand_is_refused_and_nothing_is_recorded(name: str) -> None:
+    actor, text, code = REFUSED[name]
+    world = begun()
+    given(world, STREAM).as_(actor).refused(code, adding(world, text))
+
+
+def test_a_piece_begins_where_the_record_ends() -> None:
+    world = begun()
+    text = entry(1, FOX)
+    wrong = ask.Add(start=7, text=text, digest=sha(text))
+    given(world, STREAM).as_(FOX).refused("out_of_step", wrong)
+    wrong = ask.Add(start=world.engine.state(STREAM).size, text=text, digest="ABC")
+    given(world, STREAM).as_(FOX).refused("bad_digest", wrong)
+
+
+def test_what_nothing_is_known_of_is_refused() -> None:
+    world = World()
+    world.agent(FOX)
+    at = given(world, STREAM).as_(FOX)
+    at.refused("session_unknown", ask.Add(start=0, text=entry(1, FOX), digest="0" * 64))
+    at.refused("session_unknown", ask.Sign(id="x", sha256="0" * 64))
+    at.refused("invalid_session", ask.Begin(file="s.md", text="# x", digest="0" * 64))
+    at.refused("invalid_session", ask.Begin(file="s.md", text=TWO_ROUNDS, digest="0" * 64))
+    other = given(world, "debate/another").as_(FOX)
+    other.refused("invalid_session", ask.Begin(file="s.md", text=session(), digest="0" * 64))
+
+
+@pytest.mark.requirement("BNC-026")
+def test_a_session_is_recorded_once() -> None:
+    world = begun()
+    again = ask.Begin(file="t.md", text=session(), digest=sha(session()))
+    given(world, STREAM).as_(FOX).refused("session_known", again)
+
+
+def test_an_unsound_entry_is_observed_and_stops_every_verdict() -> None:
+    text = session(entry(1, "grey-owl"), entry(2, FOX))
+    world, state = recorded(text)
+    assert state.blocked
+    (due,) = [due for _, due in world.engine.agenda([STREAM])]
+    assert (due.who, due.what) == ("operator", "mend the file")
+
+
+def test_a_double_takes_no_second_turn() -> None:
+    world = begun()
+    text = entry(1, FOX)
+    world.engine.execute(STREAM, adding(world, text, ask.Observe), SYSTEM)
+    before = world.engine.state(STREAM)
+    world.engine.execute(STREAM, adding(world, text, ask.Observe, double=True), SYSTEM)
+    after = world.engine.state(STREAM)
+    assert (after.entries, after.latest, after.last) == (before.entries, before.latest, before.last)
+    assert after.size == before.size + len(text.encode())
+
+
+# Time --------------------------------------------------------------------------------------------
+
+
+def late(world: World) -> None:
+    world.clock.now = from_text(CREATED) + 300_001
+
+
+@pytest.mark.requirement("BNC-145")
+def test_the_agenda_names_the_speaker_and_time_is_up_after_the_deadline() -> None:
+    world = begun()
+    world.clock.now = from_text(CREATED) + 300_000
+    (due,) = [due for _, due in world.engine.agenda([STREAM])]
+    assert (due.who, due.what, due.by) == (FOX, "speak", from_text(CREATED) + 300_000)
+    assert world.engine.tick(STREAM) is None
+    late(world)
+    assert world.engine.tick(STREAM) is not None
+    assert world.engine.tick(STREAM) is None
+    timed_out = given(world, STREAM).history()[-1]
+    assert timed_out == did.TurnTimedOut(agents=[FOX], round=1, turn=1, policy="human")
+
+
+@pytest.mark.requirement("BNC-051")
+def test_under_the_human_policy_the_operator_is_waited_for() -> None:
+    world = begun()
+    late(world)
+    (due,) = [due for _, due in world.engine.agenda([STREAM])]
+    assert (due.who, due.what) == ("operator", "resume the debate")
+    given(world, STREAM).as_(FOX).refused(
+        "waiting_human",
+        adding(world, entry(1, FOX)),
+        did.TurnTimedOut(agents=[FOX], round=1, turn=1, policy="human"),
+    )
+    given(world, STREAM).as_(FOX).refused("human_key_required", adding(world, RESUME, ask.Resume))
+    world.engine.execute(STREAM, adding(world, RESUME, ask.Resume), SYSTEM)
+    world.clock.now = from_text("2026-03-01T09:31:00Z")
+    (due,) = [due for _, due in world.engine.agenda([STREAM])]
+    assert due.who == FOX
+
+
+@pytest.mark.requirement("BNC-168")
+def test_the_policy_writes_for_the_silent_only_and_only_when_time_is_up() -> None:
+    world = begun("ant", "bee", "cow", turn_order="free-form", escalation="timeout-skip")
+    note = "*[generated by the orchestrator]*"
+
+    def skip(number: int, agent: str, turn: int) -> Command:
+        text = entry(number, agent, 1, turn, stance="defer", status="closed", body=note)
+        return adding(world, text, ask.Escalate, agent=agent)
+
+    with pytest.raises(Refused) as early:
+        world.engine.execute(STREAM, skip(1, "ant", 1), SYSTEM)
+    assert early.value.code == "too_early"
+    late(world)
+    given(world, STREAM).as_("bee").refused(
+        "human_key_required",
+        skip(1, "ant", 1),
+        did.TurnTimedOut(agents=["ant"], round=1, turn=1, policy="timeout-skip"),
+    )
+    world.engine.execute(STREAM, skip(1, "ant", 1), SYSTEM)
+    world.engine.execute(STREAM, skip(2, "bee", 2), SYSTEM)
+    with pytest.raises(Refused) as spoken:
+        world.engine.execute(STREAM, skip(3, "bee", 3), SYSTEM)
+    assert spoken.value.code == "not_a_placeholder"
+    assert kinds(world)[-2:] == ["EntryGenerated", "EntryGenerated"]
+
+
+def test_a_timeout_is_noted_by_the_machine_and_once() -> None:
+    world = begun()
+    given(world, STREAM).as_(FOX).refused("not_allowed", ask.NoteTimeout())
+    with pytest.raises(Refused) as early:
+        world.engine.execute(STREAM, ask.NoteTimeout(), SYSTEM)
+    assert early.value.code == "too_early"
+
+
+# The operator ------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("BNC-169")
+def test_a_person_signs_the_closing_word_and_an_agent_cannot() -> None:
+    world = begun()
+    world.human("operator")
+    said = entry(
+        1, "system", status="closed", stance="neutral", body="Session closed by the operator: ok."
+    )
+    given(world, STREAM).as_(FOX).refused("not_you", adding(world, said))
+    (done, _) = world.engine.execute(STREAM, adding(world, said), "operator").recorded
+    assert (done.actor.id, done.event.closes, done.event.attended) == ("operator", True, False)
+    assert world.engine.state(STREAM).phase == "ended:closed-by-operator"
+    with pytest.raises(Refused) as ended:
+        world.engine.execute(STREAM, adding(world, said), "operator")
+    assert ended.value.code == "session_ended"
+
+
+@pytest.mark.requirement("BNC-062")
+def test_context_is_added_above_the_dialogue_by_a_person_or_the_machine() -> None:
+    world = begun()
+    before = world.engine.state(STREAM)
+    place = session().encode().index(b"## Dialogue")
+    piece = "### More\n\nA fact.\n\n"
+    whole = session()[:place] + piece + session()[place:]
+    more = ask.AddContext(start=place, text=piece, digest=sha(whole))
+    given(world, STREAM).as_(FOX).refused("human_key_required", more)
+    bad = ask.AddContext(start=before.size, text=piece, digest=sha(whole))
+    with pytest.raises(Refused) as beyond:
+        world.engine.execute(STREAM, bad, SYSTEM)
+    assert beyond.value.code == "not_in_context"
+    with pytest.raises(Refused) as plain:
+        world.engine.execute(STREAM, msgspec.structs.replace(more, text="words"), SYSTEM)
+    assert plain.value.code == "no_subsection"
+    world.engine.execute(STREAM, more, SYSTEM)
+    after = world.engine.state(STREAM)
+    assert (after.size, after.digest) == (len(whole.encode()), sha(whole))
+    assert after.head == before.head + len(piece)
+
+
+def test_a_file_that_moved_is_found_under_its_new_name() -> None:
+    world = begun()
+    given(world, STREAM).as_(FOX).refused("name_required", ask.Move(file=" "))
+    given(world, STREAM).as_(FOX).when(ask.Move(file="docs/s.md"))
+    assert world.engine.state(STREAM).file == "docs/s.md"
+    with world.store.read() as view:
+        assert [row.key for row in view.rows("debate.files")] == ["docs/s.md"]
+
+
+def test_events_that_do_not_fit_leave_the_state_as_it_was() -> None:
+    world = begun()
+    stray = given(world, STREAM).history()[0]
+    assert isinstance(stray, did.SessionBegan)
+    state = world.engine.state(STREAM)
+    for event in (stray, msgspec.structs.replace(stray, settings={})):
+        assert MACHINE.evolve(state, _as_recorded(event)) == state
+    broken = msgspec.structs.replace(stray, settings={"agents": 3})
+    assert MACHINE.evolve(MACHINE.initial, _as_recorded(broken)) == MACHINE.initial
+    moved = did.FileMoved(was="a", file="b")
+    assert MACHINE.evolve(MACHINE.initial, _as_recorded(moved)) == MACHINE.initial
+
+
+def _as_recorded(event: Any) -> Any:
+    from moot.core.machine import Recorded
+    from moot.core.record import Actor
+
+    return Recorded(event, STREAM, 0, 0, Actor(SYSTEM, 1, "0" * 32), b"")

@@ -1,0 +1,38 @@
+"""The quick outline of a text is the one that the line scanner gives."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moot.core.markdown import fences
+from moot.mail.body import Body
+from moot.mail.outline import outline, plain_outline
+
+LINES = [
+    *("# a", "## b", "##", "#x", " ## c", "   ### d", "    # e", "\t# f", "## end ##", "## ##"),
+    *("```", "````", "``` x`", "~~~", "~~~~ delta", "```delta", " ```", "  ~~~", "   ```delta"),
+    *("- a", "- ", "1. x", "2) ", "> q", ">", "> ```", "- ```", "-\t```", "  text", "text", ""),
+    *("<!-- c -->", "<!-- open", "--> x", "<!-->", "  <!--", "<div>", "</div>", "<b>", "<x", "<?"),
+    *("<script>", "</script>", "  <div>", "===", "---", "***", "* * *", "\t", "   ", "?>"),
+]
+TEXTS = st.builds(
+    lambda mark, ending, lines, last: mark + ending.join(lines) + last,
+    st.sampled_from(["", "", "\ufeff"]),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.lists(st.sampled_from(LINES), max_size=14),
+    st.sampled_from(["", "\n", "\r\n"]),
+)
+
+
+@settings(max_examples=600)
+@given(TEXTS | st.text())
+def test_the_quick_way_and_the_plain_way_agree(text: str) -> None:
+    assert list(outline(text)) == list(plain_outline(text))
+
+
+@settings(max_examples=300)
+@given(TEXTS)
+def test_the_code_of_a_block_is_what_the_scanner_says(text: str) -> None:
+    body = Body(text)
+    assert [body.code(block) for block in body.blocks] == [one.code for one in fences(text)]

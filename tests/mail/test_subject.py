@@ -1,0 +1,161 @@
+"""Subjects: ten prefixes, exactly written; a role for DELTA; the rest is free text on one line."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.core.errors import Malformed
+from moot.mail.lint import lint
+from moot.mail.reply import error_subject
+from moot.mail.subject import (
+    Subject,
+    ack_subject,
+    find_subject,
+    has_control,
+    parse_subject,
+    read_received,
+)
+from moot.mail.types import TYPES, MessageType, ack_expected
+
+
+@pytest.mark.requirement("BRN-004")
+@pytest.mark.requirement("BRN-006")
+@pytest.mark.requirement("BRN-022")
+@pytest.mark.requirement("BRN-030")
+@pytest.mark.requirement("BRN-037")
+@pytest.mark.requirement("BRN-043")
+@pytest.mark.requirement("BRN-055")
+@pytest.mark.requirement("BRN-063")
+@pytest.mark.parametrize("kind", [one for one in MessageType if one is not MessageType.DELTA])
+def test_each_prefix_says_the_type(kind: MessageType) -> None:
+    assert parse_subject(f"{kind.value}: some words") == Subject(kind, "some words")
+
+
+@pytest.mark.requirement("BRN-015")
+@pytest.mark.parametrize("role", ["opus", "gpt", "hypothesis_generator", "a-b2"])
+def test_a_delta_names_its_role(role: str) -> None:
+    subject = parse_subject(f"DELTA[{role}]: more")
+    assert subject == Subject(MessageType.DELTA, "more", role)
+    assert str(subject) == f"DELTA[{role}]: more"
+
+
+@pytest.mark.requirement("BRN-005")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "HELLO: x",
+        "kickoff: x",
+        "Kickoff: x",
+        "KICKOFF x",
+        "KICKOFF:x",
+        "KICKOFF:  x",
+        "KICKOFF : x",
+        " KICKOFF: x",
+        "DELTA: x",
+        "DELTA[]: x",
+        "DELTA[Opus]: x",
+        "DELTA[1]: x",
+        "INFO[opus]: x",
+        "TRIBUNAL[x]: y",
+        "Re: INFO: x",
+        "ＩＮＦＯ: x",
+    ],
+)
+def test_anything_else_has_no_valid_prefix(text: str) -> None:
+    assert find_subject(text) is None
+    with pytest.raises(Malformed) as caught:
+        parse_subject(text)
+    assert caught.value.code == "invalid_subject_prefix"
+    assert [one.rule for one in lint(text, "text").findings] == ["MB-001"]
+
+
+@pytest.mark.parametrize("text", ["INFO:", "INFO: ", "INFO:   ", "DELTA[opus]:\t"])
+def test_a_prefix_alone_is_not_enough(text: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        parse_subject(text)
+    assert caught.value.code == "empty_subject_description"
+
+
+@pytest.mark.parametrize("char", ["\n", "\r", "\x00", "\x1b", "\u2028", "\x85"])
+def test_a_subject_is_one_line(char: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        parse_subject(f"INFO: a{char}b")
+    assert caught.value.code == "subject_not_one_line"
+
+
+@pytest.mark.parametrize("rest", ["Zürich", "東京 🦦", "a: b: c", "e\u0301", "שלום"])
+def test_the_rest_is_any_text(rest: str) -> None:
+    assert parse_subject(f"INFO: {rest}").rest == rest
+    assert lint(f"INFO: {rest}", "# Information\n").findings == ()
+
+
+@pytest.mark.parametrize("text", ["Re: INFO: x", "RE: re:  INFO: x"])
+def test_what_was_received_may_be_a_reply(text: str) -> None:
+    read = read_received(text)
+    assert read.subject == Subject(MessageType.INFO, "x")
+    assert read.replied
+    (finding,) = lint(text, "", received=True).findings
+    assert (finding.rule, finding.severity) == ("MBX-004", "warning")
+
+
+@pytest.mark.requirement("BRN-048")
+@pytest.mark.parametrize(
+    ("rest", "named"),
+    [
+        ("auth-7 to teal-crane", ("auth-7", "teal-crane")),
+        ("move to v2 to teal-crane", ("move to v2", "teal-crane")),
+        ("auth-7", None),
+        ("auth-7 to", None),
+        ("to teal-crane", None),
+    ],
+)
+def test_a_handoff_names_item_and_agent(rest: str, named: tuple[str, str] | None) -> None:
+    assert parse_subject(f"HANDOFF: {rest}").handoff == named
+
+
+def test_the_subject_of_an_ack_repeats_the_one_it_answers() -> None:
+    assert ack_subject("QUESTION: which?") == "ACK: QUESTION: which?"
+    assert parse_subject(ack_subject("a\nb")).rest == "a b"
+    assert parse_subject(ack_subject("")).type is MessageType.ACK
+
+
+def test_a_validation_error_is_told_in_an_info() -> None:
+    assert error_subject("m:1") == "INFO: Validation error for m:1"
+    assert parse_subject(error_subject("a\nb\x00")).type is MessageType.INFO
+
+
+@pytest.mark.requirement("BRN-002")
+@pytest.mark.requirement("BRN-007")
+@pytest.mark.requirement("BRN-016")
+@pytest.mark.requirement("BRN-023")
+@pytest.mark.requirement("BRN-031")
+@pytest.mark.requirement("BRN-038")
+@pytest.mark.requirement("BRN-044")
+@pytest.mark.requirement("BRN-050")
+@pytest.mark.requirement("BRN-057")
+@pytest.mark.requirement("BRN-065")
+@pytest.mark.requirement("BRN-071")
+@pytest.mark.requirement("BRN-073")
+@pytest.mark.requirement("BRN-074")
+def test_five_types_are_owed_an_ack_and_five_are_not() -> None:
+    owed = {"KICKOFF", "CRITIQUE", "HANDOFF", "BLOCKED", "QUESTION"}
+    assert {kind.value for kind in MessageType if ack_expected(kind)} == owed
+    assert len(TYPES) == 10
+    for kind in MessageType:
+        prefix = "DELTA[opus]" if kind is MessageType.DELTA else kind.value
+        assert lint(f"{prefix}: x", "").ack_required is (kind.value in owed)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_without_a_crash(text: str) -> None:
+    read_received(text)
+    assert lint(text, "").type == (found.type if (found := find_subject(text)) else None)
+    try:
+        subject = parse_subject(text)
+    except Malformed:
+        return
+    assert str(subject) == text
+    assert not has_control(text)

@@ -1,0 +1,305 @@
+"""Rounds, questions, answers, motions, rulings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moot.core.names import SYSTEM
+from moot.parliament import commands as ask
+from moot.parliament import events as did
+from moot.parliament.words import Status
+
+from .scene import (
+    AGENTS,
+    CALL_VOTE,
+    PERSON,
+    ROUND_END,
+    ROUND_START,
+    Chamber,
+    amendment,
+    answer,
+    bill,
+    motion,
+    question,
+    ruling,
+    statement,
+    vote,
+)
+
+
+@pytest.mark.requirement("PAR-001")
+@pytest.mark.requirement("PAR-002")
+@pytest.mark.requirement("PAR-012")
+def test_everything_said_is_a_message_and_earlier_ones_never_change() -> None:
+    chamber = Chamber(3)
+    before: list[dict[str, Any]] = []
+    for act in (
+        lambda: chamber.debating(),
+        lambda: chamber.satisfied(),
+        lambda: chamber.submit(motion(1)),
+        lambda: chamber.submit(CALL_VOTE),
+        lambda: chamber.vote("YES", "NO", "YES"),
+    ):
+        act()
+        after = chamber.messages()
+        assert after[: len(before)] == before
+        assert len(after) > len(before)
+        before = after
+
+
+@pytest.mark.requirement("PAR-006")
+@pytest.mark.requirement("PAR-090")
+def test_ids_count_upwards_and_the_next_one_is_known() -> None:
+    chamber = Chamber(3).debating()
+    numbers = [message["id"] for message in chamber.messages()]
+    assert numbers == ["msg-001", "msg-002", "msg-003", "msg-004", "msg-005"]
+    assert chamber.state.next_message_id == 6
+    assert chamber.submit(question(1, 2)) == "msg-006"
+    assert chamber.state.next_message_id == 7
+
+
+@pytest.mark.requirement("PAR-007")
+@pytest.mark.requirement("PAR-008")
+@pytest.mark.requirement("PAR-082")
+def test_the_clerk_fills_id_round_and_timestamp() -> None:
+    chamber = Chamber(3).debating(2)
+    said = question(1, 2)
+    outcome = chamber.run(
+        ask.Submit(document={**said, "id": "msg-900", "round": 9, "timestamp": "now"}), AGENTS[0]
+    )
+    assert [one.code for one in outcome.findings] == ["field_ignored"] * 3
+    last = chamber.messages()[-1]
+    assert (last["id"], last["round"]) == ("msg-008", 2)
+    assert last["timestamp"] == "2026-02-18T16:00:00Z"
+    assert {message["round"] for message in chamber.messages()[:4]} == {0}
+
+
+@pytest.mark.requirement("PAR-009")
+def test_nobody_speaks_for_another() -> None:
+    chamber = Chamber(3).debating()
+    assert chamber.refused(question(1, 2), AGENTS[1]) == ("C-30", "foreign_sender", "from")
+    chamber.world.agent("stranger-one")
+    assert chamber.refused(question(1, 2), "stranger-one") == ("PAR-009", "not_seated", "from")
+    assert chamber.refused(question(1, 2), SYSTEM) == ("PAR-009", "not_seated", "from")
+    assert chamber.refused(question(1, 2), PERSON) == ("PAR-009", "not_seated", "from")
+
+
+@pytest.mark.requirement("PAR-024")
+def test_a_question_goes_to_another_seat() -> None:
+    chamber = Chamber(3).debating()
+    assert chamber.refused(question(1, 9)) == ("PAR-024", "unknown_seat", "to")
+    chamber.submit(question(1, 2))
+    assert chamber.state.round.asked == 1
+
+
+@pytest.mark.requirement("PAR-027")
+def test_an_answer_needs_its_own_open_question() -> None:
+    chamber = Chamber(3).debating()
+    asked = chamber.submit(question(1, 2))
+    scores = chamber.scores(2)
+    for reply in ("msg-001", "msg-999"):
+        assert chamber.refused(answer(2, 1, reply, scores)) == (
+            "PAR-027",
+            "no_open_question",
+            "in_reply_to",
+        )
+    wrong = answer(3, 1, asked, chamber.scores(3))
+    assert chamber.refused(wrong) == ("PAR-027", "not_asked", "in_reply_to")
+    assert chamber.refused(answer(2, 3, asked, scores)) == ("PAR-027", "not_asked", "to")
+    chamber.submit(answer(2, 1, asked, scores))
+    twice = chamber.refused(answer(2, 1, asked, scores))
+    assert twice == ("PAR-027", "no_open_question", "in_reply_to")
+
+
+@pytest.mark.requirement("PAR-041")
+def test_a_motion_beside_a_question_is_an_entry_of_its_own() -> None:
+    chamber = Chamber(3).debating()
+    content = {"motion_type": "request_compromise", "reason": "Let us meet halfway."}
+    chamber.submit({**question(1, 2), "motion": content})
+    asked, moved = chamber.messages()[-2:]
+    assert "motion" not in asked
+    assert (moved["type"], moved["from"], moved["round"]) == ("MOTION", "rep_1", 1)
+    assert moved["in_reply_to"] == asked["id"] == "msg-006"
+    assert moved["id"] == "msg-007"
+    assert moved["content"] == content
+    assert list(chamber.state.round.motions) == ["msg-007"]
+
+
+@pytest.mark.requirement("PAR-048")
+@pytest.mark.requirement("PAR-051")
+def test_a_motion_asks_the_speaker_and_decides_nothing() -> None:
+    chamber = Chamber(3).debating().satisfied()
+    assert chamber.refused({**motion(1), "from": "prime_minister"}, PERSON)[0] == "PAR-048"
+    moved = chamber.submit(motion(3))
+    assert chamber.state.status is Status.DEBATE
+    due = next(one for one in chamber.dues() if one.what == "rule on a motion")
+    assert (due.who, due.subject) == ("speaker", f"{moved}: rep_3 moves call_vote")
+    chamber.submit(ruling("observation", "progress_note", "rep_3"))
+    assert not chamber.state.round.motions
+
+
+@pytest.mark.requirement("PAR-058")
+@pytest.mark.requirement("PAR-069")
+def test_only_the_speaker_rules_and_announces() -> None:
+    chamber = Chamber(3).debating()
+    for who in (AGENTS[0], PERSON):
+        assert chamber.refused(ROUND_END, who) == ("PAR-058", "not_the_speaker", "from")
+    counted = {
+        "type": "VOTE_TALLY",
+        "from": "speaker",
+        "content": {
+            "bill_version": 1,
+            "yes_votes": [],
+            "no_votes": [],
+            "tally": {"yes": 0, "no": 0, "total": 3},
+            "passed": False,
+            "key_objections": [],
+            "next_action": "continue_debate",
+        },
+    }
+    assert chamber.refused(counted, AGENTS[0])[1] == "not_the_speaker"
+    assert chamber.refused({**ROUND_END, "from": "rep_1"}, SYSTEM)[0] == "PAR-058"
+
+
+@pytest.mark.requirement("PAR-060")
+@pytest.mark.requirement("PAR-063")
+@pytest.mark.requirement("PAR-064")
+@pytest.mark.requirement("PAR-065")
+@pytest.mark.parametrize(
+    ("kind", "action", "target"),
+    [
+        ("order", "redirect", "rep_2"),
+        ("observation", "deadlock_warning", None),
+        ("observation", "progress_note", None),
+        ("procedure", "next_speaker", "rep_2"),
+    ],
+)
+def test_rulings_that_only_say_something(kind: str, action: str, target: str | None) -> None:
+    chamber = Chamber(3).debating()
+    chamber.submit(ruling(kind, action, target))
+    assert chamber.messages()[-1]["content"]["action"] == action
+    assert chamber.state.status is Status.DEBATE
+    assert chamber.refused(ruling(kind, action, "rep_9"))[2] == "content.target"
+
+
+def test_who_is_given_the_floor_is_expected_to_speak() -> None:
+    chamber = Chamber(3).debating()
+    chamber.submit(ruling("procedure", "next_speaker", "rep_3"))
+    due = next(one for one in chamber.dues() if one.what == "speak")
+    assert (due.who, due.subject) == (AGENTS[2], "rep_3 has the floor")
+
+
+@pytest.mark.requirement("PAR-066")
+def test_a_round_starts_with_the_clock_at_zero() -> None:
+    chamber = Chamber(3).debating()
+    chamber.exchange(1, 2)
+    assert chamber.refused(ROUND_START) == ("C-22", "wrong_phase", "content.action")
+    chamber.submit(ROUND_END)
+    chamber.submit(ROUND_START)
+    this = chamber.state.round
+    assert (this.number, this.running, this.exchanges, this.asked) == (2, True, 0, 0)
+    assert chamber.messages()[-1]["round"] == 2
+
+
+@pytest.mark.requirement("PAR-067")
+@pytest.mark.requirement("PAR-119")
+@pytest.mark.requirement("PAR-127")
+def test_a_round_that_ends_is_summed_up_beside_the_ledger() -> None:
+    chamber = Chamber(3).debating()
+    chamber.exchange(1, 2)
+    chamber.submit(question(2, 3, "audits"))
+    count = len(chamber.messages())
+    chamber.submit(
+        {**question(3, 1), "motion": {"motion_type": "table_discussion", "reason": "Later."}}
+    )
+    chamber.submit(ROUND_END)
+    assert len(chamber.messages()) == count + 3  # question, motion, ruling
+    (row,) = chamber.summaries()
+    assert (row["round"], row["vote_result"]) == (1, None)
+    assert row["open_issues"] == [
+        "audits (msg-008 to rep_3 is unanswered)",
+        "cost (msg-009 to rep_1 is unanswered)",
+        "Later. (msg-010, put off)",
+    ]
+    assert chamber.refused(ROUND_END) == ("C-22", "wrong_phase", "content.action")
+    late = answer(3, 2, "msg-008", chamber.scores(3))
+    assert chamber.refused(late) == ("C-22", "wrong_phase", "type")
+    chamber.submit(ROUND_START)
+    assert chamber.refused(late) == ("PAR-027", "no_open_question", "in_reply_to")
+
+
+def test_a_better_told_summary_stays_and_its_facts_follow() -> None:
+    chamber = Chamber(3).debating().satisfied()
+    row: dict[str, Any] = {
+        "round": 1,
+        "summary": "They asked. They answered.",
+        "positions": {},
+        "key_shifts": ["none"],
+        "amendments_actioned": [],
+        "vote_result": None,
+        "open_issues": [],
+    }
+    early = chamber.refusal(ask.Summarize(summary=row), SYSTEM)
+    assert early.code == "round_not_ended"
+    chamber.submit(ROUND_END)
+    outcome = chamber.clerk(ask.Summarize(summary={**row, "summary": "Short."}))
+    assert [one.code for one in outcome.findings] == ["uneven_summary"]
+    chamber.clerk(ask.Summarize(summary=row))
+    assert chamber.refusal(ask.Summarize(summary={"round": 1}), SYSTEM).findings[0].where
+    chamber.submit(CALL_VOTE)
+    chamber.vote("YES", "YES", "YES").clerk(ask.CountVotes())
+    (told,) = chamber.summaries()
+    assert told["key_shifts"] == ["none"]
+    assert told["vote_result"]["passed"] is True
+
+
+def test_a_circle_is_warned_of_by_the_speaker_itself() -> None:
+    chamber = Chamber(3).debating()
+    for asker, asked in ((1, 2), (2, 1), (1, 2)):
+        chamber.exchange(asker, asked, topic="Who  pays?")
+    assert not chamber.state.owed
+    chamber.exchange(2, 1, topic="who pays?")
+    assert len(chamber.state.owed) == 1
+    chamber.tick()
+    last = chamber.messages()[-1]
+    assert (last["from"], last["content"]["action"]) == ("speaker", "deadlock_warning")
+    assert chamber.signers()[-1] == SYSTEM
+    assert not chamber.state.owed
+
+
+def test_someone_who_moves_breaks_the_circle() -> None:
+    chamber = Chamber(3).debating(3)
+    for stance in ("maintain", "maintain", "soften", "maintain"):
+        chamber.exchange(1, 2, stance=stance)
+    assert not chamber.state.owed
+    assert [(one.seat, one.topic) for one in chamber.state.round.shifts] == [("rep_2", "cost")]
+
+
+def test_the_debates_messages_have_no_place_elsewhere() -> None:
+    chamber = Chamber(3).voting()
+    for document in (
+        question(1, 2),
+        answer(2, 1, "msg-006", chamber.scores(2)),
+        amendment(1),
+        motion(1),
+        statement(1),
+        bill(1, version=2),
+    ):
+        assert chamber.refused(document) == ("C-22", "wrong_phase", "type")
+    for document in (ROUND_START, ROUND_END, CALL_VOTE, ruling("order", "quiet", "rep_1")):
+        assert chamber.refused(document) == ("C-22", "wrong_phase", "content.action")
+
+
+def test_a_complete_session_hears_nothing_more() -> None:
+    chamber = Chamber(3).reviewing()
+    chamber.decide("approve")
+    chamber.clerk(ask.Complete())
+    assert chamber.state.status is Status.COMPLETE
+    assert isinstance(chamber.history()[-1], did.SessionCompleted)
+    assert chamber.dues() == []
+    for document in (question(1, 2), vote(1, "YES", chamber.scores(1)), bill(1, version=2)):
+        assert chamber.refused(document)[1] == "wrong_phase"
+    assert chamber.refusal(ask.Complete(), SYSTEM).code == "wrong_phase"
+    assert not chamber.world.engine.open_streams()

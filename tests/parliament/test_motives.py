@@ -1,0 +1,119 @@
+"""Motives: scores, the vote gate with its two exceptions, and who should be asked next."""
+
+from __future__ import annotations
+
+import pytest
+
+from moot.core.names import SYSTEM
+from moot.parliament import commands as ask
+from moot.parliament import motives
+from moot.parliament.words import Status
+
+from .scene import AGENTS, CALL_VOTE, ROUND_END, ROUND_START, Chamber, answer, place, question, vote
+
+
+@pytest.mark.requirement("PAR-034")
+def test_scores_of_an_answer_become_the_satisfaction() -> None:
+    chamber = Chamber(3).debating()
+    asked = chamber.submit(question(2, 1))
+    chamber.submit(answer(1, 2, asked, {"cost efficiency": 2}))
+    assert dict(chamber.seat(1).satisfaction()) == {"cost efficiency": 2, "time-to-market": None}
+    asked = chamber.submit(question(2, 1))
+    chamber.submit(answer(1, 2, asked, {"time-to-market": 5}))
+    # C-15: what an answer does not name keeps its value.
+    assert dict(chamber.seat(1).satisfaction()) == {"cost efficiency": 2, "time-to-market": 5}
+
+
+@pytest.mark.requirement("PAR-032")
+def test_one_scores_ones_own_motives_only() -> None:
+    chamber = Chamber(3).debating()
+    asked = chamber.submit(question(1, 2))
+    foreign = answer(2, 1, asked, {"security": 3, "innovation": 3})
+    where = "content.motive_scores.innovation"
+    assert chamber.refused(foreign) == ("PAR-032", "foreign_motive", where)
+    voting = Chamber(3).voting()
+    assert voting.refused(vote(2, "YES", {"speed": 3}))[1] == "foreign_motive"
+
+
+@pytest.mark.requirement("PAR-035")
+@pytest.mark.requirement("PAR-062")
+def test_no_vote_while_a_motive_is_below_three() -> None:
+    chamber = Chamber(3).debating()
+    gated = ("PAR-035", "vote_gated", "content.action")
+    assert chamber.refused(CALL_VOTE) == gated  # nothing is scored yet (C-13)
+    chamber.satisfied(3)
+    chamber.exchange(1, 2, 2)
+    error = chamber.refusal(ask.Submit(document=CALL_VOTE), SYSTEM)
+    assert place(error) == gated
+    assert "security of rep_2 (2)" in str(error)
+    chamber.exchange(1, 2, 3)
+    chamber.submit(CALL_VOTE)
+    assert chamber.state.status is Status.VOTING
+    assert chamber.state.poll is not None
+    assert not chamber.state.poll.forced
+
+
+def test_the_cap_forces_the_vote() -> None:
+    chamber = Chamber(2, issues=("security",)).debating()
+    for place_ in range(4):
+        chamber.exchange(1 + place_ % 2, 2 - place_ % 2, 1, topic=f"t{place_}")
+    chamber.submit(CALL_VOTE)
+    assert chamber.state.poll is not None
+    assert chamber.state.poll.forced
+    chamber.vote("NO", "NO").clerk(ask.CountVotes())
+    assert chamber.state.vote_history[-1].forced
+
+
+def test_the_last_round_opens_the_vote() -> None:
+    chamber = Chamber(3, max_rounds=2).debating()
+    assert chamber.refused(CALL_VOTE)[1] == "vote_gated"
+    chamber.submit(ROUND_END)
+    assert chamber.refused(CALL_VOTE)[1] == "vote_gated"
+    chamber.submit(ROUND_START)
+    chamber.submit(CALL_VOTE)
+    assert chamber.state.poll is not None
+    assert chamber.state.poll.forced
+
+
+def test_an_exhausted_round_still_forces_the_vote_after_its_end() -> None:
+    chamber = Chamber(2, issues=("security",)).debating()
+    for number in range(4):
+        chamber.exchange(1 + number % 2, 2 - number % 2, 1, topic=f"t{number}")
+    chamber.submit(ROUND_END)
+    chamber.submit(CALL_VOTE)
+    assert chamber.state.status is Status.VOTING
+
+
+def test_the_underserved_come_lowest_first_and_their_seat_is_asked() -> None:
+    chamber = Chamber(3).debating()
+    chamber.exchange(3, 2, 2)
+    chamber.exchange(2, 3, 4)
+    low = motives.underserved(chamber.state)
+    assert [(one.seat, one.score) for one in low] == [
+        ("rep_1", None),
+        ("rep_1", None),
+        ("rep_2", 2),
+    ]
+    found = list(motives.suggestions(chamber.state))
+    assert [(one.asker, one.asked) for one in found] == [("rep_2", "rep_1"), ("rep_1", "rep_2")]
+    asks = [due for due in chamber.dues() if due.what == "ask"]
+    assert (asks[1].who, asks[1].subject) == (AGENTS[0], "rep_1 asks rep_2 about security")
+    chamber.submit(question(3, 1))
+    assert [one.asked for one in motives.suggestions(chamber.state)] == ["rep_2"]
+
+
+@pytest.mark.parametrize(
+    ("issue", "motive", "same"),
+    [
+        ("security", "Security", True),
+        ("cost of operation", "cost", True),
+        ("cost", "cost of operation", True),
+        ("time-to-market", "time to market", True),
+        ("cost", "costs", False),
+        ("cost", "accosting", False),
+        ("!", "!", True),
+        ("!", "?", False),
+    ],
+)
+def test_a_motive_speaks_for_an_issue_by_its_words(issue: str, motive: str, same: bool) -> None:
+    assert motives.matches(issue, motive) is same

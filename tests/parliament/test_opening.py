@@ -1,0 +1,127 @@
+"""Opening statements, their evaluation, and the first draft."""
+
+from __future__ import annotations
+
+import pytest
+
+from moot.core.names import SYSTEM
+from moot.parliament import commands as ask
+from moot.parliament import events as did
+from moot.parliament.words import Status
+
+from .scene import AGENTS, PERSON, Chamber, bill, question, statement
+
+
+@pytest.mark.requirement("PAR-019")
+def test_a_statement_is_heard_in_its_phase_only_and_stands_in_round_0() -> None:
+    chamber = Chamber(3)
+    chamber.clerk(ask.Begin())
+    chamber.submit(statement(1))
+    assert chamber.messages()[0]["round"] == 0
+    debate = Chamber(3).debating()
+    assert debate.refused(statement(1)) == ("C-22", "wrong_phase", "type")
+
+
+@pytest.mark.requirement("PAR-023")
+def test_one_statement_a_seat_and_all_of_them_end_the_phase() -> None:
+    chamber = Chamber(3)
+    chamber.clerk(ask.Begin())
+    chamber.submit(statement(1))
+    assert chamber.refused(statement(1)) == ("PAR-023", "already_opened", "type")
+    missing = chamber.refusal(ask.CloseStatements(), SYSTEM)
+    assert missing.code == "statements_missing"
+    assert "rep_2, rep_3" in str(missing)
+    chamber.submit(statement(2))
+    chamber.submit(statement(3))
+    assert chamber.state.status is Status.OPENING_STATEMENTS
+    chamber.tick()
+    assert chamber.state.status is Status.EVALUATING_STATEMENTS
+    assert chamber.signers()[-1] == SYSTEM
+
+
+@pytest.mark.requirement("PAR-022")
+@pytest.mark.parametrize(
+    ("approach", "principle", "remarks"),
+    [
+        ("One. Two. Three.", "One.", []),
+        ("One. Two.", "One.", ["content.direction.approach"]),
+        ("One. Two. Three. Four. Five. Six.", "One.", ["content.direction.approach"]),
+        ("One. Two. Three.", "One. Two.", ["content.direction.principle"]),
+    ],
+)
+def test_an_uneven_statement_is_remarked_and_heard(
+    approach: str, principle: str, remarks: list[str]
+) -> None:
+    chamber = Chamber(3)
+    chamber.clerk(ask.Begin())
+    direction = {"approach": approach, "principle": principle, "trade_offs": ""}
+    command = ask.Submit(document=statement(1, direction=direction))
+    outcome = chamber.run(command, AGENTS[0])
+    assert [one.where for one in outcome.findings] == remarks
+    assert all(one.severity == "warning" for one in outcome.findings)
+    assert chamber.seat(1).opened
+
+
+@pytest.mark.requirement("PAR-080")
+def test_opening_guidance_comes_before_drafting() -> None:
+    chamber = Chamber(3)
+    assert chamber.refusal(_guide(), PERSON).code == "wrong_phase"
+    chamber.clerk(ask.Begin())
+    chamber.decide("opening_guidance", "Keep it cheap.")
+    assert chamber.state.guidance == "Keep it cheap."
+    assert chamber.state.status is Status.OPENING_STATEMENTS
+    for number in (1, 2, 3):
+        chamber.submit(statement(number))
+    chamber.tick()
+    chamber.decide("opening_guidance", "Cheaper still.")
+    assert chamber.state.status is Status.EVALUATING_STATEMENTS
+    chamber.clerk(ask.ChooseDrafter())
+    error = chamber.refusal(_guide(), PERSON)
+    assert (error.code, error.findings[0].rule) == ("wrong_phase", "PAR-080")
+
+
+def _guide() -> ask.Decide:
+    return ask.Decide(decision="opening_guidance", reason="so", guidance="Keep it cheap.")
+
+
+@pytest.mark.requirement("PAR-013")
+def test_the_drafter_drafts_and_nobody_else() -> None:
+    chamber = Chamber(3).drafting()
+    assert chamber.refused(bill(2)) == ("S-01", "not_the_drafter", "from")
+    assert chamber.refused({**bill(1), "from": "speaker"}, SYSTEM)[0] == "PAR-013"
+
+
+@pytest.mark.requirement("PAR-017")
+def test_the_first_draft_is_version_1_of_round_0_and_opens_the_debate() -> None:
+    chamber = Chamber(3).drafting()
+    assert chamber.refused(bill(1, version=2)) == (
+        "PAR-018",
+        "wrong_version",
+        "content.bill_version",
+    )
+    chamber.submit(bill(1))
+    assert chamber.messages()[-1]["round"] == 0
+    assert chamber.state.bill is not None
+    assert chamber.state.bill.version == 1
+    assert chamber.state.status is Status.DEBATE
+    assert isinstance(chamber.history()[-1], did.DebateOpened)
+
+
+@pytest.mark.requirement("PAR-018")
+def test_an_update_carries_the_next_version() -> None:
+    chamber = Chamber(3).debating()
+    for version in (1, 3):
+        assert chamber.refused(bill(1, version=version))[1] == "wrong_version"
+    chamber.submit(bill(1, version=2, solution="Two caches."))
+    assert chamber.state.bill is not None
+    assert (chamber.state.bill.version, chamber.state.bill.sections.solution) == (2, "Two caches.")
+    with chamber.world.store.read() as view:
+        rows = view.rows("parliament.bills", limit=10)
+    assert [row.key[-6:] for row in rows] == ["000001", "000002"]
+
+
+def test_nothing_is_asked_before_the_first_round() -> None:
+    chamber = Chamber(3).drafting()
+    assert chamber.refused(question(1, 2)) == ("C-22", "wrong_phase", "type")
+    chamber.submit(bill(1))
+    assert chamber.refused(question(1, 2)) == ("C-22", "wrong_phase", "type")

@@ -1,0 +1,210 @@
+"""Convening: seats, motives, issues, and who may call a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moot.core.errors import Refused
+from moot.core.names import SYSTEM
+from moot.parliament import commands as ask
+from moot.parliament import events as did
+from moot.parliament.drafter import choose
+from moot.parliament.model import Heat
+from moot.parliament.words import Status
+from moot.testing import World
+
+from .scene import AGENTS, PERSON, STREAM, Chamber, bill, convene, place, plans, statement
+
+
+def test_a_new_session_is_in_setup_with_its_defaults() -> None:
+    chamber = Chamber(5)
+    state = chamber.state
+    assert state.parliament_id == "parl-20260218-001"
+    assert state.status is Status.SETUP
+    assert (state.round.number, state.bill, state.drafter) == (0, None, None)
+    assert state.vote_history == ()
+    assert state.constituent_issues == ("cost efficiency", "security", "innovation")
+
+
+@pytest.mark.requirement("PAR-088")
+def test_six_rounds_unless_said_otherwise() -> None:
+    assert Chamber(3).state.max_rounds == 6
+    assert Chamber(3, max_rounds=2).state.max_rounds == 2
+
+
+@pytest.mark.requirement("PAR-093")
+def test_seats_are_numbered_and_keep_their_names() -> None:
+    seats = list(Chamber(3).state.in_order())
+    assert [seat.id for seat in seats] == ["rep_1", "rep_2", "rep_3"]
+    assert seats[0].name == "Rep. Pragmatis"
+
+
+@pytest.mark.requirement("PAR-094")
+def test_a_seat_starts_with_one_temperature() -> None:
+    for seat in Chamber(5).state.in_order():
+        assert 0 <= seat.temperature <= 100
+        assert seat.temperature_history == (Heat(0, seat.temperature),)
+
+
+@pytest.mark.requirement("PAR-095")
+def test_satisfaction_has_a_place_for_each_motive() -> None:
+    seat = Chamber(3).seat(1)
+    assert dict(seat.satisfaction()) == {"cost efficiency": None, "time-to-market": None}
+
+
+@pytest.mark.requirement("PAR-096")
+@pytest.mark.requirement("PAR-097")
+def test_nobody_is_quiet_and_nobody_has_voted_at_first() -> None:
+    chamber = Chamber(3)
+    for seat in chamber.state.in_order():
+        assert not seat.is_quiet
+        assert seat.quiet_until_round is None
+        assert seat.voting_record == ()
+
+
+@pytest.mark.requirement("PAR-004")
+@pytest.mark.parametrize(
+    "name", ["parl-2026-001", "parl-20260218-01", "session", "Parl-20260218-001"]
+)
+def test_a_session_is_named_after_its_day(name: str) -> None:
+    world = World()
+    with pytest.raises(Refused) as refused:
+        world.engine.execute(f"parliament/{name}", convene(), SYSTEM)
+    assert place(refused.value) == ("PAR-004", "bad_id", None)
+    with world.store.read() as view:
+        assert view.head(f"parliament/{name}") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "where"),
+    [
+        ({"problem_statement": "  "}, "problem_required", "problem_statement"),
+        ({"issues": ()}, "bad_issue", "issues"),
+        ({"issues": ("security", " ")}, "bad_issue", "issues[1]"),
+        ({"issues": ("security", "Security")}, "bad_issue", "issues[1]"),
+        ({"issues": ("security", "beauty")}, "issue_unassigned", "issues[1]"),
+        ({"seats": plans(1)}, "bad_seats", "seats"),
+        (
+            {"seats": (plans(1)[0], ask.SeatPlan("", ("security",), "x-1"))},
+            "bad_seat_name",
+            "seats[1].name",
+        ),
+        (
+            {"seats": (*plans(2), ask.SeatPlan("Rep. X", (), "x-1"))},
+            "bad_motive",
+            "seats[2].motives",
+        ),
+        (
+            {"seats": (*plans(2), ask.SeatPlan("Rep. X", ("a", "A"), "x-1"))},
+            "bad_motive",
+            "seats[2].motives[1]",
+        ),
+        (
+            {"seats": (*plans(2), ask.SeatPlan("Rep. X", ("a",), "No One"))},
+            "bad_agent",
+            "seats[2].agent",
+        ),
+        (
+            {"seats": (*plans(2), ask.SeatPlan("Rep. X", ("a",), "speaker"))},
+            "bad_agent",
+            "seats[2].agent",
+        ),
+        (
+            {"seats": (*plans(2), ask.SeatPlan("Rep. X", ("a",), AGENTS[0]))},
+            "bad_agent",
+            "seats[2].agent",
+        ),
+        ({"max_rounds": 0}, "bad_rounds", "max_rounds"),
+        ({"max_rounds": 1001}, "bad_rounds", "max_rounds"),
+    ],
+)
+def test_a_session_that_cannot_work_is_not_convened(
+    changes: dict[str, Any], code: str, where: str
+) -> None:
+    world = World()
+    with pytest.raises(Refused) as refused:
+        world.engine.execute(STREAM, convene(**changes), SYSTEM)
+    assert (code, where) in [(one.code, one.where) for one in refused.value.findings]
+    assert all(one.hint for one in refused.value.findings)
+    with world.store.read() as view:
+        assert view.head(STREAM) is None
+
+
+def test_only_the_clerk_convenes_and_only_once() -> None:
+    chamber = Chamber(3)
+    assert chamber.refusal(convene(), AGENTS[0]).code == "not_the_clerk"
+    assert chamber.refusal(convene(), SYSTEM).code == "already_convened"
+
+
+def test_nothing_is_heard_before_a_session_was_convened() -> None:
+    world = World()
+    with pytest.raises(Refused) as refused:
+        world.engine.execute(STREAM, ask.Begin(), SYSTEM)
+    assert refused.value.code == "no_session"
+
+
+def test_in_setup_a_seat_can_be_given_to_another_agent() -> None:
+    chamber = Chamber(3)
+    chamber.world.agent("late-comer")
+    chamber.clerk(ask.BindSeat(seat="rep_2", agent="late-comer"))
+    assert chamber.seat(2).agent == "late-comer"
+    assert "teal-crane" not in chamber.state.holders
+    taken = ask.BindSeat(seat="rep_1", agent="late-comer")
+    assert place(chamber.refusal(taken, SYSTEM)) == ("S-02", "bad_agent", "agent")
+    nobody = ask.BindSeat(seat="rep_9", agent="someone-else")
+    assert place(chamber.refusal(nobody, SYSTEM)) == ("S-02", "bad_agent", "seat")
+    chamber.clerk(ask.Begin())
+    late = ask.BindSeat(seat="rep_1", agent="someone-else")
+    assert chamber.refusal(late, SYSTEM).code == "wrong_phase"
+
+
+def test_statements_wait_for_the_beginning() -> None:
+    chamber = Chamber(3)
+    assert chamber.refused(statement(1)) == ("C-22", "wrong_phase", "type")
+    assert chamber.refused(bill()) == ("C-22", "wrong_phase", "type")
+
+
+@pytest.mark.requirement("PAR-089")
+def test_the_drafter_is_a_representative() -> None:
+    chamber = Chamber(3).opened()
+    for name in ("rep_9", "speaker"):
+        error = chamber.refusal(ask.ChooseDrafter(seat=name), SYSTEM)
+        assert place(error) == ("PAR-089", "bad_drafter", "seat")
+    chamber.clerk(ask.ChooseDrafter(seat="rep_2"))
+    assert chamber.state.drafter == "rep_2"
+    assert chamber.state.status is Status.DRAFTING
+    again = chamber.refusal(ask.ChooseDrafter(seat="rep_1"), SYSTEM)
+    assert again.code == "drafter_in_office"
+
+
+def test_without_a_word_the_seat_that_covers_most_issues_drafts() -> None:
+    chamber = Chamber(3, issues=("innovation", "security"))
+    found = choose(chamber.state)
+    assert found is not None
+    assert found.seat == "rep_2"  # the first of two that cover one each
+    wide = (*plans(2), ask.SeatPlan("Rep. Wide", ("security", "innovation"), "cobalt-harbor"))
+    assert choose(Chamber(3, seats=wide).opened().state) == ("rep_3", "speaks for 2 of 3 issues")
+
+
+def test_the_prime_ministers_guidance_names_the_drafter() -> None:
+    chamber = Chamber(3).opened()
+    chamber.decide("opening_guidance", "Let Rep. Innovatus draft it.")
+    outcome = chamber.clerk(ask.ChooseDrafter())
+    (event,) = (one.event for one in outcome.recorded)
+    assert event == did.DrafterChosen(seat="rep_3", why="named by the prime minister")
+
+
+def test_only_the_clerk_chooses() -> None:
+    chamber = Chamber(3).opened()
+    assert chamber.refusal(ask.ChooseDrafter(), PERSON).code == "not_the_clerk"
+
+
+def test_what_waits_is_told_phase_by_phase() -> None:
+    chamber = Chamber(3)
+    assert [(due.who, due.what) for due in chamber.dues()] == [("clerk", "begin the session")]
+    chamber.clerk(ask.Begin())
+    assert [due.who for due in chamber.dues()] == list(AGENTS[:3])
+    chamber.submit(statement(2))
+    assert [due.who for due in chamber.dues()] == [AGENTS[0], AGENTS[2]]

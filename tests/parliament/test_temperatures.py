@@ -1,0 +1,88 @@
+"""Temperatures: one band a seat, narrowing by round, the same for the same seed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.parliament.model import Heat
+from moot.parliament.temperatures import RANGES, archetype, bounds, draw, shift
+
+from .scene import ROUND_END, ROUND_START, Chamber
+
+_rounds, _seats = st.integers(0, 20), st.integers(2, 30)
+
+
+@given(st.text(max_size=20), _rounds, _seats)
+def test_no_two_seats_are_alike_and_all_lie_in_the_range(
+    seed: str, number: int, seats: int
+) -> None:
+    low, high = bounds(number)
+    drawn = draw(seed, number, seats)
+    assert len(set(drawn)) == len(drawn) == seats
+    assert all(low <= one <= high for one in drawn)
+
+
+@given(st.text(max_size=20), _rounds, _seats)
+def test_each_band_has_its_value(seed: str, number: int, seats: int) -> None:
+    low, high = bounds(number)
+    width = high - low + 1
+    for place, value in enumerate(sorted(draw(seed, number, seats))):
+        assert low + width * place // seats <= value < low + width * (place + 1) // seats
+
+
+def test_the_seed_decides() -> None:
+    assert draw("a", 1, 5) == draw("a", 1, 5)
+    assert draw("a", 1, 5) != draw("b", 1, 5)
+    assert draw("a", 1, 5) != draw("a", 2, 5)
+
+
+def test_the_range_narrows_and_then_stays() -> None:
+    widths = [high - low for low, high in RANGES]
+    assert widths == sorted(widths, reverse=True)
+    assert bounds(6) == bounds(60) == (35, 65)
+
+
+@pytest.mark.parametrize(
+    ("temperature", "name"),
+    [
+        (95, "Visionary"),
+        (75, "Visionary"),
+        (74, "Pragmatic Advocate"),
+        (50, "Pragmatic Advocate"),
+        (49, "Rigorous Skeptic"),
+        (25, "Rigorous Skeptic"),
+        (24, "Principled Guardian"),
+        (0, "Principled Guardian"),
+    ],
+)
+def test_a_temperature_has_a_character(temperature: int, name: str) -> None:
+    assert archetype(temperature) == name
+
+
+def test_a_change_is_told_if_it_is_strong() -> None:
+    assert [shift(50, after) for after in (65, 66, 34, 80, 81, 19)] == [
+        "",
+        "shift",
+        "shift",
+        "shift",
+        "big shift",
+        "big shift",
+    ]
+
+
+def test_each_round_adds_a_row_where_something_changed() -> None:
+    chamber = Chamber(5).debating()
+    for number in (2, 3):
+        chamber.submit(ROUND_END)
+        chamber.submit(ROUND_START, seed=f"round {number}")
+    for seat in chamber.state.in_order():
+        rows = seat.temperature_history
+        assert rows[0].round == 0
+        assert rows[-1] == Heat(rows[-1].round, seat.temperature)
+        assert [row.round for row in rows] == sorted({row.round for row in rows})
+        assert all(a.temperature != b.temperature for a, b in zip(rows, rows[1:], strict=False))
+    heat = [seat.temperature for seat in chamber.state.in_order()]
+    assert len(set(heat)) == 5
+    assert tuple(heat) == draw("parl-20260218-001\nround 3", 3, 5)
