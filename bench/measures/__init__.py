@@ -22,6 +22,14 @@ _NAMES = (
     "exporting",
     "sealing",
     "markdown",
+    "debate_checking",
+    "debate_following",
+    "debate_appending",
+    "mail_lint",
+    "mail_send",
+    "mail_inbox",
+    "trace_append",
+    "parliament_submit",
 )
 
 

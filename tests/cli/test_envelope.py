@@ -22,8 +22,12 @@ SUCCEEDS: dict[str, Words] = {
     "status": ("status",),
     "reserve": ("reserve", "src/auth", "--agent", "amber-otter"),
     "release": ("release", "--all", "--agent", "amber-otter"),
+    "send": ("--as", "amber-otter", "send", "teal-crane", "INFO: done"),
+    "inbox": ("--as", "teal-crane", "inbox"),
     "handoff": (),  # these need two who are here: test_presence.py
     "blocked": (),
+    "ask": ("ask", "Ship it?", "--with", "rules:approve,rules:approve"),
+    "decide": (),  # needs a person and a question: tests/agents_here
     "agenda": ("agenda",),
     "tick": ("tick",),
     "verify": ("verify",),
@@ -48,6 +52,21 @@ SUCCEEDS: dict[str, Words] = {
     "hook.install": ("hook", "install", "claude"),
     "hook.uninstall": ("hook", "uninstall", "claude"),
     "guard.check": ("guard", "check", "src/auth.py"),
+    "mail.template": ("mail", "template", "QUESTION"),
+    "mail.lint": (),  # needs a file: test_mail_lint.py
+    "mail.send": (
+        *("mail", "send", "--from", "amber-otter", "--to", "teal-crane"),
+        *("--subject", "QUESTION: Which?"),
+    ),
+    "mail.import": (),  # these need a message: test_mail.py
+    "mail.inbox": ("mail", "inbox", "--agent", "teal-crane"),
+    "mail.show": (),
+    "mail.search": ("mail", "search", "nothing"),
+    "mail.thread": (),
+    "mail.ack": (),
+    "mail.pending": ("mail", "pending"),
+    "mail.tick": ("mail", "tick"),
+    "mail.compile": (),
     "debate.new": ("debate", "new", "d.md", "--title", "Why?", "--agents", "one-fox,two-hen"),
     "debate.check": (),  # these need a session: tests/debate
     "debate.status": (),
@@ -60,6 +79,49 @@ SUCCEEDS: dict[str, Words] = {
     "debate.add_context": (),
     "debate.resume": (),
     "debate.close": (),
+    "debate.sign": (),
+    "debate.verify": (),
+    "debate.watch": (),
+    "debate.run": (),
+    "parliament.new": (
+        *("parliament", "new", "p", "--problem", "Why?", "--issue", "speed", "--issue", "cost"),
+        *("--rep", "Rep. Swift:speed", "--rep", "Rep. Thrift:cost"),
+    ),
+    "parliament.check": (),  # these need a session: test_parliament.py
+    "parliament.submit": (),
+    "parliament.import": (),
+    "parliament.status": (),
+    "parliament.next": (),
+    "parliament.export": (),
+    "parliament.context": (),
+    "parliament.summarize": (),
+    "parliament.drafter": (),
+    "parliament.incorporate": (),
+    "parliament.withdraw": (),
+    "parliament.conclude": (),
+    "parliament.tally": (),
+    "parliament.decide": (),
+    "parliament.final": (),
+    "trace.new": (),  # these need four agents: test_trace.py
+    "trace.propose": (),
+    "trace.review": (),
+    "trace.intend": (),
+    "trace.review_intent": (),
+    "trace.exec": (),
+    "trace.claim": (),
+    "trace.withdraw": (),
+    "trace.challenge": (),
+    "trace.finalize": (),
+    "trace.audit": (),
+    "trace.abort": (),
+    "trace.recover": (),
+    "trace.rotate": (),
+    "trace.status": (),
+    "trace.export": (),
+    "trace.verify": (),
+    "trace.report": (),
+    "trace.list": ("trace", "list"),
+    "trace.observed": ("trace", "observed"),
     "ledger.log": ("ledger", "log", LIST),
     "ledger.verify": ("ledger", "verify"),
     "ledger.doctor": ("ledger", "doctor"),
@@ -78,19 +140,83 @@ SUCCEEDS: dict[str, Words] = {
 
 HANDOFF = ("no-body", "--subject", "s", "--summary", "s", "--next-action", "n", "--scope", "src")
 BLOCKED = ("no-body", "--subject", "s", "--blocker", "b", "--requested-action", "r")
+# Every command that needs a session, in a folder without one.
+PARLIAMENT: dict[str, Words] = {
+    "submit": ("parliament", "submit", "nowhere", "m.json"),
+    "import": ("parliament", "import", "nowhere"),
+    "status": ("parliament", "status", "nowhere"),
+    "next": ("parliament", "next", "nowhere"),
+    "export": ("parliament", "export", "nowhere"),
+    "context": ("parliament", "context", "nowhere"),
+    "summarize": ("parliament", "summarize", "nowhere", "s.json"),
+    "drafter": ("parliament", "drafter", "nowhere"),
+    "incorporate": ("parliament", "incorporate", "nowhere", "amend-001"),
+    "withdraw": ("parliament", "withdraw", "nowhere", "amend-001"),
+    "conclude": ("parliament", "conclude", "nowhere", "amend-001"),
+    "tally": ("parliament", "tally", "nowhere"),
+    "decide": ("parliament", "decide", "nowhere", "approve", "--reason", "r"),
+    "final": ("parliament", "final", "nowhere"),
+}
+# Every command about one trace, as it is refused where there is none of that name.
+TRACE: dict[str, Words] = {
+    "propose": ("--objective", "o", "--tool", "echo"),
+    "review": ("p1", "--verdict", "approved", "--rationale", "r"),
+    "intend": ("p1", "--tool", "echo", "--risk", "low", "--why", "w", "--", "echo"),
+    "review_intent": ("i1", "--verdict", "approved", "--rationale", "r"),
+    "exec": ("i1",),
+    "claim": ("--text", "t", "--confidence", "1", "--evidence", "x1/stdout"),
+    "withdraw": ("c1",),
+    "challenge": ("c1", "--reason", "r"),
+    "finalize": ("--statement", "s"),
+    "audit": (),
+    "abort": ("--reason", "r"),
+    "recover": (),
+    "rotate": ("critic",),
+    "status": (),
+    "export": ("-o", "t9.moot"),
+    "report": (),
+}
 REFUSALS: dict[str, tuple[str, int, Words]] = {
+    **{
+        f"trace.{name}": ("trace_not_found", 1, ("trace", name.replace("_", "-"), "t9", *words))
+        for name, words in TRACE.items()
+    },
+    "trace.new": (
+        *("agent_not_found", 1),
+        (
+            *("trace", "new", "--task", "t", "--planner", "no-body", "--executor", "amber-otter"),
+            *("--critic", "teal-crane", "--auditor", "no-one"),
+        ),
+    ),
+    "trace.verify": ("unreadable_file", 4, ("trace", "verify", "none.moot")),
     "agent.register": ("name_taken", 1, ("agent", "register", "amber-otter")),
     "agent.show": ("agent_not_found", 1, ("agent", "show", "no-body")),
     "agent.heartbeat": ("agent_not_found", 1, ("agent", "heartbeat", "--agent", "no-body")),
     "agent.retire": ("agent_not_found", 1, ("agent", "retire", "no-body")),
     "agent.rotate": ("agent_not_found", 1, ("agent", "rotate", "no-body")),
     "agent.revoke": ("agent_not_found", 1, ("agent", "revoke", "no-body", "--reason", "x")),
+    "send": ("agent_not_found", 1, ("--as", "amber-otter", "send", "no-body", "INFO: x")),
+    "inbox": ("actor_required", 1, ("inbox",)),
+    "mail.send": (
+        *("actor_required", 1),
+        ("mail", "send", "--to", "teal-crane", "--subject", "INFO: x"),
+    ),
+    "mail.import": ("unreadable_file", 4, ("mail", "import", "none.md", "--agent", "amber-otter")),
+    "mail.inbox": ("agent_not_found", 1, ("mail", "inbox", "--agent", "no-body")),
+    "mail.show": ("message_not_found", 1, ("mail", "show", "none:1")),
+    "mail.thread": ("thread_not_found", 1, ("mail", "thread", "none")),
+    "mail.ack": (
+        *("message_not_found", 1),
+        ("mail", "ack", "none:1", "--agent", "amber-otter", "--status", "Received"),
+    ),
+    "mail.compile": ("thread_not_found", 1, ("mail", "compile", "none", "--agent", "amber-otter")),
     "handoff": ("agent_not_found", 1, ("--as", "amber-otter", "handoff", *HANDOFF)),
     "blocked": ("agent_not_found", 1, ("--as", "amber-otter", "blocked", *BLOCKED)),
     "event.handoff": ("actor_required", 1, ("event", "handoff", "--to", *HANDOFF)),
     "event.blocked": ("actor_required", 1, ("event", "blocked", "--to", *BLOCKED)),
     "event.seen": ("event_not_found", 1, ("event", "seen", "none", "--agent", "amber-otter")),
     "event.accept": ("event_not_found", 1, ("event", "accept", "none", "--agent", "amber-otter")),
+    **{f"parliament.{name}": ("no_session", 4, words) for name, words in PARLIAMENT.items()},
     "verify": ("not_found", 1, ("verify", "example/none")),
     "ledger.verify": ("unreadable_file", 4, ("ledger", "verify", "no-such.moot")),
     "ledger.log": ("not_found", 1, ("ledger", "log", "example/none")),
@@ -102,14 +228,18 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "trust.export": ("unwritable_file", 4, ("trust", "export", "-o", "no/such/file")),
     "artifact.show": ("artifact_not_found", 1, ("artifact", "show", "0" * 64)),
     "artifact.erase": ("bad_hash", 1, ("artifact", "erase", "xyz", "--reason", "x")),
+    "ask": ("bad_participant", 1, ("ask", "Why?", "--with", "nonsense")),
+    "decide": ("decision_not_found", 1, ("decide", "q-9", "approve", "--reason", "x")),
     "demo": ("demo_exists", 1, ("demo", "--out", "stage")),
 }
 
 NEEDS_NO_WORKSPACE = {
-    *("init", "demo", "completion", "scope.compare"),
+    *("init", "demo", "completion", "scope.compare", "mail.template", "mail.lint"),
     *(name for name in SUCCEEDS if name.startswith("debate.")),
+    "parliament.check",
+    "trace.verify",
 }
-SPEAKS = {"run"}  # its own remarks go to standard error: the rest is the program's that it runs
+SPEAKS = {"run", "ask"}  # its own remarks go to standard error: the rest is the program's that it runs
 
 
 def leaves(
@@ -218,7 +348,7 @@ def test_wrong_usage_ends_with_2(bare: Project, command: str) -> None:
     "words",
     [
         *((group,) for group in ("agent", "artifact", "event", "guard", "hook", "ledger", "scope")),
-        *((), ("trust",), ("nothing",), ("agent", "register"), ("agent", "nope")),
+        *((), ("mail",), ("trust",), ("nothing",), ("agent", "register"), ("agent", "nope")),
     ],
 )
 def test_a_missing_or_unknown_command_is_wrong_usage(bare: Project, words: Words) -> None:

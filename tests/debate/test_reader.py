@@ -73,6 +73,42 @@ def test_the_quick_way_and_the_plain_way_read_the_same(text: str) -> None:
         session(entry(1, "red-fox", body=text)),
     ):
         assert read(whole) == read(whole, quickly=False)
+        crlf = whole.replace("\r\n", "\n").replace("\n", "\r\n")
+        assert read(crlf) == read(crlf, quickly=False)
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "\n",
+        " \n\t\n",
+        "words",
+        "\n\nwords \n\n",
+        "```\ncode\n```",
+        "~~~x\n## a\n~~~\nb",
+        "a\n---\nb",
+    ],
+)
+def test_both_ways_agree_on_bodies_of_every_shape(body: str, eol: str) -> None:
+    text = session(entry(1, "red-fox", body=body), entry(2, "blue-hen", 1, 2)).replace("\n", eol)
+    for whole in (text, text.rstrip()):
+        assert read(whole) == read(whole, quickly=False)
+
+
+@pytest.mark.requirement("BNC-100")
+@pytest.mark.requirement("BNC-102")
+def test_an_entry_that_broke_off_anywhere_is_only_incomplete() -> None:
+    """A-34, A-75: whatever is missing of it, its author can write it anew."""
+    base, tail = session(entry(1, "red-fox", stance="reject")), entry(2, "blue-hen", 1, 2)
+    for size in range(2, len(tail) - 1):
+        checked = check(base + tail[:size])
+        wrong = [one.code for one in checked.findings if one.severity == "error"]
+        assert wrong == ["MISSING_YIELD_MARKER"], tail[:size]
+        assert not checked.blocked
+        assert checked.course is not None
+        assert checked.course.open is not None
 
 
 @given(st.integers(0, len(TWO_ROUNDS)))

@@ -19,11 +19,13 @@ from moot.debate.drafts import Draft
 from moot.debate.machine import MACHINE
 from moot.engine.replay import read_record
 from moot.flows import session as debates
+from moot.flows import sessionrecord
 from moot.flows.sessioncheck import hold
 from moot.keys.folder import KeyFolder
 from moot.keys.lock import QUICK
 from moot.store.sqlite import SqliteStore
 from moot.workspace.workspace import Workspace
+from tests.cli.damage import edit, of
 from tests.cli.project import Project
 from tests.debate.sessions import entry, session
 
@@ -413,12 +415,9 @@ def test_a_changed_session_id_does_not_hide_the_file(place: Project) -> None:
 def test_a_damaged_ledger_is_said_before_anything_of_the_file(place: Project) -> None:
     file = new(place)
     add(place, FOX)
-    with sqlite3.connect(place.ledger) as db:
-        db.execute("UPDATE events SET signature = zeroblob(64) WHERE type LIKE 'debate%'") if (
-            "type" in {row[1] for row in db.execute("PRAGMA table_info(events)")}
-        ) else db.execute("UPDATE events SET signature = zeroblob(64) WHERE rowid > 3")
+    stream = f"debate/{check(file.read_bytes()).document.session_id}"
+    edit(place.ledger, f"UPDATE events SET sig = zeroblob(64) WHERE {of(stream)} AND seq = 1")
     assert place.json("debate", "verify", "s.md").data["verdict"] == "tampered"
-    assert file.exists()
 
 
 # For whoever runs participants -------------------------------------------------------------------
@@ -443,3 +442,20 @@ def test_a_runner_opens_looks_and_adds_by_plain_functions(place: Project) -> Non
             debates.add(file, DRAFT, clock, space)
         assert wrong.value.code == "wrong_speaker"
     assert debates.read(file).valid
+
+
+def test_a_file_whose_beginning_is_just_being_committed_is_begun_once(
+    place: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is there before its record is: another writer may come between."""
+    file = new(place)
+    with opened(place) as space, monkeypatch.context() as patch:
+        known = sessionrecord.Record.known
+        looks = iter([False])
+        patch.setattr(
+            sessionrecord.Record,
+            "known",
+            property(lambda self: next(looks, None) is None and known.fget(self)),  # type: ignore[attr-defined]
+        )
+        assert debates.add(file, DRAFT, fixed_clock(CLOCK), space).recorded == "signed"
+    assert [name for name, _ in kinds(place, file)] == ["SessionBegan", "EntryYielded"]

@@ -516,3 +516,18 @@ def test_findings_stand_in_the_order_of_the_file() -> None:
     lines = [one.line for one in check(text).findings if one.line]
     assert lines == sorted(lines)
     assert len(lines) == 4
+
+
+@pytest.mark.requirement("BNC-037")
+def test_lenient_names_are_odd_and_no_more() -> None:
+    """A-14: the schema's pattern is an error by itself, and a warning for whoever asks."""
+    text = session(entry(1, "Bob"), entry(2, "a", 1, 2), agents=("Bob", "a"))
+    assert codes(text) == ["INVALID_RULE_VALUE", "INVALID_RULE_VALUE"]
+    assert codes(text, lenient=True) == []
+    assert codes(text, "warning", lenient=True) == ["odd_agent_name", "odd_agent_name"]
+    assert check(text, lenient=True).course is not None
+    twice = session(agents=("Bob", "Bob"))
+    assert codes(twice, lenient=True) == ["DUPLICATE_AGENT_NAME"]
+    assert check(twice, lenient=True).course is None
+    assert codes(session(agents=()), lenient=True) == codes(session(agents=()))
+    assert codes(TWO_ROUNDS, "warning", lenient=True) == []

@@ -167,3 +167,12 @@ def test_the_verdict_is_the_same_from_the_votes_alone() -> None:
     latest = course.latest_complete
     assert latest is not None
     assert verdict(course.rules, latest.votes) == latest.verdict(course.rules)
+
+
+@pytest.mark.requirement("BNC-009")
+def test_transport_agents_and_user_interface_are_left_open() -> None:
+    """The package knows bytes and text: it imports nothing that sends, draws or thinks."""
+    own = [module for module in modules() if module.package == "debate"]
+    foreign = {name.split(".")[0] for module in own for name, _ in module.foreign_imports()}
+    assert foreign - sys.stdlib_module_names == {"msgspec", "immutables"}
+    assert foreign & {"socket", "http", "urllib", "os", "subprocess", "tkinter"} == set()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.clock import Millis, from_text
-from moot.core.errors import MootError, Refused
+from moot.core.clock import Millis, fixed_clock, from_text
+from moot.core.errors import MootError, Refused, StoreFailed
 from moot.debate.checker import Checked, check
 from moot.debate.compare import compare
 from moot.debate.course import is_placeholder
@@ -25,7 +26,8 @@ from moot.debate.writer import (
     placeholder,
     written,
 )
-from tests.debate.sessions import EARLY, SUPERVISED, TWO_ROUNDS, entry, session
+from moot.flows import session as debates
+from tests.debate.sessions import EARLY, SUPERVISED, TWO_ROUNDS, entry, entry_id, session
 
 ID = "9f7b7c2e-3a55-4d6e-8f21-0c6a5e4d3b2a"
 DRAFT = Draft(author="red-fox", stance="approve", confidence="0.8", summary="Yes.", body="Because.")
@@ -321,3 +323,73 @@ def test_in_free_text_a_few_words_are_enough() -> None:
     checked: Checked = check(text + add(text, bare).text)
     assert checked.findings == ()
     assert checked.document.entries[0].fields == ()
+
+
+# what was never yielded is its author's to write anew ---------------------------------------
+
+
+@pytest.mark.requirement("BNC-094")
+@pytest.mark.parametrize("crlf", [False, True])
+def test_an_author_writes_its_own_open_entry_anew(tmp_path: Path, crlf: bool) -> None:
+    file = tmp_path / "s.md"
+    whole = session(entry(1, "red-fox", stance="reject"))
+    half = entry(2, "blue-hen", 1, 2, status="open", marker="", body="I think that")
+    text = (whole + half).replace("\n", "\r\n") if crlf else whole + half
+    file.write_bytes(text.encode())
+    kept = text[: text.rindex("<!-- entry:")].encode()
+    clock = fixed_clock("2026-03-01T09:03:00Z")
+    mine = Draft(author="blue-hen", stance="reject", confidence="0.6", summary="No.", body="So.")
+    other = Draft(author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So.")
+    with pytest.raises(Refused) as refused:
+        debates.add(file, other, clock)
+    assert refused.value.code == "entry_open"
+    assert file.read_bytes() == text.encode()
+    done = debates.add(file, mine, clock)
+    assert done.entries == (entry_id(2),)
+    assert file.read_bytes().startswith(kept)
+    after = check(file.read_bytes())
+    assert after.valid
+    assert [one.body for one in after.document.entries][-1] == "So."
+    assert b"I think that" not in file.read_bytes()
+
+
+def test_an_open_entry_that_is_not_the_last_stays(tmp_path: Path) -> None:
+    rules = {"turn_order": "free-form", "max_turns_per_round": "3"}
+    half = entry(1, "red-fox", marker="", body="I think that")
+    text = session(half, entry(2, "blue-hen", 1, 1, stance="reject"), **rules)
+    file = tmp_path / "s.md"
+    file.write_bytes(text.encode())
+    mine = Draft(author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So.")
+    debates.add(file, mine, fixed_clock("2026-03-01T09:03:00Z"))
+    assert file.read_bytes().startswith(text.encode())
+
+
+def test_a_yielded_entry_is_never_written_anew(tmp_path: Path) -> None:
+    file = tmp_path / "s.md"
+    text = session(entry(1, "red-fox", status="open", stance="reject"))
+    file.write_bytes(text.encode())
+    mine = Draft(author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So.")
+    with pytest.raises(Refused) as refused:
+        debates.add(file, mine, fixed_clock("2026-03-01T09:03:00Z"))
+    assert refused.value.code == "wrong_speaker"
+    assert file.read_bytes() == text.encode()
+
+
+def test_if_the_disk_fails_the_open_entry_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "s.md"
+    text = session(entry(1, "red-fox", marker="", body="I think that"))
+    file.write_bytes(text.encode())
+    mine = Draft(author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So.")
+    failed: list[int] = []
+
+    def once(_descriptor: int) -> None:
+        failed.append(1)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("moot.flows.sessionfile.os.fsync", once)
+    with pytest.raises(StoreFailed):
+        debates.add(file, mine, fixed_clock("2026-03-01T09:03:00Z"))
+    assert failed
+    assert file.read_bytes() == text.encode()

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.mail.body import Body
-from moot.mail.deltas import SHELVES, Operation, delta_blocks, strays, strict_json
+from moot.mail.deltas import SHELVES, Operation, delta_blocks, strict_json
 from moot.mail.lint import lint
+from moot.mail.strays import strays
 from tests.mail.bodies import body_of, delta
 
 

@@ -204,7 +204,7 @@ def test_a_section_that_is_asked_for_says_something(
 @pytest.mark.parametrize(
     ("kind", "section", "good", "bad", "rule"),
     [
-        ("CRITIQUE", "Severity", "Critical Major Minor".split(), ["High"], "MBX-050"),
+        ("CRITIQUE", "Severity", ["Critical", "Major", "Minor"], ["High"], "MBX-050"),
         (
             "ACK",
             "Status",
@@ -212,8 +212,8 @@ def test_a_section_that_is_asked_for_says_something(
             ["OK", "Done", "Received | Understood"],
             "MBX-060",
         ),
-        ("BLOCKED", "Type", "Dependency Question Resource External".split(), ["x"], "MBX-092"),
-        ("QUESTION", "Urgency", "Blocking Soon Whenever".split(), ["Now"], "MBX-101"),
+        ("BLOCKED", "Type", ["Dependency", "Question", "Resource", "External"], ["x"], "MBX-092"),
+        ("QUESTION", "Urgency", ["Blocking", "Soon", "Whenever"], ["Now"], "MBX-101"),
     ],
 )
 def test_fixed_words_are_taken_in_any_case(

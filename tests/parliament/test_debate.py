@@ -36,8 +36,8 @@ def test_everything_said_is_a_message_and_earlier_ones_never_change() -> None:
     chamber = Chamber(3)
     before: list[dict[str, Any]] = []
     for act in (
-        lambda: chamber.debating(),
-        lambda: chamber.satisfied(),
+        chamber.debating,
+        chamber.satisfied,
         lambda: chamber.submit(motion(1)),
         lambda: chamber.submit(CALL_VOTE),
         lambda: chamber.vote("YES", "NO", "YES"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,7 +84,7 @@ def test_each_round_adds_a_row_where_something_changed() -> None:
         assert rows[0].round == 0
         assert rows[-1] == Heat(rows[-1].round, seat.temperature)
         assert [row.round for row in rows] == sorted({row.round for row in rows})
-        assert all(a.temperature != b.temperature for a, b in zip(rows, rows[1:], strict=False))
+        assert all(a.temperature != b.temperature for a, b in itertools.pairwise(rows))
     heat = [seat.temperature for seat in chamber.state.in_order()]
     assert len(set(heat)) == 5
     assert tuple(heat) == draw("parl-20260218-001\nround 3", 3, 5)

@@ -8,10 +8,28 @@ import pytest
 
 from moot.core.findings import Rule
 from moot.core.registry.rules import RULES as REGISTRY
+from moot.decision.rules import RULES as DECISION
 from moot.example.rules import RULES as EXAMPLE
+from moot.mail.conduct import RULES as CONDUCT
+from moot.mail.mergerules import ARTIFACT_RULES, MERGE_RULES
+from moot.mail.rules import EVERY
+from moot.mail.rules import RULES as MAIL
+from moot.parliament.rules import RULES as PARLIAMENT
 from moot.presence.rules import RULES as PRESENCE
 
-ROWS = [rule for rules in (*REGISTRY.values(), EXAMPLE, *PRESENCE.values()) for rule in rules]
+TABLES = (
+    *REGISTRY.values(),
+    EXAMPLE,
+    *DECISION.values(),
+    *PRESENCE.values(),
+    *PARLIAMENT.values(),
+    EVERY,
+    *MAIL.values(),
+    *CONDUCT.values(),
+    MERGE_RULES.values(),
+    ARTIFACT_RULES,
+)
+ROWS = [rule for rules in TABLES for rule in rules]
 
 
 @pytest.mark.parametrize("rule", ROWS, ids=lambda rule: f"{rule.id}:{rule.code}")

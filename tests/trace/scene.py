@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 import msgspec
+import pytest
 
 from moot.core.clock import Millis, from_text
 from moot.core.errors import MootError
@@ -66,9 +67,7 @@ class Trace:
     def decide(self, command: Command, actor: str, role: str | None = None) -> Decision:
         kind = KINDS.get(actor, KeyClass.AGENT)
         acting = Acting(actor, 1, self.kid(actor), kind, role)
-        return MACHINE.decide(
-            self.state, command, Context(self.now, acting, self.stream, "origin")
-        )
+        return MACHINE.decide(self.state, command, Context(self.now, acting, self.stream, "origin"))
 
     def execute(self, command: Command, actor: str, role: str | None = None) -> list[Any]:
         """What was recorded; Refused if nothing but the refusal's own."""
@@ -105,16 +104,14 @@ class Trace:
     def refused(self, command: Command, actor: str, *, records: int = 0) -> str:
         """The code of the refusal; nothing else may have changed."""
         before, state = self.history(), self.state
-        try:
+        with pytest.raises(MootError) as caught:
             self.execute(command, actor)
-        except MootError as error:
-            after = self.history()
-            assert after[: len(before)] == before
-            assert len(after) == len(before) + records
-            assert records or self.state == state
-            assert error.hint
-            return error.code
-        raise AssertionError(f"{command} was not refused")
+        after = self.history()
+        assert after[: len(before)] == before
+        assert len(after) == len(before) + records
+        assert records or self.state == state
+        assert caught.value.hint
+        return caught.value.code
 
     def kid(self, agent: str) -> str:
         return self.kids[agent]

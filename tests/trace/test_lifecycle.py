@@ -13,6 +13,7 @@ from moot.trace.lifecycle import ACCEPTED, TRANSITIONS
 from moot.trace.machine import MACHINE
 from moot.trace.model import ENDED, Failure, FailureKind, Stage
 from moot.trace.policy import OnForged, Policy
+from moot.trace.roles import EMITS
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PLANNER, Ledgered, Trace, intent, proposal
 from .test_roles import everything
@@ -156,8 +157,6 @@ def test_a_claim_while_planning_is_refused() -> None:
 @pytest.mark.parametrize("stage", ["initialized", *OPEN])
 def test_what_a_state_does_not_accept_is_refused(stage: str) -> None:
     """Every command of the right part, in every state: refused for the state if it is not due."""
-    from moot.trace.roles import EMITS
-
     trace = Trace().to(stage)
     parts = {"planner": PLANNER, "executor": EXECUTOR, "critic": CRITIC, "auditor": AUDITOR}
     for kind, command in everything(trace).items():
@@ -342,6 +341,7 @@ def test_a_trace_says_what_it_is_about() -> None:
     trace = Trace()
     empty = ask.OpenTrace(task=" ", roles=trace.bindings())
     assert trace.refused(empty, SYSTEM) == "text_missing"
-    assert trace.refused(
-        ask.OpenTrace(task="half \ud800", roles=trace.bindings()), SYSTEM
-    ) == "unreadable_text"
+    assert (
+        trace.refused(ask.OpenTrace(task="half \ud800", roles=trace.bindings()), SYSTEM)
+        == "unreadable_text"
+    )

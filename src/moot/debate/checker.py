@@ -76,9 +76,26 @@ def examine(
     rejected = _check_entries(seen, findings)
     course = follow(document, known.rules, rejected) if known.rules else None
     findings += find_all(ORDER, known, _remarks(document, known, course))
+    findings = _as_far_as_written(document, findings)
     if course is not None and any(one.severity is Severity.ERROR for one in findings):
         course = _undecided(document, course, rejected, findings)
     return Checked(document, known, _sorted(findings), rejected, course)
+
+
+def _as_far_as_written(document: Document, findings: list[Finding]) -> list[Finding]:
+    """A-75: of a last entry that was never yielded the one error is that it is incomplete.
+
+    Its author may still be writing, and may write all of it anew (A-34).
+    """
+    last = document.entries[-1] if document.entries else None
+    if last is None or last.yielded:
+        return findings
+    return [
+        one
+        for one in findings
+        if (one.line or 0) < last.line or one.severity is not Severity.ERROR
+        or one.code == _INCOMPLETE
+    ]  # fmt: skip
 
 
 def _check_entries(seen: Seen, findings: list[Finding]) -> frozenset[int]:

@@ -40,7 +40,7 @@ class Dialogue(msgspec.Struct, frozen=True):
 
 def read_dialogue(text: str, start: int, number: int, quickly: bool = True) -> Dialogue:
     """The dialogue that begins at this offset, on line `number`."""
-    return _Walk(text, quickly and "\r" not in text).read(start, number)
+    return _Walk(text, _quick_for(text) if quickly else None).read(start, number)
 
 
 _OWN_KEYS = frozenset({"entry", "turn", "yield"})
@@ -62,9 +62,9 @@ _THEN_NEXT = re.compile(
 
 
 class _Walk:
-    def __init__(self, text: str, quickly: bool) -> None:
+    def __init__(self, text: str, quick: _Quick | None) -> None:
         self.text = text
-        self.quickly = quickly
+        self.quick = quick
         self.entries: list[Entry] = []
         self.marks: list[Mark] = []
         self.headings: list[Line] = []
@@ -74,7 +74,7 @@ class _Walk:
 
     def read(self, start: int, number: int) -> Dialogue:
         while start < len(self.text):
-            found = self._quickly(start, number) if self.quickly else None
+            found = self._quickly(self.quick, start, number) if self.quick else None
             if found is not None:
                 self.stray = False
                 self.entries.append(found)
@@ -86,14 +86,19 @@ class _Walk:
             tuple(self.entries), tuple(self.marks), self._sections(), tuple(self.odd), self._end()
         )
 
-    def _quickly(self, start: int, number: int) -> Entry | None:
+    def _quickly(self, quick: _Quick, start: int, number: int) -> Entry | None:
         if self.marker < start:
-            self.marker = self.text.find(_MARKER, start)
-            self.quickly = self.marker >= 0  # without a marker there is nothing to be quick about
-        return quick_entry(self.text, start, self.marker, number, len(self.entries))
+            self.marker = self.text.find(quick.marker, start)
+            if self.marker < 0:  # without a marker there is nothing to be quick about
+                self.quick = None
+        return quick.entry(self.text, start, self.marker, number, len(self.entries))
 
     def _plainly(self, start: int, number: int) -> tuple[int, int]:
         """Read on until an entry has ended; gives the place after it."""
+        if (torn := _torn_head(self.text, start)) >= 0:
+            line = number + self.text.count("\n", start, torn)
+            self.entries.append(_torn(self.text, torn, line, len(self.entries)))
+            return len(self.text), line + 1
         lines = scan(self.text, start, None, number)
         for line in lines:
             if _begins_entry(line):
@@ -160,6 +165,26 @@ class _Walk:
         return self.headings[0].start if self.headings else len(self.text)
 
 
+_FIRST_LINE = "<!-- entry: "
+_LAST_LINE = re.compile(r"\s*(<[^\r\n]*)\Z")
+
+
+def _torn_head(text: str, start: int) -> int:
+    """Where a first line stands that its writer never finished, and nothing else; or -1."""
+    found = _LAST_LINE.match(text, start)
+    if found is None:
+        return -1
+    said = found[1]
+    begun = _FIRST_LINE.startswith(said) or (said.startswith(_FIRST_LINE) and "-->" not in said)
+    return found.start(1) if begun else -1
+
+
+def _torn(text: str, start: int, line: int, index: int) -> Entry:
+    """An entry of which nothing can be said but that it was begun."""
+    return Entry(index, line, start, len(text), "", None, None, "", "", "", (), "", line, False,
+                 has_head=False)  # fmt: skip
+
+
 def _begins_entry(line: Line) -> bool:
     return comment_key(line) in ("entry", "turn") or is_status_line(line)
 
@@ -201,84 +226,101 @@ class _Swallowed:
 
 # The quick way -----------------------------------------------------------------------------------
 
-_HEAD: Final = re.compile(
-    r"\n*<!-- entry: (?P<id>[^\s<>]+) -->\n"
-    r"<!-- turn: (?P<turn>[1-9][0-9]{0,8}) round: (?P<round>[1-9][0-9]{0,8}) -->\n"
-    r"(?P<at>[0-9][^\s\[\]]*) \[author: (?P<author>[^\s\[\]]+)\] \[status: (?P<status>[a-z_]+)\]\n"
-    + "".join(rf"{name}:[ \t]+(?P<{name}>\S[^\n]*)\n" for name in FIELDS)
-    + r"\n"
-)
-# A line that may begin a fence or an HTML block, at any depth of lists and quotes; a heading
-# that is too big; an underline that makes one of a paragraph.
-_LOUD: Final = re.compile(
-    r"\n[ \t>*+\-0-9.)]*+(?:<|```|~~~)"
-    r"|\n {0,3}(?:#{1,2}(?:[ \t]|\n|\Z)|(?:=++|-++)[ \t]*+(?:\n|\Z))"
-)
-# A code block at the left edge, and its end: there it interrupts whatever stood above.
-_FENCE: Final = re.compile(r"\n(```|~~~)(?![`~])[^`\n]*(?=\n)")
-_CLOSING: Final = {
-    "```": re.compile(r"\n {0,3}```+[ \t]*(?=\n)"),
-    "~~~": re.compile(r"\n {0,3}~~~+[ \t]*(?=\n)"),
-}
-_BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)*")
-_MARKER: Final = "\n" + YIELD
+
+class _Quick:
+    """The patterns of the quick way, for one kind of line end."""
+
+    def __init__(self, eol: str) -> None:
+        self.eol = eol
+        self.marker = eol + YIELD
+        self.head = re.compile(
+            rf"(?:{eol})*<!-- entry: (?P<id>[^\s<>]+) -->{eol}"
+            rf"<!-- turn: (?P<turn>[1-9][0-9]{{0,8}}) round: (?P<round>[1-9][0-9]{{0,8}}) -->{eol}"
+            r"(?P<at>[0-9][^\s\[\]]*) \[author: (?P<author>[^\s\[\]]+)\] "
+            rf"\[status: (?P<status>[a-z_]+)\]{eol}"
+            + "".join(rf"{name}:[ \t]+(?P<{name}>\S[^\r\n]*){eol}" for name in FIELDS)
+            + eol
+        )
+        # A line that may begin a fence or an HTML block, at any depth of lists and quotes; a
+        # heading that is too big; an underline that makes one of a paragraph.
+        self.loud = re.compile(
+            r"\n[ \t>*+\-0-9.)]*+(?:<|```|~~~)"
+            rf"|\n {{0,3}}(?:#{{1,2}}(?:[ \t]|{eol}|\Z)|(?:=++|-++)[ \t]*+(?:{eol}|\Z))"
+        )
+        # A code block at the left edge, and its end: there it interrupts whatever stood above.
+        self.fence = re.compile(rf"\n(```|~~~)(?![`~])[^`\r\n]*(?={eol})")
+        self.closing = {
+            mark: re.compile(rf"\n {{0,3}}{mark}{mark[0]}*[ \t]*(?={eol})")
+            for mark in ("```", "~~~")
+        }
+        self.blank_lines = re.compile(rf"(?:[ \t]*{eol})*")
+
+    def entry(self, text: str, start: int, closed: int, number: int, index: int) -> Entry | None:
+        """The entry here, if it has the usual form to the letter; None sends it the plain way.
+
+        `closed` is where the next marker's line begins, with the line end before it.
+        """
+        head = self.head.match(text, start) if closed >= 0 else None
+        if head is None:
+            return None
+        opened, end, step = head.end(), closed + len(self.marker), len(self.eol)
+        # The blank line under the fields ends just before the body: begin there.
+        if closed < opened - step or text[end : end + step] not in (self.eol, ""):
+            return None
+        if self._is_loud(text, opened - 1, closed):
+            return None
+        return self._made(text, head, closed, min(end + step, len(text)), number, index)
+
+    def _is_loud(self, text: str, start: int, end: int) -> bool:
+        """Could a line here change what the lines below it mean? Plain code blocks cannot."""
+        beyond = end + len(self.eol)
+        while (found := self.loud.search(text, start, end)) is not None:
+            fence = self.fence.match(text, found.start(), end)
+            closing = self.closing[fence[1]].search(text, fence.end(), beyond) if fence else None
+            if closing is None:
+                return True
+            start = closing.end()
+        return False
+
+    def _made(
+        self, text: str, head: re.Match[str], closed: int, end: int, number: int, index: int
+    ) -> Entry:
+        (id_, turn, round_, at, author, status, *values) = head.groups()
+        opened, step = head.end(), len(self.eol)
+        first = head.start("id") - len("<!-- entry: ")
+        line = number + (first - head.start()) // step
+        fields = tuple(
+            Field(name, value.strip(" \t"), line + 3 + offset)
+            for offset, (name, value) in enumerate(zip(FIELDS, values, strict=True))
+        )
+        body = text[opened:closed]
+        blank = self.blank_lines.match(body)
+        above = blank.end() if blank else 0
+        body_line = line + 9 + body.count("\n", 0, above)
+        body = self._unpadded(body[above:])
+        if not body:
+            body_line = line + 9 + text.count("\n", opened, closed + step)
+        return Entry(
+            index, line, first, end, id_, int(turn), int(round_), at, author, status,
+            fields, body, body_line, True,
+        )  # fmt: skip
+
+    def _unpadded(self, body: str) -> str:
+        """Less the blank lines at its end; the last line keeps its own blanks."""
+        full = len(body.rstrip(" \t\r\n"))
+        cut = body.find(self.eol, full)
+        if not full:
+            return ""
+        return body if cut < 0 else body[:cut]
 
 
-def quick_entry(text: str, start: int, closed: int, number: int, index: int) -> Entry | None:
-    """The entry here, if it has the usual form to the letter; None sends it the plain way.
-
-    `closed` is where the next marker's line begins, with the line end before it.
-    """
-    head = _HEAD.match(text, start) if closed >= 0 else None
-    if head is None:
-        return None
-    opened, end = head.end(), closed + len(_MARKER)
-    # The blank line under the fields ends just before the body: begin there.
-    if closed < opened - 1 or text[end : end + 1] not in ("\n", ""):
-        return None
-    if _is_loud(text, opened - 1, closed):
-        return None
-    return _quick(text, head, opened, closed, end + 1 if end < len(text) else end, number, index)
+_LF: Final = _Quick("\n")
+_CRLF: Final = _Quick("\r\n")
 
 
-def _is_loud(text: str, start: int, end: int) -> bool:
-    """Could a line here change what the lines below it mean? Plain code blocks cannot."""
-    while (found := _LOUD.search(text, start, end)) is not None:
-        fence = _FENCE.match(text, found.start(), end)
-        closing = _CLOSING[fence[1]].search(text, fence.end(), end + 1) if fence else None
-        if closing is None:
-            return True
-        start = closing.end()
-    return False
-
-
-def _quick(
-    text: str, head: re.Match[str], opened: int, closed: int, end: int, number: int, index: int
-) -> Entry:
-    (id_, turn, round_, at, author, status, *values) = head.groups()
-    first = head.start("id") - len("<!-- entry: ")
-    line = number + first - head.start()
-    fields = tuple(
-        Field(name, value.strip(" \t"), line + 3 + offset)
-        for offset, (name, value) in enumerate(zip(FIELDS, values, strict=True))
-    )
-    body = text[opened:closed]
-    blank = _BLANK_LINES.match(body)
-    above = blank.end() if blank and body[: blank.end()].strip(" \t\n") == "" else 0
-    body_line = line + 9 + body.count("\n", 0, above)
-    body = _unpadded(body[above:])
-    if not body:
-        body_line = line + 9 + text.count("\n", opened, closed + 1)
-    return Entry(
-        index, line, first, end, id_, int(turn), int(round_), at, author, status,
-        fields, body, body_line, True,
-    )  # fmt: skip
-
-
-def _unpadded(body: str) -> str:
-    """Less the blank lines at its end; the last line keeps its own blanks."""
-    full = len(body.rstrip(" \t\n"))
-    cut = body.find("\n", full)
-    if not full:
-        return ""
-    return body if cut < 0 else body[:cut]
+def _quick_for(text: str) -> _Quick | None:
+    """The quick way for a text with one kind of line end; none for a mixed one."""
+    if "\r" not in text:
+        return _LF
+    pairs = text.count("\r\n")
+    return _CRLF if pairs == text.count("\n") == text.count("\r") else None

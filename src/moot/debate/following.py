@@ -19,14 +19,15 @@ from moot.debate.course import RESUME
 from moot.debate.dialogue import read_dialogue
 from moot.debate.events import EntryObserved
 from moot.debate.evolution import spoke
-from moot.debate.model import Entry, moment
+from moot.debate.model import Entry, Odd, moment
 from moot.debate.pieces import bytes_of, facts_of, preamble_end
 from moot.debate.reader import read
 from moot.debate.schema import read_known
 from moot.debate.state import State
 
-_SIGNS: Final = ("yield", "operator-resume", "Dialogue")
-_OVERLAP: Final = max(map(len, _SIGNS)) - 1
+# What completes a piece: the end of a comment, or the heading of the dialogue.
+_SIGNS: Final = ("-->", "Dialogue")
+_OVERLAP: Final = 16
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -73,7 +74,7 @@ class Follower:
         document = read(self._waiting)
         rules = read_known(document.settings).rules
         end = preamble_end(document)
-        if rules is None or end is None:
+        if rules is None or end is None or document.text[end - 1 : end] != "\n":
             return
         created = moment(document.head("created"))
         self.state = State(
@@ -97,7 +98,7 @@ class Follower:
         found = read_dialogue(self._waiting, 0, self.line)
         taken = 0
         for entry in found.entries:
-            if entry.yielded:
+            if entry.yielded and not self._may_go_on(entry):
                 marks = (mark for mark in found.marks if mark.key == RESUME)
                 above = [mark.value for mark in marks if taken < mark.end <= entry.start]
                 heard = self._heard(state, entry, entry.end - taken, latest(above))
@@ -107,6 +108,11 @@ class Follower:
         if marks:
             values = [mark.value for mark in marks]
             yield self._resumed(state, latest(values), marks[-1].end - taken)
+
+    def _may_go_on(self, entry: Entry) -> bool:
+        """A marker in a block that is still open may be a quoted one: more decides (A-36)."""
+        last = entry.end == len(self._waiting)
+        return last and any(one.kind is Odd.UNCLOSED_BLOCK for one in entry.odd)
 
     def _heard(self, state: State, entry: Entry, length: int, resumed: Millis | None) -> Heard:
         start, line = self.size, entry.line

@@ -144,8 +144,8 @@ def appended(
     if found:
         raise _refuse("invalid_entry", found[0].message, found[0].hint, found)
     require_turn(course, draft.author, now, after_end)
-    mine = course.open if course.open and course.open.author == draft.author else None
-    if mine is None:
+    mine = course.open
+    if mine is None or not is_own(mine, draft.author):
         return written(checked, draft, id_, now)
     # A-34: what was begun is written anew, under the id it has.
     before = check(checked.document.text[: mine.start])
@@ -227,8 +227,8 @@ def require_turn(course: Course, author: str, now: Millis, after_end: bool = Fal
     if here.phase.ended:
         _require_allowed_end(here.phase, after_end)
         return
-    mine = here.open is not None and here.open.author == author  # A-34: its own to complete
-    if here.open is not None and not mine and rules.turn_order is not TurnOrder.FREE_FORM:
+    others = here.open is not None and not is_own(here.open, author)
+    if here.open is not None and others and rules.turn_order is not TurnOrder.FREE_FORM:
         raise _refuse("entry_open", f"{here.open.author} has not yielded its entry (R6)",
                       "wait for its <!-- yield -->")  # fmt: skip
     may = here.may_speak or here.due
@@ -237,6 +237,12 @@ def require_turn(course: Course, author: str, now: Millis, after_end: bool = Fal
     if here.phase is Phase.WAITING_HUMAN:
         said = "the turn timed out; the session waits for its operator"
         raise _refuse("waiting_human", said, _OPERATOR)
+
+
+def is_own(open_: Entry, author: str) -> bool:
+    """A-34: an open entry is its author's; one that broke off before its author was named is
+    for whoever's turn it is."""
+    return open_.author == author or not open_.has_head
 
 
 def _require_allowed_end(phase: Phase, after_end: bool) -> None:

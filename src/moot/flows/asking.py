@@ -22,6 +22,7 @@ from moot.agents.seats import Room
 from moot.agents.spec import Spec, read_spec
 from moot.agents.watch import Watch
 from moot.core.errors import NotFound, Refused
+from moot.core.machine import Acting, Context, KeyClass
 from moot.core.markdown import escape_comments
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
@@ -29,16 +30,16 @@ from moot.debate.model import Escalation, Mode, Rules, TurnOrder
 from moot.debate.writer import new_session
 from moot.decision import commands as ask
 from moot.decision import stream_of
-from moot.decision.machine import QUESTIONS
-from moot.decision.model import Chamber, Stage, State
+from moot.decision.machine import MACHINE, QUESTIONS
+from moot.decision.model import Chamber, Seat, Stage, State
 from moot.decision.motion import choose
 from moot.decision.views import in_order
-from moot.engine.job import Outcome
+from moot.engine.job import Outcome, as_refused
 from moot.flows import session
 from moot.flows.books import DecisionBooks
 from moot.flows.debating import USUAL, Hall, Limits, run_in
 from moot.flows.desks.answers import AnswersDesk
-from moot.flows.seating import named, seated, seats_of
+from moot.flows.seating import ELSEWHERE, named, seated, seats_of
 from moot.workspace.workspace import Workspace
 
 TEXT: Final = "text/markdown"
@@ -71,26 +72,38 @@ class Asked(NamedTuple):
 
 
 def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[str, Spec]]:
-    """Seat everybody and put the question on record, under the next free id."""
-    for spec in question.specs:  # a spec that cannot be seated must not cost anyone a name
-        seated({spec.name or "some-body": spec}, room)
-    if len(question.specs) < 2:
-        raise Refused(
-            "bad_participants",
-            "at least two take part",
-            hint='--with "cmd:claude -p,cmd:codex exec"',
-        )
+    """Seat everybody and put the question on record, under the next free id.
+
+    A name is never given twice, so whatever is wrong must be found before one is.
+    """
+    rehearsal = {
+        spec.name or f"some-body-{place}": spec for place, spec in enumerate(question.specs)
+    }
+    seats = tuple(Seat(name, ELSEWHERE, "") for name in rehearsal)
+    acting = Acting(SYSTEM, 1, "", KeyClass.SYSTEM)
+    context = Context(space.engine.clock(), acting, stream_of("q-0"), space.trust.origin)
+    rehearsed = MACHINE.decide(State(), _question(question, seats, None), context)
+    if rehearsed.refused:
+        raise as_refused(rehearsed)
+    seated(rehearsal, room)
     specs = named(space, question.specs)
-    command = ask.AskQuestion(
+    about = stored(space, question.context) if question.context.strip() else None
+    seats = seats_of(space, tuple(specs), specs, seated(specs, room))
+    return _under_next_id(space, _question(question, seats, about)), specs
+
+
+def _question(
+    question: Question, seats: tuple[Seat, ...], about: ArtifactRef | None
+) -> ask.AskQuestion:
+    return ask.AskQuestion(
         question=question.text,
-        seats=seats_of(space, tuple(specs), specs, seated(specs, room)),
+        seats=seats,
         chamber=Chamber.DEBATE,
         rule=question.rule.value,
         rounds=question.rounds,
         options=question.options,
-        context=stored(space, question.context) if question.context.strip() else None,
+        context=about,
     )
-    return _under_next_id(space, command), specs
 
 
 def _under_next_id(space: Workspace, command: ask.AskQuestion) -> str:

@@ -18,6 +18,7 @@ from moot.flows import execution, inspection, tracing
 from moot.trace import audit, page
 from moot.trace.commands import CompleteVerification, StartVerification
 from moot.trace.model import Profile, Run, State
+from moot.workspace.check import How
 
 if TYPE_CHECKING:
     from moot.core.findings import Finding
@@ -83,7 +84,7 @@ def _look_again(space: Workspace, stream: str, profile: Profile) -> Audited:
 def _inspect(
     space: Workspace, stream: str, profile: Profile, subject: tuple[str, int] | None
 ) -> inspection.Inspected:
-    how = inspection.How(space.folder)
+    how = How(space.folder)
     return inspection.inspect_live(Path(space.path), how, stream, profile, subject)
 
 

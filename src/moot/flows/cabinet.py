@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.core.findings import Finding
 from moot.core.ledger import View
-from moot.engine.replay import read_record
+from moot.engine.replay import Loaded, read_record
 from moot.parliament import events as did
 from moot.parliament import papers
 from moot.parliament.fileshapes import BILL_FILE, FILES, LEDGER_FILE, SESSION_FILE, SUMMARIES_FILE
@@ -35,13 +35,17 @@ _ASIDE: Final = 1_000
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What we wrote: of which event it is, and each file's digest before and after."""
+    """What we wrote: up to which event, and each file's digest before and after."""
 
     seq: int = -1
     files: dict[str, tuple[str, str]] = {}
 
-    def ours(self, name: str, digest: str) -> bool:
-        return digest in self.files.get(name, ())
+
+class Held(NamedTuple):
+    """A file as it is on disk; None and an empty digest if it is not there."""
+
+    data: bytes | None
+    digest: str
 
 
 class Cabinet:
@@ -56,46 +60,54 @@ class Cabinet:
 
     def changed(self) -> list[Finding]:
         """The files that someone else has changed."""
-        return [self._changed(name) for name in self._foreign(self._written())]
+        written, held = self._written(), self._held()
+        odd = [name for name in FILES if _odd(name, held[name], written)]
+        if odd:  # what says the same as ours is no change
+            due = self._due(self._loaded(), written, held[LEDGER_FILE])
+            odd = [name for name in odd if held[name].data != due[name]]
+        return [self._finding(name) for name in odd]
 
     def require_ours(self) -> None:
         """Refused if someone else has changed a file."""
         found = self.changed()
         if found:
-            raise Refused(
-                "files_changed",
-                f"{found[0].where} was changed by someone else",
-                hint=found[0].hint,
-                findings=found,
-            )
+            raise _files_changed(found)
 
     def write(self) -> tuple[str, ...]:
         """Bring the files up to date; the names of those that changed."""
-        with self._locked():
-            written = self._written()
-            self.require_ours()
-            return self._update(written)
+        return self._update(self._refuse)
 
     def restore(self) -> tuple[str, ...]:
         """Put changed files aside and write ours; the names they have now."""
-        with self._locked():
-            moved = tuple(self._put_aside(name) for name in self._foreign(self._written()))
-            self._update(self._written())
-        return moved
+        moved: list[str] = []
+        self._update(lambda names: moved.extend(map(self._put_aside, names)))
+        return tuple(moved)
 
-    def _update(self, written: Written) -> tuple[str, ...]:
-        loaded = self._space.engine.load(self._stream)
-        held = {name: self._read(name) for name in FILES}
-        due = self._due(loaded.state, written, held[LEDGER_FILE])
-        fresh = tuple(name for name in FILES if held[name] != due[name])
-        if fresh or loaded.seq != written.seq:
-            digests = {name: (_digest(held[name]), _digest(due[name])) for name in FILES}
-            self._remember(Written(loaded.seq, digests))
-        for name in fresh:  # the ledger comes first: it is the one that counts (C-38)
-            self._put(self.folder / name, due[name])
+    def _refuse(self, names: list[str]) -> None:
+        if names:
+            raise _files_changed([self._finding(name) for name in names])
+
+    def _update(self, meet: Callable[[list[str]], None]) -> tuple[str, ...]:
+        with self._locked():
+            written, held, loaded = self._written(), self._held(), self._loaded()
+            due = self._due(loaded, written, held[LEDGER_FILE])
+            fresh = tuple(name for name in FILES if held[name].data != due[name])
+            meet([name for name in fresh if _odd(name, held[name], written)])
+            if fresh or loaded.seq != written.seq:
+                self._remember(loaded.seq, held, {name: due[name] for name in fresh})
+            for name in fresh:  # the ledger comes first: it is the one that counts (C-38)
+                self._put(self.folder / name, due[name])
         return fresh
 
-    def _due(self, state: State, written: Written, ledger: bytes | None) -> dict[str, bytes]:
+    def _loaded(self) -> Loaded:
+        return self._space.engine.load(self._stream)
+
+    def _held(self) -> dict[str, Held]:
+        found = ((name, read_or_none(self.folder / name)) for name in FILES)
+        return {name: Held(data, _digest(data)) for name, data in found}
+
+    def _due(self, loaded: Loaded, written: Written, ledger: Held) -> dict[str, bytes]:
+        state: State = loaded.state
         with self._space.store.read() as view:
             return {
                 LEDGER_FILE: self._ledger(view, state, written, ledger),
@@ -104,24 +116,18 @@ class Cabinet:
                 SUMMARIES_FILE: papers.summaries_bytes(summaries(view, self._stream)),
             }
 
-    def _ledger(self, view: View, state: State, written: Written, file: bytes | None) -> bytes:
+    def _ledger(self, view: View, state: State, written: Written, held: Held) -> bytes:
         """What is there and ours is only added to; else the file is written from the record."""
         known = written.files.get(LEDGER_FILE)
-        if file is not None and known is not None and _digest(file) == known[1]:
-            return papers.ledger_added(file, messages(view, self._stream, written.seq))
+        if held.data is not None and known is not None and held.digest == known[1]:
+            return papers.ledger_added(held.data, messages(view, self._stream, written.seq))
         return papers.ledger_bytes(state, messages(view, self._stream))
 
-    def _foreign(self, written: Written) -> Iterator[str]:
-        for name in FILES:
-            data = self._read(name)
-            if data is not None and not written.ours(name, _digest(data)):
-                yield name
-
-    def _changed(self, name: str) -> Finding:
+    def _finding(self, name: str) -> Finding:
         return Finding(
             rule="C-38",
             code="file_changed",
-            message=f"{name} is not as we wrote it",
+            message=f"{name} was changed by someone else",
             where=name,
             hint=f"`moot parliament export {self.folder}` puts it aside and writes ours again",
         )
@@ -133,9 +139,6 @@ class Cabinet:
                 os.replace(self.folder / name, aside)
                 return aside.name
         raise Refused("too_many_copies", f"{name}.changed-1 ... stand in the way", hint="clean up")
-
-    def _read(self, name: str) -> bytes | None:
-        return read_or_none(self.folder / name)
 
     def _put(self, path: Path, data: bytes) -> None:
         try:
@@ -154,9 +157,13 @@ class Cabinet:
         except msgspec.MsgspecError:
             return Written()
 
-    def _remember(self, written: Written) -> None:
-        self._note.parent.mkdir(exist_ok=True)
-        self._put(self._note, msgspec.json.encode(written))
+    def _remember(self, seq: int, held: dict[str, Held], fresh: dict[str, bytes]) -> None:
+        """Before they are written: a crash in between leaves files that we still know."""
+        digests = {
+            name: (held[name].digest, _digest(fresh[name]) if name in fresh else held[name].digest)
+            for name in FILES
+        }
+        self._put(self._note, msgspec.json.encode(Written(seq, digests)))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -197,6 +204,16 @@ def summaries(view: View, stream: str) -> list[dict[str, Any]]:
     """One row a round, the latest telling of each."""
     rows = view.rows(SUMMARIES, f"{stream} ", limit=100_000)
     return [msgspec.json.decode(row.value) for row in rows]
+
+
+def _odd(name: str, held: Held, written: Written) -> bool:
+    """A file that is neither the last nor the next one that we wrote."""
+    return held.data is not None and held.digest not in written.files.get(name, ())
+
+
+def _files_changed(found: list[Finding]) -> Refused:
+    first = found[0]
+    return Refused("files_changed", first.message, hint=first.hint, findings=found)
 
 
 def _digest(data: bytes | None) -> str:

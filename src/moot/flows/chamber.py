@@ -22,7 +22,7 @@ from moot.core.record import ArtifactRef
 from moot.engine.agents import agent_named, registration
 from moot.engine.job import Job, Outcome, as_refused
 from moot.flows.cabinet import Cabinet, messages, read_or_none, summaries
-from moot.parliament import checks, clock
+from moot.parliament import clock
 from moot.parliament import commands as ask
 from moot.parliament.fileshapes import FILES, LEDGER_FILE, SESSION_FILE
 from moot.parliament.final import final_document
@@ -31,6 +31,7 @@ from moot.parliament.messages import MAX_MESSAGE, as_document, response_findings
 from moot.parliament.model import State
 from moot.parliament.proceedings import Proceedings
 from moot.parliament.shapes import read_json
+from moot.parliament.speech import spoken
 from moot.parliament.words import PARLIAMENT_ID, PRIME_MINISTER, SPEAKER
 from moot.workspace.workspace import Workspace
 
@@ -169,7 +170,7 @@ def _raw(room: Room, document: Any, data: bytes) -> ArtifactRef | None:
     """C-08: a text over the budget will be cut; what was sent is stored first."""
     if errors(response_findings(document)):
         return None
-    if checks.spoken(response_of(document).content) <= clock.budget(room.state):
+    if spoken(response_of(document).content) <= clock.budget(room.state):
         return None
     return room.space.artifacts.put(data, REPLY)
 
@@ -296,6 +297,37 @@ def require_free(folder: Path) -> None:
             f"{folder} holds {there[0]} already",
             hint="choose another folder; `moot parliament status DIR` shows what it is",
         )
+
+
+def take(space: Workspace, folder: Path, binds: dict[str, str]) -> tuple[Room, tuple[str, ...]]:
+    """Go on with a session from elsewhere; its files are stored and, where ours differ, put aside.
+
+    `binds` names the agents of seats; every other seat gets one with a key of its own.
+    """
+    room = Room(space, folder, id_in(folder))
+    data = {name: read_or_none(folder / name) or b"" for name in FILES}
+    ledger, session, bill, told = (read_json(data[name]) for name in FILES)
+    named = {
+        rep["agent_id"]: rep
+        for rep in (session.get("representatives", ()) if isinstance(session, dict) else ())
+        if isinstance(rep, dict) and isinstance(rep.get("agent_id"), str)
+    }
+    plans = tuple(
+        _seat(room, number, Plan(str(rep.get("name", "")), (), binds.get(seat)))
+        for number, (seat, rep) in enumerate(named.items(), 1)
+    )
+    command = ask.Import(
+        ledger=ledger,
+        session=session,
+        bill=bill,
+        summaries=told,
+        agents={seat: plan.agent for seat, plan in zip(named, plans, strict=True)},
+        bound=tuple(seat for seat, plan in zip(named, plans, strict=True) if plan.bound),
+    )
+    _rehearse(room, command)
+    stored = tuple(space.artifacts.put(data[name], REPLY) for name in FILES)
+    enter(room, plans, [msgspec.structs.replace(command, files=stored)])
+    return room, room.cabinet.restore()
 
 
 def _make(folder: Path) -> None:

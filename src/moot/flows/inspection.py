@@ -25,7 +25,8 @@ from moot.trace.machine import MACHINE
 from moot.trace.model import Profile
 from moot.trace.model import Verdict as Audited
 from moot.verify import Contribution, Record, Verdict
-from moot.workspace.check import How, check_file, check_live
+from moot.verify.bundle import lines_of
+from moot.workspace.check import How, check_file, check_live, stored
 
 PROTOCOL: Final = "trace"
 _ARTIFACT: Final = b'{"artifact":{"sha256":"'
@@ -50,6 +51,9 @@ def inspect_file(file: Path, how: How, profile: Profile = Profile.DEFAULT) -> In
     """Every trace in an exported file; no workspace is needed."""
     watcher = _Watcher()
     verdict = check_file(file, how._replace(watcher=watcher))
+    if verdict.verdict == "tampered":  # reading stopped there; what follows is only listed
+        with file.open("rb") as opened:
+            watcher.list_artifacts(lines_of(opened))
     return _inspected(watcher, verdict, profile)
 
 
@@ -64,6 +68,8 @@ def inspect_live(
     watcher = _Watcher(only=stream, subject=subject)
     verdict = check_live(place, how._replace(watcher=watcher), stream)
     watcher.expect(stream)
+    if verdict.verdict == "tampered":
+        watcher.list_stored(place)
     return _inspected(watcher, verdict, profile)
 
 
@@ -110,11 +116,21 @@ class _Watcher:
         source = iter(lines)
         for line in source:
             if line.startswith(_ARTIFACT):
-                self._last_artifact = line[len(_ARTIFACT) : len(_ARTIFACT) + _HEX].decode("latin-1")
+                self._last_artifact = _hash_in(line)
                 self._artifacts.add(self._last_artifact)
             elif line.startswith(_PROOF):
                 self._prove(line)
             yield line
+
+    def list_artifacts(self, lines: Iterable[bytes]) -> None:
+        """What a damaged file says it holds: present, though nobody has read it."""
+        self._artifacts.update(_hash_in(line) for line in lines if line.startswith(_ARTIFACT))
+
+    def list_stored(self, place: Path) -> None:
+        cited = (
+            ref.sha256 for events in self.events.values() for e in events for ref in e.artifacts
+        )
+        self._artifacts.update(stored(place, cited))
 
     def _prove(self, line: bytes) -> None:
         try:
@@ -244,6 +260,10 @@ def recorded_of(record: Record) -> Recorded[Any]:
             ArtifactRef(one["sha256"], one["size"], one["media_type"]) for one in record.artifacts
         ),
     )
+
+
+def _hash_in(line: bytes) -> str:
+    return line[len(_ARTIFACT) : len(_ARTIFACT) + _HEX].decode("latin-1")
 
 
 def _kid(public: str) -> str:

@@ -18,12 +18,13 @@ from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.findings import Finding
 from moot.core.ledger import View
 from moot.core.machine import KeyClass, Recorded, remark
-from moot.core.record import MAX_TEXT_BYTES, ArtifactRef
+from moot.core.record import ArtifactRef
 from moot.engine.job import Job, Outcome
 from moot.engine.replay import read_record
 from moot.mail import events as did
+from moot.mail.asked import fits, text_bytes
 from moot.mail.commands import Send
-from moot.mail.keys import ANSWERS, MESSAGES
+from moot.mail.keys import ANSWERS, ITEMS, MESSAGES
 from moot.mail.machine import MACHINE
 from moot.mail.model import Party, State, stream_of, thread_of_id
 from moot.mail.reply import body_of as body_of_type
@@ -92,8 +93,8 @@ def first_message(outcome: Outcome) -> Recorded[Any]:
 
 def stored(space: Workspace, body: str) -> ArtifactRef | None:
     """A text that an event cannot hold is durable before the event cites it."""
-    data = body.encode()
-    return space.artifacts.put(data, MEDIA_TYPE) if len(data) > MAX_TEXT_BYTES else None
+    data = text_bytes(body)
+    return None if fits(body, data) else space.artifacts.put(data, MEDIA_TYPE)
 
 
 def parties(space: Workspace, names: Iterable[str]) -> tuple[Party, ...]:
@@ -135,7 +136,7 @@ def gone(space: Workspace, names: Iterable[str]) -> Iterator[Finding]:
 
 def _gone(name: str, said: str) -> Finding:
     return remark(
-        "MBX-124", "receiver_gone", said, f"`moot agent show {name}`; or write to another"
+        "MBX-224", "receiver_gone", said, f"`moot agent show {name}`; or write to another"
     )
 
 
@@ -185,14 +186,29 @@ def message_at(view: View, id: str) -> Recorded[Any]:  # noqa: A002
 
 
 def answers_to(view: View, id: str) -> list[dict[str, Any]]:  # noqa: A002
-    """The latest answer of each who gave one."""
+    """The latest answer of each who gave one, with what it says."""
     found = []
     for row in view.rows(ANSWERS, f"{id}/"):
         said = msgspec.json.decode(row.value)
-        agent = row.key.split("/")[-2]
-        found.append({"agent": agent, "status": said["status"], "by": said["by"]})
-        found[-1]["at"] = to_text(said["at"])
+        answer = {"agent": row.key.split("/")[-2], "status": said["status"], "by": said["by"]}
+        found.append({**answer, "at": to_text(said["at"]), "notes": _notes(view, said["by"])})
     return found
+
+
+def _notes(view: View, id: str) -> str:  # noqa: A002
+    """What an ACK adds; of an answer that is no ACK, its subject."""
+    event: did.MessageKept = message_at(view, id).event
+    if event.type is MessageType.ACK:
+        said = read_ack(event.body)
+        return said.notes if said is not None else ""
+    subject = find_subject(event.subject)
+    return subject.rest if subject is not None else event.subject
+
+
+def owner_of(view: View, item: str) -> str | None:
+    """Who has claimed this work, or taken it over."""
+    row = view.row(ITEMS, item) if item else None
+    return None if row is None else str(msgspec.json.decode(row.value)["owner"])
 
 
 def body_of(space: Workspace, recorded: Recorded[Any]) -> str:

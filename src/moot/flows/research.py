@@ -67,7 +67,7 @@ def _left_out(messages: list[Recorded[Any]]) -> list[Finding]:
     """What was taken in from outside is not proved, so it is not merged."""
     return [
         remark(
-            "MBX-125",
+            "MBX-225",
             "delta_not_proved",
             f"{one.event.id} was taken in from outside and is not merged",
             "let an agent of this ledger send it, with the author named in its text",

@@ -105,7 +105,7 @@ class Desk:
         if not record.known:
             if acting is None or not self.registered(acting) or self.checked.course is None:
                 return None
-            record.begin(self.data, self.checked, record.witness(acting) or acting)
+            record.begin_unless_begun(self.data, self.checked, record.witness(acting) or acting)
         require_one_file(record)
         if not record.fits(self.data):
             self._now(record.restored(self.data))
@@ -123,7 +123,7 @@ class Desk:
             witness = record.witness(None) if record is not None else None
             if record is None or witness is None:
                 return None
-            record.begin(self.data, self.checked, witness)
+            record.begin_unless_begun(self.data, self.checked, witness)
             record.observe(self.data, self.checked, witness)
             self.record = record
         return record

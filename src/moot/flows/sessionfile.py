@@ -18,6 +18,7 @@ from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.store.files import replace, write_new
 
 LOCK_SECONDS: Final = 30
+LOOK_SECONDS: Final = 0.002  # how often whoever waits for the lock tries again
 
 
 def read_file(path: Path) -> bytes:
@@ -62,7 +63,7 @@ def locked(path: Path) -> Iterator[None]:
     if not path.is_file():
         read_file(path)  # a file that is not there gets no lock file either
     try:
-        with FileLock(f"{path}.lock", timeout=LOCK_SECONDS):
+        with FileLock(f"{path}.lock", timeout=LOCK_SECONDS, poll_interval=LOOK_SECONDS):
             yield
     except Timeout:
         raise StoreFailed(

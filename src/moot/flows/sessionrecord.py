@@ -107,6 +107,15 @@ class Record:
         digest = hashlib.sha256(text.encode()).hexdigest()
         self.run([(ask.Begin(file=place, text=text, digest=digest), by)], write)
 
+    def begin_unless_begun(self, data: bytes, checked: Checked, by: str) -> None:
+        """Whoever made the file may be about to commit its beginning: then that one counts."""
+        try:
+            self.begin(data, checked, by)
+        except Refused as refused:
+            self.state = self.engine.state(self.stream)
+            if refused.code != "session_known":
+                raise
+
     def observe(self, data: bytes, checked: Checked, by: str) -> None:
         """Record what stands in the file beyond the record."""
         waiting = list(self.unrecorded(data, checked))

@@ -11,22 +11,27 @@ The text, with no ledger behind it:
     body.py        title, sections, fenced blocks           outline.py   found quickly
     draft.py       a message as the rules look at it
     rules.py       MB-001 to MB-012 and MBX-...: the rule table
-                   (checks.py, deltachecks.py)
+                   (checks.py, typechecks.py, deltachecks.py)
     lint.py        every finding about one message          fix.py       repairs without guessing
     templates.py   what one starts from                     reply.py     bodies from fields
     codec.py       a message as a file, with its envelope
 
 Research threads:
 
-    deltas.py      delta blocks as strict JSON, and deltas that stand in the wrong place
+    deltas.py      delta blocks as strict JSON              strays.py    deltas in the wrong place
     merge.py       ADD, EDIT, KILL in one order             mergerules.py   what it can say
     artifact.py    seven sections of numbered items, and their markdown
     compiled.py    COMPILED vN with contributors and statistics
 
-The history:
+The history of a thread:
 
-    model.py       letters that wait for an answer          commands.py, events.py
-    machine.py     decide, evolve, agenda, timeouts, index  views.py   inbox, pending, threads
+    model.py       letters that wait for an answer          facts.py     what it knows of a body
+    commands.py    what may be asked                        events.py    what may stand on record
+    asked.py       a command in its moment                  conduct.py   the rules of sending
+    sending.py     what a command leaves on record          acks.py      how answers change a letter
+    evolution.py   the state after each event               machine.py   decide, evolve, agenda
+    keys.py        names of the index                       rows.py      inboxes, words, work
+    views.py       messages, inboxes and threads as plain values
 
 Text that others wrote never becomes structure here: headings, fences and deltas count only at the
 top level of a body, and what we write for others stays inside its section.

@@ -13,6 +13,7 @@ import msgspec
 
 from moot.core.findings import Finding
 from moot.core.machine import Command, Context
+from moot.core.record import MAX_TEXT_BYTES
 from moot.mail import commands as ask
 from moot.mail.facts import Facts, facts_of
 from moot.mail.lint import Linted, lint
@@ -70,6 +71,15 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 def text_bytes(text: str) -> bytes:
     """A lone surrogate is no reason to raise here: the record refuses it."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def fits(text: str, data: bytes) -> bool:
+    """Can an event hold this text, as it is and as the record writes it, escapes and all?"""
+    if len(data) > MAX_TEXT_BYTES:
+        return False
+    return text.isprintable() or len(msgspec.json.encode(data.decode(errors="replace"))) <= (
+        2 * MAX_TEXT_BYTES
+    )
 
 
 def look(state: State, command: Command, context: Context) -> Asked:

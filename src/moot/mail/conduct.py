@@ -12,10 +12,9 @@ from typing import Final
 
 from moot.core.findings import Rule, Severity
 from moot.core.machine import Command
-from moot.core.names import SYSTEM
-from moot.core.record import MAX_TEXT_BYTES
+from moot.core.names import AGENT, SYSTEM
 from moot.mail import commands as ask
-from moot.mail.asked import Asked, text_bytes
+from moot.mail.asked import Asked, fits, text_bytes
 from moot.mail.model import MAX_OPEN, Importance, Party
 from moot.mail.threads import is_thread_id
 from moot.mail.types import MessageType
@@ -41,7 +40,7 @@ def nobody(asked: Asked) -> Breaches:
 
 def unknown_receivers(asked: Asked) -> Breaches:
     for one in _receivers(asked):
-        if one.epoch < 1:
+        if one.epoch < 1 or not AGENT.match(one.name):
             yield f"no agent {one.name[:60]!r} is registered here", "to"
 
 
@@ -81,7 +80,7 @@ def bad_minutes(asked: Asked) -> Breaches:
 def body_not_stored(asked: Asked) -> Breaches:
     """What an event cannot hold is stored first, and it is exactly this text."""
     data, stored = text_bytes(asked.command.body), asked.command.artifact
-    if len(data) <= MAX_TEXT_BYTES:
+    if fits(asked.command.body, data):
         return
     if stored is None or (stored.sha256, stored.size) != (
         hashlib.sha256(data).hexdigest(),
@@ -120,8 +119,8 @@ def not_addressed(asked: Asked) -> Breaches:
     message, actor = asked.message, asked.context.actor
     if message is None or not asked.answers or asked.receiver is not None:
         return
-    names = {one.name for one in (*message.to, *message.cc)} | {message.sender}
-    if actor.id not in names:
+    own = (message.sender, message.sender_epoch) == (actor.id, actor.epoch)
+    if not own and all(one.name != actor.id for one in (*message.to, *message.cc)):
         yield f"{message.id} was not sent to {actor.id}", "id"
 
 
@@ -181,35 +180,35 @@ _WARNING: Final = Severity.WARNING
 _LOOK: Final = "`moot inbox` shows what was sent to you, `moot mail thread ID` a whole thread"
 
 _THREAD: Final = Rule(
-    "MBX-101",
+    "MBX-201",
     "bad_thread_id",
     "a thread has an id such as auth-cache, RS-20260218-cell-fate or COORD-release",
     bad_thread,
     hint="messages, digits, - and _ in parts joined by dots; or leave --thread away",
 )
 _STORED: Final = Rule(
-    "MBX-102",
+    "MBX-202",
     "body_not_stored",
     "a body of more than 16 KiB is stored beside the record and cited by its hash",
     body_not_stored,
     hint="`moot send` does this by itself; a program puts it into the artifacts first",
 )
 _FULL: Final = Rule(
-    "MBX-103",
+    "MBX-203",
     "thread_full",
     "a thread holds a limited number of messages that wait for an answer",
     full,
     hint="answer some of them (`moot mail pending`), or begin a new thread",
 )
 _SUBJECT: Final = Rule(
-    "MBX-104",
+    "MBX-204",
     "subject_too_long",
     "a subject is one short line",
     long_subject,
     hint="shorten the subject; the rest belongs into the body",
 )
 _IMPORTANCE: Final = Rule(
-    "MBX-105",
+    "MBX-205",
     "bad_importance",
     "importance is low, normal, high or urgent",
     bad_importance,
@@ -217,35 +216,35 @@ _IMPORTANCE: Final = Rule(
 )
 _ANSWER: Final = (
     Rule(
-        "MBX-111",
+        "MBX-211",
         "message_not_found",
         "what is answered is a message of this thread",
         unknown_message,
         hint=_LOOK,
     ),
     Rule(
-        "MBX-112",
+        "MBX-212",
         "own_message",
         "nobody acknowledges a message of their own",
         own_message,
         hint="those it was sent to acknowledge it: `moot mail show ID` names them",
     ),
     Rule(
-        "MBX-113",
+        "MBX-213",
         "not_addressed",
         "only those a message was sent to acknowledge it",
         not_addressed,
         hint=_LOOK,
     ),
     Rule(
-        "MBX-114",
+        "MBX-214",
         "earlier_holder",
         "a message to an earlier holder of a name is not the later one's to answer",
         earlier_holder,
         hint="ask the sender to send it again, or write to the sender in the same thread",
     ),
     Rule(
-        "MBX-115",
+        "MBX-215",
         "message_settled",
         "an answer is taken while someone waits for it, and for a while after",
         settled,
@@ -257,28 +256,28 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
     ask.Send: (
         _THREAD,
         Rule(
-            "MBX-106",
+            "MBX-206",
             "no_receiver",
             "a message goes to somebody",
             nobody,
             hint="name at least one agent; `moot agent list` shows who there is",
         ),
         Rule(
-            "MBX-107",
+            "MBX-207",
             "agent_not_found",
             "everyone a message goes to is known here",
             unknown_receivers,
             hint="`moot agent list` shows who there is",
         ),
         Rule(
-            "MBX-108",
+            "MBX-208",
             "too_many_receivers",
             "a message goes to a limited number of agents",
             too_many,
             hint="send it in parts",
         ),
         Rule(
-            "MBX-109",
+            "MBX-209",
             "to_yourself",
             "a message goes to someone else",
             to_oneself,
@@ -287,7 +286,7 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
         _SUBJECT,
         _IMPORTANCE,
         Rule(
-            "MBX-110",
+            "MBX-210",
             "bad_ack_minutes",
             "an answer is due after a sensible time",
             bad_minutes,
@@ -297,14 +296,14 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
         _FULL,
         *_ANSWER,
         Rule(
-            "MBX-116",
+            "MBX-216",
             "version_out_of_order",
             "versions of a compiled artifact count from v1 and skip none",
             wrong_version,
             hint="`moot mail compile THREAD` numbers them by itself",
         ),
         Rule(
-            "MBX-117",
+            "MBX-217",
             "ack_unmatched",
             "an ACK that names no message is matched by its subject, if only one fits",
             unmatched,
@@ -315,14 +314,14 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
     ask.Acknowledge: (
         *_ANSWER,
         Rule(
-            "MBX-118",
+            "MBX-218",
             "bad_status",
             "an ACK says Received, Understood, Will Action or Completed",
             bad_status,
             hint="use Received, Understood, 'Will Action' or Completed",
         ),
         Rule(
-            "MBX-119",
+            "MBX-219",
             "notes_too_long",
             "the notes of an ACK are short",
             long_notes,
@@ -332,21 +331,21 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
     ask.Import: (
         _THREAD,
         Rule(
-            "MBX-120",
+            "MBX-220",
             "forged_sender",
             "a message in the name of an agent of this ledger is signed by that agent",
             forged_sender,
             hint="let that agent send it itself; nothing was taken in",
         ),
         Rule(
-            "MBX-121",
+            "MBX-221",
             "bad_outside_name",
             "a message from outside has a short id and a sender",
             bad_outside,
             hint="mend its `id` and `from` lines",
         ),
         Rule(
-            "MBX-108",
+            "MBX-208",
             "too_many_receivers",
             "a message goes to a limited number of agents",
             too_many,
@@ -359,14 +358,14 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
     ),
     ask.Chase: (
         Rule(
-            "MBX-122",
+            "MBX-222",
             "not_allowed",
             "only the machine itself goes after an answer",
             not_system,
             hint="`moot tick` lets it act",
         ),
         Rule(
-            "MBX-123",
+            "MBX-223",
             "nothing_overdue",
             "only an answer that is overdue is asked for again",
             not_overdue,

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from moot.core.findings import Breach
-from moot.mail.deltas import RESEARCH_THREAD, SHELVES, DeltaBlock, Operation, strays
+from moot.mail.deltas import RESEARCH_THREAD, SHELVES, DeltaBlock, Operation
 from moot.mail.draft import Draft
+from moot.mail.strays import strays
 
 
 def no_block(draft: Draft) -> Iterator[Breach]:
@@ -45,9 +46,9 @@ def no_operation(draft: Draft) -> Iterator[Breach]:
 
 def unknown_section(draft: Draft) -> Iterator[Breach]:
     for block, value in _objects(draft):
-        if "section" in value and value["section"] not in list(SHELVES):
-            said = repr(value["section"])[:60]
-            yield f"`section` of {block.where} says {said}", block.where, block.line
+        section = value.get("section")
+        if isinstance(section, str) and section not in SHELVES:
+            yield f"`section` of {block.where} says {section[:60]!r}", block.where, block.line
 
 
 def no_fields(draft: Draft) -> Iterator[Breach]:

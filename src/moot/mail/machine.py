@@ -34,7 +34,7 @@ from moot.mail.types import MessageType
 def decide(state: State, command: Command, context: Context) -> Decision:
     rules = RULES.get(type(command))
     if rules is None:
-        return refusal("MBX-100", "unknown_command", "mail knows no such command", "update moot")
+        return refusal("MBX-200", "unknown_command", "mail knows no such command", "update moot")
     asked = look(state, command, context)
     found = check_all(rules, asked)
     # What is sent must be right; what is received is only flagged.

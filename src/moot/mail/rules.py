@@ -10,6 +10,7 @@ from __future__ import annotations
 from moot.core.findings import Rule, Severity
 from moot.mail import checks as breach
 from moot.mail import deltachecks as delta
+from moot.mail import typechecks as special
 from moot.mail.draft import Draft
 from moot.mail.subject import PREFIX_HINT
 from moot.mail.types import MessageType
@@ -125,7 +126,7 @@ _UNKNOWN_ITEM = Row(
     "MBX-011",
     "unknown_item",
     "a work id that is named exists",
-    breach.unknown_item,
+    special.unknown_item,
     _WARN,
     hint="check the id; a task in words is fine too",
 )
@@ -136,7 +137,7 @@ def _known(*names: str) -> Row:
         "MBX-010",
         "unknown_agent",
         "an agent that is named is known",
-        breach.unknown_agent(*names),
+        special.unknown_agent(*names),
         _WARN,
         hint="`moot status` shows who is here",
     )
@@ -238,7 +239,7 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
             "MB-002",
             "missing_research_question",
             "a KICKOFF has a research question",
-            breach.no_question,
+            special.no_question,
             hint="write it as `# Title` or under `## Research Question`",
         ),
         _section(
@@ -248,7 +249,7 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
             "MBX-020",
             "no_excerpt",
             "`## Excerpt` cites its passages as §n",
-            breach.no_citation,
+            special.no_citation,
             _WARN,
             hint="quote what this rests on, such as: §42",
         ),
@@ -256,7 +257,7 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
             "MBX-021",
             "unusual_length",
             "the question is one sentence, the context two to four",
-            breach.wordy,
+            special.wordy,
             _NOTE,
             hint="a short kickoff is read by everyone",
         ),
@@ -268,7 +269,7 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
             "MBX-040",
             "no_version",
             "the title or the summary names the version",
-            breach.no_version,
+            special.no_version,
             hint="such as `# Compiled Artifact v2`",
         ),
         _section(
@@ -281,7 +282,7 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
             "MBX-042",
             "no_statistics",
             "`## Statistics` has counts",
-            breach.no_counts,
+            special.no_counts,
             _WARN,
             hint="such as `- Hypotheses: 3`",
         ),
@@ -322,7 +323,7 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
             "MB-008",
             "missing_handoff_agents",
             "a HANDOFF has From and To agents",
-            breach.no_agents,
+            special.no_agents,
             hint="one agent's name under each of `## From` and `## To`",
         ),
         _section("MBX-080", "missing_item", "Item", "name what is passed on under `## Item`"),
@@ -331,7 +332,7 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
             "MBX-082",
             "no_receiver_in_subject",
             "the subject ends with the receiver",
-            breach.no_receiver,
+            special.no_receiver,
             _WARN,
             hint="HANDOFF: {work id or task} to {agent}",
         ),
@@ -339,7 +340,7 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
             "MBX-083",
             "receiver_differs",
             "subject and `## To` name the same agent",
-            breach.other_receiver,
+            special.other_receiver,
             _WARN,
             hint="name one agent in both places",
         ),
@@ -347,14 +348,14 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
             "MBX-084",
             "not_the_sender",
             "`## From` is who sends it",
-            breach.other_sender(received=False),
+            special.other_sender(received=False),
             hint="put your own name there; nobody hands over in another's name",
         ),
         Row(
             "MBX-085",
             "from_differs",
             "`## From` is who sent it",
-            breach.other_sender(received=True),
+            special.other_sender(received=True),
             _WARN,
             hint="ask the sender before you take it over",
         ),

@@ -15,7 +15,7 @@ from moot.core.record import MAX_TEXT_BYTES, ArtifactRef
 from moot.mail import commands as ask
 from moot.mail import events as did
 from moot.mail.acks import acknowledged
-from moot.mail.asked import Asked, text_bytes
+from moot.mail.asked import Asked, fits, text_bytes
 from moot.mail.model import ACK_MINUTES, Importance, Message, Party, message_id
 from moot.mail.reply import ack_body, error_body, error_subject
 from moot.mail.subject import ack_subject
@@ -97,7 +97,7 @@ def _receivers(asked: Asked) -> tuple[tuple[Party, ...], tuple[Party, ...]]:
 def _kept(body: str, artifact: ArtifactRef | None) -> tuple[str, int, str | None]:
     """The text if an event can hold it, else its beginning and the hash of all."""
     data = text_bytes(body)
-    if len(data) <= MAX_TEXT_BYTES or artifact is None:
+    if artifact is None or fits(body, data):
         return body, len(data), None
     return data[:EXCERPT_BYTES].decode("utf-8", "ignore"), len(data), artifact.sha256
 

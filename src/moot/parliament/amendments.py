@@ -92,7 +92,8 @@ def _changed(text: str, amendment: Amendment) -> str | None:
         case Action.REPLACE:
             return new
         case Action.REMOVE:
-            return text.replace(new, "", 1).strip() if new in text else None
+            exact = amendment.proposed_text if amendment.proposed_text in text else new
+            return text.replace(exact, "", 1).strip() if exact in text else None
         case Action.MODIFY:
             return None
 

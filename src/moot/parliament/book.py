@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from moot.core.findings import errors
+from moot.core.findings import Finding, errors
 from moot.parliament.fileshapes import BILL_FILE, LEDGER_FILE, SESSION_FILE, SUMMARIES_FILE
 from moot.parliament.messages import message_findings
 from moot.parliament.words import Kind
@@ -70,6 +70,9 @@ class Book(msgspec.Struct, frozen=True):
 
     def of_kind(self, *kinds: Kind) -> Iterator[Entry]:
         return (entry for entry in self.entries if entry.kind in kinds)
+
+
+Check = Callable[[Book], Iterator[Finding]]
 
 
 class Count(msgspec.Struct):

@@ -40,6 +40,21 @@ class Convene(Command, frozen=True):
     seed: str = ""
 
 
+class Import(Command, frozen=True):
+    """Go on with a session from elsewhere: its four files, and the agents of its seats.
+
+    `files` are the stored bytes of what was read; `bound` are seats whose agent was there before.
+    """
+
+    ledger: Any
+    session: Any
+    bill: Any
+    summaries: Any
+    agents: dict[str, str]
+    bound: tuple[str, ...] = ()
+    files: tuple[ArtifactRef, ...] = ()
+
+
 class BindSeat(Command, frozen=True):
     """Before the session begins, give a seat to another agent."""
 
@@ -159,6 +174,7 @@ class Complete(Command, frozen=True):
 
 COMMANDS = (
     Convene,
+    Import,
     BindSeat,
     Begin,
     CloseStatements,

@@ -17,8 +17,8 @@ from moot.parliament.contents import Scope, Sections
 
 # Comparing is quadratic at worst; longer texts are shown as a whole, old and new.
 MOST_UNITS: Final = 2_000
-# A unit ends after a sentence or a line, together with the blanks that follow.
-_UNIT: Final = re.compile(r".*?(?:[.!?]+(?=\s)\s*|\n+|\Z)", re.DOTALL)
+# A unit is a sentence, the rest of a line, or the blanks between two of them.
+_UNIT: Final = re.compile(r"\s+|\S.*?(?:[.!?]+(?=\s)|(?=\n)|\Z)", re.DOTALL)
 
 
 class Mark(StrEnum):
@@ -86,7 +86,7 @@ def _compared(part: str, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator
         yield from _edit(part, Mark.REMOVED, old)
         yield from _edit(part, Mark.ADDED, new)
         return
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, i1, i2, j1, j2 in SequenceMatcher(str.isspace, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             yield from _edit(part, Mark.KEPT, new[j1:j2])
         else:

@@ -1,8 +1,7 @@
 """What each accepted command records, and what a malformed reply leaves behind.
 
-Every draft follows the rules' yes; nothing is decided here but numbers and words. `Minutes` keeps
-the state as the drafts change it, so that each message gets the next number and each summary sees
-the round as it ends.
+Every draft follows the rules' yes; nothing is decided here but numbers and words. Rounds and
+votes are in `rulings.py`.
 """
 
 from __future__ import annotations
@@ -13,27 +12,22 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.findings import Finding, errors
-from moot.core.machine import Command, Context, Draft, Event
-from moot.core.record import ArtifactRef
-from moot.parliament import amendments, clock, concessions, discipline, motives, sentences, votes
+from moot.core.machine import Command, Draft, Event
+from moot.parliament import amendments, clock, concessions, discipline, rulings, sentences
 from moot.parliament import commands as ask
 from moot.parliament import contents as said
 from moot.parliament import drafter as choice
 from moot.parliament import events as did
 from moot.parliament.asked import Asked
-from moot.parliament.checks import spoken
 from moot.parliament.effects import point
-from moot.parliament.evolution import apply
-from moot.parliament.messages import Response, as_document, made
-from moot.parliament.model import STREAM, Amendment, OwedRuling, Seat, State
-from moot.parliament.summaries import summary_of
+from moot.parliament.messages import Response
+from moot.parliament.minutes import Minutes
+from moot.parliament.model import STREAM, Seat
+from moot.parliament.speech import spoken
 from moot.parliament.temperatures import draw
 from moot.parliament.words import (
-    SPEAKER,
     AmendmentStatus,
     Kind,
-    MotionType,
-    NextAction,
     RulingAction,
     RulingType,
     Status,
@@ -45,33 +39,6 @@ CIRCLE: Final = 4
 _WHERE: Final = 200
 
 replace = msgspec.structs.replace
-
-
-class Minutes:
-    """The events of one decision, in order, and the state they lead to."""
-
-    def __init__(self, asked: Asked) -> None:
-        self.state: State = asked.state
-        self.drafts: list[Draft] = []
-        self._context: Context = asked.context
-
-    def add(self, event: Event, *artifacts: ArtifactRef) -> None:
-        self.drafts.append(Draft(event, artifacts))
-        self.state = apply(self.state, event)
-
-    def log(
-        self, response: Response, cut_to: int | None = None, artifacts: tuple[ArtifactRef, ...] = ()
-    ) -> str:
-        """PAR-082: a message of the ledger; its id."""
-        state = self.state
-        message = made(response, state.next_message_id, state.round.number, self._context.now)
-        self.add(did.MessageLogged(message=as_document(message), cut_to=cut_to), *artifacts)
-        return message.id
-
-    def rule(self, kind: RulingType, action: RulingAction, target: str | None, text: str) -> None:
-        """A ruling by the speaker, for commands that the speaker gives."""
-        content = said.SpeakerRuling(kind, text, target, action)
-        self.log(Response(type=Kind.SPEAKER_RULING, sender=SPEAKER, content=content))
 
 
 def accepted(asked: Asked) -> tuple[Draft, ...]:
@@ -95,19 +62,8 @@ def malformed(asked: Asked, seat: Seat, findings: tuple[Finding, ...]) -> tuple[
     if count >= discipline.MALFORMED_LIMIT:
         minutes.add(did.SeatExpelled(seat=seat.id))
         text = f"{seat.name} sent {count} malformed replies in a row and is expelled."
-        _owe(minutes, OwedRuling(RulingType.ORDER, RulingAction.REDIRECT, seat.id, text))
+        minutes.owe(RulingType.ORDER, RulingAction.REDIRECT, seat.id, text)
     return tuple(minutes.drafts)
-
-
-def _owe(minutes: Minutes, owed: OwedRuling) -> None:
-    minutes.add(
-        did.RulingOwed(
-            ruling_type=owed.ruling_type,
-            action=owed.action,
-            target=owed.target,
-            ruling=owed.ruling,
-        )
-    )
 
 
 # Setup, statements, drafting.
@@ -131,6 +87,16 @@ def _convened(asked: Asked, minutes: Minutes) -> None:
             max_rounds=command.max_rounds,
         )
     )
+
+
+def _imported(asked: Asked, minutes: Minutes) -> None:
+    from moot.parliament.importing import imported  # heavy, and rare
+
+    command: ask.Import = asked.command
+    count, name = len(command.ledger["messages"]), command.session["parliament_id"]
+    minutes.add(did.SessionImported(parliament_id=name, messages=count), *command.files)
+    for event in imported(command):
+        minutes.add(event)
 
 
 def _bound(asked: Asked, minutes: Minutes) -> None:
@@ -177,7 +143,7 @@ def _exchanged(asked: Asked, minutes: Minutes) -> None:
         )
     if cut:
         text = f"{message} was cut to {most} sentences; what was sent is kept beside the record."
-        _owe(minutes, OwedRuling(_ORDER, RulingAction.REDIRECT, response.sender, text))
+        minutes.owe(_ORDER, RulingAction.REDIRECT, response.sender, text)
 
 
 _ORDER: Final = RulingType.ORDER
@@ -200,11 +166,11 @@ def _answered(asked: Asked, minutes: Minutes) -> None:
     if concessions.too_early(answer.stance, this.number):
         seat = asked.state.seats[asked.response.sender]
         text = concessions.redirect(seat.name, answer.stance, this.number)
-        _owe(minutes, OwedRuling(_ORDER, RulingAction.REDIRECT, seat.id, text))
+        minutes.owe(_ORDER, RulingAction.REDIRECT, seat.id, text)
     if minutes.state.round.topics.get(point(question.topic)) == CIRCLE:
         text = f"{CIRCLE} exchanges on {question.topic!r} and nobody moved: we go in circles."
         warning = RulingAction.DEADLOCK_WARNING
-        _owe(minutes, OwedRuling(RulingType.OBSERVATION, warning, None, text))
+        minutes.owe(RulingType.OBSERVATION, warning, None, text)
 
 
 def _given(_asked: Asked, minutes: Minutes) -> None:
@@ -213,126 +179,7 @@ def _given(_asked: Asked, minutes: Minutes) -> None:
     minutes.add(did.RulingGiven())
 
 
-# Rulings.
-
-
-def _ruled(asked: Asked, minutes: Minutes) -> None:
-    _RULINGS.get(asked.said.action, _logged)(asked, minutes)
-
-
-def _round_started(asked: Asked, minutes: Minutes) -> None:
-    state, number = asked.state, asked.state.round.number + 1
-    heat = draw(f"{state.parliament_id}\n{asked.command.seed}", number, len(state.order))
-    minutes.add(did.RoundStarted(round=number, temperatures=heat))
-    _logged(asked, minutes)
-
-
-def _round_ended(asked: Asked, minutes: Minutes) -> None:
-    _logged(asked, minutes)
-    _end_round(minutes)
-    _sum_up(minutes)
-
-
-def _end_round(minutes: Minutes) -> None:
-    """What was not answered or was put off stays open (C-34, C-42); what most oppose falls."""
-    for lost in amendments.lost(minutes.state):
-        minutes.add(_settled(lost, AmendmentStatus.REJECTED))
-    this = minutes.state.round
-    waiting = sorted(this.questions.values(), key=lambda one: (len(one.id), one.id))
-    tabled = [one for one in this.motions.values() if one.type is MotionType.TABLE_DISCUSSION]
-    tabled.sort(key=lambda one: (len(one.id), one.id))
-    issues = [f"{one.topic} ({one.id} to {one.asked} is unanswered)" for one in waiting]
-    issues += [f"{one.reason} ({one.id}, put off)" for one in tabled]
-    minutes.add(did.RoundEnded(round=this.number, open_issues=tuple(issues)))
-
-
-def _sum_up(minutes: Minutes) -> None:
-    """PAR-119. A better told summary stays; only its facts are brought up to date."""
-    state = minutes.state
-    summary, told = summary_of(state, state.round.open_issues), state.round.told
-    if told is not None:
-        summary = {**told, **{name: summary[name] for name in _FACTS}}
-    minutes.add(did.RoundSummarized(summary=summary, told=told is not None))
-
-
-_FACTS: Final = ("amendments_actioned", "vote_result")
-
-
-def _vote_called(asked: Asked, minutes: Minutes) -> None:
-    forced = not motives.served(asked.state)
-    _logged(asked, minutes)
-    if minutes.state.round.running:
-        _end_round(minutes)
-    bill = minutes.state.bill
-    version = bill.version if bill is not None else 0
-    minutes.add(did.VoteCalled(bill_version=version, forced=forced))
-    for seat in discipline.expelled_to_vote(minutes.state):
-        _default_vote(minutes, seat)
-
-
-_RULINGS: Final[dict[RulingAction, Callable[[Asked, Minutes], None]]] = {
-    RulingAction.ROUND_START: _round_started,
-    RulingAction.ROUND_END: _round_ended,
-    RulingAction.CALL_VOTE: _vote_called,
-}
-
-
-# Votes.
-
-
-def _default_vote(minutes: Minutes, seat: Seat) -> None:
-    content = discipline.default_vote(seat)
-    minutes.log(Response(type=Kind.VOTE, sender=seat.id, content=content))
-
-
-def _default_cast(asked: Asked, minutes: Minutes) -> None:
-    _default_vote(minutes, asked.state.seats[asked.command.seat])
-
-
-def _ballot_closed(asked: Asked, minutes: Minutes) -> None:
-    poll = asked.state.poll
-    if poll is not None and not poll.closed:
-        minutes.add(did.BallotClosed(missing=votes.missing(asked.state)))
-
-
-def _counted(asked: Asked, minutes: Minutes) -> None:
-    poll = asked.state.poll
-    assert poll is not None
-    content = votes.tally(asked.state, poll)
-    minutes.log(Response(type=Kind.VOTE_TALLY, sender=SPEAKER, content=content))
-    _follow(minutes, content.next_action)
-
-
-def _tallied(asked: Asked, minutes: Minutes) -> None:
-    _logged(asked, minutes)
-    _follow(minutes, asked.said.next_action)
-
-
-_FOLLOWS: Final[dict[NextAction, Callable[[], Event]]] = {
-    NextAction.ADVANCE_TO_PM: did.BillPassed,
-    NextAction.CONTINUE_DEBATE: did.BillDefeated,
-    NextAction.END_WITHOUT_PASSAGE: did.PassageFailed,
-}
-
-
-def _follow(minutes: Minutes, action: NextAction) -> None:
-    minutes.add(_FOLLOWS[action]())
-    _sum_up(minutes)
-
-
 # Amendments.
-
-
-def _settled(amendment: Amendment, status: AmendmentStatus) -> Event:
-    return did.AmendmentSettled(amendment_id=amendment.amendment_id, status=status)
-
-
-def _settle(minutes: Minutes, amendment: Amendment, status: AmendmentStatus) -> None:
-    """After a round's end it belongs to that round's summary."""
-    minutes.add(_settled(amendment, status))
-    this = minutes.state.round
-    if this.number and not this.running:
-        _sum_up(minutes)
 
 
 def _incorporated(asked: Asked, minutes: Minutes) -> None:
@@ -343,19 +190,19 @@ def _incorporated(asked: Asked, minutes: Minutes) -> None:
     assert content is not None
     sender = asked.state.drafter or ""
     minutes.log(Response(type=Kind.BILL_DRAFT, sender=sender, content=content))
-    _settle(minutes, amendment, AmendmentStatus.INCORPORATED)
+    rulings.settle(minutes, amendment, AmendmentStatus.INCORPORATED)
 
 
 def _withdrawn(asked: Asked, minutes: Minutes) -> None:
     assert asked.amendment is not None
-    _settle(minutes, asked.amendment, AmendmentStatus.WITHDRAWN)
+    rulings.settle(minutes, asked.amendment, AmendmentStatus.WITHDRAWN)
 
 
 def _concluded(asked: Asked, minutes: Minutes) -> None:
     """PAR-118: a tie leaves it as it is."""
     assert asked.amendment is not None
     if amendments.opposed(asked.amendment):
-        _settle(minutes, asked.amendment, AmendmentStatus.REJECTED)
+        rulings.settle(minutes, asked.amendment, AmendmentStatus.REJECTED)
 
 
 def _amendment_vote(asked: Asked, minutes: Minutes) -> None:
@@ -410,12 +257,13 @@ _MESSAGES: Final[dict[Kind, Callable[[Asked, Minutes], None]]] = {
     Kind.BILL_DRAFT: _drafted,
     Kind.QUESTION: _exchanged,
     Kind.ANSWER: _answered,
-    Kind.SPEAKER_RULING: _ruled,
-    Kind.VOTE_TALLY: _tallied,
+    Kind.SPEAKER_RULING: rulings.ruled,
+    Kind.VOTE_TALLY: rulings.tallied,
     Kind.PM_DECISION: _decided,
 }
 _COMMANDS: Final[dict[type[Command], Callable[[Asked, Minutes], None]]] = {
     ask.Convene: _convened,
+    ask.Import: _imported,
     ask.BindSeat: _bound,
     ask.Begin: _event(did.StatementsOpened),
     ask.CloseStatements: _event(did.StatementsClosed),
@@ -425,9 +273,9 @@ _COMMANDS: Final[dict[type[Command], Callable[[Asked, Minutes], None]]] = {
     ask.Withdraw: _withdrawn,
     ask.ConcludeAmendment: _concluded,
     ask.CallAmendmentVote: _amendment_vote,
-    ask.CloseBallot: _ballot_closed,
-    ask.CastDefaultVote: _default_cast,
-    ask.CountVotes: _counted,
+    ask.CloseBallot: rulings.ballot_closed,
+    ask.CastDefaultVote: rulings.default_cast,
+    ask.CountVotes: rulings.counted,
     ask.Summarize: _summarized,
     ask.Complete: _completed,
 }

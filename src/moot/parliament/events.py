@@ -32,6 +32,13 @@ class ParliamentConvened(Event, frozen=True):
     max_rounds: int
 
 
+class SessionImported(Event, frozen=True):
+    """What follows was read from files, which this event cites; the seats did not sign it."""
+
+    parliament_id: str
+    messages: int
+
+
 class SeatBound(Event, frozen=True):
     seat: str
     agent: str
@@ -182,6 +189,7 @@ class SessionCompleted(Event, frozen=True):
 
 EVENTS = (
     ParliamentConvened,
+    SessionImported,
     SeatBound,
     StatementsOpened,
     StatementsClosed,

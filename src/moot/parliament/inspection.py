@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Severity, errors
-from moot.parliament.book import Book
-from moot.parliament.crosschecks import CHECKS
+from moot.parliament import agreements, crosschecks
+from moot.parliament.book import Book, Check
 from moot.parliament.fileshapes import (
     BILL_FILE,
     FILES,
@@ -21,6 +21,25 @@ from moot.parliament.fileshapes import (
 )
 from moot.parliament.shapes import breach, read_json
 
+CHECKS: Final[tuple[Check, ...]] = (
+    agreements.same_head,
+    crosschecks.numbering,
+    crosschecks.moments,
+    agreements.seating,
+    crosschecks.senders,
+    crosschecks.statements,
+    crosschecks.answers,
+    crosschecks.exchanges,
+    crosschecks.motions,
+    crosschecks.scores,
+    agreements.drafts,
+    agreements.bill_head,
+    agreements.amendments,
+    agreements.positions,
+    crosschecks.votes,
+    agreements.records,
+    agreements.summaries,
+)
 MISSING_RULES: Final = {
     LEDGER_FILE: "PAR-003",
     SESSION_FILE: "PAR-085",

@@ -58,7 +58,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     asked = look(state, command, context)
     if isinstance(command, ask.ReportUnreadable):
         return _unreadable(asked)
-    shape = (*asked.shape, *_summary_shape(command))
+    shape = (*asked.shape, *_brought_shape(command))
     if isinstance(command, ask.Submit) and asked.response is None:
         return _malformed(asked, shape)
     rules = RULES.get(asked.response.type if asked.response is not None else type(command))
@@ -72,9 +72,13 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     )
 
 
-def _summary_shape(command: Command) -> tuple[Finding, ...]:
+def _brought_shape(command: Command) -> tuple[Finding, ...]:
     if isinstance(command, ask.Summarize):
         return summary_findings(command.summary, "summary")
+    if isinstance(command, ask.Import):
+        from moot.parliament.importing import import_findings  # heavy, and rare
+
+        return import_findings(command)
     return ()
 
 

@@ -57,7 +57,7 @@ def _ends_a_sentence(plain: str, start: int, stop: re.Match[str]) -> bool:
     if word.lower() in ABBREVIATIONS:
         return stop.end() == len(plain.rstrip())
     # `1. First` and `J. Smith`: a number or an initial that opens a line or a name.
-    opens = not before[: len(before) - len(word)].strip()
+    opens = not before[: len(before) - len(word)].rpartition("\n")[2].strip()
     initial = len(word) == 1 and word.isupper() and word != "I"
     ends_all = stop.end() == len(plain.rstrip())
     return ends_all or not (initial or (opens and _MARKER.match(word) is not None))

@@ -32,6 +32,14 @@ def bad_id(asked: Asked) -> Breaches:
         yield f"{name!r} is no id of a session", None
 
 
+def other_id(asked: Asked) -> Breaches:
+    """The files say which session they are."""
+    session, name = asked.command.session, STREAM.match(asked.context.stream)
+    told = session.get("parliament_id") if isinstance(session, dict) else None
+    if name is not None and told != name[1]:
+        yield f"the files are of {told}, not of {name[1]}", "session.parliament_id"
+
+
 def no_problem(asked: Asked) -> Breaches:
     if not asked.command.problem_statement.strip():
         yield "", "problem_statement"

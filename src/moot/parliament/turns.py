@@ -90,6 +90,9 @@ def _debate(state: State) -> Iterator[Due]:
     else:
         yield from _motions(state)
         yield from _speaking(state)
+        votable = motives.may_vote(state) and not votes.voted_this_round(state)
+        what = "call a vote or end the round" if votable else "give the floor or end the round"
+        yield Due(who=SPEAKER, what=what, subject=f"round {state.round.number}")
 
 
 def _answers(state: State) -> Iterator[Due]:

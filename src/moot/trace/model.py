@@ -2,7 +2,7 @@
 
 The state holds what is still open, plus counters: ids count upwards, so an id below the counter
 that is not open has ended. What ended stands in the ledger. Of every artifact that an execution
-left, sixteen bytes are remembered (`shelf.py`), for a claim may cite it at any time.
+left, eight bytes are remembered (`shelf.py`), for a claim may cite it at any time.
 """
 
 from __future__ import annotations

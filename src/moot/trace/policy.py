@@ -69,7 +69,7 @@ _FAR: Final = {
 TOOLS: Final = tuple(
     ToolRule(tool=name, risk=risk) for risk, names in _FAR.items() for name in names
 )
-# Each is read once from left to right: none can run away on a long text.
+# Each begins with what is rare and looks a bounded way ahead: none can run away on a long text.
 SECRETS: Final = (
     Pattern(
         "private-key",
@@ -80,9 +80,9 @@ SECRETS: Final = (
     Pattern("slack-token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,250}"),
     Pattern("model-key", r"\bsk-[A-Za-z0-9_-]{20,250}"),
     Pattern("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    Pattern("jwt", r"\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,1000}"),
+    Pattern("jwt", r"\beyJ[A-Za-z0-9_-]{5,2000}\.[A-Za-z0-9_-]{5,4000}\.[A-Za-z0-9_-]{5,1000}"),
     Pattern("bearer", r"(?i)\bbearer[ \t]{1,8}[A-Za-z0-9._~+/-]{16,2000}=*"),
-    Pattern("url-password", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:[^\s/@]{3,200}@"),
+    Pattern("url-password", r"://[^\s/:@]{1,100}:[^\s/@]{3,200}@"),
     Pattern(
         "flag",
         r"(?i)(?<!\S)--?[a-z-]{0,20}(?:password|passwd|secret|token|api-?key)[ =]"
@@ -90,7 +90,7 @@ SECRETS: Final = (
     ),
     Pattern(
         "assignment",
-        r"(?i)\b[\w-]{0,40}(?:password|passwd|secret|token|api[_-]?key)[\w-]{0,20}"
+        r"(?i)(?:password|passwd|secret|token|api[_-]?key)[\w-]{0,20}"
         r"[\"']?[ \t]{0,4}[=:][ \t]{0,4}[\"']?[^\s\"']{6,500}",
     ),
 )
@@ -130,13 +130,17 @@ DEFAULT: Final = Policy()
 def parse(data: bytes | str) -> Policy:
     """A policy from its JSON; keys that are left out take their defaults."""
     if len(data) > MAX_BYTES:
-        raise Malformed(f"larger than {MAX_BYTES} bytes", code="too_large")
+        raise Malformed(
+            f"larger than {MAX_BYTES} bytes", code="too_large", hint="name fewer tools and patterns"
+        )
     try:
         policy = msgspec.json.decode(data, type=Policy)
     except msgspec.ValidationError as error:
         raise _bad(str(error)) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise Malformed(f"not JSON: {error}", code="not_json") from None
+        raise Malformed(
+            f"not JSON: {error}", code="not_json", hint="an object such as {} with what differs"
+        ) from None
     for problem in problems(policy):
         raise _bad(problem)
     return policy

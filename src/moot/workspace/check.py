@@ -85,6 +85,12 @@ def check_file(file: Path, how: How) -> Verdict:
         ) from None
 
 
+def stored(path: Path, hashes: Iterable[str]) -> set[str]:
+    """Those of `hashes` whose bytes are in the workspace, whatever they are."""
+    artifacts = FileArtifacts(path / "artifacts")
+    return {sha256 for sha256 in hashes if artifacts.has(sha256)}
+
+
 def read_trust(file: Path) -> Trust:
     try:
         return load_trust(file)

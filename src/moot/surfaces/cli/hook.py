@@ -7,13 +7,14 @@ The commands that tools call do not print an envelope: their answer is the tool'
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from moot.core.errors import Unavailable
+from moot.core.errors import MootError, Unavailable
 from moot.surfaces.cli.answer import Answer, finding_line
 from moot.surfaces.cli.entry import HOOK_TOOLS
 from moot.surfaces.cli.shell import Shell, command
@@ -75,9 +76,20 @@ def uninstall(shell: Shell, tool: str) -> Answer:
     """
     from moot.surfaces.hooks import install as setup
 
-    done = setup.uninstall(tool, _spot(shell))
+    spot = _spot(shell)
+    done = setup.uninstall(tool, spot)
     data = {"tool": tool, "changed": [str(path) for path in done.changed]}
+    if done.changed and tool in HOOK_TOOLS:
+        _nobody_watches(shell, tool, spot)
     return Answer(data, lambda: _lines("uninstalled", data, ()))
+
+
+def _nobody_watches(shell: Shell, tool: str, spot: Spot) -> None:
+    """From here on the tool's sessions are not seen; that is on record, and never in the way."""
+    from moot.flows.watching import hook_off
+
+    with suppress(MootError):
+        hook_off(shell.workspace, tool, spot.root)
 
 
 def _spot(shell: Shell) -> Spot:

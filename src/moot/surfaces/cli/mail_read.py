@@ -27,10 +27,13 @@ def show(shell: Shell, message_id: str) -> Answer:
     with space.store.read() as view:
         found = post.message_at(view, message_id)
         answers = post.answers_to(view, message_id)
+        owner = post.owner_of(view, found.event.item)
     state = space.engine.state(found.stream).message(message_id)
     data = {
         "message": views.message(found, post.body_of(space, found)),
         "answers": answers,
+        "item": found.event.item or None,
+        "owner": owner,
         "standing": None if state is None else views.standing(state, space.engine.clock()),
     }
     return Answer(data, lambda: _message_lines(data))
@@ -46,8 +49,11 @@ def _message_lines(data: dict[str, Any]) -> Iterable[str]:
         yield f"cc       {', '.join(map(visible, said['cc']))}"
     yield f"subject  {visible(said['subject'])}"
     yield f"sent     {said['created_at']}"
+    if data["owner"]:
+        yield f"work     {visible(data['item'])}, now {data['owner']}'s"
     for one in data["answers"]:
-        yield f"answer   {one['agent']}: {one['status']} ({one['at']}, {one['by']})"
+        notes = f": {' '.join(one['notes'].split())}" if one["notes"] else ""
+        yield f"answer   {visible(one['agent'] + ': ' + one['status'] + notes)} ({one['by']})"
     missing = data["standing"]["missing"] if data["standing"] else []
     if missing:
         yield f"owed by  {', '.join(missing)}"
@@ -93,7 +99,7 @@ def thread(shell: Shell, thread_id: str) -> Answer:
 
     space = shell.workspace
     found = post.messages_of(space, thread_id)
-    messages = [_short(views.message(one)) for one in found]
+    messages = [views.message(one) for one in found]
     state = space.engine.state(found[0].stream)
     data = {
         "thread": thread_id,

@@ -47,6 +47,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "mail": Entry(f"{_CLI}.mail:mail", "typed messages: write, check, send, answer, compile"),
         "debate": Entry(f"{_CLI}.debate:debate", "argue in turns in one file; do we agree?"),
         "parliament": Entry(f"{_CLI}.parliament:parliament", "draft, debate, amend, vote, decide"),
+        "trace": Entry(f"{_CLI}.trace:trace", "work that can be proved: propose, run, claim, verify"),
     },
     "The record": {
         "ledger": Entry(f"{_CLI}.ledger:ledger", "log, verify, export, backup, doctor, ..."),

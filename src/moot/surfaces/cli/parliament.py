@@ -24,7 +24,8 @@ from moot.surfaces.cli.parliament_room import (
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
-    from moot.flows.chamber import Plan, Room
+    from moot.core.machine import Due
+    from moot.flows.chamber import Plan
     from moot.parliament.model import State
 
 # Imported for their commands, which join the group.
@@ -57,11 +58,12 @@ def new(
         --rep "Rep. Swift:speed" --rep "Rep. Thrift:cost@amber-otter"
     """
     from moot.flows.chamber import convene
+    from moot.parliament.views import as_json
 
     plans = tuple(_plan(text) for text in reps)
     told = text_argument(problem)
     room = convene(shell.workspace, folder, told, issues, plans, max_rounds)
-    seats = [_seat(room.state, seat) for seat in room.state.order]
+    seats = as_json(room.state)["seats"]
     data = {**standing(room.state), "folder": str(folder), "seats": seats}
     return Answer(data, lambda: _new_lines(data))
 
@@ -81,22 +83,9 @@ def _plan(text: str) -> Plan:
     return Plan(name.strip(), wanted, agent.strip() or None)
 
 
-def _seat(state: State, seat: str) -> dict[str, Any]:
-    one = state.seats[seat]
-    return {
-        "seat": one.id,
-        "name": one.name,
-        "motives": dict(one.satisfaction()),
-        "agent": one.agent,
-        "temperature": one.temperature,
-        "quiet": one.is_quiet,
-        "expelled": one.expelled,
-    }
-
-
 def _new_lines(data: dict[str, Any]) -> Iterable[str]:
-    yield f"{data['parliament']} is in session: {data['status']}"
-    rows = [(one["seat"], one["name"], ", ".join(one["motives"])) for one in data["seats"]]
+    yield f"{data['parliament_id']} is in session: {data['status']}"
+    rows = [(one["id"], one["name"], ", ".join(one["satisfaction"])) for one in data["seats"]]
     yield from table(rows, ("SEAT", "NAME", "STANDS FOR"))
     yield f"next: moot parliament next {visible(data['folder'])}"
 
@@ -148,49 +137,36 @@ def status(shell: Shell, folder: Path) -> Answer:
       moot parliament status uploads
       moot parliament status uploads --json
     """
-    from moot.parliament.papers import bill_document, session_document
+    from moot.parliament.papers import session_document
+    from moot.parliament.views import as_json
 
     room = room_at(shell, folder)
-    state = room.state
     changed = room.cabinet.changed()
-    session = session_document(state)
-    data = {
-        **standing(state),
-        "max_rounds": state.max_rounds,
-        "title": state.bill.title if state.bill else None,
-        "drafter": state.drafter,
-        "clock": session["debate_clock"],
-        "seats": [_seat(state, seat) for seat in state.order],
-        "amendments": bill_document(state)["amendments"],
-        "vote_history": session["vote_history"],
-        "guidance": state.guidance,
-        "findings": findings_json(changed),
-    }
+    history = session_document(room.state)["vote_history"]
+    found = findings_json(changed)
+    data = {**as_json(room.state), "vote_history": history, "findings": found}
     return Answer(data, lambda: [*_status_lines(data), *remarks(changed)])
 
 
 def _status_lines(data: dict[str, Any]) -> Iterable[str]:
-    clock = data["clock"]
     ended = f", {data['outcome']}" if data["outcome"] else ""
-    yield (
-        f"{data['parliament']}: {data['status']}{ended}, round {data['round']} of"
-        f" {data['max_rounds']}, {clock['exchanges_this_round']} of"
-        f" {clock['max_exchanges_per_round']} exchanges"
-    )
-    if data["title"]:
-        title = visible(data["title"])
+    used = f"{data['exchanges']} of {data['max_exchanges']} exchanges"
+    at = f"round {data['round']} of {data['max_rounds']}"
+    yield f"{data['parliament_id']}: {data['status']}{ended}, {at}, {used}"
+    if data["bill_title"]:
+        title = visible(data["bill_title"])
         yield f"bill: {title}, version {data['bill_version']}, drafted by {data['drafter']}"
-    rows = [(one["seat"], one["name"], _motives(one), _manner(one)) for one in data["seats"]]
+    rows = [(one["id"], one["name"], _motives(one), _manner(one)) for one in data["seats"]]
     yield from table(rows, ("SEAT", "NAME", "MOTIVES", ""))
     for one in data["amendments"]:
-        yield visible(f"{one['amendment_id']} ({one['status']}): {one['description']}")
+        yield visible(f"{one['id']} ({one['status']}): {one['description']}")
     for row in data["vote_history"]:
         result = "passed" if row["passed"] else "failed"
         yield f"vote in round {row['round']}: {row['yes']} of {row['total']} for it, {result}"
 
 
 def _motives(seat: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {score or '-'}" for name, score in seat["motives"].items())
+    return ", ".join(f"{name} {score or '-'}" for name, score in seat["satisfaction"].items())
 
 
 def _manner(seat: dict[str, Any]) -> str:
@@ -205,29 +181,34 @@ def next_turn(shell: Shell, folder: Path) -> Answer:
     Examples:
       moot parliament next uploads
     """
-    from moot.parliament import motives
     from moot.parliament.turns import agenda
+    from moot.parliament.views import as_json
 
     room = room_at(shell, folder)
     state, now = room.state, shell.workspace.engine.clock()
+    seen = as_json(state)
     data = {
         **standing(state),
-        "due": [
-            {"who": due.who, "what": due.what, "subject": due.subject, "hint": due.hint}
-            for due in agenda(state, now)
-        ],
-        "underserved": [
-            {"seat": one.seat, "motive": one.motive, "score": one.score}
-            for one in motives.underserved(state)
-        ],
-        "may_vote": motives.may_vote(state),
+        "due": [_due(state, due) for due in agenda(state, now)],
+        **{name: seen[name] for name in ("underserved", "ask_next", "may_vote", "missing_votes")},
     }
-    return Answer(data, lambda: _next_lines(room, data))
+    return Answer(data, lambda: _next_lines(data))
 
 
-def _next_lines(room: Room, data: dict[str, Any]) -> Iterable[str]:
-    yield f"{data['parliament']}: {data['status']}, round {data['round']}"
-    rows = [(_part(room, due["who"]), due["what"], due["subject"]) for due in data["due"]]
+def _due(state: State, due: Due) -> dict[str, Any]:
+    seat = state.holders.get(due.who)
+    return {
+        "who": due.who,
+        "seat": seat,
+        "what": due.what,
+        "subject": due.subject,
+        "hint": due.hint,
+    }
+
+
+def _next_lines(data: dict[str, Any]) -> Iterable[str]:
+    yield f"{data['parliament_id']}: {data['status']}, round {data['round']}"
+    rows = [(due["seat"] or due["who"], due["what"], due["subject"]) for due in data["due"]]
     if rows:
         yield from table(rows, ("WHO", "WHAT", "ABOUT"))
     else:
@@ -235,8 +216,3 @@ def _next_lines(room: Room, data: dict[str, Any]) -> Iterable[str]:
     low = [f"{one['motive']} of {one['seat']}" for one in data["underserved"]]
     if low and data["status"] == "debate":
         yield visible(f"below 3: {', '.join(low)}")
-
-
-def _part(room: Room, who: str) -> str:
-    """A seat by its id: the agent behind it may have a long name."""
-    return room.state.holders.get(who, who)

@@ -55,6 +55,40 @@ def check(_shell: Shell, folder: Path, since: Path | None) -> Answer:
     return Answer(data, lambda: [*lines, said], DONE if valid else REFUSED)
 
 
+@command(parliament, "import", "parliament.import")
+@folder_argument
+@click.option("--bind", "binds", multiple=True, metavar="SEAT=AGENT", help="Repeat it.")
+def import_files(shell: Shell, folder: Path, binds: tuple[str, ...]) -> Answer:
+    """Go on with a session from elsewhere, from its four files.
+
+    They must be sound, and what they show must follow from their messages. What was imported is
+    signed by the clerk; the files are kept, and replaced by ours where the form differs.
+
+    Examples:
+      moot parliament import uploads
+      moot parliament import uploads --bind rep_1=amber-otter
+    """
+    from moot.flows.chamber import take
+
+    room, aside = take(shell.workspace, folder, dict(_bind(text) for text in binds))
+    state = room.state
+    data = {
+        **standing(state),
+        "messages": state.next_message_id - 1,
+        "put_aside": list(aside),
+        "seats": {seat.id: seat.agent for seat in state.in_order()},
+    }
+    said = f"{state.parliament_id} goes on here: {state.status}, {data['messages']} messages"
+    return Answer(data, lambda: [said, *(f"put aside: {name}" for name in aside)])
+
+
+def _bind(text: str) -> tuple[str, str]:
+    seat, sign, agent = text.partition("=")
+    if not sign:
+        raise click.BadParameter(f"{text!r} is not SEAT=AGENT")
+    return seat.strip(), agent.strip()
+
+
 @command(parliament, "export", "parliament.export")
 @folder_argument
 def export(shell: Shell, folder: Path) -> Answer:

@@ -59,7 +59,7 @@ def seat_holder(shell: Shell, room: Room, seat: str | None) -> str:
 def standing(state: State) -> dict[str, Any]:
     """Where the session is; part of every answer."""
     return {
-        "parliament": state.parliament_id,
+        "parliament_id": state.parliament_id,
         "status": str(state.status),
         "round": state.round.number,
         "bill_version": state.bill.version if state.bill else 0,

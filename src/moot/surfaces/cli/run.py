@@ -84,8 +84,10 @@ def run(
             if not no_hooks:
                 _hooks_for(words[0], here)
             _say(f"{name} works here until {words[0]} ends")
+            since = space.engine.clock()
             with _beating(space, name, here.stale):
                 code = _child(words, _environment(shell, name), shell.json, signals)
+            _watching_over(space, name, words[0], since)
         finally:
             with _never_hiding("could not release and retire; what it holds goes stale by itself"):
                 arrival.depart(space, name, "its program ended")
@@ -114,6 +116,16 @@ def _hooks_for(program: str, here: Here) -> None:
         if not installed(tool, spot):
             install(tool, spot)
             _say(f"installed hooks for {tool}; `moot hook uninstall {tool}` removes them")
+
+
+def _watching_over(space: Workspace, name: str, program: str, since: Millis) -> None:
+    """What was watched of a known tool is over; if its hook never spoke, that is on record."""
+    from moot.flows.watching import run_over
+
+    tool = os.path.basename(program)
+    if tool in HOOK_TOOLS:
+        with _never_hiding("what was watched of it is not closed"):
+            run_over(space, name, f"{tool}:run", since)
 
 
 def _environment(shell: Shell, name: str) -> dict[str, str]:

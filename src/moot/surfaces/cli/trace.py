@@ -319,6 +319,40 @@ def finalize(shell: Shell, trace_id: str, statement: str) -> Answer:
     return desk.answer(outcome, {"claims": bundle}, said)
 
 
+@command(trace, "recover", "trace.recover")
+@click.argument("trace_id", metavar="TRACE")
+def recover(shell: Shell, trace_id: str) -> Answer:
+    """Record as failed every run that died with its process. Nothing is run again.
+
+    Every command that writes to a trace does this first; here it is all there is.
+
+    Examples:
+      moot trace recover t1
+    """
+    desk = Desk(shell, trace_id)
+    died = [one.recorded[-1].event.execution_id for one in desk.recover()]
+    data = {"trace": desk.name, "recovered": died, "running": sorted(desk.state.running)}
+    said = f"{', '.join(died)} recorded as failed" if died else "nothing has died"
+    return Answer(data, lambda: [said])
+
+
+@command(trace, "rotate", "trace.rotate")
+@click.argument("trace_id", metavar="TRACE")
+@click.argument("role", type=click.Choice([str(role) for role in Role]))
+@click.option("--reason", default="", metavar="TEXT", help="Why; kept on record.")
+def rotate(shell: Shell, trace_id: str, role: str, reason: str) -> Answer:
+    """Let a part be played under its agent's new key, after `moot agent rotate`.
+
+    Examples:
+      moot trace rotate t1 executor --reason "the old key was lost"
+    """
+    desk = Desk(shell, trace_id)
+    outcome = desk.command(desk.rotation(Role(role), text_argument(reason)))
+    made = outcome.recorded[-1].event
+    data = {"role": role, "agent": made.agent, "key": made.new_kid}
+    return desk.answer(outcome, data, f"{made.agent} is the {role} under its new key")
+
+
 @command(trace, "abort", "trace.abort")
 @click.argument("trace_id", metavar="TRACE")
 @click.option("--reason", required=True, metavar="TEXT", help="Why; kept on record.")

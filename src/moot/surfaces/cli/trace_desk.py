@@ -51,6 +51,18 @@ class Desk:
         """What only a person, or the workspace itself, may do."""
         return self.space.engine.execute(self.stream, command, in_charge(self.shell))
 
+    def recover(self) -> list[Outcome]:
+        """Overdue for everyone; signed by the executor, if its key is here."""
+        return execution.recover(self.space, self.stream)
+
+    def rotation(self, role: Role, reason: str) -> Command:
+        """The part's agent with the key it has now."""
+        from moot.engine.agents import agent_named
+        from moot.trace.commands import RotateKey
+
+        agent = agent_named(self.space.engine, tracing.player(self.state, role))
+        return RotateKey(role=str(role), epoch=agent.epoch, kid=agent.kid, reason=reason)
+
     def cited(self, evidence: Iterable[str]) -> tuple[Cited, ...]:
         return tuple(tracing.cited(self.space, self.stream, one) for one in evidence)
 

@@ -11,6 +11,7 @@ A coding tool starts `moot hook TOOL` at certain moments and hands it JSON on st
     door.py       one invocation: its moment, its deadline, its one broad `except`
     before.py after.py start.py stop.py    the four moments (and the end of a session)
     slipped.py    what a shell command changed although someone else holds it
+    observing.py  what was seen of a call, put on record
     stamps.py     when a shell command began
     waiting.py    what waits for an agent, in one line
     reasons.py    why not, and what to do instead

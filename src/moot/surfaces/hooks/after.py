@@ -1,4 +1,4 @@
-"""After a tool call: note what slipped past the guard, show a sign of life, hand over what waits.
+"""After a tool call: note what slipped past the guard, hand over what waits, record what was seen.
 
 Nothing can be stopped any more. An INCURSION is on record once for each agent and reservation.
 """
@@ -13,6 +13,7 @@ from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import Call
 from moot.surfaces.hooks.place import Spot, session_spot, spots_of
 from moot.surfaces.hooks.tools import Moment
+from moot.surfaces.hooks.touched import shell_text
 
 if TYPE_CHECKING:
     from moot.presence.model import State
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def after(call: Call, env: Mapping[str, str], home: Path | None) -> str:
+    from moot.surfaces.hooks import stamps
     from moot.surfaces.hooks.actor import who_acts
+    from moot.surfaces.hooks.observing import observe
     from moot.surfaces.hooks.space import beat, opened
     from moot.surfaces.hooks.waiting import waiting_line
 
@@ -30,9 +33,11 @@ def after(call: Call, env: Mapping[str, str], home: Path | None) -> str:
         return answers.ALLOW
     with opened(spot.workspace, env) as space:
         who = who_acts(space, call.session_key, env)
-        slipped = _slipped(space, call, spot, who, home)
+        began = None if shell_text(call) is None else stamps.ended(spot.workspace, call)
+        slipped = _slipped(space, call, spot, who, home, began)
         said = [_note(space, slipped, spot, who, env), waiting_line(space, who)]
         beat(space, who.name, 0)
+        observe(space, call, spot, who.name, began, home)
     text = "\n".join(line for line in said if line)
     return answers.context(call.tool, Moment.AFTER, text)
 
@@ -61,15 +66,14 @@ def _note(
 
 
 def _slipped(
-    space: Workspace, call: Call, spot: Spot, who: Who, home: Path | None
+    space: Workspace, call: Call, spot: Spot, who: Who, home: Path | None, began: int | None
 ) -> tuple[str, ...]:
     """Edits were checked beforehand; should one have come through all the same, it counts too."""
     from moot.presence import STREAM
-    from moot.surfaces.hooks import slipped, stamps
-    from moot.surfaces.hooks.touched import shell_folder, shell_text, touched
+    from moot.surfaces.hooks import slipped
+    from moot.surfaces.hooks.touched import shell_folder, touched
 
     text = shell_text(call)
-    began = None if text is None else stamps.ended(spot.workspace, call)
     state: State = space.engine.state(STREAM)
     agent = space.engine.registry().agents.get(who.name)
     epoch = agent.epoch if agent is not None else 0

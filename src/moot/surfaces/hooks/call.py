@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from moot.surfaces.hooks.tools import Moment, Tool
+from moot.surfaces.hooks.tools import FAILURE, Moment, Tool
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_KEY: Final = 200
@@ -37,6 +37,8 @@ class Call(NamedTuple):
     call_id: str = ""
     going_on: bool = False
     duration_ms: int | None = None
+    response: Any = None
+    ok: bool | None = None
 
     @property
     def session_key(self) -> str | None:
@@ -74,7 +76,16 @@ def read_call(tool: Tool, data: bytes, here: str) -> Call:
         call_id=said.get("tool_use_id", ""),
         going_on=said.get("stop_hook_active", False),
         duration_ms=duration if isinstance(duration, int) else None,
+        response=said.get("tool_response", said.get("error")),
+        ok=_ok(tool, name, moment),
     )
+
+
+def _ok(tool: Tool, event: Any, moment: Moment) -> bool | None:
+    """Whether the call went well, where the tool tells it by its event."""
+    if moment is not Moment.AFTER:
+        return None
+    return False if event == FAILURE else (True if tool.tells_failure else None)
 
 
 _FIELDS: Final[Mapping[str, type]] = {

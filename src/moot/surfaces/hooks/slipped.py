@@ -44,7 +44,7 @@ def slipped_past(command: Command, root: Path, others: Iterable[Reservation]) ->
         holders = _around(path, theirs)
         apart = any(one.worktree != str(root) for one in holders)
         named = meant is not None and any(path == one or inside(path, one) for one in meant)
-        if holders and _newer(root / path, command.began_ns) and _could(apart, meant, named):
+        if holders and newer(root / path, command.began_ns) and _could(apart, meant, named):
             found.append(path)
     return tuple(found[:MOST_PATHS])
 
@@ -85,7 +85,7 @@ def changed(root: Path, keys: list[str]) -> list[str]:
     return [entry[3:] for entry in entries if len(entry) > 3] if done.returncode == 0 else []
 
 
-def _newer(path: Path, began_ns: int | None) -> bool:
+def newer(path: Path, began_ns: int | None) -> bool:
     """Of a file that is gone, the folder it was in tells. Without a beginning, all may be."""
     if began_ns is None:
         return True

@@ -35,7 +35,9 @@ back early: `{moot} release SCOPE`.
 
 
 def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
+    from moot.flows.watching import begin
     from moot.surfaces.hooks import stamps
+    from moot.surfaces.hooks.observing import never_in_the_way, session_of
     from moot.surfaces.hooks.space import opened
     from moot.surfaces.hooks.waiting import waiting_line
 
@@ -44,7 +46,9 @@ def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
         return answers.ALLOW
     stamps.sweep(spot.workspace)
     with opened(spot.workspace, env, pin=True) as space:
-        who = _join(space, spot, call, env)
+        who, alive_at = _join(space, spot, call, env)
+        with never_in_the_way():
+            begin(space, who.name, session_of(call), alive_at)
         said = [RULES.format(me=who.name, moot=who.moot), *_others(space, who, env)]
         waiting = waiting_line(space, who)
     text = "\n".join([*said, *([waiting] if waiting else [])])
@@ -53,9 +57,11 @@ def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
 
 def end(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     """Only a session that this hook registered itself is ended by it."""
+    from moot.flows.watching import end as finish
     from moot.presence import STREAM
     from moot.presence.commands import Leave
     from moot.surfaces.hooks.actor import agent_of_session
+    from moot.surfaces.hooks.observing import never_in_the_way, session_of
     from moot.surfaces.hooks.space import opened
 
     spot = session_spot(call.cwd, home)
@@ -64,12 +70,19 @@ def end(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     with opened(spot.workspace, env, pin=True) as space:
         name = agent_of_session(space, call.session_key)
         if name is not None:
+            with never_in_the_way():
+                finish(space, name, session_of(call), "its session ended")
             space.engine.execute(STREAM, Leave(reason=f"{call.tool.name} session ended"), name)
     return answers.ALLOW
 
 
-def _join(space: Workspace, spot: Spot, call: Call, env: Mapping[str, str]) -> Who:
-    """As MOOT_AGENT; else as before if the session goes on; else under a new name."""
+def _join(
+    space: Workspace, spot: Spot, call: Call, env: Mapping[str, str]
+) -> tuple[Who, int | None]:
+    """As MOOT_AGENT; else as before if the session goes on; else under a new name.
+
+    With the agent's last sign of life before this one.
+    """
     from moot.flows import arrival
     from moot.surfaces.holder import require_same_holder
     from moot.surfaces.hooks.actor import Who, agent_of_session
@@ -78,10 +91,12 @@ def _join(space: Workspace, spot: Spot, call: Call, env: Mapping[str, str]) -> W
     if named:
         require_same_holder(lambda: space, named, env)
     name = named or agent_of_session(space, call.session_key) or arrival.enter_fresh(space)
+    sign = space.engine.signs((name,)).get(name)
     work = _work_so_far(space, name)
     place = arrival.Place(spot.root, branch_of(spot.root), work, call.session_key)
     arrival.join(space, name, place)
-    return Who(name, "moot" if named else f"moot --as {name}")
+    who = Who(name, "moot" if named else f"moot --as {name}")
+    return who, sign.at if sign is not None else None
 
 
 def _work_so_far(space: Workspace, name: str) -> str | None:

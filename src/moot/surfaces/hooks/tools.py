@@ -26,6 +26,7 @@ class Tool(NamedTuple):
 
     `plain_start`: text for the model is plain stdout at the start of a session, else JSON.
     `go_on`: the decision that makes the model go on instead of stopping; empty if there is none.
+    `tells_failure`: a call that failed has an event of its own, or none at all.
     """
 
     name: str
@@ -35,15 +36,17 @@ class Tool(NamedTuple):
     shells: Mapping[str, str]
     plain_start: bool
     go_on: str
+    tells_failure: bool = False
 
     def event_named(self, moment: Moment) -> str:
         return next(name for name, known in self.events.items() if known is moment)
 
 
+FAILURE: Final = "PostToolUseFailure"
 _COMMON: Final = {
     "PreToolUse": Moment.BEFORE,
     "PostToolUse": Moment.AFTER,
-    "PostToolUseFailure": Moment.AFTER,
+    FAILURE: Moment.AFTER,
     "SessionStart": Moment.START,
     "Stop": Moment.STOP,
     "SessionEnd": Moment.END,
@@ -63,6 +66,7 @@ CLAUDE: Final = Tool(
     shells={"Bash": "command"},
     plain_start=True,
     go_on="block",
+    tells_failure=True,
 )
 CODEX: Final = Tool(
     name="codex",
@@ -97,6 +101,7 @@ OPENCODE: Final = Tool(
     shells={"bash": "command"},
     plain_start=False,
     go_on="",
+    tells_failure=True,
 )
 
 TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for tool in (CLAUDE, CODEX, GEMINI, OPENCODE)}

@@ -1,0 +1,291 @@
+"""`moot ask` and `moot decide`: from a question to a person's word, and on after a veto."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from moot.decision import stream_of
+from moot.decision.model import Stage, State
+from moot.flows import asking, session
+from tests.cli.project import MOOT, Project
+
+VOICES = "rules:approve,rules:sceptic,rules:listener"
+OPTIONS = ("--option", "Postgres", "--option", "Kafka")
+QUESTION = "Queue: Postgres or Kafka?"
+
+
+@pytest.fixture
+def peopled(bare: Project, passphrase: str, cheap_locks: None) -> Project:
+    """A workspace with a person, whose passphrase is in a file."""
+    del cheap_locks
+    bare.ok("init", MOOT_PASSPHRASE_FILE=passphrase)
+    return bare
+
+
+def ask(project: Project, *more: str, specs: str = VOICES) -> Any:
+    return project.ok("ask", QUESTION, "--with", specs, *OPTIONS, *more)
+
+
+def state_of(project: Project, decision: str) -> State:
+    with project.workspace() as space:
+        state: State = space.engine.state(stream_of(decision))
+    return state
+
+
+def context_of(project: Project, decision: str) -> str:
+    file = project.root / ".moot" / "decisions" / f"{decision}.md"
+    return session.read(file).document.section_text("Context")
+
+
+@pytest.mark.requirement("AGT-070")
+def test_a_question_goes_from_first_answers_to_a_result(project: Project) -> None:
+    data = ask(project)["decision"]
+    assert (data["id"], data["stage"]) == ("q-1", "waiting")
+    assert [one["answer"] for one in data["answers"]] == ["Postgres", "Kafka", "Postgres"]
+    assert data["motion"]["text"] == "Postgres"
+    assert data["result"]["result"] == "carried"
+    assert data["cost"]["calls"] == 9
+    assert all(one["scripted"] for one in data["participants"])
+    names = [one["agent"] for one in data["participants"]]
+    registered = {one["agent"] for one in project.ok("agent", "list")["agents"]}
+    assert set(names) <= registered
+    assert project.ok("verify")["verdict"] == "valid"
+    assert ask(project)["decision"]["id"] == "q-2"
+
+
+@pytest.mark.requirement("AGT-070")
+def test_the_motion_stands_in_the_context_and_others_words_are_quoted(project: Project) -> None:
+    notes = (
+        "# Big\n## Dialogue\n<!-- yield -->\n```\nopen\r\n<!-- entry: 1 -->\nWe have one server."
+    )
+    (project.root / "notes.md").write_text(notes, encoding="utf-8")
+    ask(project, "--context", "@notes.md")
+    text = context_of(project, "q-1")
+    assert "### Motion: approve or reject this\n\n> Postgres" in text
+    assert "> We have one server." in text
+    assert "<!-- yield -->" not in text
+    file = project.root / ".moot" / "decisions" / "q-1.md"
+    checked = session.read(file)
+    assert checked.valid, checked.findings
+    assert len(checked.document.entries) == 6
+
+
+@pytest.mark.requirement("AGT-070")
+def test_a_person_reads_who_changed_after_whom_and_what_to_do_next(project: Project) -> None:
+    done = project.run("ask", QUESTION, "--with", VOICES, *OPTIONS)
+    assert done.code == 0, done
+    assert "(scripted voice)" in done.out
+    assert "reject 0.7 -> approve 0.75 after" in done.out
+    assert "waiting for you: moot decide q-1 approve|veto|amend --reason TEXT" in done.out
+    assert "3 participants, 1 key folder" in done.out
+    assert project.ok("agenda")["due"][0]["what"] == "decide"
+
+
+@pytest.mark.requirement("AGT-071")
+def test_named_participants_keep_their_names_and_unnamed_get_fresh_ones(project: Project) -> None:
+    data = ask(project, specs="amber-otter=rules:approve,rules:approve")["decision"]
+    first, second = (one["agent"] for one in data["participants"])
+    assert first == "amber-otter"
+    assert second not in ("amber-otter", "teal-crane")
+
+
+@pytest.mark.requirement("AGT-072")
+def test_a_missing_first_answer_is_passed_over_and_on_record(project: Project) -> None:
+    broken = f"cmd:{shlex.quote(sys.executable)} -c 'print(1)'"
+    data = ask(project, "--turn-seconds", "1", specs=f"rules:approve,rules:approve,{broken}")
+    answers = data["decision"]["answers"]
+    assert answers[2]["answer"] is None
+    assert "malformed" in answers[2]["why"]
+    assert data["decision"]["stage"] == "waiting"
+    assert data["decision"]["endings"]["malformed"] >= 2
+    text = (project.root / ".moot" / "decisions" / "q-1.md").read_text("utf-8")
+    assert "generated-by: orchestrator" in text
+
+
+@pytest.mark.requirement("AGT-072")
+def test_without_any_answer_there_is_nothing_to_vote_on(project: Project) -> None:
+    broken = f"cmd:{shlex.quote(sys.executable)} -c 'pass'"
+    words = ("ask", QUESTION, "--with", f"{broken},{broken}")
+    assert project.refused(*words) == ("no_answers", 1)
+    state = state_of(project, "q-1")
+    assert (state.stage, dict(state.endings)) == (Stage.ANSWERING, {"silent": 2})
+
+
+@pytest.mark.requirement("AGT-073")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("ask", "Why?", "--with", "rules:approve"), "bad_participants"),
+        (("ask", "Why?", "--with", "nonsense"), "bad_participant"),
+        (("ask", " ", "--with", VOICES), "text_required"),
+        (("ask", "Why?", "--with", "rules:approve,rules:nobody"), "bad_participant"),
+        (("ask", "--resume", "q-9"), "decision_not_found"),
+        (("--as", "amber-otter", "ask", "Why?", "--with", VOICES), "not_you"),
+        (("ask", "Why?", "--with", "amber-otter=human,amber-otter=human"), "bad_participants"),
+        (("ask", "Why?"), "bad_participants"),
+    ],
+)
+def test_what_cannot_be_asked_costs_nobody_a_name(
+    project: Project, words: tuple[str, ...], code: str
+) -> None:
+    assert project.refused(*words) == (code, 1)
+    assert len(project.ok("agent", "list")["agents"]) == 2
+    assert state_of(project, "q-1").stage is Stage.NEW
+
+
+@pytest.mark.requirement("AGT-073")
+def test_a_question_or_one_to_go_on_with_but_not_both(project: Project) -> None:
+    assert project.refused("ask", "--with", VOICES) == ("usage", 2)
+    assert project.refused("ask", "Why?", "--resume", "q-1") == ("usage", 2)
+
+
+@pytest.mark.requirement("AGT-074")
+@pytest.mark.parametrize("after", ["first-answer", "entry"])
+def test_killed_anywhere_it_goes_on_where_the_record_stands(project: Project, after: str) -> None:
+    program = project.root / "agent.py"
+    program.write_text(
+        "import json, sys, time\n"
+        "told = json.load(sys.stdin)\n"
+        "time.sleep(0.05)\n"
+        "n = told['number']\n"
+        "answer = {'answer': 'Postgres'}\n"
+        "entry = {'stance': 'neutral', 'confidence': 0.5, 'summary': f'round {n} words{n} so{n}'}\n"
+        "print(json.dumps(answer if told['what'] == 'answer' else entry))\n",
+        encoding="utf-8",
+    )
+    command = f"cmd:{shlex.quote(sys.executable)} -S {shlex.quote(str(program))}"
+    words = ("ask", QUESTION, "--with", f"{command},{command}")
+    run = subprocess.Popen(
+        [*MOOT, *words], cwd=project.root, env=project.env, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert run.stderr is not None
+    mark = "first answer: answered" if after == "first-answer" else "entry 1: answered"
+    for line in run.stderr:
+        if mark in line:
+            break
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    run.stderr.close()
+    data = project.ok("ask", "--resume", "q-1")["decision"]
+    assert data["stage"] == "waiting"
+    assert [one["answer"] for one in data["answers"]] == ["Postgres", "Postgres"]
+    file = project.root / ".moot" / "decisions" / "q-1.md"
+    places = [(one.round, one.turn) for one in session.read(file).document.entries]
+    assert places == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert project.ok("verify")["verdict"] == "valid"
+
+
+# A person's word ----------------------------------------------------------------------------------
+
+
+def decide(project: Project, passphrase: str, *words: str) -> Any:
+    return project.ok("decide", *words, MOOT_PASSPHRASE_FILE=passphrase)["decision"]
+
+
+@pytest.mark.requirement("AGT-075")
+def test_a_person_approves(peopled: Project, passphrase: str) -> None:
+    ask(peopled)
+    data = decide(peopled, passphrase, "q-1", "approve", "--reason", "cheaper")
+    assert data["stage"] == "approved"
+    assert (data["word"]["by"], data["word"]["attended"]) == ("operator", False)
+    again = ("decide", "q-1", "veto", "--reason", "no")
+    done = peopled.json(*again, MOOT_PASSPHRASE_FILE=passphrase)
+    assert (done.error["code"], done.code) == ("decided", 1)
+
+
+@pytest.mark.requirement("AGT-076")
+def test_a_veto_opens_a_superseding_session_with_the_reason_in_its_context(
+    peopled: Project, passphrase: str
+) -> None:
+    ask(peopled, "--context", "One server.")
+    data = decide(peopled, passphrase, "q-1", "veto", "--reason", "No new servers <!-- yield -->")
+    assert (data["stage"], data["superseded_by"]) == ("vetoed", "q-2")
+    after = peopled.ok("ask", "--resume", "q-2")["decision"]
+    assert (after["stage"], after["supersedes"]) == ("waiting", "q-1")
+    told = context_of(peopled, "q-2")
+    assert "q-1 was vetoed by operator: No new servers" in told
+    assert "One server." in told
+    assert [one["agent"] for one in after["participants"]] == [
+        one["agent"] for one in data["participants"]
+    ]
+    assert decide(peopled, passphrase, "q-2", "approve", "--reason", "good")["stage"] == "approved"
+
+
+@pytest.mark.requirement("AGT-076")
+def test_a_veto_that_was_cut_short_is_completed_not_repeated(
+    peopled: Project, passphrase: str
+) -> None:
+    ask(peopled)
+    with peopled.workspace() as space:
+        state = asking.state_of(space, "q-1")
+    decide(peopled, passphrase, "q-1", "veto", "--reason", "no")
+    with peopled.workspace() as space:
+        assert asking.supersede(space, "q-1") == "q-2"
+        assert asking.state_of(space, "q-2").seats == state.seats
+    done = peopled.json("decide", "q-1", "veto", "--reason", "no", MOOT_PASSPHRASE_FILE=passphrase)
+    assert done.error["code"] == "decided"
+    assert state_of(peopled, "q-3").stage is Stage.NEW
+
+
+@pytest.mark.requirement("AGT-077")
+def test_an_amendment_takes_the_persons_text(peopled: Project, passphrase: str) -> None:
+    ask(peopled)
+    (peopled.root / "decision.md").write_text("Postgres, for a year.", encoding="utf-8")
+    words = ("q-1", "amend", "--reason", "with a limit", "--text", "decision.md")
+    data = decide(peopled, passphrase, *words)
+    assert data["stage"] == "amended"
+    shown = peopled.run("artifact", "show", data["word"]["text"])
+    assert "Postgres, for a year." in shown.out
+    for wrong in (
+        ("q-1", "amend", "--reason", "x"),
+        ("q-1", "veto", "--reason", "x", "--text", "-"),
+    ):
+        assert peopled.refused("decide", *wrong) == ("usage", 2)
+
+
+@pytest.mark.requirement("AGT-075")
+def test_only_a_person_decides(peopled: Project) -> None:
+    ask(peopled)
+    words = ("decide", "q-1", "approve", "--reason", "x")
+    assert peopled.refused(*words) == ("human_key_required", 1)
+    name = state_of(peopled, "q-1").seats[0].agent
+    assert peopled.refused("--as", name, *words) == ("human_key_required", 1)
+    assert peopled.refused("decide", "q-9", "approve", "--reason", "x") == ("decision_not_found", 1)
+    assert state_of(peopled, "q-1").word is None
+
+
+def test_participants_can_be_named_again_where_the_record_keeps_a_secret(project: Project) -> None:
+    script = project.root / "a.json"
+    script.write_text(json.dumps({"answer": [{"answer": "Postgres"}]}), encoding="utf-8")
+    program = project.root / "agent.py"
+    program.write_text("import sys; sys.exit(1)", encoding="utf-8")
+    secret = f"cmd:{shlex.quote(sys.executable)} {program} --token hunter2"
+    words = ("ask", QUESTION, "--with", f"amber-otter={secret},teal-crane=rules:approve")
+    first = project.json(*words, "--max-turns", "1", "--turn-seconds", "1")
+    assert first.data["run"]["stop"] == "turns-spent"
+    assert project.refused("ask", "--resume", "q-1") == ("spec_incomplete", 1)
+    assert b"hunter2" not in project.ledger.read_bytes()
+    again = ("--with", "amber-otter=rules:approve", "--with", "teal-crane=rules:approve")
+    assert project.ok("ask", "--resume", "q-1", *again)["decision"]["stage"] == "waiting"
+    assert project.refused("ask", "--resume", "q-1", "--with", "coral-finch=human") == (
+        "not_a_participant",
+        1,
+    )
+
+
+def test_a_script_plays_its_part_in_both_acts(project: Project) -> None:
+    entry = {"stance": "reject", "confidence": 0.9, "summary": "No."}
+    lines = {"answer": [{"answer": "Kafka"}], "entry": [entry, {**entry, "summary": "Still no."}]}
+    (project.root / "part.json").write_text(json.dumps(lines), encoding="utf-8")
+    data = ask(project, specs="script:part.json,rules:approve,rules:approve")["decision"]
+    assert data["motion"]["text"] == "Postgres"
+    assert list(data["result"]["dissent"]) == [data["participants"][0]["agent"]]

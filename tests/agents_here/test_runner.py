@@ -1,0 +1,286 @@
+"""The runner: agenda, participant, execute; every way it can end has a name and is on record."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from moot.agents.budget import Budget, Spent
+from moot.agents.cost import Cost
+from moot.agents.desk import Passed
+from moot.agents.outcome import Ended, Ending, NoAnswer, Stop
+from moot.agents.runner import Runner
+from moot.core.clock import SECOND
+from moot.core.errors import StoreFailed
+from moot.example.commands import Finish
+from moot.testing import World
+from tests.agents_here.errands import LIST, ErrandDesk
+from tests.agents_here.voices import Together, Voice
+
+OTTER, CRANE = "amber-otter", "teal-crane"
+DONE = {"done": True}
+
+
+@pytest.fixture
+def world() -> World:
+    made = World()
+    made.agent(OTTER)
+    made.agent(CRANE)
+    return made
+
+
+def run(desk: ErrandDesk, seats: Mapping[str, Any], **more: Any) -> Ended:
+    clock = desk.world.clock
+    kept: dict[str, Any] = {"pause": lambda seconds: clock.forward(seconds=seconds)}
+    return Runner(desk, seats, clock, **{**kept, **more}).run()
+
+
+@pytest.mark.requirement("AGT-010")
+def test_what_is_due_is_asked_and_executed_until_nothing_is(world: World) -> None:
+    desk = ErrandDesk(world)
+    for _ in range(3):
+        desk.ask(CRANE)
+    ended = run(desk, {CRANE: Voice(DONE)})
+    assert ended == Ended(Stop.SETTLED, 3, Cost(calls=3))
+    assert desk.endings == [ended]
+    assert world.engine.state(LIST).closed == 3
+    assert [one.ending for one in desk.outcomes] == [Ending.ANSWERED] * 3
+
+
+@pytest.mark.requirement("AGT-011")
+def test_a_malformed_reply_is_asked_for_once_more_with_the_findings(world: World) -> None:
+    desk, voice = ErrandDesk(world), Voice({"nonsense": 1}, DONE)
+    desk.ask(CRANE)
+    assert run(desk, {CRANE: voice}).stop is Stop.SETTLED
+    first, second = voice.briefs
+    assert (first.attempt, second.attempt) == (1, 2)
+    assert [finding.code for finding in second.findings] == ["bad_reply"]
+    endings = [(one.ending, one.attempt) for one in desk.outcomes]
+    assert endings == [
+        (Ending.ANSWERED, 1),
+        (Ending.MALFORMED, 1),
+        (Ending.ANSWERED, 2),
+    ]
+
+
+@pytest.mark.requirement("AGT-011")
+def test_after_the_second_one_the_protocols_own_timeout_decides(world: World) -> None:
+    desk = ErrandDesk(world)
+    desk.ask(CRANE, due_at=world.clock() + 60 * SECOND)
+    ended = run(desk, {CRANE: Voice({"nonsense": 1})})
+    assert ended.stop is Stop.SETTLED
+    assert ended.turns == 0
+    state = world.engine.state(LIST)
+    assert (state.closed, len(state.open)) == (1, 0)
+    assert [one.ending for one in desk.outcomes].count(Ending.MALFORMED) == 2
+
+
+@pytest.mark.requirement("AGT-012")
+@pytest.mark.parametrize(
+    "ending", [Ending.CRASHED, Ending.DOWN, Ending.SILENT, Ending.OUT_OF_MONEY, Ending.TIMED_OUT]
+)
+def test_no_answer_is_never_taken_for_an_opinion(world: World, ending: Ending) -> None:
+    desk = ErrandDesk(world)
+    desk.ask(CRANE, due_at=world.clock() + 60 * SECOND)
+    voice = Voice(NoAnswer(ending, "why", Cost(calls=1, tokens_in=5)))
+    ended = run(desk, {CRANE: voice})
+    assert len(voice.briefs) == 1
+    assert desk.said == []
+    (outcome,) = desk.outcomes
+    assert (outcome.ending, outcome.detail, outcome.cost.tokens_in) == (ending, "why", 5)
+    assert ended.cost.tokens_in == 5
+
+
+@pytest.mark.requirement("AGT-013")
+def test_where_the_protocol_waits_for_ever_the_run_is_stuck_and_says_why(world: World) -> None:
+    desk = ErrandDesk(world)
+    desk.passes = Passed.NEVER
+    desk.ask(CRANE)
+    desk.ask(OTTER)
+    ended = run(desk, {CRANE: Voice(NoAnswer(Ending.CRASHED, "exit 1")), OTTER: Voice(DONE)})
+    assert (ended.stop, ended.turns, ended.waits_for) == (Stop.STUCK, 1, (CRANE,))
+    assert "crashed, exit 1" in ended.detail
+
+
+@pytest.mark.requirement("AGT-013")
+def test_a_clock_that_stands_still_is_no_endless_loop(world: World) -> None:
+    desk = ErrandDesk(world)
+    desk.ask(CRANE, due_at=world.clock() + 60 * SECOND)
+    voice = Voice(NoAnswer(Ending.CRASHED, "exit 1"))
+    ended = run(desk, {CRANE: voice}, pause=lambda _seconds: None)
+    assert ended.stop is Stop.STUCK
+
+
+@pytest.mark.requirement("AGT-013")
+def test_what_is_due_for_others_is_named(world: World) -> None:
+    desk = ErrandDesk(world)
+    desk.ask(CRANE)
+    ended = run(desk, {OTTER: Voice(DONE)})
+    assert (ended.stop, ended.waits_for) == (Stop.WAITING, (CRANE,))
+
+
+@pytest.mark.requirement("AGT-014")
+def test_someone_who_did_it_meanwhile_is_no_failure(world: World) -> None:
+    desk = ErrandDesk(world)
+    desk.ask(CRANE)
+
+    def meanwhile(_brief: Any) -> dict[str, Any]:
+        world.engine.execute(LIST, Finish(id="e1"), CRANE)
+        return DONE
+
+    ended = run(desk, {CRANE: Voice(meanwhile)})
+    assert (ended.stop, ended.turns) == (Stop.SETTLED, 0)
+    assert desk.outcomes[-1].ending is Ending.OVERTAKEN
+    assert world.engine.state(LIST).closed == 1
+
+
+@pytest.mark.requirement("AGT-015")
+@pytest.mark.parametrize(
+    ("budget", "stop"),
+    [
+        (Budget(turns=2), Stop.TURNS),
+        (Budget(tokens=20), Stop.TOKENS),
+        (Budget(micros=4), Stop.MONEY),
+    ],
+)
+def test_a_budget_stops_the_run_by_name(world: World, budget: Budget, stop: Stop) -> None:
+    desk = ErrandDesk(world)
+    for _ in range(5):
+        desk.ask(CRANE)
+    voice = Voice(DONE, cost=Cost(calls=1, tokens_in=6, tokens_out=4, micros=2))
+    ended = run(desk, {CRANE: voice}, budget=budget)
+    assert (ended.stop, ended.turns) == (stop, 2)
+    assert len(world.engine.state(LIST).open) == 3
+
+
+@pytest.mark.requirement("AGT-015")
+def test_seconds_are_a_budget_too_and_bound_each_call(world: World) -> None:
+    desk = ErrandDesk(world)
+    for _ in range(5):
+        desk.ask(CRANE)
+    passed = [0.0]
+
+    def slow(_brief: Any) -> dict[str, Any]:
+        passed[0] += 40
+        return DONE
+
+    voice = Voice(slow)
+    ended = run(desk, {CRANE: voice}, budget=Budget(seconds=100), timer=lambda: passed[0])
+    assert (ended.stop, ended.turns) == (Stop.TIME, 3)
+    assert voice.seconds == [100, 60, 20]
+
+
+@pytest.mark.requirement("AGT-015")
+def test_what_was_spent_before_counts(world: World) -> None:
+    desk = ErrandDesk(world)
+    desk.before = Spent(1, Cost(calls=1, tokens_in=10))
+    for _ in range(5):
+        desk.ask(CRANE)
+    ended = run(desk, {CRANE: Voice(DONE)}, budget=Budget(turns=3))
+    assert (ended.stop, ended.turns) == (Stop.TURNS, 2)
+
+
+@pytest.mark.requirement("AGT-016")
+def test_going_in_circles_stops_the_run(world: World) -> None:
+    desk = ErrandDesk(world)
+    for _ in range(9):
+        desk.ask(CRANE)
+    ended = run(desk, {CRANE: Voice(DONE)})
+    assert (ended.stop, ended.turns) == (Stop.CIRCLES, 3)
+
+
+@pytest.mark.requirement("AGT-017")
+def test_where_the_protocol_allows_it_all_are_asked_at_once(world: World) -> None:
+    desk = ErrandDesk(world, together=True)
+    gate = threading.Barrier(2)
+    desk.ask(CRANE)
+    desk.ask(OTTER)
+    ended = run(desk, {CRANE: Together(gate, DONE), OTTER: Together(gate, DONE)})
+    assert (ended.stop, ended.turns) == (Stop.SETTLED, 2)
+    assert [said.who for said in desk.said] == [CRANE, OTTER]  # executed in the order of the dues
+
+
+@pytest.mark.requirement("AGT-017")
+def test_at_once_never_goes_beyond_the_turns_that_are_left(world: World) -> None:
+    desk = ErrandDesk(world, together=True)
+    desk.ask(CRANE)
+    desk.ask(OTTER)
+    ended = run(desk, {CRANE: Voice(DONE), OTTER: Voice(DONE)}, budget=Budget(turns=1))
+    assert (ended.stop, ended.turns) == (Stop.TURNS, 1)
+
+
+@pytest.mark.requirement("AGT-018")
+def test_an_interruption_is_an_ending_and_everybody_is_told_to_stop(world: World) -> None:
+    def interrupt(_brief: Any) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    desk, voice = ErrandDesk(world), Voice(interrupt)
+    desk.ask(CRANE)
+    ended = run(desk, {CRANE: voice})
+    assert ended.stop is Stop.INTERRUPTED
+    assert desk.endings == [ended]
+    assert voice.stopped
+    assert len(world.engine.state(LIST).open) == 1
+
+
+@pytest.mark.requirement("AGT-018")
+def test_trouble_of_our_own_is_no_participants_fault(world: World) -> None:
+    def broken(_brief: Any) -> dict[str, Any]:
+        raise StoreFailed("disk_full", "no space", hint="make some")
+
+    desk, voice = ErrandDesk(world), Voice(broken)
+    desk.ask(CRANE)
+    with pytest.raises(StoreFailed):
+        run(desk, {CRANE: voice})
+    assert voice.stopped
+    assert desk.outcomes == []
+
+
+@pytest.mark.requirement("AGT-019")
+def test_a_second_run_goes_on_where_the_record_stands(world: World) -> None:
+    """Stateless: what one runner did not finish another one does, and nothing is done twice."""
+    for _ in range(4):
+        ErrandDesk(world).ask(CRANE)
+
+    class Killed(BaseException):
+        """kill -9 leaves no time for anything."""
+
+    def dies(_brief: Any) -> dict[str, Any]:
+        raise Killed
+
+    with pytest.raises(Killed):
+        run(ErrandDesk(world), {CRANE: Voice(DONE, DONE, dies)})
+    again = ErrandDesk(world)
+    ended = run(again, {CRANE: Voice(DONE)})
+    assert (ended.stop, ended.turns) == (Stop.SETTLED, 2)
+    assert world.engine.state(LIST).closed == 4
+
+
+@pytest.mark.requirement("AGT-020")
+@pytest.mark.parametrize("field", ["author", "from", "agent"])
+def test_a_reply_in_anothers_name_is_not_executed(world: World, field: str) -> None:
+    desk = ErrandDesk(world)
+    desk.passes = Passed.NEVER
+    desk.ask(CRANE)
+    ended = run(desk, {CRANE: Voice({**DONE, field: OTTER})})
+    assert ended.stop is Stop.STUCK
+    assert desk.said == []
+    assert {one.ending for one in desk.outcomes} == {Ending.ANSWERED, Ending.MALFORMED}
+    assert "claims to be by 'amber-otter'" in desk.outcomes[-1].detail
+
+
+def test_ones_own_name_in_a_reply_is_no_forgery(world: World) -> None:
+    desk = ErrandDesk(world)
+    desk.ask(CRANE)
+    assert run(desk, {CRANE: Voice({**DONE, "author": CRANE})}).stop is Stop.SETTLED
+
+
+def test_whose_time_was_up_before_is_passed_over_without_being_asked(world: World) -> None:
+    desk, voice = ErrandDesk(world), Voice(DONE)
+    desk.ask(CRANE, due_at=world.clock() + SECOND)
+    world.clock.forward(seconds=2)
+    assert run(desk, {CRANE: voice}).stop is Stop.SETTLED
+    assert voice.briefs == []

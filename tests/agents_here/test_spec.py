@@ -1,0 +1,94 @@
+"""Specs of participants: split only where another one begins, and safe to put on record."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.agents.participant import Kind
+from moot.agents.spec import Spec, read_list, read_named, read_spec
+from moot.core.errors import Malformed
+
+
+@pytest.mark.requirement("AGT-001")
+def test_a_list_is_split_only_before_a_scheme_or_a_name() -> None:
+    found = read_list(
+        "cmd:claude -p --tools a,b,amber-otter=cmd:codex exec, llm:openai/gpt-5,human"
+    )
+    assert found == (
+        Spec(Kind.COMMAND, "claude -p --tools a,b"),
+        Spec(Kind.COMMAND, "codex exec", "amber-otter"),
+        Spec(Kind.MODEL, "openai/gpt-5"),
+        Spec(Kind.HUMAN, ""),
+    )
+
+
+@pytest.mark.requirement("AGT-001")
+def test_commas_and_equal_signs_inside_a_command_stay() -> None:
+    (only,) = read_list('cmd:prog --x=1,2 "a, b" C=3,D=4')
+    assert only.rest == 'prog --x=1,2 "a, b" C=3,D=4'
+    (model,) = read_list("llm:openai?base_url=http://127.0.0.1:1/v1&model=a,b")
+    assert model.rest == "openai?base_url=http://127.0.0.1:1/v1&model=a,b"
+
+
+@pytest.mark.requirement("AGT-001")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "nonsense",
+        "cmd:",
+        "cmd: ",
+        "sql:x",
+        "amber-otter=",
+        "amber-otter=foo:x",
+        "x=cmd:y",
+        "rules",
+    ],
+)
+def test_anything_else_is_malformed_with_a_hint(text: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        read_list(text)
+    assert caught.value.hint
+
+
+@pytest.mark.requirement("AGT-001")
+@given(st.text(max_size=80))
+def test_any_text_is_read_or_malformed(text: str) -> None:
+    try:
+        read_list(text)
+    except Malformed:
+        return
+
+
+def test_a_reserved_name_is_nobodys() -> None:
+    with pytest.raises(Malformed) as caught:
+        read_spec("operator=rules:approve")
+    assert caught.value.code == "bad_name"
+
+
+def test_participants_of_a_session_are_named_and_named_once() -> None:
+    assert list(read_named(["one-fox=rules:approve", "two-hen=human"])) == ["one-fox", "two-hen"]
+    for texts in (["rules:approve"], ["one-fox=human", "one-fox=human"]):
+        with pytest.raises(Malformed):
+            read_named(texts)
+
+
+@pytest.mark.requirement("AGT-002")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cmd:prog --token hunter2 -x",
+        "cmd:prog --api-key=hunter2",
+        "cmd:env PASSWORD=hunter2 prog",
+        "cmd:prog sk-hunter2",
+        "cmd:prog " + "x" * 400 + "hunter2",
+    ],
+)
+def test_what_looks_like_a_secret_does_not_go_on_record(text: str) -> None:
+    spec = read_spec(text)
+    assert "hunter2" not in spec.recordable
+    assert len(spec.recordable) <= 300
+    assert not spec.whole
+    assert read_spec("cmd:claude -p").whole

@@ -1,0 +1,486 @@
+"""A parliament through the command line alone: a whole session, its files, its refusals."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.project import Project
+from tests.cli.sitting import FOLDER, MOTIVES, NEW, REPS, Sitting, opened
+
+requirement = pytest.mark.requirement
+FILES = ("ledger.json", "session.json", "bill.json", "round-summaries.json")
+
+
+@pytest.fixture(autouse=True)
+def _cheap(cheap_locks: None) -> None:
+    del cheap_locks
+
+
+@pytest.fixture
+def people(passphrase: str) -> dict[str, str]:
+    return {"MOOT_PASSPHRASE_FILE": passphrase}
+
+
+@pytest.fixture
+def sitting(bare: Project, people: dict[str, str]) -> Sitting:
+    bare.ok("init", **people)
+    return opened(bare)
+
+
+def files_of(sitting: Sitting) -> dict[str, bytes]:
+    folder = sitting.project.root / FOLDER
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def check_sound(sitting: Sitting) -> None:
+    said = sitting.moot("check")
+    assert (said["valid"], said["findings"]) == (True, [])
+
+
+@requirement("PAR-001", "PAR-002", "PAR-012", "PAR-085", "PAR-119", "PAR-127")
+def test_a_whole_session_is_played_through_the_command_line(
+    sitting: Sitting, people: dict[str, str], tmp_path: Path
+) -> None:
+    sitting.to_debate()
+    check_sound(sitting)
+    before = sitting.document("ledger.json")["messages"]
+
+    # Round 1: one amendment is carried and incorporated; the vote is not allowed yet.
+    sitting.start()
+    sitting.amend("rep_3", "amend-001", "Every part carries its digest.")
+    sitting.exchange("rep_3", "rep_1", 4, amendment_position=_position("amend-001", "endorse"))
+    sitting.exchange("rep_1", "rep_2", 2)
+    assert sitting.refused("submit", sitting.file(_call_vote())) == "vote_gated"
+    said = sitting.moot("incorporate", "amend-001")
+    assert said["bill_version"] == 2
+    assert said["changes"] == ["solution", "  + Every part carries its digest."]
+    sitting.end()
+    check_sound(sitting)
+    assert sitting.document("ledger.json")["messages"][: len(before)] == before
+
+    # Round 2: an amendment is withdrawn, another rejected; the vote fails.
+    sitting.start()
+    sitting.amend("rep_2", "amend-002", "Nobody pays more.")
+    sitting.moot("withdraw", "amend-002")
+    sitting.amend("rep_2", "amend-003", "Only small files.")
+    sitting.exchange("rep_2", "rep_3", 4, amendment_position=_position("amend-003", "oppose"))
+    assert sitting.moot("conclude", "amend-003")["amendment_status"] == "rejected"
+    sitting.exchange("rep_3", "rep_2", 3)
+    sitting.call_vote()
+    failed = sitting.votes("YES", "NO", "NO")
+    assert (failed["tally"]["passed"], failed["status"]) == (False, "debate")
+    check_sound(sitting)
+
+    # Round 3: it passes, and the prime minister sends it back.
+    sitting.start()
+    sitting.exchange("rep_1", "rep_2", 4)
+    sitting.call_vote()
+    assert sitting.votes("YES", "YES", "NO")["status"] == "pm_review"
+    guidance = ("--reason", "Old clients break.", "--guidance", "Say how old clients go on.")
+    assert sitting.moot("decide", "veto", *guidance, **people)["status"] == "debate"
+    assert sitting.moot("status")["guidance"] == "Say how old clients go on."
+    check_sound(sitting)
+
+    # Round 4: passed and approved.
+    sitting.start()
+    sitting.draft(3, implementation="Old clients send whole files for a year.")
+    sitting.call_vote()
+    assert sitting.votes("YES", "YES", "NO")["tally"]["tally"] == {"yes": 2, "no": 1, "total": 3}
+    done = sitting.moot("decide", "approve", "--reason", "It does what we need.", **people)
+    assert (done["status"], done["outcome"]) == ("synthesis", "approved")
+
+    page = str(tmp_path / "page.html")
+    final = sitting.moot("final", "-o", page)
+    assert final["status"] == "complete"
+    text = (sitting.project.root / FOLDER / "final-bill.md").read_text("utf-8")
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        *("## 1. Problem", "## 2. Scope", "## 3. Solution", "## 4. Implementation"),
+        *("## 5. Deliberation Record", "## 6. Dissenting Opinions", "## 7. Vote Record"),
+    ]
+    assert "<svg" in Path(page).read_text("utf-8")
+    check_sound(sitting)
+    session = sitting.document("session.json")
+    assert (session["status"], session["current_round"]) == ("complete", 4)
+    rows = sitting.document("round-summaries.json")
+    assert [row["round"] for row in rows] == [1, 2, 3, 4]
+    assert [row["vote_result"] is None for row in rows] == [True, False, False, False]
+    assert sitting.project.ok("verify")["verdict"] in ("valid", "unproven")
+
+
+def _position(name: str, word: str) -> dict[str, str]:
+    return {"amendment_id": name, "position": word, "reason": "So."}
+
+
+def _call_vote() -> dict[str, Any]:
+    content = {"ruling_type": "order", "ruling": "Vote.", "target": None, "action": "call_vote"}
+    return {"type": "SPEAKER_RULING", "from": "speaker", "content": content}
+
+
+@requirement("PAR-003", "PAR-088", "PAR-094", "PAR-096", "PAR-097", "PAR-098")
+def test_a_new_session_has_four_empty_files(sitting: Sitting) -> None:
+    ledger, session = sitting.document("ledger.json"), sitting.document("session.json")
+    assert list(ledger) == ["parliament_id", "problem_statement", "messages"]
+    assert ledger["messages"] == sitting.document("round-summaries.json") == []
+    assert (session["max_rounds"], session["vote_history"]) == (6, [])
+    assert session["debate_clock"] == {
+        "max_exchanges_per_round": 6,
+        "response_budget": 6,
+        "exchanges_this_round": 0,
+    }
+    first = session["representatives"][0]
+    assert (first["is_quiet"], first["quiet_until_round"], first["voting_record"]) == (
+        *(False, None),
+        [],
+    )
+    assert [row["round"] for row in first["temperature_history"]] == [0]
+    check_sound(sitting)
+
+
+def test_a_seat_without_an_agent_signs_with_a_key_of_its_own(sitting: Sitting) -> None:
+    agents = {one["agent"] for one in sitting.project.ok("agent", "list")["agents"]}
+    seats = sitting.moot("status")["seats"]
+    assert {one["agent"] for one in seats} <= agents
+    sitting.statement("rep_1")
+    log = sitting.project.ok(
+        "ledger", "log", f"parliament/{sitting.moot('status')['parliament_id']}"
+    )
+    assert seats[0]["agent"] in json.dumps(log)
+
+
+def test_a_bound_seat_signs_with_its_agents_key(project: Project) -> None:
+    reps = (REPS[0] + "@amber-otter", *REPS[1:])
+    sitting = opened(project, *reps)
+    assert sitting.moot("status")["seats"][0]["agent"] == "amber-otter"
+    sitting.statement("rep_1")
+    one = sitting.file({"type": "MOTION", "from": "rep_1", "content": {}})
+    assert sitting.refused("submit", one, MOOT_AGENT="teal-crane") == "not_you"
+
+
+@requirement("PAR-002", "PAR-058", "PAR-069")
+def test_an_agent_speaks_neither_for_the_speaker_nor_for_another_seat(sitting: Sitting) -> None:
+    sitting.to_debate()
+    before = files_of(sitting)
+    seat = {one["id"]: one["agent"] for one in sitting.moot("status")["seats"]}
+    ruling = sitting.file(_call_vote())
+    assert sitting.refused("submit", ruling, MOOT_AGENT=seat["rep_1"]) == "not_you"
+    assert sitting.refused("tally", MOOT_AGENT=seat["rep_1"]) == "not_you"
+    foreign = sitting.file({"type": "MOTION", "from": "rep_2", "content": {}})
+    assert sitting.refused("submit", foreign, MOOT_AGENT=seat["rep_1"]) == "not_you"
+    assert files_of(sitting) == before
+
+
+@requirement("PAR-074")
+def test_only_a_person_is_prime_minister(sitting: Sitting, people: dict[str, str]) -> None:
+    seat = sitting.moot("status")["seats"][0]["agent"]
+    words = ("opening_guidance", "--reason", "r", "--guidance", "rep_2 should draft this.")
+    before = files_of(sitting)
+    acting = {"MOOT_AGENT": seat, **people}
+    assert sitting.refused("decide", *words, **acting) == "human_key_required"
+    assert sitting.refused("decide", *words) == "human_key_required"
+    assert files_of(sitting) == before
+    sitting.moot("decide", *words, **people)
+    for one in MOTIVES:
+        sitting.statement(one)
+    assert sitting.moot("drafter")["drafter"] == "rep_2"
+
+
+@requirement("PAR-081", "PAR-082", "PAR-084")
+def test_what_the_clerk_fills_in_is_filled_in(sitting: Sitting) -> None:
+    document = json.loads((sitting.project.root / sitting.file("{}")).read_text())
+    assert document == {}
+    said = sitting.statement("rep_1")["messages"]
+    assert [list(one)[:5] for one in said] == [["id", "type", "round", "timestamp", "from"]]
+    assert said[0]["id"] == "msg-001"
+
+
+@requirement("PAR-084")
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("{", "not_json"),
+        ('{"type": "VOTE", "type": "VOTE"}', "duplicate_key"),
+        ("[]", "not_an_object"),
+        ('{"type": "SPEECH", "from": "rep_1", "content": {}}', "bad_value"),
+        ('{"type": "MOTION", "from": "rep_9", "content": {}}', "missing_field"),
+    ],
+)
+def test_a_malformed_reply_is_refused_and_not_in_the_ledger(
+    sitting: Sitting, text: str, code: str
+) -> None:
+    before = files_of(sitting)
+    assert sitting.refused("submit", sitting.file(text)) == code
+    assert files_of(sitting) == before
+
+
+def test_two_malformed_replies_expel_a_seat(sitting: Sitting) -> None:
+    seat = sitting.moot("status")["seats"][0]["agent"]
+    for _ in range(2):
+        assert sitting.refused("submit", sitting.file("{"), MOOT_AGENT=seat) == "not_json"
+    assert sitting.moot("status")["seats"][0]["expelled"] is True
+    (said,) = sitting.document("ledger.json")["messages"]
+    assert said["from"] == "speaker"
+    check_sound(sitting)
+
+
+@requirement("PAR-107")
+def test_a_text_over_the_budget_is_cut_and_kept(sitting: Sitting) -> None:
+    sitting.to_debate()
+    sitting.start()
+    question = sitting.ask("rep_1", "rep_2")
+    long = " ".join(f"Sentence {number} is here." for number in range(1, 10))
+    said = sitting.answer("rep_2", "rep_1", question, answer=long)["messages"]
+    assert said[0]["content"]["answer"].count(".") == 6
+    assert [one["type"] for one in said] == ["ANSWER", "SPEAKER_RULING"]
+    check_sound(sitting)
+
+
+@requirement("PAR-026", "PAR-041")
+def test_a_motion_becomes_a_message_of_its_own(sitting: Sitting) -> None:
+    sitting.to_debate()
+    sitting.start()
+    name = sitting.ask("rep_1", "rep_2", motion={"motion_type": "call_vote", "reason": "Enough."})
+    question, motion = sitting.document("ledger.json")["messages"][-2:]
+    assert (question["id"], motion["in_reply_to"]) == (name, name)
+    assert (motion["type"], motion["from"], motion["round"]) == ("MOTION", "rep_1", 1)
+    assert "motion" not in question
+    check_sound(sitting)
+
+
+def test_a_changed_file_is_reported_and_never_overwritten(sitting: Sitting) -> None:
+    sitting.statement("rep_1")
+    bill = sitting.project.root / FOLDER / "bill.json"
+    ours = bill.read_bytes()
+    bill.write_text('{"mine": true}')
+    assert [one["code"] for one in sitting.moot("status")["findings"]] == ["file_changed"]
+    refused = sitting.refused("submit", sitting.file("{}"), MOOT_AGENT="")
+    assert refused in ("files_changed", "missing_field")
+    ruling = {
+        "type": "SPEAKER_RULING",
+        "from": "speaker",
+        "content": {
+            "ruling_type": "procedure",
+            "ruling": "rep_2 is next.",
+            "target": "rep_2",
+            "action": "next_speaker",
+        },
+    }
+    before = sitting.moot("status")
+    assert sitting.refused("submit", sitting.file(ruling)) == "files_changed"
+    assert bill.read_text() == '{"mine": true}'
+    assert sitting.moot("status") == before
+    assert sitting.moot("export")["put_aside"] == ["bill.json.changed-1"]
+    assert bill.read_bytes() == ours
+    assert (bill.parent / "bill.json.changed-1").read_text() == '{"mine": true}'
+    sitting.submit(ruling)
+    check_sound(sitting)
+
+
+@pytest.mark.parametrize("name", FILES[1:])
+def test_a_lost_file_is_written_again(sitting: Sitting, name: str) -> None:
+    sitting.statement("rep_1")
+    file = sitting.project.root / FOLDER / name
+    if name == "session.json":  # without it the ledger says which session it is
+        file.unlink()
+        sitting.statement("rep_2")
+    else:
+        file.unlink()
+        sitting.statement("rep_2")
+    check_sound(sitting)
+
+
+@requirement("PAR-085")
+def test_a_crash_before_the_files_were_written_is_made_good(sitting: Sitting) -> None:
+    """Older files of ours are no foreign ones: the next command brings them up to date."""
+    sitting.statement("rep_1")
+    older = files_of(sitting)
+    sitting.statement("rep_2")
+    newest = files_of(sitting)
+    for count in range(len(FILES)):
+        for place, name in enumerate(FILES):
+            data = newest[name] if place < count else older[name]
+            (sitting.project.root / FOLDER / name).write_bytes(data)
+        assert sitting.moot("export")["put_aside"] == []
+        assert files_of(sitting) == newest
+
+
+def test_a_folder_in_use_is_not_taken(sitting: Sitting) -> None:
+    before = files_of(sitting)
+    words = (*NEW, *(word for rep in REPS for word in ("--rep", rep)))
+    assert sitting.project.refused(*words) == ("folder_taken", 1)
+    assert files_of(sitting) == before
+
+
+def test_a_refused_session_leaves_nothing_behind(bare: Project) -> None:
+    bare.ok("init")
+    agents = bare.ok("agent", "list")
+    assert bare.refused(*NEW, "--rep", "Rep. Swift:speed", "--rep", "Rep. Thrift:cost")[0]
+    assert bare.refused(*NEW, "--rep", "nothing") == ("bad_seat", 1)
+    assert bare.refused(*NEW, "--rep", "A:speed@no-body", "--rep", "B:cost") == (
+        "agent_not_found",
+        1,
+    )
+    assert not (bare.root / FOLDER).exists()
+    assert bare.ok("agent", "list") == agents
+    assert opened(bare).moot("status")["parliament_id"].endswith("-001")
+
+
+def test_two_sessions_of_a_day_have_two_numbers(sitting: Sitting) -> None:
+    words = [*NEW, *(word for rep in REPS for word in ("--rep", rep))]
+    words[2] = "second"
+    assert sitting.project.ok(*words)["parliament_id"].endswith("-002")
+
+
+def test_check_needs_no_workspace(sitting: Sitting, tmp_path: Path) -> None:
+    sitting.to_debate()
+    other = Project(tmp_path / "elsewhere", tmp_path / "no-keys")
+    shutil.copytree(sitting.project.root / FOLDER, other.root / FOLDER)
+    assert other.ok("parliament", "check", FOLDER) == {"valid": True, "findings": []}
+    ledger = other.root / FOLDER / "ledger.json"
+    changed = json.loads(ledger.read_text())
+    changed["messages"][0]["round"] = 7
+    ledger.write_text(json.dumps(changed))
+    done = other.json("parliament", "check", FOLDER, "--since", str(sitting.project.root / FOLDER))
+    assert (done.code, done.data["valid"]) == (1, False)
+    assert {one["rule"] for one in done.data["findings"]} >= {"PAR-012", "PAR-019"}
+    assert not (tmp_path / "no-keys").exists()
+
+
+def test_a_folder_without_a_session_is_said(bare: Project) -> None:
+    bare.ok("init")
+    assert bare.refused("parliament", "status", "nowhere") == ("no_session", 4)
+
+
+@requirement("PAR-105", "PAR-128")
+def test_a_participant_is_given_its_window(sitting: Sitting) -> None:
+    sitting.to_debate()
+    sitting.start()
+    sitting.ask("rep_1", "rep_2")
+    given = sitting.moot("context", "--seat", "rep_2")
+    assert given["you"]["response_budget"] == 6
+    assert [one["from"] for one in given["you"]["questions"]] == ["rep_1"]
+    assert given["session"]["status"] == "debate"
+
+
+def test_a_person_may_amend_and_approve(sitting: Sitting, people: dict[str, str]) -> None:
+    sitting.to_debate()
+    sitting.start()
+    for to, sender in (("rep_1", "rep_2"), ("rep_2", "rep_3"), ("rep_3", "rep_1")):
+        sitting.exchange(sender, to)
+    sitting.call_vote()
+    sitting.votes("YES", "YES", "YES")
+    text = sitting.file({"sections": {"solution": "Send parts. Keep them for a week."}})
+    done = sitting.moot(
+        "decide", "amend_and_approve", "--reason", "Keep them.", "--text", text, **people
+    )
+    assert (done["outcome"], done["bill_version"]) == ("approved_with_amendments", 2)
+    assert sitting.document("bill.json")["sections"]["solution"].endswith("for a week.")
+    check_sound(sitting)
+    sitting.moot("final")
+    text = (sitting.project.root / FOLDER / "final-bill.md").read_text()
+    assert "Status: Approved with Amendments" in text
+
+
+def test_a_better_told_summary_replaces_the_clerks(sitting: Sitting) -> None:
+    sitting.to_debate()
+    sitting.start()
+    sitting.exchange("rep_1", "rep_2")
+    sitting.end()
+    (row,) = sitting.document("round-summaries.json")
+    row["summary"] = "They spoke of lost parts. Nobody gave way."
+    sitting.moot("summarize", sitting.file(row))
+    assert sitting.document("round-summaries.json") == [row]
+    check_sound(sitting)
+
+
+@requirement("PAR-085")
+def test_a_session_goes_on_elsewhere_from_its_files(
+    sitting: Sitting, people: dict[str, str], tmp_path: Path
+) -> None:
+    sitting.to_debate()
+    sitting.start()
+    sitting.amend("rep_3", "amend-001", "Every part carries its digest.")
+    sitting.exchange("rep_3", "rep_1", 4, amendment_position=_position("amend-001", "endorse"))
+    sitting.moot("incorporate", "amend-001")
+    sitting.rule("order", "quiet", "rep_3")
+    open_question = sitting.ask("rep_1", "rep_2")
+    there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
+    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    there.ok("init", **people)
+    there.ok("agent", "register", "amber-otter")
+    other = Sitting(there)
+    before = files_of(other)
+    said = other.moot("import", "--bind", "rep_2=amber-otter")
+    assert (said["put_aside"], said["seats"]["rep_2"]) == ([], "amber-otter")
+    assert files_of(other) == before
+    other.answer("rep_2", "rep_1", open_question, 3)
+    other.end()
+    other.start()
+    check_sound(other)
+    assert there.ok("verify")["verdict"] in ("valid", "unproven")
+    assert there.refused("parliament", "import", FOLDER) == ("already_convened", 1)
+
+
+@requirement("PAR-085")
+def test_a_finished_session_can_be_imported_too(
+    sitting: Sitting, people: dict[str, str], tmp_path: Path
+) -> None:
+    sitting.to_debate()
+    sitting.start()
+    for to, sender in (("rep_1", "rep_2"), ("rep_2", "rep_3"), ("rep_3", "rep_1")):
+        sitting.exchange(sender, to)
+    sitting.call_vote()
+    sitting.votes("YES", "YES", "NO")
+    text = sitting.file({"sections": {"solution": "Send parts. Keep them for a week."}})
+    words = ("amend_and_approve", "--reason", "Keep them.", "--text", text)
+    sitting.moot("decide", *words, **people)
+    sitting.moot("final")
+    there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
+    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    there.ok("init")
+    other = Sitting(there)
+    before = files_of(other)
+    assert other.moot("import")["outcome"] == "approved_with_amendments"
+    assert files_of(other) == before
+
+
+def test_files_in_another_form_are_put_aside_when_imported(
+    sitting: Sitting, tmp_path: Path
+) -> None:
+    sitting.to_debate()
+    there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
+    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    there.ok("init")
+    ledger = there.root / FOLDER / "ledger.json"
+    ledger.write_text(json.dumps(json.loads(ledger.read_text()), indent=4))
+    assert there.ok("parliament", "import", FOLDER)["put_aside"] == ["ledger.json.changed-1"]
+    assert ledger.read_bytes() == files_of(sitting)["ledger.json"]
+
+
+@pytest.mark.parametrize("key", ["status", "drafter", "max_rounds"])
+def test_files_that_their_messages_do_not_explain_are_not_imported(
+    sitting: Sitting, tmp_path: Path, key: str
+) -> None:
+    sitting.to_debate()
+    there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
+    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    there.ok("init")
+    file = there.root / FOLDER / "session.json"
+    session = json.loads(file.read_text())
+    session[key] = {"status": "voting", "drafter": "rep_2", "max_rounds": 0}[key]
+    file.write_text(json.dumps(session))
+    agents = there.ok("agent", "list")
+    assert there.refused("parliament", "import", FOLDER)[1] == 1
+    assert there.ok("agent", "list") == agents
+    assert there.refused("parliament", "status", FOLDER) == ("session_not_found", 1)
+
+
+def test_an_undecided_session_has_no_final_document(sitting: Sitting, tmp_path: Path) -> None:
+    assert sitting.refused("final") == "not_decided"
+    page = tmp_path / "so-far.html"
+    assert sitting.moot("final", "-o", str(page))["status"] == "opening_statements"
+    assert "GOING ON" in page.read_text("utf-8")

@@ -1,0 +1,172 @@
+"""Following a session: whatever the portions in which it comes, the same entries are heard."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.core.errors import Tampered
+from moot.debate.checker import check
+from moot.debate.following import Follower, Heard
+from moot.debate.state import course
+from moot.debate.turns import standing
+from moot.flows.sessionwatch import Watch, follow
+from tests.cli.project import Project
+from tests.debate.sessions import SUPERVISED, TWO_ROUNDS, VALID, entry, session
+
+RESUME = "\n<!-- operator-resume: 2026-03-01T09:30:00Z -->\n"
+QUOTED = "```\n<!-- yield -->\n<!-- entry: quoted -->\n```\n\nÄ äther 🦊"
+SESSIONS = [
+    *VALID.values(),
+    session(entry(1, "red-fox", body=QUOTED), RESUME, entry(2, "blue-hen", 1, 2)),
+    session(entry(1, "red-fox")) + RESUME,
+    TWO_ROUNDS.replace("\n", "\r\n"),
+    "\ufeff" + TWO_ROUNDS,
+]
+
+
+def hear(text: str, cuts: list[int]) -> tuple[Follower, list[Heard]]:
+    data = text.encode()
+    places = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
+    follower = Follower()
+    heard = [one for start, end in pairwise(places) for one in follower.feed(data[start:end])]
+    return follower, heard
+
+
+@pytest.mark.requirement("BNC-100")
+@given(st.sampled_from(SESSIONS), st.lists(st.integers(0, 100_000), max_size=12))
+def test_any_portions_give_the_same_entries_and_the_same_course(text: str, cuts: list[int]) -> None:
+    follower, heard = hear(text, cuts)
+    checked = check(text)
+    entries = [one for one in heard if one.entry is not None]
+    assert [one.entry.id for one in entries if one.entry] == [
+        one.id for one in checked.document.entries
+    ]
+    assert [one.line for one in entries] == [one.line for one in checked.document.entries]
+    assert [one.start for one in heard[1:]] == [
+        one.start + len(one.text.encode()) for one in heard[:-1]
+    ]
+    assert text.encode()[follower.size :].strip() == b""
+    state = follower.state
+    assert state is not None
+    assert state.rules is not None
+    assert checked.course is not None
+    assert standing(course(state, state.rules)) == standing(checked.course)
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_disturb_it(data: bytes) -> None:
+    follower = Follower()
+    list(follower.feed(data))
+    list(follower.feed(TWO_ROUNDS.encode()))
+
+
+def test_a_quoted_marker_at_the_end_of_a_portion_ends_nothing() -> None:
+    text = SESSIONS[len(VALID)]
+    place = text.encode().index(b"<!-- yield -->") + len(b"<!-- yield -->\n")
+    _, heard = hear(text, [place])
+    assert [one.entry.body for one in heard if one.entry] == [QUOTED, "Words about it."]
+
+
+def test_an_entry_that_is_not_yielded_is_not_heard() -> None:
+    half = entry(3, "red-fox", 2, 1, marker="")
+    _, heard = hear(SUPERVISED + half, [])
+    assert len(heard) == 3
+
+
+def test_a_new_entry_costs_its_own_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted in characters that are read again, not in time."""
+    from moot.debate import following
+
+    read: list[int] = []
+    plain = following.read_dialogue
+
+    def counting(text: str, start: int, number: int) -> Any:
+        read.append(len(text) - start)
+        return plain(text, start, number)
+
+    monkeypatch.setattr(following, "read_dialogue", counting)
+    rules = {"turn_order": "free-form", "max_turns_per_round": "10", "max_rounds": "100"}
+    follower = Follower()
+    list(follower.feed(session(agents=("ant", "bee"), **rules).encode()))
+    for number in range(200):
+        piece = entry(1, "ant", 1, number + 1, stance="reject", id_=f"{number}").encode()
+        (heard,) = follower.feed(piece)
+        assert read[-1] == len(piece)
+        assert heard.entry is not None
+    count = len(read)
+    for _ in range(50):
+        assert list(follower.feed(b"words without any marker\n" * 40)) == []
+    assert len(read) == count
+
+
+def test_a_file_that_was_changed_above_ends_the_watch(tmp_path: Path) -> None:
+    file = tmp_path / "s.md"
+    file.write_text(TWO_ROUNDS, encoding="utf-8")
+    watch = Watch(file)
+    assert len(watch.look()) == 4
+    assert watch.look() == []
+    file.write_text(TWO_ROUNDS[:-200] + "x" * 400, encoding="utf-8")
+    with pytest.raises(Tampered) as changed:
+        watch.look()
+    assert changed.value.code == "session_changed"
+    file.write_text(TWO_ROUNDS[:-200], encoding="utf-8")
+    with pytest.raises(Tampered):
+        watch.look()
+
+
+def test_it_follows_until_the_session_ends(tmp_path: Path) -> None:
+    """Each pause writes one more entry, so nothing waits for time."""
+    file = tmp_path / "s.md"
+    pieces = [entry(1, "red-fox"), entry(2, "blue-hen", 1, 2)]
+    file.write_text(session(), encoding="utf-8")
+
+    def pause(_seconds: float) -> None:
+        with file.open("a", encoding="utf-8") as opened:
+            opened.write(pieces.pop(0))
+
+    heard = list(follow(Watch(file), lambda: False, pause))
+    assert [one.entry.author for one in heard if one.entry] == ["red-fox", "blue-hen"]
+    assert heard[-1].state.phase == "ended:consensus"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Project:
+    root = tmp_path / "project"
+    root.mkdir()
+    return Project(root, tmp_path / "keys", MOOT_CLOCK="2026-03-01T09:01:00Z")
+
+
+def test_the_command_shows_each_entry_and_where_it_led(place: Project) -> None:
+    (place.root / "s.md").write_text(TWO_ROUNDS, encoding="utf-8")
+    data = place.ok("debate", "watch", "s.md")
+    assert (len(data["entries"]), data["state"]) == (4, "ended:consensus")
+    shown = place.run("debate", "watch", "s.md", "--seconds", "0").out.splitlines()
+    assert len(shown) == 5
+    assert "red-fox" in shown[0]
+    assert place.refused("debate", "watch", "none.md") == ("unreadable_file", 4)
+    (place.root / "t.md").write_text("# nothing", encoding="utf-8")
+    code = place.refused("debate", "watch", "t.md", "--seconds", "0")
+    assert code == ("invalid_session", 1)
+
+
+@pytest.mark.requirement("BNC-008")
+def test_in_a_workspace_what_others_write_is_observed(place: Project) -> None:
+    place.ok("init")
+    file = place.root / "s.md"
+    file.write_text(session(entry(1, "red-fox")), encoding="utf-8")
+    assert len(place.ok("debate", "watch", "s.md", "--seconds", "0")["entries"]) == 1
+    assert place.ok("debate", "verify", "s.md")["verdict"] == "valid"
+    with place.workspace() as space:
+        watch = Watch(file, space)
+        assert len(watch.look()) == 1
+        for piece in (entry(2, "blue-hen", 1, 2, stance="reject"), RESUME):
+            with file.open("a", encoding="utf-8") as opened:
+                opened.write(piece)
+            assert len(watch.look()) == 1
+    assert place.ok("debate", "verify", "s.md")["verdict"] == "valid"

@@ -1,0 +1,155 @@
+"""A message as a file, and ids of threads: read back as written; only Malformed is raised."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.core.errors import Malformed
+from moot.mail.codec import Envelope, read_message, write_message
+from moot.mail.threads import (
+    ThreadKind,
+    coordination_thread,
+    is_thread_id,
+    research_thread,
+    thread_id,
+    thread_kind,
+)
+
+TEXT = st.text()
+NAMES = st.lists(st.from_regex(r"[a-z]{3,8}", fullmatch=True)).map(tuple)
+
+
+@given(
+    st.builds(
+        Envelope,
+        subject=TEXT.filter(bool),
+        body=TEXT,
+        sender=TEXT,
+        to=NAMES,
+        cc=NAMES,
+        id=TEXT,
+        thread_id=TEXT,
+        ack_required=st.none() | st.booleans(),
+        importance=TEXT,
+        created_at=st.sampled_from(["", "2026-02-18T16:00:00Z"]),
+    )
+)
+def test_a_message_is_read_back_as_written(message: Envelope) -> None:
+    written = write_message(message)
+    assert read_message(written) == message
+    assert read_message(written.encode()) == message
+
+
+def test_plain_front_matter_is_read_too() -> None:
+    text = (
+        "\ufeff---\r\nfrom: amber-otter\r\nto:\r\n  - teal-crane\r\n  - coral-finch\r\n"
+        "cc: a-b, 'c-d'\r\nsubject: KICKOFF: go\r\nack_required: yes\r\n# remark\r\n"
+        "mood: fine\r\n---\r\n# Go\r\n"
+    )
+    assert read_message(text.encode()) == Envelope(
+        subject="KICKOFF: go",
+        body="# Go\r\n",
+        sender="amber-otter",
+        to=("teal-crane", "coral-finch"),
+        cc=("a-b", "c-d"),
+        ack_required=True,
+    )
+
+
+def test_a_json_object_is_read_too() -> None:
+    text = (
+        '{"id": 7, "sender_name": "amber-otter", "to": ["teal-crane"], "subject": "INFO: x",'
+        ' "body_md": "# Information", "ack_required": false, "thread": "auth"}'
+    )
+    assert read_message(text) == Envelope(
+        id="7",
+        subject="INFO: x",
+        body="# Information",
+        sender="amber-otter",
+        to=("teal-crane",),
+        thread_id="auth",
+        ack_required=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no front matter",
+        "---\nsubject: x\n",
+        "---\nfrom: x\n---\nno subject",
+        "---\nsubject: a\nsubject: b\n---\n",
+        "---\nfrom: a\nsender: b\nsubject: x\n---\n",
+        "---\nsubject\n---\n",
+        "---\nsubject: x\nack_required: maybe\n---\n",
+        "---\nsubject: x\ncreated_at: yesterday\n---\n",
+        "{",
+        "[]",
+        '{"subject": 1.5}',
+        '{"subject": "x", "to": 7}',
+        '{"subject": "x", "subject": "y"}',
+        '{"subject": "x", "body": "a", "body_md": "b"}',
+        '{"subject": "\\ud800"}',
+        b"---\nsubject: \xff\n---\n",
+    ],
+)
+def test_anything_else_is_malformed(text: str | bytes) -> None:
+    with pytest.raises(Malformed):
+        read_message(text)
+
+
+@given(st.binary() | st.text().map(lambda text: f"---\n{text}\n---\n".encode("utf-8", "replace")))
+def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
+    with suppress(Malformed):
+        assert read_message(data).subject
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("brenner_bot-5so.3.4", ThreadKind.WORK),
+        ("auth-cache", ThreadKind.WORK),
+        ("RS-20251230-cell-fate", ThreadKind.RESEARCH),
+        ("COORD-release-2", ThreadKind.COORDINATION),
+    ],
+)
+def test_a_thread_is_named_in_one_of_three_ways(text: str, kind: ThreadKind) -> None:
+    assert thread_kind(text) is kind
+    assert thread_id(text) == text
+    assert is_thread_id(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "invalid_bead_id"),
+        ("Auth", "invalid_bead_id"),
+        ("a..b", "invalid_bead_id"),
+        ("a b", "invalid_bead_id"),
+        ("a\n", "invalid_bead_id"),
+        ("a" * 200, "invalid_bead_id"),
+        ("RS-20251215-mRNA-decay-paradox", "invalid_rs_thread_id"),
+        ("RS-2025-x", "invalid_rs_thread_id"),
+        ("RS-٢٠٢٥١٢١٥-xx", "invalid_rs_thread_id"),
+        ("rs-20251230-cell", "invalid_rs_thread_id"),
+        ("COORD-x", "invalid_coord_thread_id"),
+        ("COORD-Release", "invalid_coord_thread_id"),
+    ],
+)
+def test_another_id_is_refused_with_its_own_code(text: str, code: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        thread_id(text)
+    assert caught.value.code == code
+    assert caught.value.hint
+    assert not is_thread_id(text)
+
+
+@given(st.text())
+def test_an_id_can_be_made_from_any_title(title: str) -> None:
+    assert thread_kind(research_thread("20260218", title)) is ThreadKind.RESEARCH
+    assert thread_kind(coordination_thread(title)) is ThreadKind.COORDINATION

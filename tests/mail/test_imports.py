@@ -1,0 +1,113 @@
+"""Mail from outside: flagged, answered, never taken for somebody's word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moot.mail import commands as ask
+from moot.mail import events as did
+from moot.mail.lint import lint
+from moot.mail.model import Party
+
+from . import scene
+from .scene import CRANE, FINCH, OTTER, STREAM, THREAD, Desk, ack, party
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def incoming(
+    subject: str = "INFO: hello", body: str = "# Information\n\nHi.\n", **more: Any
+) -> Any:
+    said = {
+        "outside_id": "ext-7",
+        "sender": "RedCreek",
+        "subject": subject,
+        "body": body,
+        "to": (party(CRANE),),
+    }
+    return ask.Import(**{**said, **more})
+
+
+def test_a_good_message_is_kept_without_an_answer(desk: Desk) -> None:
+    (kept,) = desk.run(CRANE, incoming()).recorded
+    assert isinstance(kept.event, did.MessageImported)
+    assert (kept.event.sender, kept.event.outside_id, kept.event.flags) == ("RedCreek", "ext-7", ())
+    assert kept.actor.id == CRANE
+
+
+@pytest.mark.requirement("BRN-079")
+@pytest.mark.requirement("BRN-080")
+def test_a_wrong_message_is_flagged_and_answered_as_the_document_says(desk: Desk) -> None:
+    kept, answer = desk.run(CRANE, incoming("CRITIQUE: H1", "# Critique: H1\n")).recorded
+    assert {flag.rule for flag in kept.event.flags} >= {"MB-006", "MB-007"}
+    assert answer.event.subject == "INFO: Validation error for ext-7"
+    assert answer.event.to == (Party("RedCreek", 0),)
+    assert answer.event.re == f"{THREAD}:1"
+    assert answer.event.ack_required is False
+    body = answer.event.body
+    assert body.startswith("# Validation Error\n\n## Message\next-7\n\n## Errors\n- MB-006: ")
+    assert "\n## Suggestion\n" in body
+    assert lint(answer.event.subject, body).valid
+
+
+@pytest.mark.requirement("BRN-079")
+def test_names_nobody_knows_are_flagged_as_a_warning(desk: Desk) -> None:
+    body = scene.handoff(sender="RedCreek", to="nobody-here")
+    command = incoming("HANDOFF: T-7 to nobody-here", body, agents=(CRANE, OTTER))
+    (kept,) = desk.run(CRANE, command).recorded
+    assert kept.event.flags
+    assert {str(flag.severity) for flag in kept.event.flags} == {"warning"}
+
+
+def test_an_agent_of_this_ledger_must_sign_for_itself(desk: Desk) -> None:
+    forged = incoming(sender=OTTER, sender_here=True)
+    assert desk.refused(CRANE, forged) == "forged_sender"
+    desk.run(OTTER, forged)
+
+
+@pytest.mark.parametrize(
+    "more", [{"outside_id": ""}, {"outside_id": "x" * 201}, {"sender": "a\nb"}, {"sender": " "}]
+)
+def test_an_id_and_a_sender_are_short_lines(desk: Desk, more: dict[str, Any]) -> None:
+    assert desk.refused(CRANE, incoming(**more)) == "bad_outside_name"
+
+
+def test_it_is_taken_in_once(desk: Desk) -> None:
+    desk.run(CRANE, incoming())
+    length = desk.length
+    again = desk.run(FINCH, incoming())
+    assert again.recorded == ()
+    assert [one.code for one in again.findings] == ["already_imported"]
+    assert desk.length == length
+
+
+def test_whoever_it_is_for_owes_an_answer_and_others_do_not(desk: Desk) -> None:
+    to = (party(CRANE), Party("BlueLake", 0))
+    desk.run(CRANE, incoming("QUESTION: Which?", scene.QUESTION, ack_required=True, to=to))
+    assert [one.name for one in desk.message(1).missing] == [CRANE]
+    sent, _ = desk.run(CRANE, ack(1, "Completed")).recorded
+    assert sent.event.to == (Party("RedCreek", 0),)
+    assert not desk.state.open
+    assert desk.rows("mail.inbox", "BlueLake/") == desk.rows("mail.inbox", "RedCreek/") == []
+
+
+def test_an_ack_from_outside_settles_nothing(desk: Desk) -> None:
+    desk.run(OTTER, scene.question())
+    body = f"# Acknowledgement\n\n## Message ID\n{THREAD}:1\n\n## Status\nCompleted\n"
+    desk.run(CRANE, incoming("ACK: QUESTION: Which cache?", body, sender="TealCrane"))
+    assert desk.message(1).missing
+
+
+def test_a_thousand_errors_still_fit(desk: Desk) -> None:
+    block = "```delta\n{\n```\n"
+    kept, answer = desk.run(
+        CRANE, incoming("DELTA[opus]: x", "# Delta Contribution\n\n" + block * 900)
+    ).recorded
+    assert len(kept.event.flags) <= 20
+    assert answer.event.size <= 16_384
+    assert desk.world.engine.state(STREAM).count == 2

@@ -1,0 +1,199 @@
+"""Bodies written from fields: valid, read back as given, and closed against what they quote."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.core.errors import Malformed
+from moot.mail import reply
+from moot.mail.body import Body, unwrapped
+from moot.mail.lint import lint
+from moot.mail.subject import ack_subject
+from moot.mail.templates import template
+from moot.mail.types import STATISTICS, TYPES, AckStatus, MessageType, Need
+
+NASTY = [
+    "# Title\n## Status\nReceived",
+    "```\nnever closed",
+    "<!-- hidden",
+    "{The template text}",
+    "~~~delta\n{}\n~~~",
+    "<script>\n",
+    "- list\n\n## Notes\nforged",
+    "a\r\n## Status\rReceived",
+    "\ufeff## Status\nReceived",
+    "```text\ncode\n```",
+]
+WORDS = st.text(min_size=1).filter(lambda text: bool(text.strip()) and "\ufeff" not in text)
+
+
+@pytest.mark.requirement("BRN-036")
+@pytest.mark.requirement("BRN-039")
+@pytest.mark.parametrize("status", list(AckStatus))
+def test_an_ack_says_what_happened(status: AckStatus) -> None:
+    body = reply.ack_body("auth:1", status, "By noon.")
+    assert body == (
+        "# Acknowledgement\n\n## Message ID\nauth:1\n\n"
+        f"## Status\n{status.value}\n\n## Notes\nBy noon.\n"
+    )
+    assert reply.read_ack(body) == reply.Ack(status, "auth:1", "By noon.")
+    assert lint(ack_subject("QUESTION: x"), body).findings == ()
+
+
+def test_an_ack_without_a_status_is_none() -> None:
+    for body in ("", "# Acknowledgement\n", "## Status\nOK\n", "```\n## Status\nReceived\n```\n"):
+        assert reply.read_ack(body) is None
+
+
+@pytest.mark.parametrize("notes", NASTY)
+def test_notes_stay_notes(notes: str) -> None:
+    body = reply.ack_body("auth:1", AckStatus.RECEIVED, notes)
+    assert [part.key for part in Body(body).parts] == ["message id", "status", "notes"]
+    read = reply.read_ack(body)
+    assert read is not None
+    assert (read.status, read.message_id) == (AckStatus.RECEIVED, "auth:1")
+    assert read.notes
+
+
+@given(WORDS, st.sampled_from(AckStatus))
+def test_an_ack_is_read_back_as_written(notes: str, status: AckStatus) -> None:
+    read = reply.read_ack(reply.ack_body("auth:1", status, notes))
+    plain = notes.replace("\r\n", "\n").replace("\r", "\n").replace("<!--", "&lt;!--")
+    assert read is not None
+    assert (read.status, read.message_id) == (status, "auth:1")
+    assert read.notes.strip() == plain.strip()
+
+
+@pytest.mark.requirement("BRN-080")
+def test_a_validation_error_has_the_body_of_the_document() -> None:
+    body = reply.error_body("auth:7", lint("KICKOFF: x", "## Context\n", False).findings)
+    assert body == (
+        "# Validation Error\n\n## Message\nauth:7\n\n## Errors\n"
+        "- MB-002: there is no `## Research Question`, and no title (`# ...`) says it either\n"
+        "- MB-003 (line 1): `## Context` is empty\n\n## Suggestion\n"
+        "- write it as `# Title` or under `## Research Question`\n"
+        "- say under `## Context` what one has to know\n"
+    )
+    assert lint(reply.error_subject("auth:7"), body).findings == ()
+
+
+@given(st.text(), st.text())
+def test_a_validation_error_stays_in_form_whatever_it_tells(subject: str, body: str) -> None:
+    text = reply.error_body(subject, lint(subject, body).findings)
+    names = [part.name for part in Body(text).parts]
+    assert names == [name for name in ("Message", "Errors", "Suggestion") if name in names]
+
+
+@given(item=WORDS, state=WORDS, files=st.lists(st.text()), steps=st.text())
+def test_a_handoff_from_any_fields_is_valid(
+    item: str, state: str, files: list[str], steps: str
+) -> None:
+    body = reply.handoff_body(
+        item=item,
+        from_agent="amber-otter",
+        to_agent="teal-crane",
+        state=state,
+        files=files,
+        next_steps=steps,
+    )
+    checked = lint("HANDOFF: x to teal-crane", body, sender="amber-otter")
+    assert checked.findings == ()
+    part = Body(body).part("Item")
+    assert part is not None
+    plain = item.replace("\r\n", "\n").replace("\r", "\n").replace("<!--", "&lt;!--")
+    assert unwrapped(part.said).strip() == plain.strip()
+
+
+@given(blocker=WORDS, needed=st.text())
+def test_a_blocked_from_any_fields_is_valid(blocker: str, needed: str) -> None:
+    body = reply.blocked_body(item="auth-7", blocker=blocker, kind="resource", needed=needed)
+    assert lint("BLOCKED: auth-7", body).findings == ()
+
+
+@given(question=WORDS, options=st.lists(st.text()))
+def test_a_question_from_any_fields_is_valid(question: str, options: list[str]) -> None:
+    body = reply.question_body(question=question, options=options, urgency="SOON")
+    assert lint("QUESTION: x", body).findings == ()
+    assert "## Urgency\nSoon\n" in body
+
+
+def test_what_is_required_is_asked_for() -> None:
+    with pytest.raises(Malformed) as caught:
+        reply.blocked_body(item="auth-7", blocker=" ")
+    assert (caught.value.code, caught.value.where) == ("field_required", "Blocker")
+    with pytest.raises(Malformed) as caught:
+        reply.question_body(question="x", urgency="now")
+    assert caught.value.code == "field_invalid"
+    assert caught.value.hint == "one of Blocking, Soon, Whenever"
+
+
+# Templates
+
+
+@pytest.mark.requirement("BRN-008")
+@pytest.mark.requirement("BRN-017")
+@pytest.mark.requirement("BRN-024")
+@pytest.mark.requirement("BRN-032")
+@pytest.mark.requirement("BRN-039")
+@pytest.mark.requirement("BRN-045")
+@pytest.mark.requirement("BRN-051")
+@pytest.mark.requirement("BRN-058")
+@pytest.mark.requirement("BRN-066")
+@pytest.mark.parametrize(
+    ("kind", "title", "sections"),
+    [
+        (
+            "KICKOFF",
+            "{Title of the session or the work}",
+            (
+                "Research Question|Context|Excerpt|Initial Hypotheses (optional)"
+                "|Constraints (optional)|Requested Outputs"
+            ),
+        ),
+        ("DELTA", "Delta Contribution", "Deltas"),
+        (
+            "COMPILED",
+            "Compiled Artifact v{N}",
+            "Summary|Contributors|Statistics|Validation Status|Full Artifact",
+        ),
+        (
+            "CRITIQUE",
+            "Critique: {Title}",
+            "Target|Attack|Evidence|Proposed Resolution (optional)|Severity",
+        ),
+        ("ACK", "Acknowledgement", "Message ID|Status|Notes (optional)"),
+        ("CLAIM", "Work Claim", "Item|Agent|Estimated Duration (optional)|Approach (optional)"),
+        (
+            "HANDOFF",
+            "Work Handoff",
+            "Item|From|To|Reason|State|Files Modified|Next Steps",
+        ),
+        ("BLOCKED", "Work Blocked", "Item|Blocker|Type|Attempted|Needed"),
+        (
+            "QUESTION",
+            "Question",
+            "Context|Question|Options (if applicable)|Impact|Urgency",
+        ),
+        ("INFO", "Information", ""),
+    ],
+)
+def test_a_template_has_the_sections_of_the_document(kind: str, title: str, sections: str) -> None:
+    body = Body(template(MessageType(kind)).body)
+    assert body.title is not None
+    assert body.title.value == title
+    assert [part.name for part in body.parts] == [name for name in sections.split("|") if name]
+
+
+@pytest.mark.parametrize("kind", list(MessageType))
+def test_a_template_is_not_a_message_until_it_is_filled_in(kind: MessageType) -> None:
+    made = template(kind)
+    subject = made.subject.replace("{role}", "opus")
+    required = [one for one in TYPES[kind].sections if one.need is Need.REQUIRED]
+    assert lint(subject, made.body).valid is not bool(required)
+
+
+def test_the_template_of_a_compilation_counts_six_things() -> None:
+    said = template(MessageType.COMPILED).body
+    assert [f"- {one}: {{N}}" in said for one in STATISTICS] == [True] * 6

@@ -1,0 +1,308 @@
+"""Amendments: positions, the threshold, rejection, withdrawal, and the next version of the bill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moot.core.names import SYSTEM
+from moot.parliament import amendments
+from moot.parliament import commands as ask
+from moot.parliament.model import Amendment, Endorsement
+from moot.parliament.words import Action, AmendmentStatus, Position, Section
+
+from .scene import (
+    AGENTS,
+    CALL_VOTE,
+    ROUND_END,
+    ROUND_START,
+    Chamber,
+    amendment,
+    answer,
+    draft,
+    place,
+    question,
+)
+
+
+def proposed(count: int = 5, by: int = 3, **more: Any) -> Chamber:
+    chamber = Chamber(count).debating()
+    chamber.submit(amendment(by, **more))
+    return chamber
+
+
+def position(chamber: Chamber, number: int, word: str, name: str = "amend-001") -> None:
+    asker = 1 if number != 1 else 2
+    chamber.exchange(asker, number, topic=f"{name} {number}", position=(name, word))
+
+
+def status(chamber: Chamber, name: str = "amend-001") -> AmendmentStatus:
+    return chamber.state.amendments[name].status
+
+
+@pytest.mark.requirement("PAR-047")
+def test_a_new_amendment_is_proposed() -> None:
+    found = proposed().state.amendments["amend-001"]
+    assert (found.proposed_by, found.round, found.status) == ("rep_3", 1, "proposed")
+    assert found.endorsements == ()
+
+
+@pytest.mark.requirement("PAR-042")
+@pytest.mark.requirement("PAR-044")
+def test_an_amendment_comes_from_a_seat_under_an_id_of_its_own() -> None:
+    chamber = proposed()
+    again = chamber.refused(amendment(1))
+    assert again == ("PAR-044", "amendment_exists", "content.amendment_id")
+    assert chamber.refused({**amendment(1, "amend-002"), "from": "speaker"})[0] == "PAR-042"
+    chamber.submit(amendment(1, "amend-002"))
+    assert [one.amendment_id for one in chamber.state.proposals()] == ["amend-001", "amend-002"]
+
+
+@pytest.mark.requirement("PAR-037")
+def test_a_position_names_a_pending_amendment() -> None:
+    chamber = proposed()
+    asked = chamber.submit(question(1, 2))
+    unknown = answer(2, 1, asked, chamber.scores(2), position=("amend-009", "endorse"))
+    where = "content.amendment_position.amendment_id"
+    assert chamber.refused(unknown) == ("PAR-037", "unknown_amendment", where)
+    chamber.run(ask.Withdraw(amendment_id="amend-001"), AGENTS[2])
+    closed = answer(2, 1, asked, chamber.scores(2), position=("amend-001", "endorse"))
+    assert chamber.refused(closed) == ("PAR-037", "unknown_amendment", where)
+
+
+@pytest.mark.requirement("PAR-039")
+def test_positions_are_registered_and_the_latest_counts() -> None:
+    chamber = proposed()
+    position(chamber, 2, "oppose")
+    assert status(chamber) is AmendmentStatus.DEBATING
+    position(chamber, 4, "abstain")
+    position(chamber, 2, "endorse")
+    assert chamber.state.amendments["amend-001"].endorsements == (
+        Endorsement("rep_4", Position.ABSTAIN, 1),
+        Endorsement("rep_2", Position.ENDORSE, 1),
+    )
+
+
+def test_an_exchange_that_names_it_debates_it() -> None:
+    chamber = proposed()
+    chamber.exchange(1, 2, question="What of amend-001 and amend-777?")
+    found = chamber.state.amendments["amend-001"]
+    assert (found.status, found.exchanges) == (AmendmentStatus.DEBATING, 1)
+
+
+@pytest.mark.requirement("PAR-114")
+def test_the_proposer_and_one_other_carry_it() -> None:
+    chamber = proposed()
+    position(chamber, 2, "endorse")
+    position(chamber, 4, "oppose")
+    chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
+    assert status(chamber) is AmendmentStatus.INCORPORATED
+    bill = chamber.state.bill
+    assert bill is not None
+    assert bill.version == 2
+    assert bill.sections.solution == "A shared cache.\n\nBefore deployment there is an audit."
+    last = chamber.messages()[-1]
+    assert (last["type"], last["from"], last["content"]["bill_version"]) == (
+        "BILL_DRAFT",
+        "rep_1",
+        2,
+    )
+
+
+@pytest.mark.requirement("PAR-115")
+def test_the_drafters_word_alone_carries_it() -> None:
+    chamber = proposed()
+    position(chamber, 1, "endorse")
+    chamber.run(ask.Incorporate(amendment_id="amend-001"), AGENTS[0])
+    assert status(chamber) is AmendmentStatus.INCORPORATED
+
+
+@pytest.mark.requirement("PAR-116")
+def test_the_proposer_alone_does_not_carry_it() -> None:
+    chamber = proposed()
+    refused = ("PAR-116", "not_endorsed", "amendment_id")
+    assert place(chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)) == refused
+    position(chamber, 3, "endorse")
+    assert place(chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)) == refused
+
+
+def test_the_drafter_who_proposes_has_not_endorsed() -> None:
+    chamber = proposed(by=1)
+    error = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), AGENTS[0])
+    assert error.code == "not_endorsed"
+
+
+@pytest.mark.requirement("PAR-117")
+def test_a_formal_vote_waits_for_two_exchanges() -> None:
+    chamber = proposed()
+    command = ask.CallAmendmentVote(amendment_id="amend-001")
+    position(chamber, 2, "endorse")
+    early = chamber.refusal(command, SYSTEM)
+    assert place(early) == ("PAR-117", "too_early", "amendment_id")
+    position(chamber, 4, "oppose")
+    assert chamber.refusal(command, AGENTS[0]).code == "not_the_clerk"
+    chamber.clerk(command)
+    ruling = chamber.messages()[-1]["content"]
+    assert (ruling["action"], ruling["target"]) == ("redirect", "rep_1")
+    assert chamber.refusal(command, SYSTEM).code == "vote_running"
+    # One against one is no majority of positions.
+    tie = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
+    assert tie.code == "not_endorsed"
+    position(chamber, 5, "endorse")
+    chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
+
+
+@pytest.mark.requirement("PAR-118")
+def test_more_against_than_for_rejects_it_when_the_discussion_ends() -> None:
+    chamber = proposed()
+    for number, word in ((2, "endorse"), (4, "oppose")):
+        position(chamber, number, word)
+    chamber.clerk(ask.ConcludeAmendment(amendment_id="amend-001"))
+    assert status(chamber) is AmendmentStatus.DEBATING  # a tie leaves it
+    position(chamber, 5, "oppose")
+    opposed = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
+    assert place(opposed) == ("PAR-118", "amendment_opposed", "amendment_id")
+    chamber.clerk(ask.ConcludeAmendment(amendment_id="amend-001"))
+    assert status(chamber) is AmendmentStatus.REJECTED
+    closed = chamber.refusal(ask.ConcludeAmendment(amendment_id="amend-001"), SYSTEM)
+    assert closed.code == "amendment_closed"
+
+
+@pytest.mark.parametrize("ending", [ROUND_END, CALL_VOTE])
+def test_the_end_of_the_round_ends_the_discussion(ending: dict[str, Any]) -> None:
+    chamber = proposed(3, by=2)
+    chamber.satisfied()
+    position(chamber, 3, "oppose")
+    chamber.submit(ending)
+    assert status(chamber) is AmendmentStatus.REJECTED
+    assert chamber.state.round.settled[0].amendment_id == "amend-001"
+
+
+def test_what_is_settled_between_rounds_belongs_to_the_round_before() -> None:
+    chamber = proposed()
+    position(chamber, 2, "endorse")
+    chamber.submit(ROUND_END)
+    assert chamber.summaries()[0]["amendments_actioned"] == []
+    chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
+    (row,) = chamber.summaries()
+    assert row["amendments_actioned"] == [{"amendment_id": "amend-001", "status": "incorporated"}]
+
+
+def test_only_its_proposer_withdraws_it() -> None:
+    chamber = proposed()
+    command = ask.Withdraw(amendment_id="amend-001")
+    for who in (AGENTS[0], SYSTEM):
+        assert place(chamber.refusal(command, who)) == ("C-28", "not_the_proposer", "amendment_id")
+    chamber.run(command, AGENTS[2])
+    assert status(chamber) is AmendmentStatus.WITHDRAWN
+    assert chamber.refusal(command, AGENTS[2]).code == "amendment_closed"
+    unknown = chamber.refusal(ask.Withdraw(amendment_id="amend-404"), AGENTS[2])
+    assert unknown.code == "unknown_amendment"
+
+
+def test_nobody_else_incorporates_and_nothing_during_a_vote() -> None:
+    chamber = proposed(3, by=2)
+    position(chamber, 3, "endorse")
+    command = ask.Incorporate(amendment_id="amend-001")
+    assert chamber.refusal(command, AGENTS[1]).code == "not_the_drafter"
+    chamber.exchange(2, 1)
+    chamber.exchange(1, 2)
+    chamber.submit(CALL_VOTE)
+    assert chamber.refusal(command, SYSTEM).code == "wrong_phase"
+
+
+@pytest.mark.parametrize(
+    ("more", "solution"),
+    [
+        ({"action": "replace", "proposed_text": "No cache."}, "No cache."),
+        ({"action": "remove", "proposed_text": " cache"}, "A shared."),
+    ],
+)
+def test_plain_changes_are_carried_out_to_the_letter(more: dict[str, str], solution: str) -> None:
+    chamber = proposed(**more)
+    position(chamber, 2, "endorse")
+    chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
+    assert chamber.state.bill is not None
+    assert chamber.state.bill.sections.solution == solution
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"action": "modify"},
+        {"action": "remove", "proposed_text": "what is not there"},
+        {"target_section": "scope"},
+    ],
+)
+def test_what_cannot_be_carried_out_needs_the_drafters_text(more: dict[str, str]) -> None:
+    chamber = proposed(**more)
+    position(chamber, 2, "endorse")
+    error = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
+    assert place(error) == ("C-26", "draft_required", "draft")
+
+
+def test_the_drafters_text_holds_the_amendment_and_nothing_else() -> None:
+    chamber = proposed(action="modify")
+    position(chamber, 2, "endorse")
+
+    def refused(text: Any) -> tuple[str, str, str | None]:
+        command = ask.Incorporate(amendment_id="amend-001", draft=text)
+        return place(chamber.refusal(command, AGENTS[0]))
+
+    assert refused(draft(2)) == ("S-07", "draft_astray", "draft.sections.solution")
+    beyond = draft(2, solution="Two caches.", problem="None.")
+    assert refused(beyond) == ("S-07", "draft_astray", "draft.sections.problem")
+    assert refused(draft(3, solution="Two.")) == ("PAR-018", "wrong_version", "draft.bill_version")
+    assert refused({"title": "x"})[2] is not None
+    assert refused("text")[2] == "draft"
+    good = draft(2, solution="Two caches.")
+    del good["bill_version"]
+    chamber.run(ask.Incorporate(amendment_id="amend-001", draft=good), AGENTS[0])
+    assert chamber.state.bill is not None
+    assert chamber.state.bill.version == 2
+
+
+def test_a_draft_must_do_what_the_amendment_says() -> None:
+    chamber = proposed()
+    position(chamber, 2, "endorse")
+    text = draft(2, solution="Something else.")
+    error = chamber.refusal(ask.Incorporate(amendment_id="amend-001", draft=text), SYSTEM)
+    assert error.code == "draft_astray"
+    good = draft(2, solution="Before deployment there is an audit. A shared cache.")
+    chamber.clerk(ask.Incorporate(amendment_id="amend-001", draft=good))
+
+
+def test_what_has_its_support_waits_for_the_drafter() -> None:
+    chamber = proposed()
+    position(chamber, 2, "endorse")
+    due = next(one for one in chamber.dues() if one.what == "incorporate")
+    assert (due.who, due.subject) == (AGENTS[0], "amend-001: An audit before deployment")
+
+
+def test_a_round_goes_on_and_the_amendment_with_it() -> None:
+    chamber = proposed()
+    position(chamber, 2, "endorse")
+    chamber.submit(ROUND_END)
+    chamber.submit(ROUND_START)
+    position(chamber, 4, "oppose")
+    rows = chamber.state.amendments["amend-001"].endorsements
+    assert [row.round for row in rows] == [1, 2]
+
+
+def test_the_seeds_own_example_is_eligible() -> None:
+    sample = Amendment(
+        amendment_id="amend-001",
+        number=4,
+        proposed_by="rep_3",
+        round=2,
+        target_section=Section.SOLUTION,
+        action=Action.ADD,
+        description="...",
+        status=AmendmentStatus.DEBATING,
+        endorsements=(
+            Endorsement("rep_1", Position.ENDORSE, 2),
+            Endorsement("rep_4", Position.OPPOSE, 2),
+        ),
+    )
+    assert amendments.carried(sample, "rep_5")

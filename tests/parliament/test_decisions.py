@@ -1,0 +1,156 @@
+"""The prime minister: approve, veto, amend; a person's key, and a bound to the vetoes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moot.core.names import SYSTEM
+from moot.parliament import commands as ask
+from moot.parliament.model import Outcome
+from moot.parliament.words import Status
+
+from .scene import (
+    AGENTS,
+    CALL_VOTE,
+    PERSON,
+    ROUND_END,
+    ROUND_START,
+    Chamber,
+    draft,
+    place,
+)
+
+
+def decision(word: str, guidance: str = "", **more: Any) -> ask.Decide:
+    return ask.Decide(decision=word, reason="so", guidance=guidance, **more)
+
+
+@pytest.mark.requirement("PAR-074")
+def test_only_a_person_decides() -> None:
+    chamber = Chamber(3).reviewing()
+    for who in (AGENTS[0], SYSTEM):
+        error = chamber.refusal(decision("approve"), who)
+        assert place(error) == ("PAR-074", "not_the_prime_minister", "from")
+    said = {
+        "type": "PM_DECISION",
+        "from": "prime_minister",
+        "content": {"decision": "approve", "reason": "Good.", "guidance": ""},
+    }
+    assert chamber.refused(said, AGENTS[0])[1] == "not_the_prime_minister"
+    assert chamber.refused({**said, "from": "rep_1"}, PERSON)[0] == "PAR-074"
+    chamber.submit(said)
+    assert chamber.state.status is Status.SYNTHESIS
+    assert chamber.signers()[-1] == PERSON
+
+
+@pytest.mark.requirement("PAR-078")
+def test_approval_leads_to_the_final_document_and_the_end() -> None:
+    chamber = Chamber(3).reviewing()
+    (due,) = chamber.dues()
+    assert (due.who, due.what) == ("prime-minister", "decide")
+    chamber.decide("approve")
+    assert chamber.state.status is Status.SYNTHESIS
+    assert chamber.state.outcome is Outcome.APPROVED
+    document = chamber.store("# The bill")
+    chamber.clerk(ask.Complete(document=document))
+    assert chamber.state.status is Status.COMPLETE
+
+
+@pytest.mark.requirement("PAR-077")
+def test_a_veto_sends_the_bill_back_with_guidance() -> None:
+    chamber = Chamber(3).reviewing()
+    error = chamber.refusal(decision("veto"), PERSON)
+    assert place(error)[1:] == ("guidance_required", "content.guidance")
+    chamber.decide("veto", "Say how users move over.")
+    assert chamber.state.status is Status.DEBATE
+    assert chamber.state.guidance == "Say how users move over."
+    assert chamber.refused(CALL_VOTE)[1] == "round_voted"
+    chamber.submit(ROUND_START)
+    assert chamber.state.round.number == 2
+
+
+@pytest.mark.requirement("PAR-079")
+def test_amending_makes_the_next_version_and_approves_it() -> None:
+    chamber = Chamber(3).reviewing()
+    missing = chamber.refusal(decision("amend_and_approve"), PERSON)
+    assert place(missing) == ("PAR-079", "text_required", "draft")
+    wrong = decision("amend_and_approve", draft=draft(7))
+    assert place(chamber.refusal(wrong, PERSON))[1:] == ("wrong_version", "draft.bill_version")
+    broken = decision("amend_and_approve", draft={"bill_version": 2})
+    assert str(place(chamber.refusal(broken, PERSON))[2]).startswith("draft.")
+    chamber.decide("amend_and_approve", draft=draft(2, solution="My own cache."))
+    assert chamber.state.bill is not None
+    assert chamber.state.bill.version == 2
+    assert chamber.state.bill.sections.solution == "My own cache."
+    assert chamber.state.outcome is Outcome.APPROVED_WITH_AMENDMENTS
+    assert chamber.state.status is Status.SYNTHESIS
+    with chamber.world.store.read() as view:
+        assert len(view.rows("parliament.bills", limit=10)) == 2
+
+
+def test_a_text_comes_only_with_an_amendment() -> None:
+    chamber = Chamber(3).reviewing()
+    error = chamber.refusal(decision("approve", draft=draft(2)), PERSON)
+    assert place(error) == ("S-06", "needless_text", "draft")
+
+
+def test_a_decision_waits_for_the_review() -> None:
+    chamber = Chamber(3).voting()
+    for word in ("approve", "veto", "amend_and_approve"):
+        error = chamber.refusal(decision(word, "g", draft=None), PERSON)
+        assert "wrong_phase" in [one.code for one in error.findings]
+    unknown = chamber.refusal(decision("perhaps"), PERSON)
+    assert place(unknown)[2] == "content.decision"
+
+
+def last_review(rounds: int = 1) -> Chamber:
+    """Passed in the last round there is."""
+    chamber = Chamber(3, max_rounds=rounds).debating(rounds)
+    chamber.submit(CALL_VOTE)
+    chamber.vote("YES", "YES", "NO").clerk(ask.CountVotes())
+    return chamber
+
+
+def test_a_veto_without_a_round_left_ends_the_session() -> None:
+    chamber = last_review()
+    chamber.decide("veto", "No.")
+    assert chamber.state.status is Status.SYNTHESIS
+    assert chamber.state.outcome is Outcome.VETOED
+
+
+def test_a_veto_may_grant_further_rounds() -> None:
+    chamber = last_review()
+    chamber.decide("veto", "Once more.", extend_rounds=2)
+    assert chamber.state.status is Status.DEBATE
+    assert chamber.state.max_rounds == 3
+    chamber.submit(ROUND_START)
+    chamber.submit(ROUND_END)
+    chamber.submit(ROUND_START)
+    chamber.submit(ROUND_END)
+    assert chamber.refused(ROUND_START)[1] == "no_round_left"
+
+
+@pytest.mark.parametrize(
+    ("word", "more"), [("approve", 1), ("veto", -1), ("veto", 13), ("veto", 10**6)]
+)
+def test_further_rounds_come_with_a_veto_a_few_at_a_time(word: str, more: int) -> None:
+    chamber = last_review()
+    error = chamber.refusal(decision(word, "g", extend_rounds=more), PERSON)
+    assert place(error) == ("C-18", "bad_extension", "extend_rounds")
+
+
+def test_vetoes_cannot_go_on_for_ever() -> None:
+    chamber = Chamber(3, max_rounds=3)
+    chamber.reviewing()
+    for number in (2, 3):
+        chamber.decide("veto", "Again.")
+        chamber.submit(ROUND_START)
+        assert chamber.state.round.number == number
+        chamber.submit(CALL_VOTE)
+        chamber.vote("YES", "YES", "YES").clerk(ask.CountVotes())
+    chamber.decide("veto", "No more.")
+    assert chamber.state.status is Status.SYNTHESIS
+    assert chamber.state.outcome is Outcome.VETOED
+    assert [row.round for row in chamber.state.vote_history] == [1, 2, 3]

@@ -1,0 +1,256 @@
+"""Order: quiet seats, early concessions, malformed replies, expulsion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moot.core.machine import Event
+from moot.core.names import SYSTEM
+from moot.parliament import commands as ask
+from moot.parliament import events as did
+from moot.parliament.concessions import allowed
+from moot.parliament.words import Status
+
+from .scene import (
+    AGENTS,
+    CALL_VOTE,
+    ROUND_END,
+    ROUND_START,
+    STREAM,
+    Chamber,
+    amendment,
+    answer,
+    bill,
+    motion,
+    place,
+    question,
+    ruling,
+    statement,
+    vote,
+)
+
+EXPELLED: tuple[type[Event], ...] = (did.ReplyMalformed, did.SeatExpelled, did.RulingOwed)
+
+
+@pytest.mark.requirement("PAR-061")
+def test_a_quiet_seat_waits_for_the_next_round() -> None:
+    chamber = Chamber(3).debating()
+    waiting = chamber.submit(question(1, 2))
+    chamber.submit(ruling("order", "quiet", "rep_2"))
+    assert chamber.seat(2).is_quiet
+    assert chamber.seat(2).quiet_until_round == 2
+    quiet = ("PAR-061", "quiet", "from")
+    for document in (question(2, 1), amendment(2), motion(2)):
+        assert chamber.refused(document) == quiet
+    assert chamber.refused(question(1, 2)) == ("C-10", "receiver_silent", "to")
+    assert chamber.refused(ruling("procedure", "next_speaker", "rep_2"))[1] == "target_silent"
+    content = {"motion_type": "call_vote", "reason": "Enough."}
+    moved = {**answer(2, 1, waiting, chamber.scores(2)), "motion": content}
+    assert chamber.refused(moved) == ("PAR-061", "quiet", "motion")
+    chamber.submit(answer(2, 1, waiting, chamber.scores(2)))
+    chamber.submit(ROUND_END)
+    assert chamber.seat(2).is_quiet
+    chamber.submit(ROUND_START)
+    assert not chamber.seat(2).is_quiet
+    chamber.submit(question(2, 1))
+
+
+def test_a_quiet_seat_votes() -> None:
+    chamber = Chamber(3).debating().satisfied()
+    chamber.submit(ruling("order", "quiet", "rep_2"))
+    chamber.submit(CALL_VOTE)
+    chamber.submit(vote(2, "NO", chamber.scores(2)))
+
+
+def test_a_quiet_drafter_does_not_draft() -> None:
+    chamber = Chamber(3).debating()
+    chamber.submit(ruling("order", "quiet", "rep_1"))
+    assert chamber.refused(bill(1, version=2)) == ("PAR-061", "quiet", "from")
+
+
+@pytest.mark.parametrize(
+    ("number", "stances"),
+    [
+        (1, {"maintain", "challenge"}),
+        (2, {"maintain", "challenge"}),
+        (3, {"maintain", "challenge", "soften"}),
+        (4, {"maintain", "challenge", "soften", "concede"}),
+        (9, {"maintain", "challenge", "soften", "concede"}),
+    ],
+)
+def test_concessions_have_their_rounds(number: int, stances: set[str]) -> None:
+    assert {str(one) for one in allowed(number)} == stances
+
+
+def test_an_early_concession_stands_and_the_speaker_redirects() -> None:
+    chamber = Chamber(3).debating()
+    asked = chamber.submit(question(1, 2))
+    document = answer(2, 1, asked, chamber.scores(2), "concede")
+    outcome = chamber.run(ask.Submit(document=document), AGENTS[1])
+    assert [(one.rule, one.code) for one in outcome.findings] == [("S-04", "early_concession")]
+    assert chamber.messages()[-1]["content"]["stance"] == "concede"
+    chamber.tick()
+    told = chamber.messages()[-1]["content"]
+    assert (told["action"], told["target"]) == ("redirect", "rep_2")
+    assert chamber.signers()[-1] == SYSTEM
+    error = chamber.refusal(ask.GiveOwedRuling(), SYSTEM)
+    assert error.code == "nothing_owed"
+
+
+MALFORMED: list[tuple[Any, str, str | None]] = [
+    ({"type": "QUESTION", "from": "rep_1", "to": "rep_2"}, "missing_field", "content"),
+    ({**question(1, 2), "mood": "good"}, "unknown_field", "mood"),
+    ({**question(1, 2), "type": "SPEECH"}, "bad_value", "type"),
+    ({**question(1, 1)}, "asks_itself", "to"),
+    ([question(1, 2)], "not_an_object", None),
+]
+
+
+@pytest.mark.requirement("PAR-084")
+@pytest.mark.parametrize(("document", "code", "where"), MALFORMED)
+def test_a_malformed_reply_is_not_appended_and_counted(
+    document: Any, code: str, where: str | None
+) -> None:
+    chamber = Chamber(3).debating()
+    before = chamber.messages()
+    error = chamber.refusal(ask.Submit(document=document), AGENTS[0], (did.ReplyMalformed,))
+    assert place(error)[1:] == (code, where)
+    assert chamber.messages() == before
+    assert chamber.seat(1).malformed == 1
+    assert not chamber.seat(1).expelled
+
+
+def test_text_that_is_no_json_counts_too() -> None:
+    chamber = Chamber(3).debating()
+    said = ask.ReportUnreadable(problem="line 1: unexpected end")
+    error = chamber.refusal(said, AGENTS[0], (did.ReplyMalformed,))
+    assert place(error)[:2] == ("PAR-084", "not_json")
+    named = ask.ReportUnreadable(problem="garbage", seat="rep_2")
+    chamber.refusal(named, SYSTEM, (did.ReplyMalformed,))
+    assert (chamber.seat(1).malformed, chamber.seat(2).malformed) == (1, 1)
+    assert chamber.refusal(named, AGENTS[0]).code == "not_seated"
+    assert chamber.refusal(ask.ReportUnreadable(problem="x"), SYSTEM).code == "not_seated"
+
+
+def test_a_sound_reply_ends_the_row() -> None:
+    chamber = Chamber(3).debating()
+    for _ in range(3):
+        chamber.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
+        chamber.submit(question(1, 2))
+        assert chamber.seat(1).malformed == 0
+
+
+def test_a_refusal_by_the_rules_is_not_a_malformed_reply() -> None:
+    chamber = Chamber(3).debating()
+    for _ in range(3):
+        assert chamber.refused(question(1, 9))[1] == "unknown_seat"
+        assert chamber.refused(question(2, 3), AGENTS[0])[1] == "foreign_sender"
+    assert chamber.seat(1).malformed == 0
+
+
+def expel(chamber: Chamber, number: int) -> None:
+    agent = chamber.agent(number)
+    chamber.refusal(ask.Submit(document={}), agent, (did.ReplyMalformed,))
+    chamber.refusal(ask.Submit(document=[]), agent, EXPELLED)
+    chamber.tick()
+
+
+def test_the_second_in_a_row_expels_and_the_speaker_says_so() -> None:
+    chamber = Chamber(3).debating()
+    expel(chamber, 2)
+    assert chamber.seat(2).expelled
+    told = chamber.messages()[-1]
+    assert (told["from"], told["content"]["target"]) == ("speaker", "rep_2")
+    expelled = ("S-03", "expelled", "from")
+    for document in (question(2, 1), amendment(2), motion(2)):
+        assert chamber.refused(document) == expelled
+    assert chamber.refused(question(1, 2)) == ("C-10", "receiver_silent", "to")
+    assert chamber.refused(ruling("order", "quiet", "rep_2"))[1] == "target_silent"
+    # What it sends no longer counts for anything.
+    assert chamber.refused({}, AGENTS[1])[1]
+
+
+def test_an_expelled_seat_counts_as_no_by_the_clerks_hand() -> None:
+    chamber = Chamber(3).debating()
+    expel(chamber, 2)
+    chamber.exchange(1, 3)
+    chamber.exchange(3, 1)
+    while chamber.state.round.number != chamber.state.max_rounds:
+        chamber.submit(ROUND_END)
+        chamber.submit(ROUND_START)
+    chamber.submit(CALL_VOTE)
+    default = chamber.messages()[-1]
+    assert (default["type"], default["from"], default["content"]["vote"]) == ("VOTE", "rep_2", "NO")
+    assert chamber.signers()[-1] == SYSTEM
+    assert chamber.refused(vote(2, "YES", chamber.scores(2)))[1] == "expelled"
+    chamber.vote("YES", "", "YES").clerk(ask.CountVotes())
+    content = chamber.messages()[-1]["content"]
+    assert content["tally"] == {"yes": 2, "no": 1, "total": 3}
+    assert content["no_votes"] == ["rep_2"]
+
+
+def test_who_is_expelled_during_the_vote_counts_as_no_at_once() -> None:
+    chamber = Chamber(3).voting()
+    wrong = ask.CastDefaultVote(seat="rep_1")
+    assert chamber.refusal(wrong, SYSTEM).code == "nothing_to_count"
+    expel(chamber, 2)
+    assert chamber.state.poll is not None
+    assert "rep_2" in chamber.state.poll.votes
+    assert "counts as NO" in chamber.messages()[-1]["content"]["reasoning"]
+
+
+def test_opening_statements_do_not_wait_for_the_expelled() -> None:
+    chamber = Chamber(3)
+    chamber.clerk(ask.Begin())
+    expel(chamber, 3)
+    chamber.submit(statement(1))
+    chamber.submit(statement(2))
+    chamber.tick()
+    assert chamber.state.status is Status.EVALUATING_STATEMENTS
+    named = chamber.refusal(ask.ChooseDrafter(seat="rep_3"), SYSTEM)
+    assert place(named) == ("PAR-089", "bad_drafter", "seat")
+
+
+def test_an_expelled_drafter_is_replaced() -> None:
+    chamber = Chamber(3).drafting()
+    expel(chamber, 1)
+    (due,) = chamber.dues()
+    assert (due.who, due.what) == ("clerk", "choose another drafter")
+    chamber.clerk(ask.ChooseDrafter())
+    assert isinstance(chamber.history()[-1], did.DrafterReplaced)
+    assert chamber.state.status is Status.DRAFTING
+    assert chamber.state.drafter == "rep_2"
+    chamber.submit(bill(2))
+    assert chamber.state.status is Status.DEBATE
+
+
+def test_nothing_is_incorporated_for_an_expelled_drafter() -> None:
+    chamber = Chamber(3).debating()
+    chamber.submit(amendment(2))
+    chamber.exchange(1, 3, position=("amend-001", "endorse"))
+    expel(chamber, 1)
+    error = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
+    assert error.code == "drafter_expelled"
+
+
+def test_malformed_words_of_others_are_refused_and_not_counted() -> None:
+    chamber = Chamber(3).debating()
+    before = chamber.history()
+    assert chamber.refused({"type": "SPEAKER_RULING"}, SYSTEM)[1] == "missing_field"
+    assert chamber.history() == before
+    ended = Chamber(3).reviewing()
+    assert ended.refused({}, AGENTS[0])[1] == "missing_field"  # nobody is heard here
+    assert ended.seat(1).malformed == 0
+
+
+def test_a_malformed_reply_may_cite_what_was_sent() -> None:
+    chamber = Chamber(3).debating()
+    raw = chamber.store("{broken")
+    chamber.refusal(
+        ask.ReportUnreadable(problem="broken", raw=raw), AGENTS[0], (did.ReplyMalformed,)
+    )
+    with chamber.world.store.read() as view:
+        last = list(view.records(STREAM))[-1].body
+    assert last.artifacts == (raw,)

@@ -1,0 +1,175 @@
+"""Votes: one a seat, a strict majority of seats, and a tally that anyone can count again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.core.names import SYSTEM
+from moot.parliament import commands as ask
+from moot.parliament import events as did
+from moot.parliament import votes
+from moot.parliament.model import Cast, Outcome, VoteRow
+from moot.parliament.words import Ballot, Status
+
+from .scene import (
+    AGENTS,
+    CALL_VOTE,
+    PERSON,
+    ROUND_END,
+    ROUND_START,
+    Chamber,
+    bill,
+    place,
+    vote,
+)
+
+
+@pytest.mark.requirement("PAR-056")
+def test_one_vote_a_seat_on_the_ballot() -> None:
+    debate = Chamber(3).debating()
+    early = vote(1, "YES", debate.scores(1))
+    assert debate.refused(early) == ("C-22", "wrong_phase", "type")
+    chamber = Chamber(3).voting()
+    chamber.submit(vote(1, "YES", chamber.scores(1)))
+    again = chamber.refused(vote(1, "NO", chamber.scores(1)))
+    assert again == ("PAR-056", "already_voted", "type")
+
+
+def test_no_draft_changes_the_bill_while_it_is_voted_on() -> None:
+    chamber = Chamber(3).voting()
+    assert chamber.refused(bill(1, version=2)) == ("C-22", "wrong_phase", "type")
+    assert chamber.state.poll is not None
+    assert chamber.state.poll.bill_version == 1
+
+
+@pytest.mark.requirement("PAR-057")
+def test_a_vote_stands_in_the_seats_record_and_scores_its_motives() -> None:
+    chamber = Chamber(3).voting()
+    chamber.submit(vote(2, "NO", {"security": 1}))
+    assert chamber.seat(2).voting_record == (Cast(1, 1, Ballot.NO),)
+    assert dict(chamber.seat(2).satisfaction()) == {"security": 1}
+
+
+@pytest.mark.requirement("PAR-071")
+@pytest.mark.requirement("PAR-072")
+@pytest.mark.requirement("PAR-073")
+def test_the_tally_agrees_with_the_ballots_and_advances_the_bill() -> None:
+    chamber = Chamber(5).voting()
+    chamber.vote("YES", "NO", "YES", "NO", "YES").clerk(ask.CountVotes())
+    content = chamber.messages()[-1]["content"]
+    assert content["yes_votes"] == ["rep_1", "rep_3", "rep_5"]
+    assert content["no_votes"] == ["rep_2", "rep_4"]
+    assert content["tally"] == {"yes": 3, "no": 2, "total": 5}
+    assert content["passed"] is True
+    assert content["next_action"] == "advance_to_pm"
+    assert content["key_objections"] == [
+        {"from": "rep_2", "concern": "rep_2 says NO."},
+        {"from": "rep_4", "concern": "rep_4 says NO."},
+    ]
+    assert chamber.state.status is Status.PM_REVIEW
+    assert chamber.state.vote_history == (VoteRow(1, 1, 3, 2, 5, True, False),)
+    assert chamber.summaries()[0]["vote_result"]["yes"] == 3
+
+
+@given(st.integers(0, 30), st.integers(2, 30))
+def test_more_than_half_of_the_seats_pass_a_bill(yes: int, seats: int) -> None:
+    assert votes.passes(yes, seats) is (yes > seats / 2)
+
+
+def test_a_tie_fails() -> None:
+    chamber = Chamber(4).voting()
+    chamber.vote("YES", "YES", "NO", "NO").clerk(ask.CountVotes())
+    assert chamber.messages()[-1]["content"]["passed"] is False
+    assert chamber.state.status is Status.DEBATE
+
+
+def test_the_tally_waits_until_the_ballot_is_closed() -> None:
+    chamber = Chamber(3).voting()
+    chamber.vote("YES")
+    missing = chamber.refusal(ask.CountVotes(), SYSTEM)
+    assert place(missing) == ("C-12", "votes_missing", None)
+    assert [due.who for due in chamber.dues()] == [AGENTS[1], AGENTS[2]]
+    assert chamber.refusal(ask.CloseBallot(), AGENTS[0]).code == "not_allowed"
+    chamber.run(ask.CloseBallot(), PERSON)
+    assert isinstance(chamber.history()[-1], did.BallotClosed)
+    late = chamber.refused(vote(2, "YES", chamber.scores(2)))
+    assert late == ("C-12", "ballot_closed", "type")
+    chamber.clerk(ask.CountVotes())
+    content = chamber.messages()[-1]["content"]
+    assert (content["yes_votes"], content["no_votes"]) == (["rep_1"], [])
+    assert content["tally"] == {"yes": 1, "no": 0, "total": 3}
+    assert content["passed"] is False
+
+
+def test_a_closed_ballot_is_closed_once() -> None:
+    chamber = Chamber(3).voting()
+    chamber.clerk(ask.CloseBallot())
+    assert chamber.clerk(ask.CloseBallot()).recorded == ()
+
+
+def test_a_defeat_goes_back_to_the_debate_and_the_next_round() -> None:
+    chamber = Chamber(3).voting()
+    chamber.vote("YES", "NO", "NO").clerk(ask.CountVotes())
+    assert chamber.messages()[-1]["content"]["next_action"] == "continue_debate"
+    assert chamber.state.status is Status.DEBATE
+    assert chamber.state.poll is None
+    assert chamber.refused(CALL_VOTE) == ("S-05", "round_voted", "content.action")
+    (due,) = (one for one in chamber.dues() if one.who == "speaker")
+    assert (due.what, due.subject) == ("start the round", "round 2")
+    chamber.submit(ROUND_START)
+    chamber.submit(CALL_VOTE)
+    assert chamber.state.status is Status.VOTING
+
+
+def test_a_defeat_in_the_last_round_ends_the_session() -> None:
+    chamber = Chamber(3, max_rounds=1).debating()
+    chamber.submit(ROUND_END)
+    chamber.submit(CALL_VOTE)
+    chamber.vote("NO", "NO", "NO").clerk(ask.CountVotes())
+    assert chamber.messages()[-1]["content"]["next_action"] == "end_without_passage"
+    assert chamber.state.status is Status.SYNTHESIS
+    assert chamber.state.outcome is Outcome.NO_PASSAGE
+    assert [due.what for due in chamber.dues()] == ["write the final document"]
+
+
+def test_no_vote_before_a_round() -> None:
+    chamber = Chamber(3, max_rounds=6).drafting()
+    chamber.submit(bill())
+    assert chamber.refused(CALL_VOTE)[1] in ("round_voted", "vote_gated")
+
+
+def counted(**changes: Any) -> dict[str, Any]:
+    content = {
+        "bill_version": 1,
+        "yes_votes": ["rep_1", "rep_3"],
+        "no_votes": ["rep_2"],
+        "tally": {"yes": 2, "no": 1, "total": 3},
+        "passed": True,
+        "key_objections": [{"from": "rep_2", "concern": "Too dear."}],
+        "next_action": "advance_to_pm",
+    }
+    return {"type": "VOTE_TALLY", "from": "speaker", "content": {**content, **changes}}
+
+
+def test_a_speakers_own_tally_must_be_the_right_one() -> None:
+    chamber = Chamber(3).voting()
+    assert chamber.refused(counted()) == ("C-12", "votes_missing", None)
+    chamber.vote("YES", "NO", "YES")
+    swapped = counted(yes_votes=["rep_1", "rep_2"], no_votes=["rep_3"])
+    assert chamber.refused(swapped) == ("PAR-071", "wrong_tally", "content.yes_votes")
+    other = counted(bill_version=2)
+    assert chamber.refused(other) == ("PAR-071", "wrong_tally", "content.bill_version")
+    chamber.submit(counted())
+    assert chamber.state.status is Status.PM_REVIEW
+    assert chamber.messages()[-1]["content"]["key_objections"][0]["concern"] == "Too dear."
+
+
+def test_only_the_clerk_counts() -> None:
+    chamber = Chamber(3).voting().vote("YES", "YES", "YES")
+    assert chamber.refusal(ask.CountVotes(), AGENTS[0]).code == "not_the_clerk"
+    (due,) = chamber.dues()
+    assert (due.who, due.what) == ("clerk", "count the votes")

@@ -1,0 +1,122 @@
+"""Policies: defaults, what is refused, and any bytes at all."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from moot.core.errors import Malformed
+from moot.core.names import SYSTEM
+from moot.trace import commands as ask
+from moot.trace.policy import DEFAULT, OnForged, Pattern, Policy, Risk, as_document, parse, problems
+
+from .scene import Trace
+
+
+def test_the_defaults_are_the_documents_and_the_safer_ones() -> None:
+    assert DEFAULT.approval_required_from is Risk.HIGH
+    assert (DEFAULT.max_attempts, DEFAULT.min_evidence) == (3, 1)
+    assert DEFAULT.allow_fallback
+    assert DEFAULT.on_invalid_signature is OnForged.FAIL
+    assert DEFAULT.distinct_roles
+    assert problems(DEFAULT) == ()
+
+
+def test_an_empty_object_is_the_default_policy() -> None:
+    assert parse(b"{}") == DEFAULT
+
+
+def test_a_policy_reads_back_as_written() -> None:
+    policy = Policy(min_evidence=2, approval_required_from=Risk.MEDIUM, secrets=())
+    assert parse(json.dumps(as_document(policy))) == policy
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "where"),
+    [
+        ("", "not_json", ""),
+        ("[]", "bad_policy", ""),
+        ("{", "not_json", ""),
+        ('{"max_attempts": 0}', "bad_policy", "max_attempts"),
+        ('{"max_attempts": 2.5}', "bad_policy", ""),
+        ('{"min_evidence": 0}', "bad_policy", "min_evidence"),
+        ('{"approval_required_from": "never"}', "bad_policy", ""),
+        ('{"no_such_key": 1}', "bad_policy", ""),
+        ('{"tools": [{"tool": "", "risk": "low"}]}', "bad_policy", "tools"),
+        (
+            '{"tools": [{"tool": "a", "risk": "low"}, {"tool": "a", "risk": "high"}]}',
+            "bad_policy",
+            "tools",
+        ),
+        ('{"tools": [{"tool": "a", "risk": "low", "commands": [[]]}]}', "bad_policy", "tools"),
+        ('{"environment": ["A=B"]}', "bad_policy", "environment"),
+        ('{"secrets": [["Bad Name", "x"]]}', "bad_policy", ""),
+        ('{"secrets": [{"name": "Bad Name", "expression": "x"}]}', "bad_policy", "secrets"),
+        ('{"secrets": [{"name": "x", "expression": "("}]}', "bad_policy", "secrets.x"),
+        ('{"secrets": [{"name": "x", "expression": "a*"}]}', "bad_policy", "secrets.x"),
+        ('{"secrets": [{"name": "x", "expression": ""}]}', "bad_policy", "secrets.x"),
+        ('{"default_timeout_ms": 99999999}', "bad_policy", "default_timeout_ms"),
+        ('{"max_output_bytes": 1}', "bad_policy", "max_output_bytes"),
+        (" " * 20_000, "too_large", ""),
+    ],
+)
+def test_a_bad_policy_says_what_is_wrong(document: str, code: str, where: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        parse(document)
+    assert caught.value.code == code
+    if where:
+        assert caught.value.where == where
+
+
+@given(st.binary(max_size=300) | st.text(max_size=300))
+@example(b"\xff\xfe{}")
+@example("[" * 5_000)
+@example('{"tools":' + "[" * 200 + "]" * 200 + "}")
+def test_any_bytes_are_a_policy_or_malformed(data: bytes | str) -> None:
+    try:
+        policy = parse(data)
+    except Malformed:
+        return
+    assert problems(policy) == ()
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=12,
+)
+_keys = st.sampled_from([*Policy.__struct_fields__, "other"])
+
+
+@given(st.dictionaries(_keys, _values, max_size=4))
+def test_any_values_under_its_keys_are_a_policy_or_malformed(document: dict[str, Any]) -> None:
+    try:
+        data = msgspec.json.encode(document)
+    except (UnicodeEncodeError, OverflowError, msgspec.MsgspecError):
+        return
+    try:
+        policy = parse(data)
+    except Malformed:
+        return
+    trace = Trace()
+    trace.run(ask.OpenTrace(task="t", roles=trace.bindings(), policy=policy), SYSTEM)
+
+
+def test_an_unusable_policy_opens_no_trace() -> None:
+    trace = Trace()
+    bad = Policy(max_attempts=0, secrets=(Pattern("x", "("),))
+    command = ask.OpenTrace(task="t", roles=trace.bindings(), policy=bad)
+    assert trace.refused(command, SYSTEM) == "bad_policy"
+
+
+def test_the_policy_stands_in_the_first_event_with_its_hash() -> None:
+    trace = Trace()
+    policy = Policy(min_evidence=2)
+    event = trace.run(ask.OpenTrace(task="t", roles=trace.bindings(), policy=policy), SYSTEM)
+    assert event.policy == trace.state.policy == policy
+    assert len(event.policy_sha256) == 64

@@ -1,0 +1,75 @@
+"""Secrets are found before a run and blotted out after it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.trace.policy import SECRETS, Pattern
+from moot.trace.secrets import find, redact, redact_text
+
+TOKENS = {
+    "aws-key": "AKIAABCDEFGHIJKLMNOP",
+    "github-token": "ghp_" + "a1B2" * 9,
+    "slack-token": "xoxb-1234567890-abcdef",
+    "model-key": "sk-" + "abcdEFGH" * 4,
+    "google-key": "AIza" + "a" * 35,
+    "jwt": "eyJhbGciOi.eyJzdWIiOiIx.c2lnbmF0dXJl",
+    "bearer": "Bearer abcdefghijklmnop0123",
+    "url-password": "ftp://me:geheimwort@host.example/",
+    "private-key": "-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----",
+    "flag": "deploy --password geheimwort",
+    "assignment": "DB_PASSWORD='geheimwort'",
+}
+
+
+def test_every_pattern_has_its_example() -> None:
+    assert set(TOKENS) == {pattern.name for pattern in SECRETS}
+
+
+@pytest.mark.parametrize("name", TOKENS)
+def test_each_kind_is_found_and_blotted_out(name: str) -> None:
+    text = f"before {TOKENS[name]} after"
+    assert name in find(SECRETS, [text])
+    done = redact(SECRETS, text.encode())
+    assert done.found
+    assert TOKENS[name].encode() not in done.data
+    assert done.data.startswith(b"before ")
+    assert done.data.endswith(b"after")
+    assert TOKENS[name] not in redact_text(SECRETS, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["pytest -q tests/core", "git push origin main", "12 passed in 3.4s", "", "tokenizer.py: ok"],
+)
+def test_ordinary_words_stay(text: str) -> None:
+    assert find(SECRETS, [text]) == ()
+    assert redact(SECRETS, text.encode()).data == text.encode()
+
+
+@given(st.binary(max_size=200))
+def test_any_output_survives(data: bytes) -> None:
+    done = redact(SECRETS, data)
+    assert done.found or done.data == data
+    assert redact(SECRETS, done.data) == redact(SECRETS, redact(SECRETS, done.data).data)
+
+
+@given(st.sampled_from(sorted(TOKENS.values())), st.binary(max_size=40), st.binary(max_size=40))
+def test_a_secret_between_any_bytes_is_gone(token: str, before: bytes, after: bytes) -> None:
+    data = before + b"\n" + token.encode() + b"\n" + after
+    assert token.encode() not in redact(SECRETS, data).data
+
+
+def test_a_policys_own_pattern_counts_and_a_broken_one_finds_nothing() -> None:
+    own = (Pattern("badge", "badge-[0-9]{4}"), Pattern("broken", "("))
+    assert find(own, ["my badge-1234"]) == ("badge",)
+    assert redact(own, b"my badge-1234").data == b"my [redacted:badge]"
+
+
+def test_a_long_output_is_read_once() -> None:
+    """No pattern runs away on a megabyte of the letters it likes best."""
+    for letters in (b"-----BEGIN ", b"eyJ", b"password", b"a:", b"--token", b"x" * 7):
+        data = letters * (300_000 // len(letters))
+        redact(SECRETS, data)
