@@ -104,7 +104,8 @@ def _opening(seats: int) -> Iterator[Job]:
     yield Job(STREAM, convene, SYSTEM)
     yield Job(STREAM, ask.Begin(), SYSTEM)
     direction = {"approach": "One. Two. Three.", "principle": "One.", "trade_offs": ""}
-    briefing = dict.fromkeys(("facts", "constraints", "precedents", "open_questions"), ["one"])
+    names = ("facts", "constraints", "precedents", "open_questions")
+    briefing = {name: ["one"] for name in names}
     content = {"briefing": briefing, "direction": direction}
     for number in range(1, seats + 1):
         said = {"type": "OPENING_STATEMENT", "from": f"rep_{number}", "content": content}
@@ -124,7 +125,6 @@ def begun(ground: Ground, name: str, messages: int, seats: int = 5) -> Path:
         talk.into_a_round()
         while talk.state.next_message_id <= messages:
             _require(space.engine.execute_all(list(_round(talk))))
-        _same_distance(talk)
     return place
 
 
@@ -155,8 +155,9 @@ def _round(talk: Talk) -> Iterator[Job]:
         yield Job(STREAM, ask.Submit(document=_ruling(action)), SYSTEM)
 
 
-def _same_distance(talk: Talk) -> None:
+def same_distance(talk: Talk) -> None:
     """A newcomer reads on from the last snapshot: give every session the same way to go."""
+    talk.into_a_round()
     note = _ruling("progress_note", "observation")
     while talk.space.engine.load(STREAM).seq % 64 != 20:
         talk.say(note)

@@ -29,6 +29,8 @@ _NAMES = (
     "mail_send",
     "mail_inbox",
     "trace_append",
+    "trace_exec",
+    "trace_verify",
     "parliament_submit",
 )
 

@@ -23,13 +23,16 @@ def measure(ground: Ground) -> Iterator[Figure]:
     fresh = count()
     yield _figure(ground, "hook, a free file is reserved", place, lambda: f"f{next(fresh)}.txt")
     yield _figure(ground, "hook, a file one holds already", place, lambda: "f0.txt")
+    yield _figure(ground, "hook, a call that has ended", place, lambda: "f0.txt", "PostToolUse")
 
 
-def _figure(ground: Ground, name: str, place: Path, file: Callable[[], str]) -> Figure:
+def _figure(
+    ground: Ground, name: str, place: Path, file: Callable[[], str], event: str = "PreToolUse"
+) -> Figure:
     env = {**os.environ, "MOOT_KEYS": str(place / "keys"), "MOOT_AGENT": AGENT}
     rounds = take_turns(
-        _process([sys.executable, "-c", _MOOT, "hook", "claude"], place, env, file),
-        _process([sys.executable, "-c", "pass"], place, env, file),
+        _process([sys.executable, "-c", _MOOT, "hook", "claude"], place, env, file, event),
+        _process([sys.executable, "-c", "pass"], place, env, file, event),
         ground.pick(25, 15),
     )
     against = "python -c pass"
@@ -37,10 +40,10 @@ def _figure(ground: Ground, name: str, place: Path, file: Callable[[], str]) -> 
 
 
 def _process(
-    command: list[str], place: Path, env: dict[str, str], file: Callable[[], str]
+    command: list[str], place: Path, env: dict[str, str], file: Callable[[], str], event: str
 ) -> Measure:
     def once() -> None:
-        said = _call(place, file())
+        said = _call(place, file(), event)
         done = subprocess.run(
             command, input=said, cwd=place, env=env, capture_output=True, check=True
         )
@@ -49,11 +52,11 @@ def _process(
     return millis(once)
 
 
-def _call(place: Path, file: str) -> bytes:
+def _call(place: Path, file: str, event: str) -> bytes:
     said = {
         "session_id": "bench",
         "cwd": str(place),
-        "hook_event_name": "PreToolUse",
+        "hook_event_name": event,
         "tool_name": "Write",
         "tool_input": {"file_path": str(place / file), "content": "x"},
     }

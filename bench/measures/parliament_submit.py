@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.chambers import STREAM, Talk, begun, full_session, newcomer, submits
+from bench.chambers import STREAM, Talk, begun, full_session, newcomer, same_distance, submits
 from bench.figure import Figure, at_most, ratio, value
 from bench.ground import Ground, opened
 from bench.rounds import Rounds, millis, percentiles, take_turns
@@ -23,9 +23,12 @@ def measure(ground: Ground) -> Iterator[Figure]:
     short, long = begun(ground, "short-session", 0), begun(ground, "long-session", LENGTH)
     name = f"{LENGTH:,} messages of a session"
     with opened(long) as one, opened(short) as other:
-        ours, raw = submits(Talk(one)), submits(Talk(other))
+        talks = Talk(one), Talk(other)
+        ours, raw = map(submits, talks)
         take_turns(ours, raw, 5)
         yield _figure(f"submit at {name}, warm", take_turns(ours, raw, ground.pick(200, 60)))
+        for talk in talks:
+            same_distance(talk)
     cold = take_turns(newcomer(long), newcomer(short), ground.pick(31, 11))
     yield _figure(f"open and submit at {name}, cold", cold)
     yield _files(ground, long, name)

@@ -103,7 +103,9 @@ def test_a_question_its_ack_and_its_answer(mail: Project) -> None:
     given = mail.ok(*crane("mail", "ack", message, "--status", "will action"))
     assert given["standing"]["acknowledged"] == "complete"
     assert given["standing"]["open"] is True
-    assert ids(mail.ok(*otter("inbox"))) == [given["ack"]]
+    (told,) = mail.ok(*otter("inbox"))["messages"]
+    assert (told["id"], told["says"]) == (given["ack"], "Will Action")
+    assert "(Will Action)" in mail.run(*otter("inbox", "--all")).out
     answered = mail.ok(*crane("send", "amber-otter", "INFO: The inner one", "--re", message))
     assert answered["thread"] == sent["thread"]
     assert mail.ok("mail", "pending")["pending"] == []
@@ -242,6 +244,22 @@ def test_reading_anothers_inbox_leaves_it_as_it_is(mail: Project) -> None:
     assert len(mail.ok(*words, "--all")["messages"]) == 1
 
 
+def test_many_readers_at_once_show_each_message_once(project: Project) -> None:
+    sent = {project.ok(*otter("send", "teal-crane", f"INFO: {n}"))["id"] for n in range(6)}
+    words = [*MOOT, *crane("inbox", "--limit", "2", "--json")]
+    readers = [
+        subprocess.Popen(words, cwd=project.root, env=project.env, stdout=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    shown: list[str] = []
+    for reader in readers:
+        out, _ = reader.communicate()
+        shown += ids(json.loads(out)["data"])
+    shown += ids(project.ok(*crane("inbox")))
+    assert len(shown) == len(set(shown))
+    assert set(shown) == sent
+
+
 def test_long_and_odd_bodies_come_back_as_they_were(mail: Project) -> None:
     for name, body in {
         "crlf": "# Information\r\n\r\nHi\r\n",
@@ -315,6 +333,17 @@ def test_a_kickoff_deltas_and_what_was_compiled(mail: Project) -> None:
         "Why do logins take three seconds since Monday?",
     )
     assert mail.json("verify").data["verdict"] == "valid"
+
+
+def test_what_is_derived_from_mail_can_be_made_anew(mail: Project) -> None:
+    message = ask(mail, "--cc", "coral-finch")
+    mail.ok("mail", "tick", MOOT_CLOCK=later(30))
+    mail.ok(*crane("mail", "ack", message, "--status", "Completed"))
+    mail.ok(*crane("inbox"))
+    assert mail.ok("ledger", "rebuild")["differences"] == []
+    assert mail.json("ledger", "doctor").code == 0
+    assert mail.ok(*crane("inbox"))["messages"] == []
+    assert message in ids(mail.ok("mail", "search", "cache"))
 
 
 # One act in two records.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.project import Project
+from tests.cli.project import MOOT, Project
 from tests.cli.sitting import FOLDER, MOTIVES, NEW, REPS, Sitting, opened
 
 requirement = pytest.mark.requirement
@@ -350,9 +351,46 @@ def test_check_needs_no_workspace(sitting: Sitting, tmp_path: Path) -> None:
     assert not (tmp_path / "no-keys").exists()
 
 
+def test_the_final_document_of_someone_else_is_put_aside(
+    sitting: Sitting, people: dict[str, str]
+) -> None:
+    sitting.to_debate()
+    sitting.start()
+    for to, sender in (("rep_1", "rep_2"), ("rep_2", "rep_3"), ("rep_3", "rep_1")):
+        sitting.exchange(sender, to)
+    sitting.call_vote()
+    sitting.votes("YES", "YES", "YES")
+    sitting.moot("decide", "approve", "--reason", "Good.", **people)
+    file = sitting.project.root / FOLDER / "final-bill.md"
+    file.write_text("mine")
+    assert sitting.moot("final")["put_aside"] == ["final-bill.md.changed-1"]
+    ours = file.read_bytes()
+    assert sitting.moot("final")["put_aside"] == []
+    assert file.read_bytes() == ours
+    assert (file.parent / "final-bill.md.changed-1").read_text() == "mine"
+
+
+def test_many_processes_bring_messages_at_once(sitting: Sitting) -> None:
+    """Real processes, one lock: every message is in the files, and the files are sound."""
+    sitting.statement("rep_1")
+    first = (sitting.project.root / "message-1.json").read_text()
+    running = []
+    for seat in ("rep_2", "rep_3"):
+        file = sitting.file(first.replace("rep_1", seat))
+        words = [*MOOT, "parliament", "submit", FOLDER, file]
+        running.append(subprocess.Popen(words, cwd=sitting.project.root, env=sitting.project.env))
+    assert [one.wait() for one in running] == [0, 0]
+    said = sitting.document("ledger.json")["messages"]
+    assert sorted(one["from"] for one in said) == ["rep_1", "rep_2", "rep_3"]
+    assert sitting.moot("status")["status"] == "evaluating_statements"
+    assert sitting.document("session.json")["status"] == "evaluating_statements"
+    check_sound(sitting)
+
+
 def test_a_folder_without_a_session_is_said(bare: Project) -> None:
     bare.ok("init")
     assert bare.refused("parliament", "status", "nowhere") == ("no_session", 4)
+    assert bare.refused("parliament", "check", "nowhere") == ("no_session", 4)
 
 
 @requirement("PAR-105", "PAR-128")

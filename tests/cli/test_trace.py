@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 from tests.cli.damage import edit, of
 from tests.cli.project import MOOT, Project
 
+PAUSE = threading.Event()
 PLANNER, EXECUTOR, CRITIC, AUDITOR = "amber-otter", "teal-crane", "coral-finch", "slate-heron"
 NEW = (
     *("trace", "new", "--task", "Is it fine?", "--planner", PLANNER, "--executor", EXECUTOR),
@@ -319,7 +321,7 @@ def test_a_forged_event_fails_the_trace_and_nothing_is_run(approved: Project) ->
 
 def test_an_interrupted_run_is_recorded_as_stopped(approved: Project) -> None:
     desk = approved
-    code = "import time; open('ran', 'w').write('x'); time.sleep(600)"
+    code = "import signal; open('ran', 'w').write('x'); signal.pause()"
     intent = intended(desk, "--", PYTHON, "-c", code)
     child = subprocess.Popen(
         [*MOOT, "--json", "trace", "exec", "t1", intent],
@@ -332,7 +334,7 @@ def test_an_interrupted_run_is_recorded_as_stopped(approved: Project) -> None:
     end = time.monotonic() + 30
     while not ran(desk):
         assert time.monotonic() < end
-        time.sleep(0.01)
+        PAUSE.wait(0.01)
     child.send_signal(signal.SIGTERM)
     out, _ = child.communicate()
     assert child.returncode == 128 + signal.SIGTERM
@@ -344,7 +346,7 @@ def test_an_interrupted_run_is_recorded_as_stopped(approved: Project) -> None:
 @pytest.mark.requirement("TRC-061")
 def test_a_run_that_died_is_recorded_by_the_next_command(approved: Project) -> None:
     desk = approved
-    code = "import os, time; open('ran', 'w').write(str(os.getpid())); time.sleep(600)"
+    code = "import os, signal; open('ran', 'w').write(str(os.getpid())); signal.pause()"
     intent = intended(desk, "--", PYTHON, "-c", code)
     child = subprocess.Popen(
         [*MOOT, "trace", "exec", "t1", intent],
@@ -355,7 +357,7 @@ def test_a_run_that_died_is_recorded_by_the_next_command(approved: Project) -> N
     end = time.monotonic() + 30
     while not (ran(desk) and (desk.root / "ran").read_text()):
         assert time.monotonic() < end
-        time.sleep(0.01)
+        PAUSE.wait(0.01)
     (one,) = desk.ok("trace", "status", "t1")["running"]
     assert one["alive"]
     assert desk.ok("trace", "recover", "t1")["recovered"] == []
@@ -381,7 +383,7 @@ def wait_gone(pid: int) -> None:
             return
         if text.rpartition(")")[2].split()[0] in ("Z", "X"):
             return
-        time.sleep(0.01)
+        PAUSE.wait(0.01)
     os.kill(pid, signal.SIGKILL)
     raise AssertionError("it still runs")
 

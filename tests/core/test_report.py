@@ -809,3 +809,13 @@ def test_the_callers_decimal_context_does_not_matter() -> None:
     usual = to_html(report), to_markdown(report), to_json(report)
     with decimal.localcontext(decimal.Context(prec=1)):
         assert (to_html(report), to_markdown(report), to_json(report)) == usual
+
+
+def test_an_axis_through_zero_has_no_negative_zero() -> None:
+    points = (Point(1, Decimal("-0.5")), Point(2, Decimal("0.5")))
+    chart = LineChart((Series("score", points),), low=Decimal(-1), title="Score")
+    made = {"kind": "x", "title": "x", "dissent": None, "proof": None, "blocks": (chart,)}
+    page = to_html(Report(verdict=Verdict("x", "good"), decision=Decision("x"), **made))
+    ticks = re.findall(r'text-anchor="end">([^<]*)<', page)
+    assert ticks == ["-1", "-0.5", "0", "0.5", "1"]
+    assert ">-0<" not in page

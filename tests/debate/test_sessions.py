@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from moot.core.findings import errors
@@ -23,6 +25,7 @@ from tests.debate.sessions import (
     found,
     session,
 )
+from tests.tidy.source import modules
 
 
 @pytest.mark.requirement("BNC-171")

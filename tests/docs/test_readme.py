@@ -45,6 +45,7 @@ _VARIES = (
     (re.compile(r"(?<!\S)/\S*/(?=(\.moot|keys)\b)"), "PATH/"),
     (re.compile(r"\b\d+(\.\d+)? s ago"), "AGE ago"),
     (re.compile(r"\bproto_\d{8}_"), "proto_DAY_"),
+    (re.compile(r"\bparl-\d{8}-"), "parl-DAY-"),
     (re.compile(r"\b\d+ bytes"), "SIZE bytes"),
 )
 

@@ -152,6 +152,30 @@ def test_passed_on_work_changes_hands_with_the_ack(desk: Desk) -> None:
     assert CRANE in owner()
 
 
+@pytest.mark.requirement("BRN-049")
+def test_only_whoever_is_named_takes_the_work(desk: Desk) -> None:
+    desk.run(OTTER, send("HANDOFF: T-7 to teal-crane", scene.handoff(), FINCH, CRANE))
+    _, other = desk.run(FINCH, ack(1, "Completed")).recorded
+    _, named = desk.run(CRANE, ack(1)).recorded
+    assert (other.event.item, named.event.item) == ("", "T-7")
+
+
+def test_work_passed_on_behind_the_takers_back_is_remarked(desk: Desk) -> None:
+    done = desk.run(OTTER, send("HANDOFF: T-7 to teal-crane", scene.handoff(), FINCH))
+    assert "taker_not_told" in {one.code for one in done.findings}
+    _, given = desk.run(FINCH, ack(1)).recorded
+    assert given.event.item == "T-7"
+
+
+def test_nobody_claims_work_for_another(desk: Desk) -> None:
+    done = desk.run(FINCH, send("CLAIM: T-7", scene.CLAIM))
+    assert "claim_for_another" in {one.code for one in done.findings}
+    with desk.world.store.read() as view:
+        row = view.row("mail.items", "T-7")
+    assert row is not None
+    assert FINCH in row.value.decode()
+
+
 # Matching an ACK that came as a message.
 
 
@@ -178,6 +202,15 @@ def test_it_is_never_guessed(desk: Desk, rest: str, count: int) -> None:
     assert len(done.recorded) == 1
     assert "ack_unmatched" in {one.code for one in done.findings}
     assert len(desk.state.open) == count
+
+
+def test_an_ack_that_wants_an_ack_itself_keeps_the_thread_open(desk: Desk) -> None:
+    desk.run(OTTER, question())
+    body = f"# Acknowledgement\n\n## Message ID\n{THREAD}:1\n\n## Status\nCompleted\n"
+    done = desk.run(CRANE, send("ACK: x", body, OTTER, ack_required=True))
+    assert "MB-009" in {one.rule for one in done.findings}
+    assert done.recorded[1].event.left == len(desk.state.open) == 1
+    assert desk.rows("open", "mail/") == [STREAM]
 
 
 def test_an_ack_message_obeys_the_same_rules(desk: Desk) -> None:

@@ -47,7 +47,7 @@ def test_a_message_is_read_back_as_written(message: Envelope) -> None:
 def test_plain_front_matter_is_read_too() -> None:
     text = (
         "\ufeff---\r\nfrom: amber-otter\r\nto:\r\n  - teal-crane\r\n  - coral-finch\r\n"
-        "cc: a-b, 'c-d'\r\nsubject: KICKOFF: go\r\nack_required: yes\r\n# remark\r\n"
+        "cc: [a-b, 'c-d']\r\nsubject: KICKOFF: go\r\nack_required: yes\r\n# remark\r\n"
         "mood: fine\r\n---\r\n# Go\r\n"
     )
     assert read_message(text.encode()) == Envelope(
@@ -95,6 +95,7 @@ def test_a_json_object_is_read_too() -> None:
         '{"subject": "x", "subject": "y"}',
         '{"subject": "x", "body": "a", "body_md": "b"}',
         '{"subject": "\\ud800"}',
+        "---\nsubject: \ud800\n---\n",
         b"---\nsubject: \xff\n---\n",
     ],
 )

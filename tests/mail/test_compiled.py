@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from moot.mail.artifact import artifact_markdown
 from moot.mail.body import Body
-from moot.mail.compiled import Compiled, Source, compile_thread
+from moot.mail.compiled import Compiled, Source, Version, compile_thread, rounds_of
 from moot.mail.lint import lint
 from tests.mail.bodies import body_of, delta
 
@@ -33,7 +33,7 @@ def compiled(*rounds: list[Source]) -> Compiled:
 @pytest.mark.requirement("BRN-026")
 def test_the_message_has_the_body_of_the_document() -> None:
     made = compiled([source(1, delta(), delta()), source(2, delta(), agent="teal-crane")])
-    assert made.subject == "COMPILED: v1 3 added"
+    assert made.subject == "COMPILED: v1 (3 added)"
     body = Body(made.body)
     assert body.title is not None
     assert body.title.value == "Compiled Artifact v1"
@@ -82,6 +82,19 @@ def test_versions_go_up_by_one_and_keep_their_numbers() -> None:
     assert names == ["n", "late"]
 
 
+def test_what_came_while_a_version_was_made_belongs_to_the_next() -> None:
+    one, two, three = (source(n, delta(payload={"name": f"n{n}"})) for n in (1, 2, 3))
+    assert rounds_of([]) == [[]]
+    assert rounds_of([one, two]) == [[one, two]]
+    assert rounds_of([one, two, Version(), three]) == [[one, two], [three]]
+    rounds = rounds_of([two, one, Version(two.message_id), three, Version("elsewhere:1")])
+    assert rounds == [[two], [one, three], []]
+    published, then = compiled(rounds[0]), compiled(*rounds[:2])
+    items = then.artifact.items["hypothesis_slate"]
+    assert items[:1] == published.artifact.items["hypothesis_slate"]
+    assert [item.name for item in items] == ["n2", "n1", "n3"]
+
+
 def test_what_could_not_be_read_is_in_the_status() -> None:
     bad = Source(f"{THREAD}:3", "teal-crane", 3_000, "```delta\n{,}\n```\n\nDELTA[x]: inline\n")
     none = Source(f"{THREAD}:4", "teal-crane", 4_000, "Nothing here.\n")
@@ -98,7 +111,7 @@ def test_what_could_not_be_read_is_in_the_status() -> None:
 def test_what_was_left_out_is_in_the_status() -> None:
     made = compiled([source(1, delta(operation="KILL", target_id="H9"))])
     assert Body(made.body).said("Validation Status").startswith("1 error, 5 warnings")
-    assert made.subject == "COMPILED: v1 nothing new"
+    assert made.subject == "COMPILED: v1 (nothing new)"
     assert lint(made.subject, made.body).valid
 
 

@@ -341,6 +341,8 @@ def test_one_rule_reports_so_many_places_and_no_more() -> None:
         "\n" * 2_000_000,
         " ```delta\n" * 20_000,
         "x" * 10_000_000,
+        "## a" + " " * 1_000_000 + "b",
+        "## Item\na" + " " * 1_000_000 + "b\n## To\n" + "- " * 200_000,
     ],
     ids=lambda body: f"{body[:8]!r}x{len(body)}",
 )

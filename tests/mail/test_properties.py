@@ -16,7 +16,7 @@ from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
 from moot.mail import commands as ask
 from moot.mail import events as did
-from moot.mail.machine import MACHINE
+from moot.mail.machine import MACHINE, TRANSITIONS
 from moot.mail.model import MAX_RECENT, Party, State
 from moot.mail.views import pending
 
@@ -106,6 +106,8 @@ class Thread(RuleBasedStateMachine):
             self.state = MACHINE.evolve(self.state, recorded)
             self.seq += 1
             self.kept += isinstance(event, did.MessageKept)
+            if not isinstance(event, did.MessageKept):
+                self._moved(before, event)
             if isinstance(event, did.MessageAcknowledged):
                 message = before.message(event.id)
                 assert message is not None
@@ -116,6 +118,13 @@ class Thread(RuleBasedStateMachine):
                     self.rows[row.space, row.key] = row.value
                 elif not hasattr(row, "text"):
                     self.rows.pop((row.space, row.key), None)
+
+    def _moved(self, before: State, event: Any) -> None:
+        """Every step is one of the table's."""
+        was, now = before.message(event.id), self.state.message(event.id)
+        assert was is not None
+        assert now is not None
+        assert now.stage in TRANSITIONS[was.stage][type(event)]
 
     @rule(name=st.sampled_from(NAMES), command=_commands)
     def act(self, name: str, command: Command) -> None:

@@ -34,6 +34,7 @@ def test_a_question_is_on_record_with_all_its_fields(desk: Desk) -> None:
         id=f"{THREAD}:1",
         type=MessageType.QUESTION,
         role="",
+        status=None,
         subject="QUESTION: Which cache?",
         body=scene.QUESTION,
         size=len(scene.QUESTION),
@@ -49,6 +50,7 @@ def test_a_question_is_on_record_with_all_its_fields(desk: Desk) -> None:
         title="",
         version=None,
         item="",
+        taker="",
     )
     assert sent.actor.id == OTTER
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
+from moot.mail.fix import fix
 from moot.mail.lint import lint
 from moot.mail.reply import error_subject
 from moot.mail.subject import (
@@ -120,6 +121,17 @@ def test_the_subject_of_an_ack_repeats_the_one_it_answers() -> None:
     assert ack_subject("QUESTION: which?") == "ACK: QUESTION: which?"
     assert parse_subject(ack_subject("a\nb")).rest == "a b"
     assert parse_subject(ack_subject("")).type is MessageType.ACK
+
+
+@pytest.mark.parametrize(
+    "subject",
+    ["re:" + " " * 300_000 + "x", "INFO: a" + " " * 300_000 + "b", "HANDOFF: a to " * 50_000],
+)
+def test_subjects_without_measure_are_read_in_linear_time(subject: str) -> None:
+    """Were any of these quadratic, the suite would not end."""
+    lint(subject, "", received=True)
+    fix(subject, "")
+    ack_subject(subject)
 
 
 def test_a_validation_error_is_told_in_an_info() -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from moot.outside.running import (
     run,
 )
 
+PAUSE = threading.Event()
 PYTHON = sys.executable
 
 
@@ -49,15 +51,13 @@ def wait_until(true: object, seconds: float = 10.0) -> bool:
     while time.monotonic() < end:
         if true():
             return True
-        time.sleep(0.01)
+        PAUSE.wait(0.01)
     return False
 
 
 @pytest.mark.requirement("TRC-034")
 def test_a_command_runs_in_its_folder_and_its_outputs_are_kept_apart(tmp_path: Path) -> None:
-    done = run(
-        python(tmp_path, "import os, sys; print(os.getcwd()); print('oh', file=sys.stderr)")
-    )
+    done = run(python(tmp_path, "import os, sys; print(os.getcwd()); print('oh', file=sys.stderr)"))
     assert (done.exit_status, done.signal) == (0, None)
     assert done.stdout.kept.decode().strip() == str(tmp_path)
     assert done.stderr.kept == b"oh\n"
@@ -159,14 +159,14 @@ def test_a_folder_that_is_gone_says_so(tmp_path: Path) -> None:
 
 
 SPAWNS = """
-    import subprocess, sys, time
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    import signal, subprocess, sys
+    child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
     print(child.pid, flush=True)
 """
 
 
 def test_a_command_out_of_time_is_killed_with_its_whole_group(tmp_path: Path) -> None:
-    done = run(python(tmp_path, SPAWNS + "    time.sleep(600)", seconds=0.5))
+    done = run(python(tmp_path, SPAWNS + "    signal.pause()", seconds=0.5))
     assert done.timed_out
     assert done.signal == signal.SIGTERM
     assert wait_until(lambda: gone(int(done.stdout.kept)))
@@ -177,9 +177,9 @@ def test_one_that_ignores_the_asking_is_killed(
 ) -> None:
     monkeypatch.setattr("moot.outside.running.GRACE_SECONDS", 0.1)
     code = """
-        import signal, time
+        import signal
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        time.sleep(600)
+        signal.pause()
     """
     done = run(python(tmp_path, code, seconds=0.5))
     assert (done.timed_out, done.signal) == (True, signal.SIGKILL)
@@ -196,7 +196,8 @@ def test_one_that_left_the_group_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("moot.outside.running.LINGER_SECONDS", 0.05)
-    code = SPAWNS.replace("600)\"]", '600)"], start_new_session=True')
+    code = SPAWNS.replace('pause()"]', 'pause()"], start_new_session=True')
+    assert code != SPAWNS
     done = run(python(tmp_path, code))
     assert done.exit_status == 0
     assert done.left_running
@@ -209,7 +210,7 @@ def test_our_own_interruption_kills_the_command_and_is_told(tmp_path: Path, numb
         import sys
         from pathlib import Path
         from moot.outside.running import Order, run
-        code = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+        code = "import os, signal; print(os.getpid(), flush=True); signal.pause()"
         words = (sys.executable, "-c", code)
         started = lambda pid: print(pid, flush=True)
         done = run(Order(words, Path("."), {}, 600, 1000), started)
@@ -231,7 +232,9 @@ def test_our_own_interruption_kills_the_command_and_is_told(tmp_path: Path, numb
 
 
 def test_what_outlives_a_killed_runner_is_found_by_its_mark_and_ended() -> None:
-    child = subprocess.Popen([PYTHON, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    child = subprocess.Popen(
+        [PYTHON, "-c", "import signal; signal.pause()"], start_new_session=True
+    )
     mark = mark_of(child.pid)
     assert alive(child.pid, mark)
     assert not kill_left(child.pid, "another beginning")

@@ -145,6 +145,8 @@ def test_a_formal_vote_waits_for_two_exchanges() -> None:
     chamber.clerk(command)
     ruling = chamber.messages()[-1]["content"]
     assert (ruling["action"], ruling["target"]) == ("redirect", "rep_1")
+    due = next(one for one in chamber.dues() if one.what == "have positions asked for")
+    assert due.subject == "amend-001: rep_1, rep_3, rep_5"
     assert chamber.refusal(command, SYSTEM).code == "vote_running"
     # One against one is no majority of positions.
     tie = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)

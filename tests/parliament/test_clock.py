@@ -137,6 +137,14 @@ def test_with_its_raw_text_stored_a_long_response_is_cut_and_the_speaker_says_so
     assert chamber.signers()[-1] == SYSTEM
 
 
+def test_a_long_question_is_cut_too() -> None:
+    chamber = Chamber(3).debating(4)
+    long = question(1, 2, question="One. Two. Three. Four?")
+    chamber.submit(long, raw=chamber.store(str(long)))
+    assert chamber.messages()[-1]["content"]["question"] == "One. Two. Three."
+    assert len(chamber.state.owed) == 1
+
+
 def test_a_short_response_is_not_cut() -> None:
     chamber = Chamber(3).debating()
     raw = chamber.store("x")

@@ -226,6 +226,14 @@ def test_an_expelled_drafter_is_replaced() -> None:
     assert chamber.state.status is Status.DEBATE
 
 
+def test_with_everyone_expelled_nobody_can_draft() -> None:
+    chamber = Chamber(2, issues=("security",)).drafting()
+    expel(chamber, 1)
+    expel(chamber, 2)
+    error = chamber.refusal(ask.ChooseDrafter(), SYSTEM)
+    assert place(error) == ("PAR-089", "bad_drafter", "seat")
+
+
 def test_nothing_is_incorporated_for_an_expelled_drafter() -> None:
     chamber = Chamber(3).debating()
     chamber.submit(amendment(2))

@@ -317,6 +317,11 @@ class Session(RuleBasedStateMachine):
             assert self.state.bill.version - len(drafted) in (0, 1)
 
     @invariant()
+    def pending_amendments_are_listed(self) -> None:
+        pending = [one.amendment_id for one in self.state.proposals() if one.pending]
+        assert list(self.state.pending) == pending
+
+    @invariant()
     def heat_is_mixed_and_scores_are_whole(self) -> None:
         heat = [seat.temperature for seat in self.state.in_order()]
         assert len(set(heat)) == len(heat)
@@ -393,6 +398,7 @@ def test_a_state_follows_whatever_stands_in_the_ledger(
 ) -> None:
     event = did.MessageLogged(message=message)
     recorded: Recorded[Any] = Recorded(event, STREAM, 0, NOON, Actor("x", 1, "k"), b"")
+    list(MACHINE.index(recorded))
     after = MACHINE.evolve(debate, recorded)
     assert after.next_message_id == debate.next_message_id + 1
 

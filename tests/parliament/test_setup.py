@@ -116,6 +116,11 @@ def test_a_session_is_named_after_its_day(name: str) -> None:
             "bad_agent",
             "seats[2].agent",
         ),
+        (
+            {"seats": (*plans(2), ask.SeatPlan("Rep. X", ("speed \U0001f680",), "x-1"))},
+            "bad_motive",
+            "seats[2].motives[0]",
+        ),
         ({"max_rounds": 0}, "bad_rounds", "max_rounds"),
         ({"max_rounds": 1001}, "bad_rounds", "max_rounds"),
     ],

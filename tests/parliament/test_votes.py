@@ -163,6 +163,9 @@ def test_a_speakers_own_tally_must_be_the_right_one() -> None:
     assert chamber.refused(swapped) == ("PAR-071", "wrong_tally", "content.yes_votes")
     other = counted(bill_version=2)
     assert chamber.refused(other) == ("PAR-071", "wrong_tally", "content.bill_version")
+    slander = counted(key_objections=[{"from": "rep_1", "concern": "None."}])
+    where = "content.key_objections[0].from"
+    assert chamber.refused(slander) == ("PAR-071", "wrong_tally", where)
     chamber.submit(counted())
     assert chamber.state.status is Status.PM_REVIEW
     assert chamber.messages()[-1]["content"]["key_objections"][0]["concern"] == "Too dear."

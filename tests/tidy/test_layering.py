@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "keys": {"core", "store", "engine"},
     "workspace": {"core", "store", "engine", "keys", "verify"},
     "testing": {"core", "store", "engine"},
-    "flows": {"core", "engine", "keys", "workspace", "outside", "agents", "verify"} | protocols(),
+    "flows": BELOW_SURFACES - {"flows"} | {"verify"} | protocols(),
     "agents": {"core", "outside"},
     "surfaces": BELOW_SURFACES | {"verify"} | protocols(),
     "": {"surfaces", "__version__"},

@@ -8,6 +8,7 @@ import pytest
 
 from moot.core.findings import Rule
 from moot.core.registry.rules import RULES as REGISTRY
+from moot.debate.records import RULES as DEBATE
 from moot.decision.rules import RULES as DECISION
 from moot.example.rules import RULES as EXAMPLE
 from moot.mail.conduct import RULES as CONDUCT
@@ -20,6 +21,7 @@ from moot.presence.rules import RULES as PRESENCE
 TABLES = (
     *REGISTRY.values(),
     EXAMPLE,
+    *DEBATE.values(),
     *DECISION.values(),
     *PRESENCE.values(),
     *PARLIAMENT.values(),

@@ -1,1 +1,1 @@
-"""Trace: proposals, runs and claims that can be proved."""
+# noqa: A005 - the package is called after what it tests

@@ -196,7 +196,7 @@ def test_a_review_of_an_intent_has_a_subject_a_verdict_and_a_reason(
         ("deploy", "--token=abcdef123456"),
         ("env", "API_KEY=abcdef123456", "make"),
         ("aws", "AKIAABCDEFGHIJKLMNOP"),
-        ("git", "clone", "https://me:secretword@example.org/x"),
+        ("git", "clone", "ftp://me:secretword@files.example/x"),
         ("echo", "-----BEGIN RSA PRIVATE KEY-----\nabc"),
     ],
 )
@@ -381,6 +381,25 @@ def test_there_is_an_end_to_how_many_are_open() -> None:
         trace.intend("p1")
     assert trace.refused(intent("p1"), EXECUTOR) == "too_many_open"
     trace.intend("p1", supersedes="i1")
+
+
+def test_there_is_an_end_to_how_many_run_at_once() -> None:
+    trace = Trace().to("executing")
+    for count in range(MAX_INTENTS + 1):
+        event = trace.run(intent("p1", "pytest", str(count)), EXECUTOR)
+        ref = ArtifactRef(event.input_hash, 1, "text/plain")
+        start = ask.StartExecution(intent_id=event.intent_id, input=ref)
+        if count < MAX_INTENTS:
+            trace.run(start, EXECUTOR)
+    assert trace.refused(start, EXECUTOR) == "too_many_open"
+
+
+def test_a_revised_proposal_begins_with_fresh_attempts() -> None:
+    trace = Trace().to("executing")
+    trace.fail(trace.start(trace.intend("p1")))
+    revised = trace.approved(supersedes="p1")
+    assert not trace.state.failing
+    assert trace.run(intent(revised), EXECUTOR).attempt == 1
 
 
 def test_there_is_an_end_to_how_many_steps_may_fail() -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from moot.flows import execution, running
 from moot.trace.model import FailureKind, Stage
 from tests.trace.workshop import EXECUTOR, Workshop, reopened, workshop
 
+PAUSE = threading.Event()
 # Where the runner kills itself: before or after one of its steps.
 MOMENTS = {
     "before the start is on record": ("execution", "_start", "before"),
@@ -65,7 +67,7 @@ def wait_until(true: object, seconds: float = 20.0) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
-        time.sleep(0.01)
+        PAUSE.wait(0.01)
 
 
 @pytest.mark.requirement("TRC-059", "TRC-061")
@@ -119,8 +121,8 @@ def test_what_outlives_its_killed_runner_is_ended_before_it_is_called_failed(
     with workshop(tmp_path) as shop:
         shop.begin()
         intent = shop.script(
-            f"import os, time; open({str(mark(shop))!r}, 'w').write(str(os.getpid()));"
-            " time.sleep(600)"
+            f"import os, signal; open({str(mark(shop))!r}, 'w').write(str(os.getpid()));"
+            " signal.pause()"
         )
         words = [sys.executable, "-c", textwrap.dedent(RUNNER), str(shop.root), str(shop.keys)]
         words += [shop.stream, intent, EXECUTOR, "_keep", "after"]
@@ -155,7 +157,7 @@ def test_a_process_of_the_same_number_is_left_alone(tmp_path: Path) -> None:
     with workshop(tmp_path) as shop:
         shop.begin()
         intent = shop.script("print(1)")
-        other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        other = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
         try:
             held = running.Running(shop.space.path, shop.stream, intent)
             with held:
@@ -177,7 +179,7 @@ def test_a_run_in_flight_does_not_keep_others_from_working(tmp_path: Path) -> No
     with workshop(tmp_path) as shop:
         shop.begin()
         proposal = shop.approved()
-        first = shop.intend(proposal, sys.executable, "-c", "import time; time.sleep(600)")
+        first = shop.intend(proposal, sys.executable, "-c", "import signal; signal.pause()")
         second = shop.intend(proposal, sys.executable, "-c", "print(2)")
         words = [sys.executable, "-c", textwrap.dedent(RUNNER), str(shop.root), str(shop.keys)]
         runner = subprocess.Popen([*words, shop.stream, first, EXECUTOR, "_keep", "after"])

@@ -149,6 +149,7 @@ def test_long_and_broken_texts_are_refused() -> None:
     trace = Trace().to("planning")
     assert trace.refused(proposal(objective="x" * 20_000), PLANNER) == "text_too_long"
     assert trace.refused(proposal(assumptions=("y" * 9_000,) * 5), PLANNER) == "text_too_long"
-    assert trace.refused(proposal(*["t"] * 501), PLANNER) == "too_many_items"
+    assert trace.refused(proposal(*["t"] * 65), PLANNER) == "too_many_items"
+    assert trace.refused(proposal(assumptions=("t",) * 501), PLANNER) == "too_many_items"
     assert trace.refused(proposal(objective="\udc80"), PLANNER) == "unreadable_text"
     trace.propose(objective="die Prüfungen laufen lassen — 実行する 🦦")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from moot.core.machine import Command
 from moot.core.names import OPERATOR, SYSTEM
@@ -184,6 +185,35 @@ def test_no_key_plays_two_parts_after_a_change() -> None:
     trace = Trace().to("planning")
     command = ask.RotateKey(role="critic", epoch=1, kid=trace.kid(AUDITOR))
     assert trace.refused(command, OPERATOR) == "duties_not_separated"
+
+
+def test_an_agent_with_two_parts_changes_the_key_of_each() -> None:
+    trace = Trace()
+    trace.open(Policy(distinct_roles=False), planner=CRITIC)
+    for role in ("planner", "critic"):
+        trace.run(ask.RotateKey(role=role, epoch=1, kid="b" * 32), OPERATOR)
+    assert {one.kid for one in trace.state.roles if one.agent == CRITIC} == {"b" * 32}
+    same = ask.RotateKey(role="critic", epoch=1, kid="b" * 32)
+    assert trace.refused(same, OPERATOR) == "duties_not_separated"
+
+
+@pytest.mark.parametrize(
+    "changed", [{"agent": "Not A Name"}, {"kid": ""}, {"kid": "x" * 32}, {"epoch": 0}]
+)
+def test_a_part_is_played_by_a_named_agent_with_a_key(changed: dict[str, Any]) -> None:
+    trace = Trace()
+    first, *rest = trace.bindings()
+    roles = (replace(first, **changed), *rest)
+    assert trace.refused(ask.OpenTrace(task="t", roles=roles), SYSTEM) == "bad_binding"
+
+
+def test_a_person_may_be_the_critic() -> None:
+    trace = Trace()
+    trace.open(critic=OPERATOR)
+    name = trace.propose()
+    review = ask.ReviewProposal(proposal_id=name, status="approved", rationale="fine")
+    trace.run(review, OPERATOR)
+    assert trace.refused(proposal(), OPERATOR) == "role_policy_violation"
 
 
 def test_a_part_named_wrongly_is_refused() -> None:

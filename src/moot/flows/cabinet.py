@@ -61,11 +61,13 @@ class Cabinet:
     def changed(self) -> list[Finding]:
         """The files that someone else has changed."""
         written, held = self._written(), self._held()
-        odd = [name for name in FILES if _odd(name, held[name], written)]
-        if odd:  # what says the same as ours is no change
+        if not any(_odd(name, held[name], written) for name in FILES):
+            return []
+        with self._locked():  # not while another process of ours is writing them
+            written, held = self._written(), self._held()
             due = self._due(self._loaded(), written, held[LEDGER_FILE])
-            odd = [name for name in odd if held[name].data != due[name]]
-        return [self._finding(name) for name in odd]
+        odd = (name for name in FILES if _odd(name, held[name], written))
+        return [self._finding(name) for name in odd if held[name].data != due[name]]
 
     def require_ours(self) -> None:
         """Refused if someone else has changed a file."""
@@ -80,7 +82,7 @@ class Cabinet:
     def restore(self) -> tuple[str, ...]:
         """Put changed files aside and write ours; the names they have now."""
         moved: list[str] = []
-        self._update(lambda names: moved.extend(map(self._put_aside, names)))
+        self._update(lambda names: moved.extend(map(self.put_aside, names)))
         return tuple(moved)
 
     def _refuse(self, names: list[str]) -> None:
@@ -132,7 +134,8 @@ class Cabinet:
             hint=f"`moot parliament export {self.folder}` puts it aside and writes ours again",
         )
 
-    def _put_aside(self, name: str) -> str:
+    def put_aside(self, name: str) -> str:
+        """Give a file another name; what someone else wrote is never lost."""
         for number in range(1, _ASIDE):
             aside = self.folder / f"{name}.changed-{number}"
             if not aside.exists():

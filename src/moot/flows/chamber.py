@@ -140,6 +140,8 @@ def submit(room: Room, data: bytes, acting: str | None, who: Who) -> Done:
     needed = room.signer(sender)
     if needed is None and not person and acting is None:
         raise _nobody(document)
+    if needed is not None and acting not in (None, needed):
+        raise _not_yours(str(sender), acting)
     actor = who(needed or acting, person)
     role = sender if sender in (SPEAKER, PRIME_MINISTER) else None
     command = ask.Submit(document=document, raw=_raw(room, document, data), seed=_seed())
@@ -156,6 +158,18 @@ def _nobody(document: Any) -> Refused:
         hint=first.hint if first else "`moot parliament status DIR` lists the seats",
         findings=found,
     )
+
+
+def _not_yours(sender: str, acting: str | None) -> Refused:
+    """C-30: nobody speaks for another."""
+    found = Finding(
+        rule="C-30",
+        code="not_you",
+        message=f"you are {acting}; {sender} speaks with another key",
+        where="from",
+        hint="send it under your own seat",
+    )
+    return Refused(found.code, found.message, hint=found.hint, findings=[found])
 
 
 def _report(room: Room, data: bytes, error: Malformed, actor: str | None) -> None:
@@ -282,7 +296,11 @@ def id_in(folder: Path) -> str:
         found = document.get("parliament_id") if isinstance(document, dict) else None
         if isinstance(found, str) and PARLIAMENT_ID.fullmatch(found):
             return found
-    raise Unavailable(
+    raise no_session(folder)
+
+
+def no_session(folder: Path) -> Unavailable:
+    return Unavailable(
         "no_session",
         f"{folder} holds no files of a parliament",
         hint=f"`moot parliament new {folder} ...` makes a session there",

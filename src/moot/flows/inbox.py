@@ -61,6 +61,7 @@ class Slip(msgspec.Struct, frozen=True):
             "ack_required": value["ack_required"],
             "cc": value["cc"],
             "importance": value["importance"],
+            "says": value["says"],
             "proved": not value["imported"],
             "resent": value["resent"],
         }

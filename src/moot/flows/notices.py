@@ -40,16 +40,23 @@ RECEIPTS: Final[dict[AckStatus | None, type[Accept] | type[MarkSeen]]] = {
 _MAX_SUBJECT: Final = 300
 
 
-def send(space: Workspace, sender: str, notice: Notice, key: str | None = None) -> list[Outcome]:
+def send(
+    space: Workspace,
+    sender: str,
+    notice: Notice,
+    key: str | None = None,
+    corr: str | None = None,
+) -> list[Outcome]:
     """The event, then the message about it; both or neither."""
     made = job_of(space, sender, _LETTERS[type(notice)](notice, sender, key))
 
     def message(sent: Outcome) -> Job:
         event = next(one for one in sent.recorded if isinstance(one.event, did.NATIVE))
         command = msgspec.structs.replace(made.command, event=event.event.id)
-        return msgspec.structs.replace(made, command=command, cause=event.hash.hex())
+        cause = event.hash.hex()
+        return msgspec.structs.replace(made, command=command, cause=cause, corr=corr)
 
-    return space.engine.execute_chain(Job(STREAM, notice, sender, key), message)
+    return space.engine.execute_chain(Job(STREAM, notice, sender, key, corr=corr), message)
 
 
 def _handoff(notice: SendHandoff, sender: str, key: str | None) -> Letter:

@@ -52,6 +52,8 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     ack_minutes: int | None = None
     re: str | None = None
     key: str | None = None
+    cause: str | None = None
+    corr: str | None = None
 
 
 class Posted(msgspec.Struct, frozen=True):
@@ -65,7 +67,9 @@ class Posted(msgspec.Struct, frozen=True):
 def post(space: Workspace, sender: str, letter: Letter) -> Posted:
     """Send; what is wrong with the text or the receivers is refused, and nothing is sent."""
     job = job_of(space, sender, letter)
-    outcome = space.engine.execute(job.stream, job.command, sender, key=job.key)
+    outcome = space.engine.execute(
+        job.stream, job.command, sender, key=job.key, cause=job.cause, corr=job.corr
+    )
     found = (*outcome.findings, *gone(space, (*letter.to, *letter.cc)))
     return Posted(first_message(outcome), found, outcome.replayed)
 
@@ -84,7 +88,8 @@ def job_of(space: Workspace, sender: str, letter: Letter) -> Job:
         artifact=stored(space, letter.body),
     )
     thread = thread_for(space, sender, letter)
-    return Job(stream_of(thread), command, sender, letter.key)
+    stream = stream_of(thread)
+    return Job(stream, command, sender, letter.key, cause=letter.cause, corr=letter.corr)
 
 
 def first_message(outcome: Outcome) -> Recorded[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,7 +12,7 @@ from moot.core.findings import Finding
 from moot.core.machine import Recorded, remark
 from moot.flows.post import Letter, Posted, body_of, messages_of, post
 from moot.mail import events as did
-from moot.mail.compiled import Compiled, Source, compile_thread
+from moot.mail.compiled import Compiled, Source, Version, compile_thread, rounds_of
 from moot.mail.model import State, stream_of
 from moot.mail.types import MessageType
 
@@ -31,36 +32,36 @@ def compile_and_send(space: Workspace, actor: str, thread: str) -> Published:
     """Merge all that was contributed since the last version, and send it as the next one."""
     messages = messages_of(space, thread)
     state: State = space.engine.state(stream_of(thread))
-    if not state.deltas:
+    rounds = rounds_of(_marks(space, messages))
+    if not rounds[-1]:
         since = f"since v{state.compiled}" if state.compiled else "yet"
         raise Refused(
             "nothing_to_compile",
             f"nothing was contributed to {thread} {since}",
             hint="`moot send TO 'DELTA[role]: ...' FILE --thread ID` contributes",
         )
-    made = compile_thread(thread, messages[0].at, _rounds(space, messages), state.title)
+    made = compile_thread(thread, messages[0].at, rounds, state.title)
     letter = Letter(
         to=_others(space, messages, actor),
         subject=made.subject,
         body=made.body,
         thread=thread,
+        re=rounds[-1][-1].message_id,
         key=f"compile-v{made.artifact.version}",
     )
     posted = post(space, actor, letter)
     return Published(made, posted, (*made.findings, *_left_out(messages)))
 
 
-def _rounds(space: Workspace, messages: list[Recorded[Any]]) -> list[list[Source]]:
-    """The DELTA messages of each version; what came after the last one makes the next."""
-    rounds: list[list[Source]] = [[]]
+def _marks(space: Workspace, messages: list[Recorded[Any]]) -> Iterator[Source | Version]:
+    """What makes the rounds of a thread: contributions of agents here, and versions."""
     for one in messages:
         if isinstance(one.event, did.MessageImported):
             continue
         if one.event.version is not None:
-            rounds.append([])
+            yield Version(one.event.re)
         elif one.event.type is MessageType.DELTA:
-            rounds[-1].append(Source(one.event.id, one.actor.id, one.at, body_of(space, one)))
-    return rounds
+            yield Source(one.event.id, one.actor.id, one.at, body_of(space, one))
 
 
 def _left_out(messages: list[Recorded[Any]]) -> list[Finding]:

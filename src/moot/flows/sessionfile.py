@@ -18,6 +18,7 @@ from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.store.files import replace, write_new
 
 LOCK_SECONDS: Final = 30
+_BYTES: Final = getattr(os, "O_BINARY", 0)  # Windows would change line ends
 LOOK_SECONDS: Final = 0.002  # how often whoever waits for the lock tries again
 
 
@@ -77,7 +78,7 @@ def append(path: Path, data: bytes, keep: int | None = None) -> None:
     `keep` cuts off first what stands beyond it: an entry that its author never yielded.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | _BYTES)
     except OSError as error:
         raise _unwritable(path, error) from None
     try:
@@ -93,7 +94,7 @@ def append(path: Path, data: bytes, keep: int | None = None) -> None:
 def _write_whole(descriptor: int, data: bytes, keep: int | None) -> None:
     size = os.fstat(descriptor).st_size
     keep = size if keep is None else keep
-    cut_off = os.pread(descriptor, size - keep, keep) if keep < size else b""
+    cut_off = _read_from(descriptor, keep) if keep < size else b""
     try:
         if cut_off:
             os.ftruncate(descriptor, keep)
@@ -103,6 +104,11 @@ def _write_whole(descriptor: int, data: bytes, keep: int | None) -> None:
         os.ftruncate(descriptor, keep)
         _write(descriptor, cut_off)
         raise
+
+
+def _read_from(descriptor: int, start: int) -> bytes:
+    os.lseek(descriptor, start, os.SEEK_SET)
+    return b"".join(iter(lambda: os.read(descriptor, 1 << 20), b""))
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -25,13 +25,12 @@ Research threads:
 
 The history of a thread:
 
-    model.py       letters that wait for an answer          facts.py     what it knows of a body
-    commands.py    what may be asked                        events.py    what may stand on record
-    asked.py       a command in its moment                  conduct.py   the rules of sending
-    sending.py     what a command leaves on record          acks.py      how answers change a letter
-    evolution.py   the state after each event               machine.py   decide, evolve, agenda
-    keys.py        names of the index                       rows.py      inboxes, words, work
-    views.py       messages, inboxes and threads as plain values
+    model.py       messages that wait for an answer         commands.py, events.py
+    asked.py       a command in its moment                  facts.py     item, title, version
+    conduct.py     who may send and answer what: the rule table of the history
+    sending.py     what is recorded                         acks.py      how answers count
+    evolution.py   what follows from it                     rows.py      what is found (keys.py)
+    machine.py     decide, evolve, agenda, timeouts, index  views.py     what is read
 
 Text that others wrote never becomes structure here: headings, fences and deltas count only at the
 top level of a body, and what we write for others stays inside its section.

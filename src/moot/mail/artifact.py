@@ -125,7 +125,7 @@ def _shelf(artifact: Artifact, shelf: Shelf) -> Iterator[str]:
             yield "".join(_field(name, value) for name, value in sorted(artifact.thread.items()))
         return
     for item in _ranked(artifact.items.get(shelf.id, ())):
-        yield _item(item, artifact)
+        yield _item(item, shelf, artifact)
 
 
 def _ranked(items: tuple[Item, ...]) -> list[Item]:
@@ -133,14 +133,16 @@ def _ranked(items: tuple[Item, ...]) -> list[Item]:
     return sorted(items, key=lambda item: (item.killed is not None, -(item.score or 0)))
 
 
-def _item(item: Item, artifact: Artifact) -> str:
+def _item(item: Item, shelf: Shelf, artifact: Artifact) -> str:
     name = f": {item.name}" if item.name else ""
     ended = " (killed)" if item.killed else ""
     lines = [f"### {item.id}{name}{ended}\n\n"]
     fields = {key: value for key, value in item.fields.items() if key != "name"}
     if isinstance(fields.get("predictions"), dict):
         fields["predictions"] = _predictions(fields["predictions"], artifact)
-    lines += (_field(key, value) for key, value in sorted(fields.items()))
+    asked = [name for name in shelf.required if name in fields]
+    others = sorted(fields.keys() - set(asked))
+    lines += (_field(name, fields[name]) for name in (*asked, *others))
     if item.score is not None:
         lines.append(_field("total score", f"{item.score} of {3 * len(DIMENSIONS)}"))
     lines.append(_field("added", f"{item.added_by}, {to_text(item.added_at)}"))

@@ -24,7 +24,8 @@ from moot.mail.types import AckStatus, MessageType
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """`message` is what the command answers, with `status`; `named` the id it gives for it.
+    """`message` is what the command answers, with `status`; `named` the id it gives for it; `said`
+    the status of an ACK, whether it answers anything or not.
 
     `rivals` is how many messages an ACK without an id could mean.
     """
@@ -37,6 +38,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     named: str | None = None
     message: Message | None = None
     status: AckStatus | None = None
+    said: AckStatus | None = None
     rivals: int = 0
 
     @property
@@ -107,6 +109,7 @@ def _acking(asked: Asked) -> Asked:
     said = read_ack(asked.command.body)
     if said is None:
         return asked
+    asked = _replace(asked, said=said.status)
     named = said.message_id or asked.command.re
     if named:
         message = asked.state.message(named)
@@ -144,7 +147,8 @@ def _answering(asked: Asked) -> Asked:
 def _acknowledge(asked: Asked) -> Asked:
     command = asked.command
     message = asked.state.message(command.id)
-    return _replace(asked, named=command.id, message=message, status=status_of(command.status))
+    status = status_of(command.status)
+    return _replace(asked, named=command.id, message=message, status=status, said=status)
 
 
 def status_of(text: str) -> AckStatus | None:

@@ -13,7 +13,7 @@ from functools import cached_property
 from moot.core.markdown import fences
 from moot.mail.outline import Block, Heading, outline
 
-_NOTE = re.compile(r"\s*\((?:optional|if applicable)\)\Z", re.IGNORECASE)
+_NOTE = re.compile(r"\((?:optional|if applicable)\)\Z", re.IGNORECASE)
 _NOTHING = re.compile(r'(?:\s++|<!--(?:(?!-->).)*+-->|\{[^{}"\n]*+\})*+\Z', re.DOTALL)
 _HOLE = re.compile(r'\{[^{}"\n]*+\}')
 _BLANKS = re.compile(r"\s+")
@@ -103,11 +103,6 @@ class Body:
     @property
     def title(self) -> Heading | None:
         return self.titles[0] if self.titles else None
-
-    @cached_property
-    def lines(self) -> int:
-        """How many lines the text has."""
-        return self.text.count("\n") + 1
 
     def part(self, name: str) -> Part | None:
         """The first section of this name."""

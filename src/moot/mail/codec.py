@@ -98,14 +98,13 @@ def _decoded(data: bytes | str) -> str:
 
 
 def _json_object(text: str) -> dict[str, Any]:
+    """It begins with a brace: whatever else it may be, it is no other JSON value."""
     try:
-        value = strict_json(text)
+        value: dict[str, Any] = strict_json(text)
     except json.JSONDecodeError as error:
         raise Malformed(error.msg, code="bad_message", line=error.lineno, hint=_HINT) from None
     except ValueError as error:
         raise Malformed(str(error), code="bad_message", hint=_HINT) from None
-    if not isinstance(value, dict):
-        raise Malformed("not an object", code="bad_message", hint=_HINT)
     return value
 
 
@@ -120,7 +119,9 @@ def _from_front_matter(text: str) -> Envelope:
     for number, line in enumerate(front["head"].split("\n"), 2):
         content = line.strip()
         if content.startswith("- ") and name in _LISTS:
-            fields[name] = [*_names(fields[name], name), content[2:].strip()]
+            if not isinstance(fields[name], list):
+                fields[name] = _names(fields[name], name)
+            fields[name].append(content[2:].strip(" '\""))
         elif content and not content.startswith("#"):
             name = _header(content, number, fields)
     return _envelope(fields)

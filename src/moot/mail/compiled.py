@@ -48,6 +48,30 @@ class Source(msgspec.Struct, frozen=True):
     body: str
 
 
+class Version(msgspec.Struct, frozen=True):
+    """A COMPILED message of the thread; `last` is the id of the last DELTA that it merged."""
+
+    last: str | None = None
+
+
+def rounds_of(messages: Iterable[Source | Version]) -> list[list[Source]]:
+    """The deltas of each version in the order of the record, and last those of the next one.
+
+    A DELTA that was recorded while a version was being made belongs to the next: what that version
+    has published stays as it is.
+    """
+    rounds: list[list[Source]] = [[]]
+    for one in messages:
+        if isinstance(one, Source):
+            rounds[-1].append(one)
+            continue
+        waiting = rounds.pop()
+        ids = [source.message_id for source in waiting]
+        merged = ids.index(one.last) + 1 if one.last in ids else len(ids)
+        rounds += [waiting[:merged], waiting[merged:]]
+    return rounds
+
+
 def compile_thread(
     session_id: str,
     created_at: Millis,
@@ -56,16 +80,16 @@ def compile_thread(
 ) -> Compiled:
     """The version after the last round; each earlier round was published as a version."""
     merged = Merged(new_artifact(session_id, created_at, question), (), ())
-    unread: list[Finding] = []
-    for sources in rounds:
-        letters = sorted(sources, key=lambda one: (one.at, one.agent, one.message_id))
-        deltas = [
+    sources: list[Source] = []
+    for sources in map(list, rounds):
+        deltas = (
             delta
-            for one in letters
+            for one in sources
             for delta in contributions(one.message_id, one.agent, one.at, one.body)
-        ]
+        )
         merged = merge(merged.artifact, deltas)
-        unread = [finding for one in letters for finding in _unread(one)]
+    last = sorted(sources, key=lambda one: (one.at, one.agent, one.message_id))
+    unread = (finding for one in last for finding in _unread(one))
     return compiled(merged._replace(findings=(*unread, *merged.findings)))
 
 
@@ -94,7 +118,7 @@ def compiled(merged: Merged) -> Compiled:
         },
         title=f"Compiled Artifact v{artifact.version}",
     )
-    subject = f"COMPILED: v{artifact.version} {changes}"
+    subject = f"COMPILED: v{artifact.version} ({changes})"
     return Compiled(subject, body, markdown, artifact, findings)
 
 

@@ -154,6 +154,18 @@ def unmatched(asked: Asked) -> Breaches:
         yield f"{many} this subject, so nothing is acknowledged", "subject"
 
 
+def another_taker(asked: Asked) -> Breaches:
+    taker = asked.facts.taker if asked.type is MessageType.HANDOFF else ""
+    if taker and all(one.name != taker for one in asked.command.to):
+        yield f"the work is passed on to {taker[:60]}, who does not get this message", "to"
+
+
+def anothers_claim(asked: Asked) -> Breaches:
+    taker = asked.facts.taker if asked.type is MessageType.CLAIM else ""
+    if taker and taker != asked.context.actor.id:
+        yield f"the work is claimed for {taker[:60]}, not for you", "body"
+
+
 def forged_sender(asked: Asked) -> Breaches:
     if asked.command.sender_here and asked.command.sender != asked.context.actor.id:
         yield f"{asked.command.sender[:60]} is an agent here and has not signed this", "from"
@@ -309,6 +321,22 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
             unmatched,
             _WARNING,
             hint="`moot mail ack ID --status STATUS` names the message",
+        ),
+        Rule(
+            "MBX-226",
+            "taker_not_told",
+            "whoever work is passed on to gets the message",
+            another_taker,
+            _WARNING,
+            hint="name the same agent in --to, in the subject and under `## To`",
+        ),
+        Rule(
+            "MBX-227",
+            "claim_for_another",
+            "work is claimed by whoever does it; it is recorded as the sender's",
+            anothers_claim,
+            _WARNING,
+            hint="put your own name under `## Agent`, or let the other agent claim it",
         ),
     ),
     ask.Acknowledge: (

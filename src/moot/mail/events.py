@@ -28,6 +28,7 @@ class MessageKept(Event, frozen=True):
     """What a message that was sent and one that was imported have in common.
 
     `body` is whole up to 16 KiB; beyond, it is the beginning, and `sha256` names the stored text.
+    `item` is the work it is about, `taker` whom that is passed on to.
     """
 
     id: str
@@ -43,12 +44,14 @@ class MessageKept(Event, frozen=True):
     ack_millis: Millis
     importance: Importance
     item: str
+    taker: str
 
 
 class MessageSent(MessageKept, frozen=True):
-    """`title` is set by a KICKOFF, `version` by a COMPILED."""
+    """`title` is set by a KICKOFF, `version` by a COMPILED, `status` by an ACK."""
 
     role: str
+    status: AckStatus | None
     re: str | None
     event: str | None
     title: str

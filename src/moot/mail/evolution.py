@@ -66,6 +66,7 @@ def _message(
         ack_by=event.ack_by,
         importance=event.importance,
         item=event.item,
+        taker=event.taker,
         event=linked,
     )
 

@@ -16,9 +16,10 @@ _LONGEST: Final = 200
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """`item` is work that is claimed, passed on or blocked; `title` a research question."""
+    """`item` is work that is blocked, or claimed by or passed on to `taker`; `title` a question."""
 
     item: str = ""
+    taker: str = ""
     title: str = ""
     version: int | None = None
 
@@ -29,8 +30,20 @@ def facts_of(kind: MessageType | None, text: str) -> Facts:
 
 
 def _item(body: Body) -> Facts:
-    part = body.part("Item")
-    return Facts(item=part.value[:_LONGEST] if part is not None else "")
+    return Facts(item=_value(body, "Item"))
+
+
+def _claimed(body: Body) -> Facts:
+    return Facts(item=_value(body, "Item"), taker=_value(body, "Agent").lstrip("@"))
+
+
+def _handed_over(body: Body) -> Facts:
+    return Facts(item=_value(body, "Item"), taker=_value(body, "To").lstrip("@"))
+
+
+def _value(body: Body, section: str) -> str:
+    part = body.part(section)
+    return part.value[:_LONGEST] if part is not None else ""
 
 
 def _title(body: Body) -> Facts:
@@ -50,7 +63,7 @@ def _version(body: Body) -> Facts:
 _READERS: Final[dict[MessageType, Callable[[Body], Facts]]] = {
     MessageType.KICKOFF: _title,
     MessageType.COMPILED: _version,
-    MessageType.CLAIM: _item,
-    MessageType.HANDOFF: _item,
+    MessageType.CLAIM: _claimed,
+    MessageType.HANDOFF: _handed_over,
     MessageType.BLOCKED: _item,
 }

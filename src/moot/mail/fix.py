@@ -21,7 +21,7 @@ from moot.mail.types import TYPES, MessageType, Need, SectionSpec, TypeSpec, ack
 
 _TYPES = "|".join(kind.value for kind in MessageType)
 _LOOSE = re.compile(
-    rf"\s*(?P<type>{_TYPES})\s*(?:\[\s*(?P<role>[^\]\s]+)\s*\])?\s*:\s*(?P<rest>\S.*?)\s*\Z",
+    rf"(?P<type>{_TYPES})\s*+(?:\[\s*+(?P<role>[^\]\s]++)\s*+\])?\s*+:\s*+(?P<rest>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -63,7 +63,7 @@ def fix(subject: str, body: str, ack_required: bool | None = None) -> Fixed:
 
 def _subject(text: str, repairs: list[str]) -> str:
     """The prefix in capitals, the role in small letters, one space behind the colon."""
-    loose = _LOOSE.match(text)
+    loose = _LOOSE.fullmatch(text.strip())
     if loose is None:
         return text
     kind = MessageType(loose["type"].upper())

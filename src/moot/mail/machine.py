@@ -1,13 +1,15 @@
 """The automaton of one message, and the machine of its thread.
 
-    (none) --sent, imported--> waiting --acknowledged--> settled    by all, and Completed by one
-                                  |                                 if it asks for more than an ACK
-                                  |--resent------------> waiting    once, to the missing only
-                                  `--escalated---------> waiting    without limit: the operator's
+    (none) --sent, imported--> waiting --resent--> resent --escalated--> escalated
+                                  |       once, to   |      the operator    |
+                                  |      the missing |          is told     |
+                                  `---acknowledged---+----------------------`--> settled
 
-A message that asks for nothing is settled at once. The rules of the text are in `rules.py`, those
-of sending and answering in `conduct.py`; what is recorded in `sending.py`, what follows from it in
-`evolution.py`.
+It is settled when everyone has acknowledged it, and one has said Completed if it asks for more
+than an ACK. A message that asks for nothing is settled at once.
+
+The rules of the text are in `rules.py`, those of sending and answering in `conduct.py`; what is
+recorded in `sending.py`, what follows from it in `evolution.py`.
 """
 
 from __future__ import annotations
@@ -18,17 +20,40 @@ from typing import Final
 
 from moot.core.clock import Millis
 from moot.core.findings import check_all, errors
-from moot.core.machine import Command, Context, Decision, Due, Machine, accept, refusal, refuse
+from moot.core.machine import (
+    Command,
+    Context,
+    Decision,
+    Due,
+    Event,
+    Machine,
+    accept,
+    refusal,
+    refuse,
+)
 from moot.core.names import OPERATOR
 from moot.mail import commands as ask
 from moot.mail import events as did
 from moot.mail.asked import look
 from moot.mail.conduct import RULES
 from moot.mail.evolution import evolve
-from moot.mail.model import PROTOCOL, Message, Receiver, State
+from moot.mail.model import PROTOCOL, Message, Receiver, Stage, State
 from moot.mail.rows import index
 from moot.mail.sending import accepted, remarks
 from moot.mail.types import MessageType
+
+TRANSITIONS: Final[dict[Stage, dict[type[Event], frozenset[Stage]]]] = {
+    Stage.WAITING: {
+        did.MessageAcknowledged: frozenset({Stage.WAITING, Stage.SETTLED}),
+        did.MessageResent: frozenset({Stage.RESENT}),
+    },
+    Stage.RESENT: {
+        did.MessageAcknowledged: frozenset({Stage.RESENT, Stage.SETTLED}),
+        did.MessageEscalated: frozenset({Stage.ESCALATED}),
+    },
+    Stage.ESCALATED: {did.MessageAcknowledged: frozenset({Stage.ESCALATED, Stage.SETTLED})},
+    Stage.SETTLED: {did.MessageAcknowledged: frozenset({Stage.SETTLED})},
+}
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:

@@ -7,6 +7,7 @@ without a word. `merge` is a function of its arguments and never raises.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -21,10 +22,12 @@ from moot.mail.deltas import RESEARCH_THREAD, SHELVES, Delta, Operation, delta_b
 from moot.mail.mergerules import MERGE_RULES
 
 MAX_HYPOTHESES = 6
+_LIMITED = "hypothesis_slate"
 _UNIONS = frozenset({"anchors", "conflicts_with", "references"})
 _REPLACE = frozenset({"replace", "anchors_replace"})
 _SYSTEM = frozenset({"id", "killed", "killed_by", "killed_at", "kill_reason", "added_by"})
 _FORBIDDEN = frozenset({"__proto__", "constructor", "prototype"})
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 _TRIPLE = ("session", "item", "relation")
 
 
@@ -84,6 +87,7 @@ class _Work:
         self.base = base
         self.thread = dict(base.thread)
         self.items = {section: list(base.items.get(section, ())) for section in SHELVES}
+        self.standing = len(base.active(_LIMITED))
         self.findings: list[Finding] = []
         self.applied: list[Contribution] = []
         self.written: dict[tuple[str, str], tuple[str, Any]] = {}
@@ -124,7 +128,7 @@ class _Work:
         if shelf is RESEARCH_THREAD:
             raise _Refused("rt_add_not_allowed", "nothing is added to the research thread")
         items = self.items[shelf.id]
-        if shelf.prefix == "H" and sum(not item.killed for item in items) >= MAX_HYPOTHESES:
+        if shelf.id == _LIMITED and self.standing >= MAX_HYPOTHESES:
             raise _Refused("section_limit_exceeded", f"{MAX_HYPOTHESES} hypotheses stand already")
         lacking = [name for name in shelf.required if delta.payload.get(name) in (None, "")]
         item_id = f"{shelf.prefix}{len(items) + 1}"
@@ -132,6 +136,7 @@ class _Work:
             self.say(one, "missing_required_field", f"{item_id} lacks {', '.join(lacking)}")
         fields = {name: value for name, value, _ in self._fields(one, {})}
         items.append(Item(item_id, Map(fields), one.agent, one.at))
+        self.standing += shelf.id == _LIMITED
         return True
 
     def edit(self, one: Contribution) -> bool:
@@ -160,6 +165,7 @@ class _Work:
         if not said:
             self.say(one, "missing_required_field", f"{item.id} is killed without a reason")
         items[place] = msgspec.structs.replace(item, killed=Kill(one.agent, one.at, said))
+        self.standing -= one.delta.section == _LIMITED
         return True
 
     def _target(self, one: Contribution) -> tuple[list[Item], int]:
@@ -169,11 +175,12 @@ class _Work:
             raise _Refused("invalid_section", f"there is no section {delta.section[:40]!r}")
         if delta.target_id is None:
             raise _Refused("invalid_target", f"which item to {delta.operation.lower()} is not said")
-        for place, item in enumerate(items):
-            if item.id == delta.target_id:
-                return items, place
-        shown = f"{delta.target_id[:40]!r} is not in {delta.section}"
-        raise _Refused("invalid_target", shown)
+        # Numbers are given in order and for good: H3 is the third.
+        number = delta.target_id.removeprefix(SHELVES[delta.section].prefix)
+        place = int(number) - 1 if _NUMBER.fullmatch(number) else len(items)
+        if place >= len(items) or items[place].id != delta.target_id:
+            raise _Refused("invalid_target", f"{delta.target_id[:40]!r} is not in {delta.section}")
+        return items, place
 
     # Fields ---------------------------------------------------------------------------------------
 

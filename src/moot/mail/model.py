@@ -41,6 +41,15 @@ class Progress(StrEnum):
     COMPLETE = "complete"
 
 
+class Stage(StrEnum):
+    """How far a message is with its answers."""
+
+    WAITING = "waiting"
+    RESENT = "resent"
+    ESCALATED = "escalated"
+    SETTLED = "settled"
+
+
 class Party(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One holder of a name. Number 0: a name outside of this ledger."""
 
@@ -77,6 +86,7 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
     ack_by: Millis | None = None
     importance: Importance = Importance.NORMAL
     item: str = ""
+    taker: str = ""
     event: str | None = None
     resent: bool = False
     escalated_at: Millis | None = None
@@ -105,6 +115,23 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
     @property
     def waits(self) -> bool:
         return bool(self.missing) or self.unfinished
+
+    @property
+    def stage(self) -> Stage:
+        if not self.waits:
+            return Stage.SETTLED
+        if self.escalated_at is not None:
+            return Stage.ESCALATED
+        return Stage.RESENT if self.resent else Stage.WAITING
+
+    def passes_to(self, receiver: Receiver) -> bool:
+        """Does the work change hands if this receiver says yes? Whoever is named takes it, else
+        the only one it was sent to."""
+        if self.type is not MessageType.HANDOFF or receiver not in self.to:
+            return False
+        if any(one.name == self.taker for one in self.to):
+            return receiver.name == self.taker
+        return len(self.to) == 1
 
     def receiver(self, name: str, epoch: int) -> Receiver | None:
         return next((one for one in (*self.to, *self.cc) if one.is_(name, epoch)), None)

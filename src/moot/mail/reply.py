@@ -14,7 +14,7 @@ import msgspec
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, errors
-from moot.core.markdown import BYTE_ORDER_MARK, escape_comments, fence
+from moot.core.markdown import escape_comments, fence
 from moot.mail.body import TEXT, Body, is_unfilled, unwrapped
 from moot.mail.checks import choice
 from moot.mail.subject import one_line
@@ -177,7 +177,7 @@ def _text(title: str, sections: Mapping[str, str]) -> str:
 
 def contained(text: str) -> str:
     """The text as the content of a section: as it is if it stays in there, else fenced."""
-    plain = _ENDINGS.sub("\n", text).replace(BYTE_ORDER_MARK, "").strip("\n") + "\n"
+    plain = _ENDINGS.sub("\n", text).strip("\n") + "\n"
     return plain if _stays(plain) else escape_fenced(plain)
 
 

@@ -68,6 +68,7 @@ def _kept(recorded: Recorded[Any], sender: str) -> Iterator[RowChange]:
 
 def _slip(event: Any, sender: str, at: Millis, owes: bool, copy: bool) -> dict[str, Any]:
     """What an inbox shows of a message."""
+    status = getattr(event, "status", None)
     return {
         "id": event.id,
         "from": sender,
@@ -77,6 +78,7 @@ def _slip(event: Any, sender: str, at: Millis, owes: bool, copy: bool) -> dict[s
         "ack_required": owes,
         "cc": copy,
         "importance": str(event.importance),
+        "says": None if status is None else str(status),
         "imported": isinstance(event, did.MessageImported),
         "resent": isinstance(event, did.MessageResent),
     }

@@ -48,7 +48,7 @@ def _send(asked: Asked) -> Drafts:
     sent = _new(asked, command.subject, command.body, asked.type)
     yield _citing(sent, command.artifact)
     if asked.message is not None and asked.answers:
-        yield _acknowledged(asked, asked.message, sent.id)
+        yield _acknowledged(asked, asked.message, sent)
 
 
 def _citing(event: did.MessageKept, artifact: ArtifactRef | None) -> Event | Draft:
@@ -66,6 +66,7 @@ def _new(asked: Asked, subject: str, body: str, kind: MessageType | None) -> did
         id=message_id(asked.thread, asked.state.count + 1),
         type=kind,
         role=asked.linted.role if asked.linted is not None else "",
+        status=asked.said if kind is MessageType.ACK else None,
         subject=subject,
         body=text,
         size=size,
@@ -81,6 +82,7 @@ def _new(asked: Asked, subject: str, body: str, kind: MessageType | None) -> did
         title=facts.title,
         version=facts.version,
         item=facts.item,
+        taker=facts.taker,
     )
 
 
@@ -109,7 +111,7 @@ def _acknowledge(asked: Asked) -> Drafts:
     body = ack_body(message.id, status, asked.command.notes)
     sent = _new(asked, ack_subject(message.subject), body, MessageType.ACK)
     yield sent
-    yield _acknowledged(asked, message, sent.id)
+    yield _acknowledged(asked, message, sent)
 
 
 def _already_so(asked: Asked) -> bool:
@@ -118,21 +120,20 @@ def _already_so(asked: Asked) -> bool:
     return receiver is not None and receiver.status is asked.status and not asked.command.notes
 
 
-def _acknowledged(asked: Asked, message: Message, by: str) -> Event:
+def _acknowledged(asked: Asked, message: Message, sent: did.MessageSent) -> Event:
     """What the answer changes; passed-on work changes hands with its first ACK (BRN-049)."""
     receiver, status, actor = asked.receiver, asked.status, asked.context.actor
     assert receiver is not None
     assert status is not None
     after = acknowledged(message, actor.id, actor.epoch, status, asked.context.now)
-    open_now = len(asked.state.open)
     settles = message.id in asked.state.open and not after.waits
-    moves = message.type is MessageType.HANDOFF and any(one == receiver for one in message.to)
+    opens = sent.ack_required and any(one.epoch for one in sent.to)  # an ACK that wants one itself
     return did.MessageAcknowledged(
         id=message.id,
-        by=by,
+        by=sent.id,
         status=status,
-        left=open_now - settles,
-        item=message.item if moves else "",
+        left=len(asked.state.open) + opens - settles,
+        item=message.item if message.passes_to(receiver) else "",
     )
 
 
@@ -175,6 +176,7 @@ def _imported(asked: Asked) -> did.MessageImported:
         ack_millis=ACK_MINUTES * MINUTE,
         importance=Importance(command.importance),
         item=asked.facts.item,
+        taker=asked.facts.taker,
         flags=tuple(map(_flag, asked.findings[:MAX_FLAGS])),
     )
 
@@ -200,6 +202,7 @@ def _answer(asked: Asked, wrong: tuple[Finding, ...]) -> did.MessageSent:
         id=message_id(asked.thread, asked.state.count + 2),
         type=MessageType.INFO,
         role="",
+        status=None,
         subject=error_subject(command.outside_id),
         body=body,
         size=len(text_bytes(body)),
@@ -215,6 +218,7 @@ def _answer(asked: Asked, wrong: tuple[Finding, ...]) -> did.MessageSent:
         title="",
         version=None,
         item="",
+        taker="",
     )
 
 

@@ -31,7 +31,7 @@ _PLAIN = "|".join(kind.value for kind in MessageType if kind is not MessageType.
 _PREFIX = re.compile(
     rf"(?:(?P<type>{_PLAIN})|DELTA\[(?P<role>[a-z][a-z0-9_-]*)\]):(?= \S|[ \t]*\Z)[ \t]*"
 )
-_REPLY = re.compile(r"(?:\s*re:\s*)+", re.IGNORECASE)
+_REPLY = re.compile(r"(?:\s*+re:)++\s*+", re.IGNORECASE)
 _HANDOFF = re.compile(r"(?P<item>\S(?:.*\S)?) to (?P<agent>\S+)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 

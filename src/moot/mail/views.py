@@ -40,7 +40,9 @@ def sender_of(recorded: Recorded[Any]) -> str:
 
 def _more(event: did.MessageKept) -> dict[str, Any]:
     if isinstance(event, did.MessageSent):
-        return {"role": event.role or None, "re": event.re, "event": event.event}
+        status = None if event.status is None else str(event.status)
+        said = {"role": event.role or None, "status": status}
+        return {**said, "re": event.re, "event": event.event}
     if isinstance(event, did.MessageImported):
         flags = [
             {"rule": one.rule, "code": one.code, "severity": str(one.severity), "line": one.line}
@@ -63,6 +65,7 @@ def standing(message: Message, now: Millis) -> dict[str, Any]:
         "subject": message.subject,
         "type": None if message.type is None else str(message.type),
         "sent_at": to_text(message.sent_at),
+        "stage": str(message.stage),
         "acknowledged": str(message.progress),
         "open": message.waits,
         "missing": [one.name for one in message.missing],

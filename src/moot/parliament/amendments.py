@@ -29,6 +29,12 @@ def named_in(*texts: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def next_id(state: State) -> str:
+    """A free id: one more than the highest."""
+    highest = max((int(name.removeprefix("amend-")) for name in state.amendments), default=0)
+    return f"amend-{highest + 1:03d}"
+
+
 def count(amendment: Amendment, position: Position) -> int:
     return sum(row.position is position for row in amendment.endorsements)
 
@@ -61,7 +67,7 @@ def carried(amendment: Amendment, drafter: str | None) -> bool:
 
 def lost(state: State) -> Iterator[Amendment]:
     """Pending amendments that fall when the discussion ends."""
-    return (one for one in state.proposals() if one.pending and opposed(one))
+    return (one for one in state.unsettled() if opposed(one))
 
 
 def section(sections: Sections, name: Section) -> str | None:

@@ -175,7 +175,9 @@ def _proposed(state: State, message: Message) -> State:
         description=content.description,
         proposed_text=content.proposed_text,
     )
-    return replace(state, amendments=state.amendments.set(amendment.amendment_id, amendment))
+    name = amendment.amendment_id
+    others = tuple(one for one in state.pending if one != name)
+    return replace(state, amendments=state.amendments.set(name, amendment), pending=(*others, name))
 
 
 def _moved(state: State, message: Message) -> State:

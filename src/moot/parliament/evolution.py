@@ -12,7 +12,7 @@ from moot.core.machine import Event, Recorded
 from moot.parliament import discipline
 from moot.parliament import events as did
 from moot.parliament.effects import bill_of, in_round, logged, with_seat
-from moot.parliament.model import Heat, Outcome, OwedRuling, Poll, Round, Seat, Settled, State
+from moot.parliament.model import Outcome, OwedRuling, Poll, Round, Seat, Settled, State
 from moot.parliament.phases import TRANSITIONS
 from moot.parliament.words import Status
 
@@ -46,7 +46,7 @@ def _on_convened(_state: State, event: did.ParliamentConvened) -> State:
             motives=one.motives,
             scores=(None,) * len(one.motives),
             temperature=one.temperature,
-            temperature_history=(Heat(0, one.temperature),),
+            heat=(0, one.temperature),
         )
         for one in event.seats
     ]
@@ -101,8 +101,7 @@ def _heated(seat: Seat, number: int, temperature: int) -> Seat:
     """C-09: a row of history where it changes."""
     if temperature == seat.temperature:
         return seat
-    history = (*seat.temperature_history, Heat(number, temperature))
-    return replace(seat, temperature=temperature, temperature_history=history)
+    return replace(seat, temperature=temperature, heat=(*seat.heat, number, temperature))
 
 
 def _on_ended(state: State, event: did.RoundEnded) -> State:
@@ -132,8 +131,11 @@ def _on_settled(state: State, event: did.AmendmentSettled) -> State:
         return state
     closed = replace(amendment, status=event.status, proposed_text="")
     kept = state.amendments.set(amendment.amendment_id, closed)
+    left = tuple(name for name in state.pending if name != event.amendment_id)
     row = Settled(event.amendment_id, event.status)
-    return in_round(replace(state, amendments=kept), settled=(*state.round.settled, row))
+    return in_round(
+        replace(state, amendments=kept, pending=left), settled=(*state.round.settled, row)
+    )
 
 
 def _on_amendment_vote(state: State, event: did.AmendmentVoteCalled) -> State:

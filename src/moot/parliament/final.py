@@ -136,8 +136,10 @@ def _dissent(record: Proceedings) -> Iterator[str]:
         yield "*Nobody voted against the last version that was put to a vote.*"
     for seat, vote in against:
         yield f"### {as_line(record.name(seat))}"
-        yield f"**Core objection:** {as_line(vote.reasoning)}"
-        yield f"**Unaddressed concern:** {as_line(unaddressed(vote))}"
+        yield "**Core objection:**"
+        yield as_markdown(vote.reasoning)
+        yield "**Unaddressed concern:**"
+        yield as_markdown(unaddressed(vote))
         yield "**Conditions:**"
         yield _bullets(map(as_line, vote.conditions)) or "*None were named.*"
 

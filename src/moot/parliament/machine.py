@@ -34,6 +34,7 @@ from moot.parliament import commands as ask
 from moot.parliament import discipline, drafts
 from moot.parliament import events as did
 from moot.parliament.asked import Asked, look
+from moot.parliament.effects import sound
 from moot.parliament.evolution import evolve
 from moot.parliament.messages import as_document
 from moot.parliament.model import State
@@ -42,7 +43,7 @@ from moot.parliament.rules import RULES
 from moot.parliament.shapes import breach
 from moot.parliament.summaries import summary_findings
 from moot.parliament.turns import agenda, timeouts
-from moot.parliament.words import Kind
+from moot.parliament.words import MESSAGE_ID, Kind
 
 __all__ = ["MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "index", "timeouts"]
 
@@ -112,7 +113,9 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     elif isinstance(event, did.BillAmended):
         yield _bill_row(stream, as_document(event.draft), "prime_minister", None)
     elif isinstance(event, did.RoundSummarized):
-        yield Put(SUMMARIES, f"{stream} {event.summary.get('round', 0):06d}", event.summary)
+        number = event.summary.get("round")
+        if isinstance(number, int):
+            yield Put(SUMMARIES, f"{stream} {number:06d}", event.summary)
     elif isinstance(event, did.ParliamentConvened):
         yield Put("open", stream, {})
         row = {"stream": stream, "problem_statement": event.problem_statement, "status": "open"}
@@ -122,14 +125,17 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         yield Drop("open", stream)
 
 
-def _message_rows(stream: str, message: dict[str, Any]) -> Iterable[RowChange]:
-    number = int(str(message.get("id", "msg-0")).removeprefix("msg-"))
-    key = f"{stream} {number:08d}"
-    yield Put(MESSAGES, key, message)
-    content = message.get("content", {})
+def _message_rows(stream: str, document: dict[str, Any]) -> Iterable[RowChange]:
+    """Rows of a sound message; anything else can be read in the ledger only."""
+    message = sound(document)
+    if message is None or not MESSAGE_ID.fullmatch(message.id):
+        return
+    key = f"{stream} {int(message.id.removeprefix('msg-')):08d}"
+    yield Put(MESSAGES, key, document)
+    content = document["content"]
     yield Words(MESSAGES, key, " ".join(_texts(content)))
-    if message.get("type") == Kind.BILL_DRAFT:
-        yield _bill_row(stream, content, message["from"], message["round"])
+    if message.type is Kind.BILL_DRAFT:
+        yield _bill_row(stream, content, message.sender, message.round)
 
 
 def _texts(value: Any) -> Iterable[str]:

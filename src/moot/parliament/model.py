@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from immutables import Map
@@ -49,7 +49,7 @@ class Outcome(StrEnum):
     NO_PASSAGE = "no_passage"
 
 
-class Heat(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Heat(NamedTuple):
     """A row of `temperature_history`."""
 
     round: int
@@ -64,12 +64,13 @@ class Cast(msgspec.Struct, frozen=True, array_like=True, gc=False):
     vote: Ballot
 
 
-class Seat(msgspec.Struct, frozen=True, kw_only=True):
+class Seat(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """A representative. `agent` is the name whose key signs for it; `bound`: it was there before.
 
-    `scores` go with `motives`, None where nothing was scored yet. `malformed` counts replies in a
-    row that could not be read; after the second the seat is expelled. `spoke_in` is the last round
-    it was heard in, `concern` what it last held against the bill.
+    `scores` go with `motives`, None where nothing was scored yet. `heat` is the history of
+    temperatures, round and value by turns: flat, for it is read with every snapshot. `malformed`
+    counts replies in a row that could not be read; after the second the seat is expelled.
+    `spoke_in` is the last round it was heard in, `concern` what it last held against the bill.
     """
 
     id: str
@@ -79,7 +80,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
     motives: tuple[str, ...]
     scores: tuple[int | None, ...]
     temperature: int
-    temperature_history: tuple[Heat, ...]
+    heat: tuple[int, ...]
     quiet_until_round: int | None = None
     voting_record: tuple[Cast, ...] = ()
     opened: bool = False
@@ -87,6 +88,10 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
     expelled: bool = False
     spoke_in: int = 0
     concern: str = ""
+
+    @property
+    def temperature_history(self) -> tuple[Heat, ...]:
+        return tuple(map(Heat, self.heat[::2], self.heat[1::2]))
 
     @property
     def is_quiet(self) -> bool:
@@ -162,7 +167,7 @@ class Endorsement(msgspec.Struct, frozen=True, array_like=True):
     round: int
 
 
-class Amendment(msgspec.Struct, frozen=True, kw_only=True):
+class Amendment(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """`number` is that of its message; `exchanges` those that took a position on it.
 
     A closed one keeps what the bill file prints; its text stands in its message.
@@ -236,7 +241,8 @@ class OwedRuling(msgspec.Struct, frozen=True, array_like=True):
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """A session. `status` is None before it was convened.
 
-    `order` lists the seats, `holders` says which seat an agent signs for. `guidance` is the prime
+    `order` lists the seats, `holders` says which seat an agent signs for, `pending` are the
+    amendments that are not settled. `guidance` is the prime
     minister's latest word to the seats, `owed` what the speaker must say about what happened.
     """
 
@@ -252,6 +258,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     drafter: str | None = None
     bill: Bill | None = None
     amendments: Map[str, Amendment] = Map()
+    pending: tuple[str, ...] = ()
     round: Round = Round()
     poll: Poll | None = None
     vote_history: tuple[VoteRow, ...] = ()
@@ -262,6 +269,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     def in_order(self) -> Iterator[Seat]:
         """The representatives, as they were seated."""
         return (self.seats[seat] for seat in self.order)
+
+    def unsettled(self) -> Iterator[Amendment]:
+        """The pending amendments, as they were proposed."""
+        return (self.amendments[name] for name in self.pending)
 
     def proposals(self) -> list[Amendment]:
         """The amendments, as they were proposed."""

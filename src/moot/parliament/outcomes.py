@@ -15,7 +15,8 @@ MAX_EXTENSION = 12
 def repeated_amendment(asked: Asked) -> Breaches:
     name = asked.said.amendment_id
     if name in asked.state.amendments:
-        yield f"{name} was proposed before", "content.amendment_id"
+        free = amendments.next_id(asked.state)
+        yield f"{name} was proposed before; {free} is free", "content.amendment_id"
 
 
 def unknown_amendment(asked: Asked) -> Breaches:
@@ -164,6 +165,10 @@ def wrong_tally(asked: Asked) -> Breaches:
     for name, value in due.items():
         if given.get(name) != value and name != "key_objections":
             yield f"the ballots say {value}", f"content.{name}"
+    for place, objection in enumerate(asked.said.key_objections):
+        if objection.sender not in due["no_votes"]:
+            where = f"content.key_objections[{place}].from"
+            yield f"{objection.sender} did not vote NO", where
 
 
 def nothing_to_default(asked: Asked) -> Breaches:

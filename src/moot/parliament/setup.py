@@ -19,6 +19,9 @@ from moot.parliament.model import (
 
 Breaches = Iterator[tuple[str, str | None]]
 
+# Scores are kept by motive, and signed keys hold only what every library sorts alike.
+_LAST_SIGN = "\ud800"
+
 
 def convened_before(asked: Asked) -> Breaches:
     if asked.state.status is not None:
@@ -85,6 +88,9 @@ def bad_motives(asked: Asked) -> Breaches:
         if not 1 <= len(seat.motives) <= MAX_MOTIVES:
             yield f"{len(seat.motives)} motives, not 1 to {MAX_MOTIVES}", where
         yield from _blank_or_twice(seat.motives, where)
+        for position, motive in enumerate(seat.motives):
+            if any(sign >= _LAST_SIGN for sign in motive):
+                yield f"{motive!r} holds a sign that cannot stand in a key", f"{where}[{position}]"
 
 
 def bad_agents(asked: Asked) -> Breaches:

@@ -89,8 +89,13 @@ def join(path: str, name: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """A foreign value in a sentence: never longer than a line."""
-    said = json.dumps(value, ensure_ascii=False, default=str)
+    """A foreign value in a sentence: never longer than a line, however deep or long it is."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    try:
+        said = json.dumps(value, ensure_ascii=False, default=str)
+    except ValueError:  # a number of thousands of digits
+        return "a very long number"
     return said if len(said) <= _SHOWN else said[:_SHOWN] + "…"
 
 

@@ -89,6 +89,7 @@ def _debate(state: State) -> Iterator[Due]:
         yield Due(who=SPEAKER, what="call a vote or end the round", subject="cap reached")
     else:
         yield from _motions(state)
+        yield from _positions(state)
         yield from _speaking(state)
         votable = motives.may_vote(state) and not votes.voted_this_round(state)
         what = "call a vote or end the round" if votable else "give the floor or end the round"
@@ -106,8 +107,8 @@ def _answers(state: State) -> Iterator[Due]:
 
 def _settling(state: State) -> Iterator[Due]:
     """Amendments that have their support wait for the next version of the bill."""
-    for amendment in state.proposals():
-        if amendment.pending and amendments.carried(amendment, state.drafter):
+    for amendment in state.unsettled():
+        if amendments.carried(amendment, state.drafter):
             drafter = state.seats.get(state.drafter or "")
             who = CLERK if drafter is None or drafter.expelled else drafter.agent
             subject = f"{amendment.amendment_id}: {amendment.description}"
@@ -130,6 +131,21 @@ def _motions(state: State) -> Iterator[Due]:
         subject = f"{motion.id}: {motion.mover} moves {motion.type}"
         hint = "" if motives.may_vote(state) else "no vote yet: a motive is below 3"
         yield Due(who=SPEAKER, what="rule on a motion", subject=subject, hint=hint)
+
+
+def _positions(state: State) -> Iterator[Due]:
+    """C-25: a formal vote waits for the seats that have no position yet."""
+    for amendment in state.unsettled():
+        if amendment.formal:
+            took = {row.agent_id for row in amendment.endorsements}
+            left = ", ".join(
+                seat.id
+                for seat in state.in_order()
+                if seat.id not in took and not seat.expelled and not seat.is_quiet
+            )
+            if left:
+                subject = f"{amendment.amendment_id}: {left}"
+                yield Due(who=SPEAKER, what="have positions asked for", subject=subject)
 
 
 def _speaking(state: State) -> Iterator[Due]:

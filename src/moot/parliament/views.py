@@ -6,7 +6,7 @@ from typing import Any
 
 from moot.parliament import amendments, clock, motives, votes
 from moot.parliament.model import Amendment, Seat, State
-from moot.parliament.temperatures import archetype
+from moot.parliament.temperatures import archetype, shift
 
 
 def as_json(state: State) -> dict[str, Any]:
@@ -29,8 +29,9 @@ def as_json(state: State) -> dict[str, Any]:
         "may_vote": motives.may_vote(state) if this.number else False,
         "underserved": [_underserved(one) for one in motives.underserved(state)],
         "ask_next": [_exchange(one) for one in motives.suggestions(state)],
-        "seats": [_seat(seat) for seat in state.in_order()],
+        "seats": [_seat(seat, this.number) for seat in state.in_order()],
         "amendments": [_amendment(one, state.drafter) for one in state.proposals()],
+        "next_amendment_id": amendments.next_id(state),
         "missing_votes": list(votes.missing(state)),
     }
 
@@ -43,7 +44,7 @@ def _exchange(one: motives.Exchange) -> dict[str, Any]:
     return {"asker": one.asker, "asked": one.asked, "motive": one.motive}
 
 
-def _seat(seat: Seat) -> dict[str, Any]:
+def _seat(seat: Seat, number: int) -> dict[str, Any]:
     return {
         "id": seat.id,
         "name": seat.name,
@@ -51,10 +52,17 @@ def _seat(seat: Seat) -> dict[str, Any]:
         "bound": seat.bound,
         "temperature": seat.temperature,
         "archetype": archetype(seat.temperature),
+        "shift": _shift(seat, number),
         "satisfaction": dict(seat.satisfaction()),
         "quiet": seat.is_quiet,
         "expelled": seat.expelled,
     }
+
+
+def _shift(seat: Seat, number: int) -> str:
+    """How strongly the seat's temperature changed with this round."""
+    before = [row.temperature for row in seat.temperature_history if row.round < number]
+    return shift(before[-1], seat.temperature) if before else ""
 
 
 def _amendment(one: Amendment, drafter: str | None) -> dict[str, Any]:

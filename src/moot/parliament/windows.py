@@ -13,7 +13,7 @@ from moot.parliament import clock, concessions, motives, temperatures
 from moot.parliament.messages import Message, as_document
 from moot.parliament.model import Seat, State
 from moot.parliament.papers import bill_document, session_document
-from moot.parliament.words import Kind, Stance, Status
+from moot.parliament.words import MEANINGS, Kind, Stance, Status
 
 # This round and the one before it are given in full.
 NEAR: Final = 2
@@ -66,9 +66,11 @@ def about(state: State, seat: Seat) -> Document:
         "temperature": seat.temperature,
         "archetype": temperatures.archetype(seat.temperature),
         "response_budget": clock.budget(state),
-        "stances": [
-            str(stance) for stance in Stance if stance in concessions.allowed(state.round.number)
-        ],
+        "stances": {
+            str(stance): MEANINGS[stance]
+            for stance in Stance
+            if stance in concessions.allowed(state.round.number)
+        },
         "is_quiet": seat.is_quiet,
         "questions": [
             {"id": one.id, "from": one.asker, "topic": one.topic}

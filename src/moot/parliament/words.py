@@ -33,12 +33,21 @@ class Kind(StrEnum):
 
 
 class Stance(StrEnum):
-    """Whether an answer moved: holds, open to compromise, accepts, disputes the premise."""
+    """Whether an answer moved."""
 
     MAINTAIN = "maintain"
     SOFTEN = "soften"
     CONCEDE = "concede"
     CHALLENGE = "challenge"
+
+
+# What each stance says, for those who choose one and those who read it.
+MEANINGS: Final[dict[Stance, str]] = {
+    Stance.MAINTAIN: "holds its position",
+    Stance.SOFTEN: "is open to compromise on the point",
+    Stance.CONCEDE: "accepts the concern and will address it",
+    Stance.CHALLENGE: "disputes the premise of the question",
+}
 
 
 class Position(StrEnum):

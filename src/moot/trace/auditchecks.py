@@ -25,6 +25,7 @@ BREACHES: Final[dict[str, tuple[str, str]]] = {
     "foreign_key": ("keys", "foreign_key"),
     "duties_not_separated": _DUTIES,
     "role_missing": _DUTIES,
+    "bad_binding": _DUTIES,
     "trace_ended": _STATE,
     "wrong_state": _STATE,
     "wrong_number": _STATE,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from moot.core.machine import Event
+from moot.core.names import AGENT, OPERATOR
 from moot.trace import events as did
 from moot.trace import policy, roles
 from moot.trace.inputs import hash_of
@@ -19,6 +20,7 @@ from moot.trace.model import MAX_PROPOSALS, Proposal, Review, Role, State, numbe
 
 Breaches = Iterator[tuple[str, str | None]]
 HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
+KID: Final = re.compile(r"[0-9a-f]{32}\Z")
 # What a critic may say next, by what stands (E-37). Rejected and blocked are final; a revision
 # is a new proposal, or a new intent, that supersedes the old one.
 REVIEWS: Final[dict[Review, frozenset[Review]]] = {
@@ -75,6 +77,13 @@ def missing_role(told: Told) -> Breaches:
     for role in Role:
         if held.count(role) != 1:
             yield f"{held.count(role)} agents are the {role}, not one", "roles"
+
+
+def bad_binding(told: Told) -> Breaches:
+    for one in told.event.roles:
+        named = AGENT.match(one.agent) or one.agent == OPERATOR
+        if not named or not KID.match(one.kid) or one.epoch < 1:
+            yield f"the {one.role} is {one.agent[:60]!r} with the key {one.kid[:32]!r}", "roles"
 
 
 def one_agent_two_parts(told: Told) -> Breaches:
@@ -182,8 +191,10 @@ def other_old_key(told: Told) -> Breaches:
 
 
 def key_in_use(told: Told) -> Breaches:
+    event: did.KeyRotated = told.event
     for one in told.state.roles:
-        if one.kid == told.event.new_kid:
+        shared = one.agent == event.agent and one.role is not event.role
+        if one.kid == event.new_kid and not shared:
             yield f"{one.agent}, the {one.role}, has this key", "new_kid"
 
 

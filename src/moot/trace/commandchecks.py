@@ -13,11 +13,19 @@ import msgspec
 
 from moot.core.record import MAX_ARTIFACTS, MAX_TEXT_BYTES
 from moot.trace import secrets
-from moot.trace.checks import HASH, Breaches
+from moot.trace.checks import HASH, KID, Breaches
 from moot.trace.model import Consent, Profile, Review, Role, State, Verdict
 
 MAX_BYTES: Final = 40_000
 MAX_ITEMS: Final = 500
+# Of what is cited an event holds so many; of what stays in the state, fewer.
+MOST: Final = {
+    "outputs": MAX_ARTIFACTS,
+    "evidence": MAX_ARTIFACTS,
+    "required_tools": 64,
+    "writes": 128,
+    "env": 64,
+}
 
 
 class Asked(NamedTuple):
@@ -58,7 +66,7 @@ def too_long(asked: Asked) -> Breaches:
 def too_many_items(asked: Asked) -> Breaches:
     for name in asked.command.__struct_fields__:
         value = getattr(asked.command, name)
-        most = MAX_ARTIFACTS if name in ("outputs", "evidence") else MAX_ITEMS
+        most = MOST.get(name, MAX_ITEMS)
         if isinstance(value, tuple) and len(value) > most:
             yield f"{len(value)} given, {most} allowed", name
 
@@ -128,9 +136,8 @@ def evidence_differs(asked: Asked) -> Breaches:
 
 
 def bad_kid(asked: Asked) -> Breaches:
-    kid = asked.command.kid
-    if len(kid) != 32 or any(letter not in "0123456789abcdef" for letter in kid):
-        yield f"{kid[:40]!r} is no key", "kid"
+    if not KID.match(asked.command.kid):
+        yield f"{asked.command.kid[:40]!r} is no key", "kid"
 
 
 def not_seen(asked: Asked) -> Breaches:

@@ -25,6 +25,9 @@ from moot.trace.model import (
 )
 from moot.trace.toolchecks import step_of
 
+# How much of an objective the state keeps, to be shown; the event has all of it.
+SHOWN: Final = 200
+
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
     event = recorded.event
@@ -52,19 +55,25 @@ def _on_opened(state: State, recorded: Recorded[did.SessionInitialized]) -> Stat
 
 def _on_proposed(state: State, recorded: Recorded[did.ProposalCreated]) -> State:
     event = recorded.event
-    proposal = Proposal(event.proposal_id, event.objective, event.required_tools, recorded.at)
-    proposals, intents = state.proposals, state.intents
-    if event.supersedes is not None and event.supersedes in proposals:
-        proposals = proposals.delete(event.supersedes)
-        for one in list(intents.values()):  # few are open
-            if one.proposal == event.supersedes:
-                intents = intents.delete(one.id)
+    objective = event.objective[:SHOWN]
+    proposal = Proposal(event.proposal_id, objective, event.required_tools, recorded.at)
+    if event.supersedes is not None and event.supersedes in state.proposals:
+        state = _without(state, event.supersedes)
     return replace(
         state,
-        proposals=proposals.set(proposal.id, proposal),
-        intents=intents,
+        proposals=state.proposals.set(proposal.id, proposal),
         proposal_count=max(state.proposal_count, number(proposal.id)),
     )
+
+
+def _without(state: State, name: str) -> State:
+    """With a proposal go its open intents and the count of its failures: few are open."""
+    intents, failing = state.intents, state.failing
+    for one in [one for one in intents.values() if one.proposal == name]:
+        intents = intents.delete(one.id)
+    for step in [step for step in failing if step.partition(" ")[0] == name]:
+        failing = failing.delete(step)
+    return replace(state, proposals=state.proposals.delete(name), intents=intents, failing=failing)
 
 
 def _on_reviewed(state: State, recorded: Recorded[did.ProposalReviewed]) -> State:

@@ -180,12 +180,6 @@ class Intent(msgspec.Struct, frozen=True):
     needs: tuple[Why, ...] = ()
     consent: Consent = Consent.PENDING
 
-    @property
-    def ready(self) -> bool:
-        if self.consent is Consent.BLOCKED:
-            return False
-        return self.consent is Consent.APPROVED or not self.needs
-
 
 class Execution(msgspec.Struct, frozen=True):
     """One run in flight."""

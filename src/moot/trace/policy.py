@@ -100,7 +100,9 @@ ENVIRONMENT: Final = (
 )
 
 
-class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Policy(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, cache_hash=True
+):
     """The rules of one trace. Every default is the safer one that still lets work go on.
 
     `default_risk` is that of a tool which `tools` does not name. `distinct_roles` asks for four

@@ -7,6 +7,7 @@ not the tool it is named after is critical, and so is a class that nobody knows 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from moot.trace.model import Consent, Intent, Proposal, Review, Why
@@ -31,6 +32,7 @@ def risk_of(policy: Policy, tool: str, command: Words, said: str) -> Risk:
     return larger(declared(said), by_policy(policy, tool, command))
 
 
+@lru_cache(1024)  # the same tool is intended again and again, and audited each time
 def by_policy(policy: Policy, tool: str, command: Words) -> Risk:
     """The highest of the rules that fit the tool's name or what is really run."""
     plain = (_plain(command[0]), *command[1:]) if command else ()

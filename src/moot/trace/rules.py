@@ -64,6 +64,13 @@ RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
             hint="name one agent for each part",
         ),
         Rule(
+            "E-17",
+            "bad_binding",
+            "a part is played by a named agent with its key",
+            breach.bad_binding,
+            hint="`moot agent list` shows names and keys",
+        ),
+        Rule(
             "E-03",
             "duties_not_separated",
             "one agent plays parts that must be apart",

@@ -193,6 +193,11 @@ def step_exhausted(told: Told) -> Breaches:
         yield from _exhausted(told.state, intent.step)
 
 
+def too_many_running(told: Told) -> Breaches:
+    if len(told.state.running) >= MAX_INTENTS:
+        yield f"{MAX_INTENTS} runs are under way", None
+
+
 def other_input(told: Told) -> Breaches:
     """TRC-038: what is run is what was intended."""
     intent = _intent(told)

@@ -175,6 +175,13 @@ TOOL_RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
             hint="propose another way, or claim the failure",
         ),
         Rule(
+            "T-03",
+            "too_many_open",
+            "too much is running",
+            tools.too_many_running,
+            hint="wait until some of it has ended",
+        ),
+        Rule(
             "TRC-038",
             "input_mismatch",
             "what is run is not what was intended",

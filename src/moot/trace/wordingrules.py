@@ -41,7 +41,7 @@ _RESULT = Rule(
 )
 
 ASKED: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
-    ask.OpenTrace: _ANY[:1],
+    ask.OpenTrace: _ANY,
     ask.CreateProposal: (
         *_ANY,
         Rule(
@@ -139,7 +139,7 @@ ASKED: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
             "artifact_hash_mismatch",
             "stored bytes have another hash",
             wording.evidence_differs,
-            hint="`moot artifact check` shows which; restore them from a backup",
+            hint="`moot ledger doctor` shows which bytes differ; restore them from a backup",
         ),
     ),
     ask.ChallengeClaim: (
@@ -149,7 +149,7 @@ ASKED: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
             "artifact_hash_mismatch",
             "stored bytes have another hash",
             wording.evidence_differs,
-            hint="`moot artifact check` shows which; restore them from a backup",
+            hint="`moot ledger doctor` shows which bytes differ; restore them from a backup",
         ),
     ),
     ask.WithdrawClaim: _ANY,

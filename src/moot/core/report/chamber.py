@@ -21,12 +21,12 @@ _MOST_IN_ONE_ROW: Final = 11
 def seats_drawing(chamber: Chamber, name: str) -> Markup:
     """The half circle; `name` makes the ids of this picture unique on the page."""
     places = seat_places(len(chamber.seats))
-    radius = _radius(len(chamber.seats))
+    outer, radius = _outer(len(chamber.seats)), _radius(len(chamber.seats))
     drawn = zip(chamber.seats, places, range(1, len(places) + 1), strict=True)
     return tag(
         "svg",
         {
-            "viewBox": f"0 0 {_WIDTH} {_HEIGHT}",
+            "viewBox": f"0 {_OUTER - outer:.0f} {_WIDTH} {_HEIGHT - _OUTER + outer:.0f}",
             "role": "img",
             "aria-labelledby": f"{name}-title {name}-desc",
         },
@@ -52,12 +52,18 @@ def describe(chamber: Chamber) -> str:
 def seat_places(count: int) -> list[tuple[float, float]]:
     """Where each seat's middle lies: row by row from the outside, each from left to right."""
     rows = _rows(count)
-    lengths = _shared(count, [_arc(row, rows) for row in range(rows)])
+    outer = _outer(count)
+    lengths = _shared(count, [_arc(row, rows, outer) for row in range(rows)])
     return [
-        _place(_arc(row, rows), number, length)
+        _place(_arc(row, rows, outer), number, length)
         for row, length in enumerate(lengths)
         for number in range(length)
     ]
+
+
+def _outer(count: int) -> float:
+    """A few seats sit closer together."""
+    return min(_OUTER, 40.0 + 20 * count)
 
 
 def _rows(count: int) -> int:
@@ -67,8 +73,8 @@ def _rows(count: int) -> int:
     return rows
 
 
-def _arc(row: int, rows: int) -> float:
-    return _OUTER - (_OUTER - _INNER) * row / max(rows - 1, 1)
+def _arc(row: int, rows: int, outer: float) -> float:
+    return outer - (outer - _INNER) * row / max(rows - 1, 1)
 
 
 def _shared(count: int, arcs: list[float]) -> list[int]:
@@ -87,9 +93,9 @@ def _place(arc: float, number: int, length: int) -> tuple[float, float]:
 
 def _radius(count: int) -> float:
     """As large as the fullest row allows."""
-    rows = _rows(count)
-    most = ceil(count * _OUTER / sum(_arc(row, rows) for row in range(rows)))
-    return min(17.0, pi * _OUTER / max(most, 2) / 2.4)
+    rows, outer = _rows(count), _outer(count)
+    most = ceil(count * outer / sum(_arc(row, rows, outer) for row in range(rows)))
+    return min(17.0, pi * outer / max(most, 2) / 2.4)
 
 
 def _seat(seat: Seat, place: tuple[float, float], number: int, radius: float) -> Markup:

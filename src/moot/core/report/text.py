@@ -62,4 +62,5 @@ def number(value: Decimal) -> str:
     exponent = value.as_tuple().exponent
     long = isinstance(exponent, int) and -exponent > _SHOWN_DECIMALS
     shown = value.quantize(Decimal(1).scaleb(-_SHOWN_DECIMALS), context=EXACT) if long else value
-    return format(shown, "f")
+    # Rounding towards the floor makes -1 + 1 a negative zero, which is no number to a reader.
+    return format(shown if shown else shown.copy_abs(), "f")

@@ -114,14 +114,15 @@ def _item(stream: str, due: Due, now: Millis) -> dict[str, Any]:
 
 
 def _mail(engine: Engine, who: str | None, now: Millis) -> list[dict[str, Any]]:
-    """New mail of `who`: nobody may owe an answer, but somebody may wait for it."""
+    """New mail of `who` that asks for nothing: it may be what `who` waits for."""
     from moot.flows import inbox
 
     agent = engine.registry().agents.get(who) if who is not None else None
     if agent is None:
         return []
     with engine.store.read() as view:
-        new = inbox.unread(view, inbox.Box(agent.name, agent.epoch), now)
+        unread = inbox.unread(view, inbox.Box(agent.name, agent.epoch), now)
+    new = [slip for slip in unread if not slip.value["ack_required"]]
     if not new:
         return []
     first, last = new[0].value, new[-1].value

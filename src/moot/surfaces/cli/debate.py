@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
+from moot.core.errors import MootError
+from moot.core.findings import Finding
 from moot.debate.model import Mode
 from moot.surfaces.cli import debate_lines as lines
 from moot.surfaces.cli import debate_proof, debate_run, debate_write
@@ -25,6 +29,9 @@ from moot.surfaces.cli.debate_file import (
 from moot.surfaces.cli.here import findings_json
 from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.debate.checker import Checked
 
 # Importing them registers their commands.
 __all__ = ["debate", "debate_proof", "debate_run", "debate_write"]
@@ -47,15 +54,21 @@ def check(shell: Shell, file: Path, strict_uuid: bool, lenient: bool) -> Answer:
     from moot.debate.views import check_data
 
     checked = checked_file(file, strict_uuid, lenient)
-    space = space_of(shell)
-    if space is not None:
-        from moot.flows.sessionrecord import double_of
-
-        checked = msgspec.structs.replace(
-            checked, findings=(*double_of(space, file, checked), *checked.findings)
-        )
+    checked = msgspec.structs.replace(
+        checked, findings=(*_doubles(shell, file, checked), *checked.findings)
+    )
     data = check_data(checked)
     return Answer(data, lambda: lines.check(file, checked), 0 if checked.valid else REFUSED)
+
+
+def _doubles(shell: Shell, file: Path, checked: Checked) -> list[Finding]:
+    """Another file with this session's id; a workspace that cannot be read spoils no check."""
+    from moot.flows.sessionrecord import double_of
+
+    with suppress(MootError):
+        space = space_of(shell)
+        return [] if space is None else double_of(space, file, checked)
+    return []
 
 
 @command(debate, "status", "debate.status")

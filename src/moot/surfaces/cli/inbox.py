@@ -81,7 +81,12 @@ def _inbox(shell: Shell, agent: str | None, everything: bool, peek: bool, limit:
 
 
 def _own(shell: Shell, box: Box) -> bool:
-    """Only an agent itself, or a terminal that plays its part and has its key, moves its cursor."""
+    """Only an agent itself, or a terminal that plays its part and has its key, moves its cursor.
+
+    Where nothing may be written, looking must still be possible.
+    """
+    if shell.workspace.rolled_back is not None:
+        return False
     if shell.acting is not None:
         return shell.acting == box.name and shell.actor(None) == box.name
     from moot.core.machine import KeyClass
@@ -107,6 +112,7 @@ def _lines(data: dict[str, Any], everything: bool) -> Iterable[str]:
 
 def _row(one: dict[str, Any]) -> tuple[str, ...]:
     owed = "owed" if one["ack_required"] and not one["status"] else one["status"] or "-"
+    subject = f"{one['subject']} ({one['says']})" if one["says"] else one["subject"]
     sender = one["from"] if one["proved"] else f"{one['from']} (not proved)"
     state = f"{one['state']}, sent again" if one["resent"] else one["state"]
-    return one["id"], sender, one["subject"], state, owed
+    return one["id"], sender, subject, state, owed

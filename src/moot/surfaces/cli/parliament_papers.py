@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +21,9 @@ from moot.surfaces.cli.parliament_room import (
     standing,
 )
 from moot.surfaces.cli.shell import Shell, command, text_argument
+
+if TYPE_CHECKING:
+    from moot.core.report import Proof
 
 
 @command(parliament, "check", "parliament.check")
@@ -39,10 +43,13 @@ def check(_shell: Shell, folder: Path, since: Path | None) -> Answer:
     """
     from moot.core.findings import errors
     from moot.flows.cabinet import read_or_none
+    from moot.flows.chamber import no_session
     from moot.parliament.fileshapes import FILES, LEDGER_FILE
     from moot.parliament.inspection import inspect, only_added
 
     files = {name: read_or_none(folder / name) for name in FILES}
+    if not any(files.values()):
+        raise no_session(folder)
     found = list(inspect(files))
     ledger = files[LEDGER_FILE]
     before = read_or_none(since / LEDGER_FILE) if since else None
@@ -166,6 +173,7 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
       moot parliament final uploads -o uploads.html
     """
     from moot.core.errors import Refused
+    from moot.flows.cabinet import read_or_none
     from moot.flows.chamber import finish
     from moot.parliament.final import FINAL_FILE
     from moot.parliament.report import report
@@ -178,13 +186,30 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
             f"the session is in {room.state.status}; there is no final document yet",
             hint="`moot parliament next DIR` says what is due; -o FILE.html shows it as it stands",
         )
-    written = []
+    written, aside = [], []
     if decided:
         official(shell)
-        write_file(folder / FINAL_FILE, finish(room).encode())
+        document, there = finish(room).encode(), read_or_none(folder / FINAL_FILE)
+        if there not in (None, document):
+            aside.append(room.cabinet.put_aside(FINAL_FILE))
+        write_file(folder / FINAL_FILE, document)
         written.append(str(folder / FINAL_FILE))
     if output is not None:
-        write_page(output, report(room.proceedings()))
+        write_page(output, report(room.proceedings(), _proof(folder)))
         written.append(str(output))
-    data = {**standing(room.state), "written": written}
-    return Answer(data, lambda: [f"written: {visible(name)}" for name in written])
+    data = {**standing(room.state), "written": written, "put_aside": aside}
+    said = [f"put aside: {name}" for name in aside]
+    return Answer(data, lambda: [*said, *(f"written: {visible(name)}" for name in written)])
+
+
+def _proof(folder: Path) -> Proof | None:
+    """The ledger file, as it is now, and the command that checks it."""
+    from moot.core.report import Proof
+    from moot.flows.cabinet import read_or_none
+    from moot.parliament.fileshapes import LEDGER_FILE
+
+    ledger = read_or_none(folder / LEDGER_FILE)
+    if ledger is None:
+        return None
+    digest = hashlib.sha256(ledger).hexdigest()
+    return Proof(LEDGER_FILE, digest, f"moot parliament check {folder}")

@@ -1,0 +1,57 @@
+"""Checking an exported trace: every byte of it, then every step of it by its own rules.
+
+The raw limit is libsodium verifying as many signatures on one core.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.figure import Figure, at_least, ratio
+from bench.ground import Ground, opened
+from bench.measures.exporting import export
+from bench.raw import RawSignatures
+from bench.rounds import rate, take_turns
+from bench.traces import STREAM, begun
+from moot.flows.inspection import inspect_file
+from moot.keys.folder import KeyFolder
+from moot.trace.model import Verdict
+from moot.workspace.check import How
+
+
+def measure(ground: Ground) -> Iterator[Figure]:
+    length = ground.pick(20_000, 5_000)
+    place, target = begun(ground, "verified-trace", length), ground.folder / "trace.moot"
+    with opened(place) as space:
+        space.engine.checkpoint()
+        export(space, target)
+        with space.store.read() as view:
+            head = view.head(STREAM)
+    assert head is not None
+    events = head.seq + 1
+    how = How(KeyFolder(place / "nobody"), place / ".moot" / "trust.json")
+    raw = RawSignatures(target.stat().st_size // events * 3 // 4)
+    rounds = take_turns(
+        lambda: events / _seconds(target, how), rate(raw.verify, 3_000), ground.pick(9, 3)
+    )
+    yield ratio(
+        f"verification of a trace of {events:,} events, state replay and audit included",
+        "events/s",
+        rounds.ours,
+        rounds.raw,
+        against="signatures checked",
+        target=at_least(0.5),
+    )
+
+
+def _seconds(target: Path, how: How) -> float:
+    """The trace must be in order, or the figure means nothing."""
+    start = time.perf_counter()
+    found = inspect_file(target, how)
+    spent = time.perf_counter() - start
+    failed = [report for report in found.reports if report.verdict is Verdict.FAIL]
+    if found.verdict.verdict != "valid" or failed or not found.reports:
+        raise SystemExit(f"the trace was not accepted: {found.verdict} {failed}")
+    return spent

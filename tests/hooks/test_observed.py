@@ -1,0 +1,304 @@
+"""Work that nobody planned is watched: what was used, on which files; and when nobody watched."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.surfaces.hooks import observing
+from tests.hooks.yard import CRANE, OTTER, Yard, call
+
+NOON = "2026-02-18T14:00:00Z"
+SECRET = "ghp_" + "a1B2" * 9
+
+
+def at(minute: int) -> dict[str, str]:
+    return {"MOOT_CLOCK": f"2026-02-18T14:{minute:02d}:00Z"}
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Yard:
+    """A repository at 14:00 on a test clock, with two agents."""
+    root = tmp_path / "project"
+    root.mkdir()
+    made = Yard(root, tmp_path / "keys", MOOT_CLOCK=NOON)
+    (root / "a.txt").write_text("one\n", encoding="utf-8")
+    for words in (("init", "--quiet"), ("add", "a.txt"), ("commit", "--quiet", "--message=first")):
+        assert made.git(*words).code == 0
+    made.ok("init")
+    for agent in (OTTER, CRANE):
+        made.ok("agent", "register", agent)
+    return made
+
+
+def sessions(yard: Yard, **settings: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = yard.ok("trace", "observed", **settings)["sessions"]
+    return found
+
+
+def use(yard: Yard, name: str = "claude-write-done", minute: int = 1, **more: Any) -> None:
+    """One tool call that has ended."""
+    reply = yard.hook(name.partition("-")[0], call(name, yard.root, **more), OTTER, **at(minute))
+    assert (reply.code, reply.err) == (0, "")
+
+
+def kept(yard: Yard, place: int = -1) -> dict[str, Any]:
+    """What was stored of one call."""
+    with yard.workspace() as space, space.store.read() as view:
+        stream = sessions(yard)[0]["id"]
+        seen = [r.body.data for r in view.records(stream) if r.body.type.endswith("tool_observed")]
+        data = b"".join(space.artifacts.chunks(seen[place]["artifact"]))
+    return {**seen[place], "stored": data}
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "ok", "files"),
+    [
+        ("claude-write-done", "Write", True, ["a.txt"]),
+        ("codex-patch-done", "apply_patch", None, ["a.txt"]),
+        ("gemini-replace-done", "replace", None, ["a.txt"]),
+        ("opencode-edit-done", "edit", True, ["a.txt"]),
+    ],
+)
+def test_every_tools_calls_are_watched(
+    watched: Yard, name: str, tool: str, ok: bool | None, files: list[str]
+) -> None:
+    use(watched, name)
+    (one,) = sessions(watched)
+    assert (one["agent"], one["observed"], one["tools"]) == (OTTER, 1, {tool: 1})
+    seen = kept(watched)
+    assert (seen["tool"], seen["ok"], seen["files"]) == (tool, ok, files)
+    said = call(name, watched.root)
+    stored = json.loads(seen["stored"])
+    assert stored["input"] == said["tool_input"]
+    assert stored["response"] == said.get("tool_response")
+    text = json.dumps(said["tool_input"], sort_keys=True, separators=(",", ":"))
+    assert seen["input_hash"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_of_a_shell_command_the_files_that_changed_are_found(watched: Yard) -> None:
+    asked = {"command": "make"}
+    watched.hook("claude", call("claude-bash", watched.root, tool_input=asked), OTTER)
+    (watched.root / "made.txt").write_text("x")
+    (watched.root / "a.txt").write_text("two\n")
+    use(watched, "claude-bash-done", tool_input=asked)
+    assert kept(watched)["files"] == ["a.txt", "made.txt"]
+
+
+def test_a_failed_call_is_told_as_one(watched: Yard) -> None:
+    said = call("claude-bash-done", watched.root, hook_event_name="PostToolUseFailure")
+    del said["tool_response"]
+    watched.hook("claude", {**said, "error": "exit 1"}, OTTER)
+    seen = kept(watched)
+    assert seen["ok"] is False
+    assert json.loads(seen["stored"])["response"] == "exit 1"
+
+
+def test_secrets_are_blotted_out_and_stand_nowhere(watched: Yard) -> None:
+    asked = {"command": f"curl -H 'Authorization: Bearer {SECRET}' example.org"}
+    answer = {"stdout": f"token={SECRET}\n", "stderr": ""}
+    use(watched, "claude-bash-done", tool_input=asked, tool_response=answer)
+    seen = kept(watched)
+    assert "github-token" in seen["redacted"] or "bearer" in seen["redacted"]
+    assert SECRET.encode() not in seen["stored"]
+    for path in (watched.root / ".moot").rglob("*"):
+        if path.is_file():
+            assert SECRET.encode() not in path.read_bytes(), path
+
+
+def test_a_very_long_answer_is_cut(watched: Yard) -> None:
+    use(watched, tool_response="x" * 3_000_000)
+    assert len(kept(watched)["stored"]) == observing.KEPT
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"tool_response": {"deep": [1.5, None, True, "\ud800"]}},
+        {"tool_input": {"file_path": "/elsewhere/\x00", "content": "x"}},
+        {"tool_name": "", "tool_input": {}},
+        {"tool_name": "x" * 5_000, "tool_input": {"a": 1.5}},
+        {"session_id": "s" * 9_000},
+    ],
+)
+def test_strange_calls_are_never_in_the_way(watched: Yard, more: dict[str, Any]) -> None:
+    said = json.dumps(call("claude-write-done", watched.root, **more)).encode()
+    reply = watched.hook("claude", said)
+    assert reply.code == 0
+    assert reply.out == ""
+
+
+def test_a_record_that_cannot_be_written_holds_nothing_up(watched: Yard) -> None:
+    folder = watched.root / ".moot" / "artifacts"
+    folder.mkdir(exist_ok=True)
+    folder.rename(folder.with_name("moved"))
+    folder.write_text("in the way")
+    use(watched)
+    assert sessions(watched) == []
+
+
+def test_governed_and_observed_are_counted_apart(watched: Yard) -> None:
+    for name in ("coral-finch", "slate-heron"):
+        watched.ok("agent", "register", name)
+    parts = ("--planner", CRANE, "--executor", OTTER, "--critic", "coral-finch")
+    watched.ok("trace", "new", "--task", "t", *parts, "--auditor", "slate-heron")
+    proposal = ("--objective", "o", "--tool", "echo", "--assume", "a", "--expect", "e")
+    watched.ok("trace", "propose", "t1", *proposal)
+    watched.ok("trace", "review", "t1", "p1", "--verdict", "approved", "--rationale", "r")
+    watched.ok(
+        *("trace", "intend", "t1", "p1", "--tool", "echo", "--risk", "low", "--why", "w"),
+        *("--", "echo"),
+    )
+    watched.ok("trace", "exec", "t1", "i1")
+    for minute in (1, 2, 3):
+        use(watched, minute=minute)
+    status = watched.ok("trace", "status", "t1", **at(5))
+    assert status["counted"] == "governed 1, observed 3, gaps 0"
+    report = watched.run("trace", "report", "t1", **at(5)).out
+    assert "governed 1, observed 3, gaps 0." in report
+    assert status["runs"] == {"completed": 1, "failed": 0}
+
+
+# Gaps.
+
+
+def test_a_hook_that_was_taken_away_is_a_gap(watched: Yard) -> None:
+    watched.ok("hook", "install", "claude")
+    watched.hook("claude", call("claude-start", watched.root), OTTER, **at(0))
+    use(watched, minute=1)
+    watched.ok("hook", "uninstall", "claude", **at(2))
+    assert watched.ok("trace", "observed", **at(10))["counted"] == (
+        "observed 1, gaps 1 (hook off since 14:02)"
+    )
+    watched.ok("hook", "install", "claude", **at(15))
+    use(watched, minute=20)
+    found = watched.ok("trace", "observed", **at(30))
+    assert found["counted"] == "observed 2, gaps 1 (hook off 14:02 to 14:20)"
+    assert [gap["why"] for gap in found["sessions"][0]["gaps"]] == ["hook off"]
+
+
+def test_another_tools_hook_is_no_gap(watched: Yard) -> None:
+    watched.ok("hook", "install", "codex")
+    use(watched, minute=1)
+    watched.ok("hook", "uninstall", "codex", **at(2))
+    assert sessions(watched, **at(3))[0]["blind_since"] is None
+
+
+def test_a_session_that_lived_on_without_its_hook_is_a_gap(watched: Yard) -> None:
+    """Its program showed signs of life, its hook said nothing, then it starts again."""
+    watched.hook("claude", call("claude-start", watched.root), OTTER, **at(0))
+    use(watched, minute=2)
+    watched.ok("agent", "heartbeat", "--agent", OTTER, **at(12))
+    again = call("claude-start", watched.root, source="resume")
+    watched.hook("claude", again, OTTER, **at(20))
+    assert watched.ok("trace", "observed", **at(21))["counted"] == (
+        "observed 1, gaps 1 (hook off 14:02 to 14:20)"
+    )
+
+
+def test_a_session_that_slept_is_no_gap(watched: Yard) -> None:
+    watched.hook("claude", call("claude-start", watched.root), OTTER, **at(0))
+    use(watched, minute=2)
+    again = call("claude-start", watched.root, source="resume")
+    watched.hook("claude", again, OTTER, **at(40))
+    use(watched, minute=41)
+    assert watched.ok("trace", "observed", **at(45))["counted"] == "observed 2, gaps 0"
+
+
+def test_a_quiet_time_alone_is_no_gap(watched: Yard) -> None:
+    use(watched, minute=1)
+    watched.ok("agent", "heartbeat", "--agent", OTTER, **at(30))
+    use(watched, minute=45)
+    assert watched.ok("trace", "observed", **at(46))["counted"] == "observed 2, gaps 0"
+
+
+def test_a_session_that_ended_and_goes_on_has_a_second_part(watched: Yard) -> None:
+    start = call("claude-start", watched.root)
+    name = watched.hook("claude", start, None, **at(0)).out.split()[2]
+    said = call("claude-write-done", watched.root)
+    watched.hook("claude", said, None, **at(1))
+    watched.hook("claude", call("claude-end", watched.root), None, **at(2))
+    watched.hook("claude", start, None, **at(10))
+    watched.hook("claude", said, None, **at(11))
+    found = sessions(watched, **at(12))
+    assert [(one["agent"], one["observed"], one["ended"]) for one in found] == [
+        (name, 1, True),
+        (name, 1, False),
+    ]
+    assert all(one["gap_count"] == 0 for one in found)
+
+
+def program(yard: Yard, body: str) -> str:
+    """A stand-in for a coding tool on PATH; returns the folder."""
+    folder = yard.root.parent / "bin"
+    folder.mkdir()
+    file = folder / "claude"
+    file.write_text(f"#!{sys.executable}\n{body}\n")
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def test_a_run_in_which_no_hook_spoke_is_one_gap(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    yard = Yard(root, tmp_path / "keys")
+    yard.ok("init")
+    path = program(yard, "print('worked')")
+    done = yard.spawn("run", "--name", "coral-finch", "--no-hooks", "--", "claude", PATH=path)
+    assert done.code == 0, done
+    (one,) = sessions(yard)
+    assert (one["agent"], one["observed"], one["ended"]) == ("coral-finch", 0, True)
+    assert [gap["why"] for gap in one["gaps"]] == ["no hook spoke"]
+
+
+def test_a_run_whose_hook_spoke_is_closed_without_a_gap(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    yard = Yard(root, tmp_path / "keys")
+    yard.ok("init")
+    said = json.dumps(call("claude-write-done", root))
+    hook = [sys.executable, "-P", "-m", "moot", "hook", "claude"]
+    path = program(yard, f"import subprocess; subprocess.run({hook!r}, input={said!r}, text=True)")
+    done = yard.spawn("run", "--name", "coral-finch", "--no-hooks", "--", "claude", PATH=path)
+    assert done.code == 0, done
+    (one,) = sessions(yard)
+    assert (one["observed"], one["ended"], one["gap_count"]) == (1, True, 0)
+
+
+def test_a_program_that_is_no_coding_tool_is_not_expected_to_speak(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    yard = Yard(root, tmp_path / "keys")
+    yard.ok("init")
+    yard.spawn("run", "--name", "coral-finch", "--", "true")
+    assert sessions(yard) == []
+
+
+# It is part of the record like everything else.
+
+
+def test_what_was_watched_is_signed_and_exported(watched: Yard) -> None:
+    use(watched)
+    stream = sessions(watched)[0]["id"]
+    watched.ok("ledger", "export", "-o", "seen.moot", stream)
+    assert watched.ok("verify", "seen.moot")["verdict"] == "valid"
+    with sqlite3.connect(watched.ledger) as database:
+        rows = database.execute("SELECT COUNT(*) FROM events").fetchone()
+    database.close()
+    assert rows[0] > 0
+
+
+def test_another_agents_session_is_not_written_to(watched: Yard) -> None:
+    use(watched)
+    said = call("claude-write-done", watched.root)
+    watched.hook("claude", said, CRANE, **at(2))
+    assert sorted(one["agent"] for one in sessions(watched)) == [OTTER, CRANE]
+    assert [one["observed"] for one in sessions(watched)] == [1, 1]

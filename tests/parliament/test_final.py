@@ -1,0 +1,196 @@
+"""The final document and its page: seven sections, every dissent, nothing forged from within."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.core import report as page
+from moot.parliament import commands as ask
+from moot.parliament.final import final_document
+from moot.parliament.proceedings import ballots, versions
+from moot.parliament.report import report
+from tests.parliament.played import approved, played, proceedings
+from tests.parliament.scene import CALL_VOTE, Chamber, bill, draft, vote
+
+SECTIONS = [
+    *("1. Problem", "2. Scope", "3. Solution", "4. Implementation", "5. Deliberation Record"),
+    *("6. Dissenting Opinions", "7. Vote Record"),
+]
+
+
+def headings(text: str) -> list[str]:
+    return re.findall(r"(?m)^## (.*)$", text)
+
+
+def section(text: str, number: int) -> str:
+    return text.split(f"## {SECTIONS[number - 1]}\n")[1].split("\n## ")[0]
+
+
+def test_seven_sections_in_their_order() -> None:
+    text = final_document(proceedings(approved()))
+    assert headings(text) == SECTIONS
+    assert text == final_document(proceedings(approved()))
+
+
+def test_the_head_says_what_and_how() -> None:
+    head = final_document(proceedings(approved())).split("## 1.")[0]
+    for line in (
+        "# A cache",
+        "- Bill: BILL-001, version 3",
+        "- Drafter: Rep. Pragmatis",
+        "- Rounds: 3 of 6",
+        "- Vote: 2 yes, 1 no of 3 seats",
+        "- Status: Approved",
+    ):
+        assert line in head.splitlines()
+
+
+def test_dissent_is_kept_in_full() -> None:
+    said = section(final_document(proceedings(approved())), 6)
+    assert "### Rep. Innovatus" in said
+    assert "**Core objection:**\n\nrep\\_3 says NO." in said
+    assert "- a cheaper cache" in said
+
+
+def test_the_vote_record_has_every_ballot() -> None:
+    said = section(final_document(proceedings(approved())), 7)
+    assert "| 2 | 2 | 1 | 2 | 3 | failed | no |" in said
+    assert "| 3 | 3 | 2 | 1 | 3 | passed | no |" in said
+    assert "| Rep. Innovatus | NO | rep\\_3 says NO. |  |" in said
+
+
+def test_the_deliberation_is_told() -> None:
+    said = section(final_document(proceedings(approved())), 5)
+    assert "### Round 1" in said
+    assert "| amend-001 | Rep. Innovatus | solution | An audit before deployment |" in said
+    assert "approve: so" in said
+
+
+@pytest.mark.parametrize(
+    ("word", "status"),
+    [
+        ("approve", "Approved"),
+        ("amend_and_approve", "Approved with Amendments"),
+    ],
+)
+def test_each_ending_has_its_words(word: str, status: str) -> None:
+    chamber = Chamber(3).reviewing()
+    more = {"draft": draft(2, solution="Two caches.")} if word == "amend_and_approve" else {}
+    chamber.decide(word, **more)
+    text = final_document(proceedings(chamber))
+    assert f"- Status: {status}" in text
+    assert "*Nobody voted against" in section(text, 6)
+
+
+def test_a_last_veto_and_a_last_defeat_have_a_document_too() -> None:
+    vetoed = Chamber(3, max_rounds=1).reviewing()
+    vetoed.decide("veto", "Not like this.")
+    assert "- Status: Vetoed" in final_document(proceedings(vetoed))
+    failed = Chamber(3, max_rounds=1).voting().vote("NO", "NO", "YES")
+    failed.clerk(ask.CountVotes())
+    assert "- Status: Not Passed" in final_document(proceedings(failed))
+
+
+def test_a_session_without_a_bill_has_a_document() -> None:
+    text = final_document(proceedings(Chamber(3)))
+    assert headings(text) == SECTIONS
+    assert text.startswith("# No bill was drafted")
+
+
+HOSTILE = "# Not\n## 7. Vote Record\n\n| a | b |\n<script>alert(1)</script>\n---\n```\n"
+
+
+def hostile() -> Chamber:
+    chamber = Chamber(3).drafting()
+    document: dict[str, Any] = bill(problem=HOSTILE, solution=HOSTILE)
+    document["content"]["title"] = HOSTILE
+    chamber.submit(document)
+    chamber.submit(
+        {
+            "type": "SPEAKER_RULING",
+            "from": "speaker",
+            "content": {
+                "ruling_type": "procedure",
+                "ruling": HOSTILE,
+                "target": None,
+                "action": "round_start",
+            },
+        }
+    )
+    chamber.satisfied().submit(CALL_VOTE)
+    for number in (1, 2, 3):
+        said = {"reasoning": HOSTILE, "reservations": HOSTILE, "conditions": [HOSTILE]}
+        chamber.submit(vote(number, "NO", chamber.scores(number), **said))
+    chamber.clerk(ask.CountVotes())
+    return chamber
+
+
+def test_no_text_can_forge_a_section_or_a_script() -> None:
+    record = proceedings(hostile())
+    text = final_document(record)
+    assert headings(text) == SECTIONS
+    assert "<script" not in text
+    assert "\n```" not in text
+    html = page.to_html(report(record))
+    assert "<script" not in html.lower()
+
+
+@given(text=st.text(max_size=80))
+def test_any_title_stays_a_title(text: str) -> None:
+    import msgspec
+
+    state = approved().state
+    assert state.bill is not None
+    named = msgspec.structs.replace(state.bill, title=text)
+    record = proceedings(approved())
+    odd = msgspec.structs.replace(record, state=msgspec.structs.replace(state, bill=named))
+    assert headings(final_document(odd)) == SECTIONS
+    page.to_html(report(odd))
+
+
+def test_the_page_shows_chamber_vote_motives_and_history() -> None:
+    shown = report(proceedings(approved()))
+    kinds = [type(block).__name__ for block in shown.blocks]
+    assert kinds[:4] == ["Chamber", "BarChart", "LineChart", "Table"]
+    assert shown.verdict.label == "APPROVED"
+    assert shown.dissent is not None
+    assert [voice.author for voice in shown.dissent.voices] == ["Rep. Innovatus"]
+    chamber = shown.blocks[0]
+    assert isinstance(chamber, page.Chamber)
+    assert [seat.tone for seat in chamber.seats] == ["good", "good", "bad"]
+    history = shown.blocks[3]
+    assert isinstance(history, page.Table)
+    assert {row[0] for row in history.rows} == {"version 1", "version 2", "version 3"}
+    html = page.to_html(shown)
+    assert html.count("<svg") > 3
+    assert page.to_markdown(shown)
+    assert page.to_json(shown)
+
+
+def test_a_page_can_be_drawn_at_any_moment() -> None:
+    chamber = Chamber(3)
+    assert report(proceedings(chamber)).verdict.label == "GOING ON"
+    chamber.debating().exchange(1, 2)
+    assert page.to_html(report(proceedings(chamber)))
+
+
+def test_every_version_and_every_ballot_is_found() -> None:
+    record = proceedings(approved())
+    assert [one.draft.bill_version for one in versions(record)] == [1, 2, 3]
+    counted = ballots(record)
+    assert [len(one.votes) for one in counted] == [3, 3]
+    chamber = played()
+    chamber.decide("amend_and_approve", draft=draft(4, solution="Two caches."))
+    last = versions(proceedings(chamber))[-1]
+    assert (last.by, last.draft.sections.solution) == ("prime_minister", "Two caches.")
+
+
+def test_an_open_ballot_is_known_too() -> None:
+    chamber = Chamber(3).voting().vote("YES", "", "")
+    (only,) = ballots(proceedings(chamber))
+    assert (only.tally, list(only.votes)) == (None, ["rep_1"])

@@ -1,0 +1,96 @@
+"""Writes docs/debate.svg: the two charts of the report on the debate that README.md shows.
+
+They are taken from the page that `moot debate report` writes, with the rules of its stylesheet
+that concern them. Deterministic (fixed clock and ids), so a second run changes nothing; a test
+compares.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from moot.core.clock import from_text
+from moot.core.report import to_html
+from moot.core.report.style import CSS
+from moot.debate.checker import check
+from moot.debate.drafts import Draft
+from moot.debate.model import Mode, Rules
+from moot.debate.report import report
+from moot.debate.writer import appended, new_session
+
+FILE = Path(__file__).parents[1] / "docs" / "debate.svg"
+START = from_text("2026-03-01T09:00:00Z")
+STEP = 60_000
+AGENTS = ("amber-otter", "teal-crane")
+# Who says what, in the order and in the words of README.md.
+SAID = (
+    ("amber-otter", "approve", "0.7", "One queue for each tenant."),
+    ("teal-crane", "reject", "0.8", "Hot tenants would starve the disk."),
+    ("amber-otter", "approve", "0.8", "With a shared log below, they cannot."),
+    ("teal-crane", "approve", "0.75", "Then yes, if the log is bounded."),
+)
+WIDTH, LEFT, PLOT, ROW = 760, 56, 500, 340
+_RULES = re.compile(
+    r"^(?::root|@media screen|\.c[0-9]|\.plot (?:text|\.end)|\.grid|\.leader|\.threshold|\.line"
+    r"|\.dotted|\.strong|\.marker|\.hollow|\.main \.)"
+)
+_SVG = "http:" + "//www.w3.org/2000/svg"  # a name, not an address
+_MORE = (
+    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif}"
+    "h1,.head{font-size:17px;font-weight:600;fill:var(--ink)}.sheet{fill:var(--paper)}"
+)
+
+
+def session() -> str:
+    rules = Rules(AGENTS, consensus_mode=Mode.WEIGHTED)
+    text = new_session("Which queue?", "The old one loses messages.", rules, _id(0), START)
+    for number, (author, stance, sure, summary) in enumerate(SAID, start=1):
+        draft = Draft(author=author, stance=stance, confidence=sure, summary=summary)
+        text += appended(check(text), draft, _id(number), START + number * STEP).text
+    return text
+
+
+def _id(number: int) -> str:
+    return f"{number:08d}-0000-4000-8000-000000000000"
+
+
+def picture(text: str) -> str:
+    """The charts of the report, one below the other, as a file of its own."""
+    page = to_html(report(check(text), "queue.md", "0" * 64))
+    charts = list(_charts(page))
+    rules = "\n".join(line for line in CSS.splitlines() if _RULES.match(line))
+    height = ROW * len(charts)
+    rows = "".join(_row(place, chart) for place, chart in enumerate(charts))
+    return (
+        f'<svg xmlns="{_SVG}" viewBox="0 0 {WIDTH} {height}" '
+        f'width="{WIDTH}" height="{height}">\n<style>{_MORE}\n{rules}</style>\n'
+        f'<rect class="sheet" width="{WIDTH}" height="{height}"/>\n{rows}</svg>\n'
+    )
+
+
+def _row(place: int, chart: str) -> str:
+    title = re.search(r"<title[^>]*>(.*?)</title>", chart)
+    top = ROW * place
+    return (
+        f'<text class="head" x="20" y="{top + 32}">{title[1] if title else ""}</text>\n'
+        f'<svg class="plot" x="{LEFT}" y="{top + 68}" width="{PLOT}" height="{ROW - 68}" '
+        f'overflow="visible">\n{chart}</svg>\n'
+    )
+
+
+def _charts(page: str) -> Iterator[str]:
+    """Each drawing that stands in a plot, with the drawings inside it."""
+    for found in re.finditer(r'<div class="plot">\s*', page):
+        depth, start = 0, found.end()
+        for edge in re.finditer(r"<svg|</svg>", page[start:]):
+            depth += 1 if edge[0] == "<svg" else -1
+            if not depth:
+                drawing = page[start : start + edge.end()]
+                yield drawing.replace("<svg ", '<svg overflow="visible" ', 1) + "\n"
+                break
+
+
+if __name__ == "__main__":
+    FILE.write_text(picture(session()), encoding="utf-8")
