@@ -152,9 +152,8 @@ def test_a_question_or_one_to_go_on_with_but_not_both(project: Project) -> None:
 def test_killed_anywhere_it_goes_on_where_the_record_stands(project: Project, after: str) -> None:
     program = project.root / "agent.py"
     program.write_text(
-        "import json, sys, time\n"
+        "import json, sys\n"
         "told = json.load(sys.stdin)\n"
-        "time.sleep(0.05)\n"
         "n = told['number']\n"
         "answer = {'answer': 'Postgres'}\n"
         "entry = {'stance': 'neutral', 'confidence': 0.5, 'summary': f'round {n} words{n} so{n}'}\n"

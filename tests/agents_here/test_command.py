@@ -7,7 +7,6 @@ import os
 import shlex
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -104,10 +103,10 @@ def test_a_hundred_megabytes_are_contained(tmp_path: Path) -> None:
 def test_a_program_that_hangs_is_ended_with_all_its_children(tmp_path: Path) -> None:
     note = tmp_path / "pids"
     source = f"""
-import os, subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+import os, signal, subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
 open({str(note)!r}, "w").write(f"{{os.getpid()}} {{child.pid}}")
-time.sleep(600)
+signal.pause()
 """
     none = failing(tmp_path, source, seconds=1)
     assert none.ending is Ending.TIMED_OUT
@@ -138,7 +137,8 @@ def test_a_program_may_leave_its_brief_unread(tmp_path: Path) -> None:
 
 def test_stop_ends_what_is_running(tmp_path: Path) -> None:
     note = tmp_path / "began"
-    source = f"import time; open({str(note)!r}, 'w').close(); time.sleep(600)"
+    os.mkfifo(note)
+    source = f"import signal; open({str(note)!r}, 'w').close(); signal.pause()"
     made = participant(tmp_path, program(tmp_path, source))
     ended: list[NoAnswer] = []
 
@@ -150,8 +150,7 @@ def test_stop_ends_what_is_running(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=ask)
     thread.start()
-    while not note.exists():
-        time.sleep(0.01)
+    note.read_bytes()  # returns once the program has opened it
     made.stop()
     thread.join(20)
     assert [one.ending for one in ended] == [Ending.CRASHED]

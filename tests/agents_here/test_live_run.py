@@ -1,4 +1,4 @@
-"""A run while it goes on: a table for whoever watches, lines for logs, labels for scripted voices."""
+"""A run while it goes on: a table for whoever watches, lines for logs, labels for voices."""
 
 from __future__ import annotations
 

@@ -21,6 +21,19 @@ SECTIONS = {
     "implementation": "First the server, then the clients.",
 }
 
+STATEMENT = {
+    "type": "OPENING_STATEMENT",
+    "from": "rep_1",
+    "content": {
+        "briefing": {"facts": ["f"], "constraints": [], "precedents": [], "open_questions": []},
+        "direction": {
+            "approach": "Cut files. Send parts. Join them.",
+            "principle": "No byte twice.",
+            "trade_offs": "",
+        },
+    },
+}
+
 
 def opened(project: Project, *reps: str) -> Sitting:
     project.ok(*NEW, *(word for rep in (reps or REPS) for word in ("--rep", rep)))
@@ -52,13 +65,7 @@ class Sitting:
         return self.moot("submit", self.file(document), **settings)
 
     def statement(self, seat: str) -> Any:
-        briefing = {"facts": ["f"], "constraints": [], "precedents": [], "open_questions": []}
-        direction = {
-            "approach": "Cut files. Send parts. Join them.",
-            "principle": "No byte twice.",
-            "trade_offs": "",
-        }
-        return self.say("OPENING_STATEMENT", seat, {"briefing": briefing, "direction": direction})
+        return self.submit({**STATEMENT, "from": seat})
 
     def say(self, kind: str, sender: str, content: Any, **more: Any) -> Any:
         return self.submit({"type": kind, "from": sender, **more, "content": content})

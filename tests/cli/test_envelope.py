@@ -142,6 +142,7 @@ HANDOFF = ("no-body", "--subject", "s", "--summary", "s", "--next-action", "n", 
 BLOCKED = ("no-body", "--subject", "s", "--blocker", "b", "--requested-action", "r")
 # Every command that needs a session, in a folder without one.
 PARLIAMENT: dict[str, Words] = {
+    "check": ("parliament", "check", "nowhere"),
     "submit": ("parliament", "submit", "nowhere", "m.json"),
     "import": ("parliament", "import", "nowhere"),
     "status": ("parliament", "status", "nowhere"),

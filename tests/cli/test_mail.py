@@ -340,7 +340,7 @@ def test_what_is_derived_from_mail_can_be_made_anew(mail: Project) -> None:
     mail.ok("mail", "tick", MOOT_CLOCK=later(30))
     mail.ok(*crane("mail", "ack", message, "--status", "Completed"))
     mail.ok(*crane("inbox"))
-    assert mail.ok("ledger", "rebuild")["differences"] == []
+    assert mail.ok("ledger", "rebuild")["findings"] == []
     assert mail.json("ledger", "doctor").code == 0
     assert mail.ok(*crane("inbox"))["messages"] == []
     assert message in ids(mail.ok("mail", "search", "cache"))

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from moot.engine.engine import Engine
+from moot.engine.job import Outcome
+from moot.store.files import replace
 from tests.cli.project import MOOT, Project
-from tests.cli.sitting import FOLDER, MOTIVES, NEW, REPS, Sitting, opened
+from tests.cli.sitting import FOLDER, MOTIVES, NEW, REPS, STATEMENT, Sitting, opened
 
 requirement = pytest.mark.requirement
 FILES = ("ledger.json", "session.json", "bill.json", "round-summaries.json")
@@ -307,6 +310,92 @@ def test_a_crash_before_the_files_were_written_is_made_good(sitting: Sitting) ->
             (sitting.project.root / FOLDER / name).write_bytes(data)
         assert sitting.moot("export")["put_aside"] == []
         assert files_of(sitting) == newest
+
+
+@pytest.mark.parametrize("broken", [("session.json",), FILES])
+def test_files_that_cannot_be_read_are_put_aside_and_written_again(
+    sitting: Sitting, broken: tuple[str, ...]
+) -> None:
+    sitting.statement("rep_1")
+    ours = files_of(sitting)
+    for name in broken:
+        (sitting.project.root / FOLDER / name).write_bytes(b"\xff not json")
+    assert sitting.moot("export")["put_aside"] == [f"{name}.changed-1" for name in broken]
+    assert files_of(sitting) == ours
+
+
+def test_a_session_can_be_written_into_another_folder(sitting: Sitting) -> None:
+    sitting.statement("rep_1")
+    name = sitting.moot("status")["parliament_id"]
+    sitting.project.ok("parliament", "export", "deep/copy", "--id", name)
+    for file, data in files_of(sitting).items():
+        assert (sitting.project.root / "deep" / "copy" / file).read_bytes() == data
+    refused = sitting.project.refused("parliament", "export", "x", "--id", "parl-20200101-001")
+    assert refused == ("session_not_found", 1)
+    assert sitting.refused("export", "--id", "../../x") == "bad_id"
+    sitting.statement("rep_2")
+    behind = sitting.project.ok("parliament", "status", "deep/copy")
+    assert (behind["findings"], behind["status"]) == ([], "opening_statements")
+
+
+def test_what_is_not_there_is_said(sitting: Sitting) -> None:
+    assert sitting.refused("context", "--seat", "rep_9") == "unknown_seat"
+    sitting.to_debate()
+    sitting.start()
+    for word in ("withdraw", "incorporate", "conclude"):
+        assert sitting.refused(word, "amend-009") == "unknown_amendment"
+
+
+@pytest.mark.parametrize("fails_at", range(5))
+def test_a_disk_that_fails_costs_nothing_but_time(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch, fails_at: int
+) -> None:
+    """The record is safe, no file is half written, and the next command makes it good."""
+    before, count = files_of(sitting), iter(range(100))
+
+    def failing(path: Path, data: bytes, mode: int = 0o644) -> None:
+        if next(count) == fails_at:
+            raise OSError(28, "No space left on device")
+        replace(path, data, mode)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("moot.flows.cabinet.replace", failing)
+        words = ("parliament", "submit", FOLDER, sitting.file(STATEMENT))
+        done = sitting.project.json(*words)
+        written = next(count) - 1
+    if done.code:
+        assert (done.error["code"], done.code) == ("unwritable_file", 4)
+        assert "record is safe" in done.error["message"]
+    else:
+        assert written < fails_at  # not every file changes with a statement
+    after = files_of(sitting)
+    assert sitting.moot("status")["findings"] == []
+    sitting.statement("rep_2")
+    assert [one["from"] for one in sitting.document("ledger.json")["messages"]] == [
+        *("rep_1", "rep_2")
+    ]
+    check_sound(sitting)
+    assert all(after[name] == before[name] or json.loads(after[name]) for name in FILES)
+
+
+def test_a_file_changed_in_the_very_moment_is_not_overwritten(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bill = sitting.project.root / FOLDER / "bill.json"
+    execute = Engine.execute
+
+    def disturbed(self: Engine, *given: Any, **more: Any) -> Outcome:
+        outcome = execute(self, *given, **more)
+        bill.write_text('{"mine": true}')
+        return outcome
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Engine, "execute", disturbed)
+        assert sitting.refused("submit", sitting.file(STATEMENT)) == "files_behind"
+    assert bill.read_text() == '{"mine": true}'
+    sitting.moot("export")
+    assert len(sitting.document("ledger.json")["messages"]) == 1
+    check_sound(sitting)
 
 
 def test_a_folder_in_use_is_not_taken(sitting: Sitting) -> None:

@@ -34,7 +34,7 @@ def main(file: Path, author: str, count: int, die_at: str = "") -> None:
             try:
                 done = session.add(file, draft(author, number), space.engine.clock, space)
             except Refused as refused:
-                if refused.code == "session_ended":
+                if refused.code in ("session_ended", "wrong_speaker"):  # nothing left to say
                     return
                 raise
             sys.stdout.write(f"{done.entries[0]}\n")

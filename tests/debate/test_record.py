@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from moot.core.clock import from_text
 from moot.core.errors import Refused
-from moot.core.machine import Command
+from moot.core.machine import Acting, Command, Context, KeyClass, Recorded
 from moot.core.names import SYSTEM
+from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
 from moot.debate import commands as ask
 from moot.debate import events as did
@@ -171,8 +172,6 @@ def test_the_state_is_as_small_after_many_entries_as_after_few() -> None:
 
 
 def _step(state: State, command: Command, number: int) -> State:
-    from moot.core.machine import Acting, Context, KeyClass, Recorded
-
     actor = Acting(SYSTEM, 1, "0" * 32, KeyClass.SYSTEM)
     decision = MACHINE.decide(state, command, Context(0, actor, STREAM, "o"))
     assert not decision.refused, decision.findings
@@ -441,7 +440,79 @@ def test_events_that_do_not_fit_leave_the_state_as_it_was() -> None:
 
 
 def _as_recorded(event: Any) -> Any:
-    from moot.core.machine import Recorded
-    from moot.core.record import Actor
-
     return Recorded(event, STREAM, 0, 0, Actor(SYSTEM, 1, "0" * 32), b"")
+
+
+# Any commands, in any order ----------------------------------------------------------------------
+
+TEXTS = st.one_of(
+    st.builds(
+        lambda author, place, stance, sure, marker: entry(
+            1, author, *place, stance=stance, confidence=sure, marker=marker
+        ),
+        st.sampled_from([*AGENTS, "grey-owl", "system", ""]),
+        st.sampled_from([(1, 1), (1, 2), (2, 1), (1, 3), (9, 9)]),
+        st.sampled_from(["approve", "reject", "defer", "perhaps"]),
+        st.sampled_from(["0.8", "1.0", "7"]),
+        st.sampled_from(["<!-- yield -->\n", "", "<!-- yield -->"]),
+    ),
+    st.sampled_from([RESUME, "", "### More\n\nwords\n\n", "<!-- entry: "]),
+    st.text(max_size=40),
+)
+ACTORS = [
+    *(Acting(name, 1, "0" * 32, KeyClass.AGENT) for name in AGENTS),
+    Acting("operator", 1, "0" * 32, KeyClass.HUMAN, attended=True),
+    Acting(SYSTEM, 1, "0" * 32, KeyClass.SYSTEM),
+]
+
+
+@st.composite
+def asked(draw: st.DrawFn, state: State) -> Command:
+    text = draw(TEXTS)
+    start = draw(st.sampled_from([state.size, state.size, state.size, 0, state.head - 13, -1]))
+    where = {"start": start, "text": text, "digest": sha(text)}
+    return draw(
+        st.sampled_from(
+            [
+                ask.Begin(file="s.md", text=session(agents=AGENTS), digest=sha(text)),
+                ask.Add(**where),
+                ask.Add(**where, after_end=True),
+                ask.Observe(**where, double=draw(st.booleans())),
+                ask.Escalate(**where, agent=draw(st.sampled_from(AGENTS))),
+                ask.Resume(**where),
+                ask.AddContext(**where),
+                ask.Sign(id="00000001-1111-4222-8333-444455556666", sha256=sha(text)),
+                ask.NoteTimeout(),
+                ask.Move(file=text),
+            ]
+        )
+    )
+
+
+@vary(st.data())
+def test_no_commands_in_any_order_break_the_record(data: st.DataObject) -> None:
+    """Nothing raises; what is refused leaves nothing; what is accepted continues the file."""
+    state, seq = MACHINE.initial, 0
+    order = data.draw(st.sampled_from([one.value for one in TurnOrder]))
+    text = session(agents=AGENTS, turn_order=order, escalation="timeout-skip")
+    state = _step(state, ask.Begin(file="s.md", text=text, digest=sha(text)), 0)
+    for _ in range(data.draw(st.integers(1, 12))):
+        actor = data.draw(st.sampled_from(ACTORS))
+        now = data.draw(st.sampled_from([from_text(CREATED), from_text(CREATED) + 10**9]))
+        command = data.draw(asked(state))
+        decision = MACHINE.decide(state, command, Context(now, actor, STREAM, "o"))
+        assert decision.drafts == () or not decision.refused
+        assert decision.drafts or decision.findings
+        before = state
+        for draft in decision.drafts:
+            seq += 1
+            done = Recorded(draft.event, STREAM, seq, now, actor.as_actor(), b"")
+            state = MACHINE.evolve(state, done)
+            list(MACHINE.index(done))
+            if isinstance(draft.event, did.EntryYielded) and actor.kind is KeyClass.AGENT:
+                assert draft.event.author == actor.id
+        pieces = [one.event for one in decision.drafts if isinstance(one.event, did.Piece)]
+        assert state.size == before.size + sum(one.size for one in pieces)
+        MACHINE.agenda(state, now)
+        MACHINE.timeouts(state, now)
+        assert decode_state(State, encode_state(state)) == state

@@ -25,7 +25,7 @@ from tests.debate.sessions import (
     found,
     session,
 )
-from tests.tidy.source import modules
+from tests.tidy.source import PACKAGE, Module
 
 
 @pytest.mark.requirement("BNC-171")
@@ -175,7 +175,7 @@ def test_the_verdict_is_the_same_from_the_votes_alone() -> None:
 @pytest.mark.requirement("BNC-009")
 def test_transport_agents_and_user_interface_are_left_open() -> None:
     """The package knows bytes and text: it imports nothing that sends, draws or thinks."""
-    own = [module for module in modules() if module.package == "debate"]
+    own = [Module(path) for path in (PACKAGE / "debate").glob("*.py")]
     foreign = {name.split(".")[0] for module in own for name, _ in module.foreign_imports()}
     assert foreign - sys.stdlib_module_names == {"msgspec", "immutables"}
     assert foreign & {"socket", "http", "urllib", "os", "subprocess", "tkinter"} == set()

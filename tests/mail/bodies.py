@@ -19,11 +19,11 @@ _OF = {
 
 
 def subject_of(kind: str) -> str:
-    return example(f"{_OF[kind]}-pass.md")[0].subject
+    return example(f"{_OF[kind]}-pass.txt")[0].subject
 
 
 def body_of(kind: str) -> str:
-    return example(f"{_OF[kind]}-pass.md")[1].decode()
+    return example(f"{_OF[kind]}-pass.txt")[1].decode()
 
 
 def delta(**fields: object) -> dict[str, object]:

@@ -302,6 +302,20 @@ def test_line_endings_change_nothing(kind: str, ending: str) -> None:
     assert rules(kind, body_of(kind).replace("\n", ending)) == []
 
 
+def test_of_two_sections_with_one_name_the_first_counts() -> None:
+    body = body_of("ACK")
+    assert rules("ACK", body + "\n## STATUS\nOK\n") == ["MBX-008"]
+    assert rules("ACK", body.replace("Will Action", "OK") + "\n## Status\nReceived\n") == [
+        "MBX-008",
+        "MBX-060",
+    ]
+
+
+def test_a_fence_that_stays_open_is_named_by_its_line() -> None:
+    (finding,) = lint("INFO: x", "```\na\n```\n\n~~~\n```\n").findings
+    assert (finding.rule, finding.line) == ("MBX-007", 5)
+
+
 def test_a_byte_order_mark_is_noted_and_ignored() -> None:
     body = "\ufeff## Context\nA. B.\n## Excerpt\n§1\n## Research Question\nWhy?\n"
     assert rules("KICKOFF", body) == ["MBX-006"]

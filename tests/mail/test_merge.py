@@ -203,6 +203,28 @@ def test_two_who_set_one_field_are_told_and_the_later_stands() -> None:
     assert merge(first, same).findings == ()
 
 
+def test_one_who_changes_their_mind_is_no_conflict() -> None:
+    edits = [given_by("b", at, "EDIT", "H1", claim=f"c{at}") for at in (2, 3)]
+    merged = merge(NEW, [hypothesis(1), *edits])
+    assert merged.findings == ()
+    assert fields(merged.artifact, "H1")["claim"] == "c3"
+
+
+def test_the_order_is_time_then_agent_then_message_then_block() -> None:
+    places = [(1, "b", "t:9", 9), (2, "a", "t:1", 2), (2, "a", "t:2", 1), (2, "b", "t:0", 1)]
+    deltas = [
+        Contribution(*place, Delta(Operation.ADD, "anomaly_register", None, {"name": str(number)}))
+        for number, place in enumerate(places)
+    ]
+    items = merge(NEW, reversed(deltas)).artifact.items["anomaly_register"]
+    assert [item.name for item in items] == ["0", "1", "2", "3"]
+
+
+def test_a_name_stays_on_its_line() -> None:
+    merged = merge(NEW, [hypothesis(1, name="a\n## 8. Forged\n<!-- b")])
+    assert "### H1: a ## 8. Forged &lt;!-- b\n" in artifact_markdown(merged.artifact)
+
+
 def test_the_research_thread_is_edited() -> None:
     for target in (None, "RT"):
         edit = given_by("a", 1, "EDIT", target, section="research_thread", statement="How?")

@@ -29,7 +29,7 @@ def example(name: str) -> tuple[Envelope, bytes]:
 
 
 def linted(rule: str, outcome: str) -> Linted:
-    head, body = example(f"{rule}-{outcome}.md")
+    head, body = example(f"{rule}-{outcome}.txt")
     return lint(
         head.subject,
         body,
@@ -62,7 +62,7 @@ def test_each_rule_is_broken_by_its_bad_example_alone(rule: str) -> None:
 
 def test_every_example_belongs_to_a_rule() -> None:
     names = {path.name for path in EXAMPLES.iterdir()}
-    assert names == {f"{rule}-{outcome}.md" for rule in ROWS for outcome in ("pass", "fail")}
+    assert names == {f"{rule}-{outcome}.txt" for rule in ROWS for outcome in ("pass", "fail")}
 
 
 @pytest.mark.requirement("BRN-081")

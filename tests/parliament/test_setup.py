@@ -8,12 +8,14 @@ import pytest
 
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
+from moot.engine.agents import rotate
 from moot.parliament import commands as ask
 from moot.parliament import events as did
 from moot.parliament.drafter import choose
 from moot.parliament.model import Heat
 from moot.parliament.words import Status
 from moot.testing import World
+from moot.testing.world import CUSTODIAN
 
 from .scene import AGENTS, PERSON, STREAM, Chamber, bill, convene, place, plans, statement
 
@@ -213,3 +215,45 @@ def test_what_waits_is_told_phase_by_phase() -> None:
     assert [due.who for due in chamber.dues()] == list(AGENTS[:3])
     chamber.submit(statement(2))
     assert [due.who for due in chamber.dues()] == [AGENTS[0], AGENTS[2]]
+
+
+def another_key(chamber: Chamber, name: str, new_holder: bool) -> None:
+    keys = chamber.world.keys
+    old, new = keys.signers[name][-1], keys.make(name, salt="next")
+    rotate(
+        chamber.world.engine,
+        name,
+        new,
+        endorser=old,
+        custodian=CUSTODIAN,
+        reason="adopted",
+        new_holder=new_holder,
+    )
+
+
+def test_whoever_takes_over_a_name_later_has_no_seat() -> None:
+    chamber = Chamber(3)
+    chamber.clerk(ask.Begin())
+    another_key(chamber, "teal-crane", new_holder=True)
+    assert chamber.refused(statement(2), "teal-crane")[1:] == ("not_seated", "from")
+    unread = ask.ReportUnreadable(problem="no JSON")
+    assert chamber.refusal(unread, "teal-crane").code == "not_seated"
+    assert not chamber.seat(2).opened
+
+
+def test_the_same_holder_with_a_new_key_keeps_the_seat() -> None:
+    chamber = Chamber(3)
+    chamber.clerk(ask.Begin())
+    another_key(chamber, "teal-crane", new_holder=False)
+    chamber.submit(statement(2))
+    assert chamber.seat(2).opened
+
+
+def test_a_seat_is_given_to_one_holder_of_a_name() -> None:
+    chamber = Chamber(3)
+    another_key(chamber, "teal-crane", new_holder=True)
+    chamber.clerk(ask.BindSeat(seat="rep_2", agent="teal-crane", epoch=2))
+    assert chamber.seat(2).epoch == 2
+    chamber.clerk(ask.Begin())
+    chamber.submit(statement(2))
+    assert chamber.seat(2).opened

@@ -96,9 +96,9 @@ class _Walk:
     def _plainly(self, start: int, number: int) -> tuple[int, int]:
         """Read on until an entry has ended; gives the place after it."""
         if (torn := _torn_head(self.text, start)) >= 0:
-            line = number + self.text.count("\n", start, torn)
-            self.entries.append(_torn(self.text, torn, line, len(self.entries)))
-            return len(self.text), line + 1
+            number += self.text.count("\n", start, torn)
+            self.entries.append(_torn(self.text, torn, number, len(self.entries)))
+            return len(self.text), number + 1
         lines = scan(self.text, start, None, number)
         for line in lines:
             if _begins_entry(line):

@@ -96,18 +96,18 @@ class Follower:
 
     def _pieces(self, state: State) -> Iterator[Heard]:
         found = read_dialogue(self._waiting, 0, self.line)
+        marks = [mark for mark in found.marks if mark.key == RESUME]
         taken = 0
         for entry in found.entries:
             if entry.yielded and not self._may_go_on(entry):
-                marks = (mark for mark in found.marks if mark.key == RESUME)
                 above = [mark.value for mark in marks if taken < mark.end <= entry.start]
                 heard = self._heard(state, entry, entry.end - taken, latest(above))
                 taken, state = entry.end, heard.state
                 yield heard
-        marks = [mark for mark in found.marks if mark.end > taken and mark.key == RESUME]
-        if marks:
-            values = [mark.value for mark in marks]
-            yield self._resumed(state, latest(values), marks[-1].end - taken)
+        below = [mark for mark in marks if mark.end > taken]
+        if below:
+            values = [mark.value for mark in below]
+            yield self._resumed(state, latest(values), below[-1].end - taken)
 
     def _may_go_on(self, entry: Entry) -> bool:
         """A marker in a block that is still open may be a quoted one: more decides (A-36)."""

@@ -180,6 +180,7 @@ def agenda(state: State, now: Millis) -> tuple[Due, ...]:
             Due(who=OPERATOR, what="resume the debate", subject=place, since=here.deadline,
                 hint=hint, command=None if state.timed_out else ask.NoteTimeout()),
         )  # fmt: skip
+    late = f"moot debate tick {state.file}"
     return tuple(
         Due(
             who=agent,
@@ -187,7 +188,7 @@ def agenda(state: State, now: Millis) -> tuple[Due, ...]:
             subject=place,
             since=state.since,
             by=here.deadline,
-            hint=f"moot debate add {state.file} --author {agent}",
+            hint=late if here.timed_out else f"moot debate add {state.file} --author {agent}",
             command=None if state.timed_out else ask.NoteTimeout(),
         )
         for agent in here.due

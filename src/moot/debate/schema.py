@@ -194,9 +194,10 @@ def settings_of(rules: Rules) -> dict[str, Any]:
 
 def rules_from(settings: dict[str, Any]) -> Rules | None:
     try:
-        return msgspec.convert(settings, Rules)
+        rules = msgspec.convert(settings, Rules)
     except msgspec.ValidationError:
         return None
+    return rules if rules.agents else None
 
 
 def _property(key: str) -> dict[str, Any]:

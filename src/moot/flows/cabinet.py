@@ -31,6 +31,7 @@ from moot.store.files import replace
 from moot.workspace.workspace import Workspace
 
 LOCK_SECONDS: Final = 30
+NOTES: Final = "papers"
 _ASIDE: Final = 1_000
 
 
@@ -55,8 +56,7 @@ class Cabinet:
         self.folder = folder
         self._space = space
         self._stream = stream
-        place = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:16]
-        self._note = space.path / "papers" / f"{stream.partition('/')[2]}.{place}.json"
+        self._note = space.path / NOTES / f"{stream.partition('/')[2]}.{_place(folder)}.json"
 
     def changed(self) -> list[Finding]:
         """The files that someone else has changed."""
@@ -181,6 +181,18 @@ class Cabinet:
             raise StoreFailed(
                 "lock_timeout", "another program writes these files", hint="try again"
             ) from None
+
+
+def last_id(space: Workspace, folder: Path) -> str | None:
+    """The session whose files we last wrote there, should none of them be readable."""
+    notes = list((space.path / NOTES).glob(f"*.{_place(folder)}.json"))
+    newest = max(notes, key=lambda note: note.stat().st_mtime_ns, default=None)
+    return newest.name.partition(".")[0] if newest is not None else None
+
+
+def _place(folder: Path) -> str:
+    """A folder, whatever it is called from where one stands."""
+    return hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:16]
 
 
 def read_or_none(path: Path) -> bytes | None:

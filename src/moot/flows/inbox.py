@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from moot.core.clock import DAY, Millis, to_text
+from moot.core.clock import DAY, MINUTE, Millis, to_text
 from moot.core.ledger import StoredRow, View
 from moot.mail.keys import ANSWERS, INBOX, answer_key, inbox_prefix, time_key
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 UNREAD, SEEN, ACKED = "unread", "seen", "acked"
 LOOKED: Final = "mail"  # the cursor that says when all that was new had been shown
 _TOLD: Final = "told "  # before a thread's name: how far its messages were announced
+_TOLD_AT: Final = "told"
+_TOLD_MARGIN: Final = 10 * MINUTE
 _PAGE: Final = 1_000
 
 
@@ -80,17 +82,29 @@ def everything(view: View, box: Box) -> list[Slip]:
 
 def unread(view: View, box: Box, now: Millis) -> list[Slip]:
     """What has not been shown yet and not been answered either, oldest first."""
-    looked = view.cursor(box.cursor, LOOKED)
-    since = time_key(min(looked, now) - DAY) if looked else ""
+    return _unread_since(view, box, _before(view, box, LOOKED, now, DAY))
+
+
+def _unread_since(view: View, box: Box, since: str) -> list[Slip]:
     return [slip for slip in _slips(view, box, since, new_only=True) if slip.state == UNREAD]
 
 
+def _before(view: View, box: Box, name: str, now: Millis, margin: Millis) -> str:
+    """Where to begin: a margin before the last time, whichever way the clock went since."""
+    last = view.cursor(box.cursor, name)
+    return time_key(min(last, now) - margin) if last else ""
+
+
 def untold(space: Workspace, box: Box) -> list[Slip]:
-    """What is new and was not announced before; from now on it was."""
+    """What is new and was not announced before; from now on it was.
+
+    Asked after every step of a coding tool, so it looks no further back than it must: what it
+    misses because a clock went back is still new in the inbox.
+    """
     engine = space.engine
 
     def news(view: View) -> list[Slip]:
-        new = unread(view, box, engine.clock())
+        new = _unread_since(view, box, _before(view, box, _TOLD_AT, engine.clock(), _TOLD_MARGIN))
         return [one for one in new if one.position >= view.cursor(box.cursor, _TOLD + one.thread)]
 
     with engine.store.read() as view:
@@ -99,7 +113,8 @@ def untold(space: Workspace, box: Box) -> list[Slip]:
 
     def pick(view: View) -> tuple[list[Slip], Mapping[str, int]]:
         found = news(view)
-        return found, {_TOLD + thread: reach for thread, reach in _positions(found).items()}
+        told = {_TOLD + thread: reach for thread, reach in _positions(found).items()}
+        return found, {**told, _TOLD_AT: max(engine.clock(), 1)}
 
     return engine.deliver(box.cursor, pick)
 

@@ -1,8 +1,9 @@
 """Is a trace true? The ledger's checker proves the bytes, then the trace's own audit follows.
 
 One way for both, a live workspace and an exported file: the checker, which shares no code with
-what it checks, goes through all lines and shows every proven event; what it says of the bytes
-becomes the facts of the audit. Nothing is written by looking.
+what it checks, goes through all lines; each event that held is gone through by the trace's own
+rules as it passes, and what the checker says of the bytes becomes the facts of the audit. Nothing
+is written by looking.
 """
 
 from __future__ import annotations
@@ -14,21 +15,23 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from moot.core.clock import from_text
 from moot.core.errors import MootError
 from moot.core.machine import Recorded
 from moot.core.names import REGISTRY, protocol_of
-from moot.core.record import Actor, ArtifactRef
+from moot.core.record import Body, Record
+from moot.engine.replay import read_record
 from moot.trace import audit
 from moot.trace.audit import Facts, Report, Seen
 from moot.trace.machine import MACHINE
 from moot.trace.model import Profile
 from moot.trace.model import Verdict as Audited
-from moot.verify import Contribution, Record, Verdict
+from moot.trace.walk import Walk
+from moot.verify import Verdict
 from moot.verify.bundle import lines_of
 from moot.workspace.check import How, check_file, check_live, stored
 
 PROTOCOL: Final = "trace"
+_EVENT: Final = b'{"payload":'
 _ARTIFACT: Final = b'{"artifact":{"sha256":"'
 _PROOF: Final = b'{"proof":'
 _HEX: Final = 64
@@ -49,12 +52,12 @@ class Inspected(NamedTuple):
 
 def inspect_file(file: Path, how: How, profile: Profile = Profile.DEFAULT) -> Inspected:
     """Every trace in an exported file; no workspace is needed."""
-    watcher = _Watcher()
-    verdict = check_file(file, how._replace(watcher=watcher))
+    watcher = _Watcher(at_once=how.jobs == 1)
+    verdict = check_file(file, how._replace(watch=watcher.lines))
     if verdict.verdict == "tampered":  # reading stopped there; what follows is only listed
         with file.open("rb") as opened:
             watcher.list_artifacts(lines_of(opened))
-    return _inspected(watcher, verdict, profile)
+    return watcher.inspected(verdict, profile)
 
 
 def inspect_live(
@@ -65,20 +68,22 @@ def inspect_live(
     subject: tuple[str, int] | None = None,
 ) -> Inspected:
     """One trace of a workspace; `subject` (head and number of events) leaves out what follows."""
-    watcher = _Watcher(only=stream, subject=subject)
-    verdict = check_live(place, how._replace(watcher=watcher), stream)
+    watcher = _Watcher(at_once=how.jobs == 1, only=stream, subject=subject)
+    verdict = check_live(place, how._replace(watch=watcher.lines), stream)
     watcher.expect(stream)
     if verdict.verdict == "tampered":
         watcher.list_stored(place)
-    return _inspected(watcher, verdict, profile)
+    return watcher.inspected(verdict, profile)
 
 
-def _inspected(watcher: _Watcher, verdict: Verdict, profile: Profile) -> Inspected:
-    reports = tuple(
-        audit.audit(events, watcher.facts(stream, verdict), profile)
-        for stream, events in watcher.events.items()
-    )
-    return Inspected(verdict, reports, watcher.events)
+class _Signature(msgspec.Struct):
+    keyid: str
+    sig: bytes
+
+
+class _Envelope(msgspec.Struct):
+    payload: bytes
+    signatures: tuple[_Signature]
 
 
 class _Proof(msgspec.Struct):
@@ -91,14 +96,26 @@ class _ProofLine(msgspec.Struct):
     proof: _Proof
 
 
-class _Watcher:
-    """Collects what the checker has proven, and which artifacts and proofs pass by."""
+_open: Final = msgspec.json.Decoder(_Envelope).decode
+_prove: Final = msgspec.json.Decoder(_ProofLine).decode
 
-    def __init__(self, only: str | None = None, subject: tuple[str, int] | None = None) -> None:
-        self.events: dict[str, list[Recorded[Any]]] = {}
+
+class _Watcher:
+    """Goes through the traces as they pass, and notes which artifacts and proofs there are.
+
+    The checker asks for a line only when it has done with the one before, so an event is looked at
+    after it has held. Where several processes read ahead, events wait for the verdict instead.
+    """
+
+    def __init__(
+        self, at_once: bool, only: str | None = None, subject: tuple[str, int] | None = None
+    ) -> None:
+        self.walks: dict[str, Walk] = {}
+        self._at_once = at_once
         self._only = only
         self._subject = subject
-        self._places: dict[int, tuple[str, int]] = {}
+        self._waiting: list[tuple[int, bytes]] = []
+        self._begins: dict[str, int] = {}
         self._unreadable: dict[str, dict[int, str]] = {}
         self._artifacts: set[str] = set()
         self._last_artifact = ""
@@ -106,73 +123,98 @@ class _Watcher:
         self._proofs: dict[str, _Proof] = {}
         self._in_charge: set[str] = set()
 
+    def inspected(self, verdict: Verdict, profile: Profile) -> Inspected:
+        bad = verdict.first_bad if verdict.verdict == "tampered" else None
+        for number, line in self._waiting:
+            if bad is None or number < bad.line:
+                self._event(number, line)
+        reports = tuple(
+            audit.judged(walk, self._facts(stream, verdict), profile)
+            for stream, walk in self.walks.items()
+        )
+        events = {stream: walk.events for stream, walk in self.walks.items()}
+        return Inspected(verdict, reports, events)
+
     def expect(self, stream: str) -> None:
         """It was asked for: its absence is a finding too."""
-        self.events.setdefault(stream, [])
+        self._walk(stream)
 
     # What passes by.
 
     def lines(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        source = iter(lines)
-        for line in source:
+        for number, line in enumerate(lines, 1):
             if line.startswith(_ARTIFACT):
                 self._last_artifact = _hash_in(line)
                 self._artifacts.add(self._last_artifact)
             elif line.startswith(_PROOF):
-                self._prove(line)
+                self._proof(line)
             yield line
+            if line.startswith(_EVENT):
+                if self._at_once:
+                    self._event(number, line)
+                else:
+                    self._waiting.append((number, line))
 
     def list_artifacts(self, lines: Iterable[bytes]) -> None:
         """What a damaged file says it holds: present, though nobody has read it."""
         self._artifacts.update(_hash_in(line) for line in lines if line.startswith(_ARTIFACT))
 
     def list_stored(self, place: Path) -> None:
-        cited = (
-            ref.sha256 for events in self.events.values() for e in events for ref in e.artifacts
-        )
-        self._artifacts.update(stored(place, cited))
+        for walk in self.walks.values():
+            self._artifacts.update(stored(place, walk.cited))
 
-    def _prove(self, line: bytes) -> None:
+    def _proof(self, line: bytes) -> None:
         try:
-            proof = msgspec.json.decode(line, type=_ProofLine).proof
+            proof = _prove(line).proof
         except (msgspec.DecodeError, UnicodeDecodeError):
             return  # the checker says what is wrong with it
         self._proofs[proof.stream] = proof
 
-    # What is proven.
+    def _event(self, number: int, line: bytes) -> None:
+        try:
+            said = _open(line)
+            (signed,) = said.signatures
+            unread = Record("", 0, signed.keyid, said.payload, signed.sig)
+            body = unread.body
+        except (msgspec.DecodeError, UnicodeDecodeError, MootError):
+            return  # the checker says what is wrong with it
+        if body.stream == REGISTRY:
+            self._register(body)
+        elif protocol_of(body.stream) == PROTOCOL and self._only in (None, body.stream):
+            unread.stream, unread.seq = body.stream, body.seq
+            self._step(number, unread)
 
-    def __call__(self, record: Record, /) -> Iterable[Contribution]:
-        if record.stream == REGISTRY:
-            self._register(record)
-        elif protocol_of(record.stream) == PROTOCOL and self._only in (None, record.stream):
-            self._collect(record)
-        return ()
-
-    def conclude(self) -> Iterable[Contribution]:
-        return ()
-
-    def _register(self, record: Record) -> None:
-        data = record.data
-        if record.seq == 0:
+    def _register(self, body: Body) -> None:
+        data = body.data
+        if body.seq == 0:
             self._in_charge.add(_kid(data["root"]))
         elif data.get("class") == "human":
             self._in_charge.add(_kid(data["public"]))
-        elif record.type == "registry.artifact_erased":
+        elif body.type == "registry.artifact_erased":
             self._erased.add(data["sha256"])
 
-    def _collect(self, record: Record) -> None:
+    def _step(self, number: int, record: Record) -> None:
         if self._subject is not None and record.seq >= self._subject[1]:
             return
-        self._places[record.line] = (record.stream, record.seq)
-        events = self.events.setdefault(record.stream, [])
+        self._begins.setdefault(record.stream, number - record.seq)
+        walk = self._walk(record.stream)
         try:
-            events.append(recorded_of(record))
+            recorded = read_record(MACHINE, record)
         except MootError as error:
             self._unreadable.setdefault(record.stream, {})[record.seq] = str(error)
+        else:
+            walk.step(recorded)
+
+    def _walk(self, stream: str) -> Walk:
+        """People's keys are known by then: the list of keys stands before everything else."""
+        walk = self.walks.get(stream)
+        if walk is None:
+            walk = self.walks[stream] = Walk(frozenset(self._in_charge))
+        return walk
 
     # What follows from it for the audit.
 
-    def facts(self, stream: str, verdict: Verdict) -> Facts:
+    def _facts(self, stream: str, verdict: Verdict) -> Facts:
         head, count = self._ledger_says(stream)
         found: dict[str, Any] = {"unreadable": dict(self._unreadable.get(stream, {}))}
         for seq, kind, why in self._problems(stream, verdict):
@@ -191,7 +233,7 @@ class _Watcher:
         """What should be here: what is verified, what the checkpoint names, else what is there."""
         if self._subject is not None:
             return self._subject
-        events = self.events[stream]
+        events = self.walks[stream].events
         unread = len(self._unreadable.get(stream, {}))
         here = (events[-1].hash.hex() if events else "", len(events) + unread)
         proof = self._proofs.get(stream)
@@ -211,9 +253,9 @@ class _Watcher:
 
     def _seq(self, stream: str, line: int | None, verdict: Verdict) -> int | None:
         """The event a finding is about; what shakes the list of keys shakes every event."""
-        place = self._places.get(line or 0)
-        if place is not None:
-            return place[1] if place[0] == stream else None
+        begins, walk = self._begins.get(stream), self.walks[stream]
+        if line is not None and begins is not None and 0 <= line - begins < len(walk.events):
+            return line - begins  # the events of one history stand together
         bad = verdict.first_bad
         if bad is None or bad.line != line:
             return None
@@ -242,24 +284,6 @@ _KINDS: Final = {
     "forks": "chain",
     "kept": "chain",
 }
-
-
-def recorded_of(record: Record) -> Recorded[Any]:
-    """A proven event as the trace's own; MootError if this Moot cannot read it."""
-    actor = record.actor
-    return Recorded(
-        event=MACHINE.read_event(record.type, dict(record.data)),
-        stream=record.stream,
-        seq=record.seq,
-        at=from_text(record.at),
-        actor=Actor(actor["id"], actor["epoch"], actor["kid"], actor["role"]),
-        hash=bytes.fromhex(record.hash),
-        cause=record.cause,
-        corr=record.corr,
-        artifacts=tuple(
-            ArtifactRef(one["sha256"], one["size"], one["media_type"]) for one in record.artifacts
-        ),
-    )
 
 
 def _hash_in(line: bytes) -> str:

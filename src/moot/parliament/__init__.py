@@ -16,5 +16,12 @@ a seat with the key of its agent, the prime minister with a person's key.
     views.py      what people and agents read
 
 The nouns have a module each: clock, sentences, temperatures, concessions, discipline, motives,
-amendments, votes, drafter. Papers: papers, inspection, summaries, windows, difference, final.
+amendments, votes, drafter.
+
+    papers.py     the four files as bytes            fileshapes.py what stands in them, key by key
+    inspection.py are they sound? crosschecks.py (messages), agreements.py (files), book.py (both)
+    importing.py  files from elsewhere, as events    shapes.py    JSON shapes as tables
+    summaries.py  what a round came to               windows.py   what a participant reads
+    difference.py between two versions of the bill   proceedings.py a session, to be told
+    final.py      the final document                 report.py    the same as a page
 """

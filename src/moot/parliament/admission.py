@@ -50,8 +50,11 @@ def neither_speaker_nor_person(asked: Asked) -> Breaches:
 
 
 def not_seated(asked: Asked) -> Breaches:
-    if asked.seat is None:
-        yield f"{asked.context.actor.id} has no seat in this session", "from"
+    name = asked.context.actor.id
+    if asked.seat is None and name in asked.state.holders:
+        yield f"the seat is another's who was called {name} before", "from"
+    elif asked.seat is None:
+        yield f"{name} has no seat in this session", "from"
 
 
 def foreign_sender(asked: Asked) -> Breaches:

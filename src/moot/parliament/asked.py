@@ -58,12 +58,11 @@ def look(state: State, command: Command, context: Context) -> Asked:
     shape = response_findings(document) if type(command) in _OFFICE else ()
     response = response_of(document) if document is not None and not errors(shape) else None
     draft, more = _draft(state, command)
-    held = state.holders.get(context.actor.id, "")
     return Asked(
         state=state,
         command=command,
         context=context,
-        seat=state.seats.get(held),
+        seat=state.seat_of(context.actor.id, context.actor.epoch),
         shape=(*shape, *more),
         response=response,
         draft=draft,

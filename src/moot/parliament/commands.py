@@ -18,13 +18,15 @@ from moot.parliament.model import DEFAULT_ROUNDS
 class SeatPlan(msgspec.Struct, frozen=True):
     """A seat to fill: its name, what it stands for, and the agent whose key signs for it.
 
-    `bound` is false where the agent was made for this seat alone.
+    `bound` is false where the agent was made for this seat alone. `epoch` says which holder of
+    the agent's name is meant: a later one has no seat.
     """
 
     name: str
     motives: tuple[str, ...]
     agent: str
     bound: bool = True
+    epoch: int = 1
 
 
 class Convene(Command, frozen=True):
@@ -43,7 +45,8 @@ class Convene(Command, frozen=True):
 class Import(Command, frozen=True):
     """Go on with a session from elsewhere: its four files, and the agents of its seats.
 
-    `files` are the stored bytes of what was read; `bound` are seats whose agent was there before.
+    `files` are the stored bytes of what was read; `bound` are seats whose agent was there before,
+    `epochs` which holder of its name that is.
     """
 
     ledger: Any
@@ -52,6 +55,7 @@ class Import(Command, frozen=True):
     summaries: Any
     agents: dict[str, str]
     bound: tuple[str, ...] = ()
+    epochs: dict[str, int] = msgspec.field(default_factory=dict)
     files: tuple[ArtifactRef, ...] = ()
 
 
@@ -60,6 +64,7 @@ class BindSeat(Command, frozen=True):
 
     seat: str
     agent: str
+    epoch: int = 1
 
 
 class Begin(Command, frozen=True):

@@ -75,7 +75,15 @@ def _convened(asked: Asked, minutes: Minutes) -> None:
     parliament_id = name[1] if name is not None else ""
     heat = draw(f"{parliament_id}\n{command.seed}", 0, len(command.seats))
     seats = tuple(
-        did.Seated(f"rep_{number}", plan.name, plan.motives, plan.agent, plan.bound, temperature)
+        did.Seated(
+            f"rep_{number}",
+            plan.name,
+            plan.motives,
+            plan.agent,
+            plan.bound,
+            temperature,
+            plan.epoch,
+        )
         for number, (plan, temperature) in enumerate(zip(command.seats, heat, strict=True), 1)
     )
     minutes.add(
@@ -100,8 +108,11 @@ def _imported(asked: Asked, minutes: Minutes) -> None:
 
 
 def _bound(asked: Asked, minutes: Minutes) -> None:
-    if asked.state.seats[asked.command.seat].agent != asked.command.agent:
-        minutes.add(did.SeatBound(seat=asked.command.seat, agent=asked.command.agent))
+    command: ask.BindSeat = asked.command
+    seat = asked.state.seats[command.seat]
+    if (seat.agent, seat.epoch) != (command.agent, command.epoch):
+        event = did.SeatBound(seat=command.seat, agent=command.agent, epoch=command.epoch)
+        minutes.add(event)
 
 
 def _chosen(asked: Asked, minutes: Minutes) -> None:

@@ -14,7 +14,7 @@ from moot.parliament.words import AmendmentStatus, RulingAction, RulingType
 
 
 class Seated(msgspec.Struct, frozen=True):
-    """A seat as it was filled, with the temperature of round 0."""
+    """A seat as it was filled, with the temperature of round 0; `epoch`: which holder of a name."""
 
     id: str
     name: str
@@ -22,6 +22,7 @@ class Seated(msgspec.Struct, frozen=True):
     agent: str
     bound: bool
     temperature: int
+    epoch: int = 1
 
 
 class ParliamentConvened(Event, frozen=True):
@@ -42,6 +43,7 @@ class SessionImported(Event, frozen=True):
 class SeatBound(Event, frozen=True):
     seat: str
     agent: str
+    epoch: int = 1
 
 
 class StatementsOpened(Event, frozen=True):

@@ -47,6 +47,7 @@ def _on_convened(_state: State, event: did.ParliamentConvened) -> State:
             scores=(None,) * len(one.motives),
             temperature=one.temperature,
             heat=(0, one.temperature),
+            epoch=one.epoch,
         )
         for one in event.seats
     ]
@@ -67,7 +68,7 @@ def _on_bound(state: State, event: did.SeatBound) -> State:
     if seat is None:
         return state
     holders = state.holders.delete(seat.agent) if seat.agent in state.holders else state.holders
-    bound = replace(seat, agent=event.agent, bound=True)
+    bound = replace(seat, agent=event.agent, bound=True, epoch=event.epoch)
     return replace(with_seat(state, bound), holders=holders.set(event.agent, seat.id))
 
 

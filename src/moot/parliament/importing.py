@@ -136,6 +136,7 @@ class _Retelling:
                 self._command.agents[rep["agent_id"]],
                 rep["agent_id"] in self._command.bound,
                 rep["temperature_history"][0]["temperature"],
+                self._command.epochs.get(rep["agent_id"], 1),
             )
             for rep in self._session["representatives"]
         )

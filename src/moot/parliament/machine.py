@@ -156,7 +156,7 @@ def _bill_row(stream: str, content: dict[str, Any], by: str, round_number: int |
 
 MACHINE: Machine[State] = Machine(
     name="parliament",
-    version=1,
+    version=2,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

@@ -66,6 +66,7 @@ class Cast(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class Seat(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """A representative. `agent` is the name whose key signs for it; `bound`: it was there before.
+    `epoch` is the one holder of that name who may: a later one is someone else.
 
     `scores` go with `motives`, None where nothing was scored yet. `heat` is the history of
     temperatures, round and value by turns: flat, for it is read with every snapshot. `malformed`
@@ -88,6 +89,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     expelled: bool = False
     spoke_in: int = 0
     concern: str = ""
+    epoch: int = 1
 
     @property
     def temperature_history(self) -> tuple[Heat, ...]:
@@ -265,6 +267,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     guidance: str = ""
     owed: tuple[OwedRuling, ...] = ()
     outcome: Outcome | None = None
+
+    def seat_of(self, agent: str, epoch: int) -> Seat | None:
+        """S-02: a seat is one holder's; whoever got the name later has none."""
+        seat = self.seats.get(self.holders.get(agent, ""))
+        return seat if seat is not None and seat.epoch == epoch else None
 
     def in_order(self) -> Iterator[Seat]:
         """The representatives, as they were seated."""

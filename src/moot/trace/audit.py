@@ -26,7 +26,17 @@ from moot.trace.auditing import (
 from moot.trace.model import Profile, Verdict
 from moot.trace.walk import Walk
 
-__all__ = ["CHECKS", "Facts", "Report", "Seen", "Status", "as_document", "audit", "cited_in"]
+__all__ = [
+    "CHECKS",
+    "Facts",
+    "Report",
+    "Seen",
+    "Status",
+    "as_document",
+    "audit",
+    "cited_in",
+    "judged",
+]
 
 MAX_TOLD: Final = 200
 
@@ -64,7 +74,11 @@ CHECKS: Final = (
 def audit(
     events: Iterable[Recorded[Any]], facts: Facts, profile: Profile = Profile.DEFAULT
 ) -> Report:
-    walk = Walk(events, facts.in_charge)
+    return judged(Walk(facts.in_charge).through(events), facts, profile)
+
+
+def judged(walk: Walk, facts: Facts, profile: Profile = Profile.DEFAULT) -> Report:
+    """The same for events that were gone through as they came."""
     counted = _counts(walk)
     checks = tuple(_checked(row, walk, facts, profile, counted) for row in CHECKS)
     first = _first_bad(checks)
@@ -84,7 +98,7 @@ def audit(
 
 def cited_in(events: Iterable[Recorded[Any]]) -> tuple[str, ...]:
     """The hashes of all artifacts that a trace names: what `Facts.artifacts` should cover."""
-    return tuple(Walk(events, frozenset()).cited)
+    return tuple(Walk(frozenset()).through(events).cited)
 
 
 def _checked(

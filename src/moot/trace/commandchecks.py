@@ -13,7 +13,7 @@ import msgspec
 
 from moot.core.record import MAX_ARTIFACTS, MAX_TEXT_BYTES
 from moot.trace import secrets
-from moot.trace.checks import HASH, KID, Breaches
+from moot.trace.checks import KID, Breaches
 from moot.trace.model import Consent, Profile, Review, Role, State, Verdict
 
 MAX_BYTES: Final = 40_000
@@ -114,13 +114,6 @@ def secret_in_input(asked: Asked) -> Breaches:
     spoken = (" ".join(command.command), *command.command, command.justification, command.cwd)
     for name in secrets.find(asked.state.policy.secrets, spoken):
         yield f"it looks like a secret: {name}", "command"
-
-
-def other_hash(asked: Asked) -> Breaches:
-    """A caller who names the hash means exactly that input."""
-    said = asked.command.input_hash
-    if said is not None and not HASH.match(said):
-        yield f"{said[:40]!r} is no hash", "input_hash"
 
 
 def bad_name(asked: Asked) -> Breaches:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from moot.core.canonical import canonical
+from moot.core.canonical import canonical, encode_checked
 from moot.core.errors import Malformed
 
 MEDIA_TYPE = "application/vnd.moot.tool-input+json"
@@ -20,8 +20,11 @@ MEDIA_TYPE = "application/vnd.moot.tool-input+json"
 def input_bytes(
     tool: str, command: tuple[str, ...], cwd: str, env: tuple[str, ...], timeout_ms: int
 ) -> bytes:
-    """The normalised input; Malformed if a text cannot be written at all."""
-    return canonical(
+    """The normalised input; Malformed if a text cannot be written at all.
+
+    Texts and one number: nothing here that two libraries could write differently.
+    """
+    return encode_checked(
         {
             "command": list(command),
             "cwd": cwd,

@@ -261,7 +261,10 @@ class State(msgspec.Struct, frozen=True):
         return self.stage in ENDED
 
     def holder(self, role: Role) -> Binding | None:
-        return next((one for one in self.roles if one.role is role), None)
+        for one in self.roles:  # asked for every event: a plain loop
+            if one.role is role:
+                return one
+        return None
 
     def challenged(self) -> list[Claim]:
         """Claims with an open challenge, as they were issued."""

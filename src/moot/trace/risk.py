@@ -26,13 +26,13 @@ def declared(text: str) -> Risk:
     return Risk(text) if text in ORDER else Risk.CRITICAL
 
 
+@lru_cache(1024)  # the same command is intended again and again, and audited each time
 def risk_of(policy: Policy, tool: str, command: Words, said: str) -> Risk:
     if not is_tool(policy, tool, command):
         return Risk.CRITICAL
     return larger(declared(said), by_policy(policy, tool, command))
 
 
-@lru_cache(1024)  # the same tool is intended again and again, and audited each time
 def by_policy(policy: Policy, tool: str, command: Words) -> Risk:
     """The highest of the rules that fit the tool's name or what is really run."""
     plain = (_plain(command[0]), *command[1:]) if command else ()

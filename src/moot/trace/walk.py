@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from moot.core.findings import Finding
 from moot.core.machine import KeyClass, Recorded
@@ -18,8 +18,8 @@ from moot.trace.rules import GUARDS, RULES
 class Walk:
     """What an audit needs to know: breaches by position, artifacts, claims, runs, the end."""
 
-    def __init__(self, events: Iterable[Recorded[Any]], in_charge: frozenset[str]) -> None:
-        self.events = list(events)
+    def __init__(self, in_charge: frozenset[str]) -> None:
+        self.events: list[Recorded[Any]] = []
         self.state = State()
         self.breaches: list[tuple[int, Finding]] = []
         self.cited: dict[str, int] = {}
@@ -32,16 +32,20 @@ class Walk:
         self.ended: list[Recorded[Any]] = []
         self.finals: list[int] = []
         self._in_charge = in_charge
-        for recorded in self.events:
-            self._step(recorded)
 
-    def _step(self, recorded: Recorded[Any]) -> None:
+    def through(self, events: Iterable[Recorded[Any]]) -> Walk:
+        for recorded in events:
+            self.step(recorded)
+        return self
+
+    def step(self, recorded: Recorded[Any]) -> None:
+        """The next event; each in its turn, so that nothing needs to be kept for later."""
         event, kind = recorded.event, type(recorded.event)
         told = Told(self.state, event, acting(recorded.actor, self._kind(recorded)), kind)
-        for rules in (GUARDS, RULES.get(kind, ())):
-            for rule in rules:
-                for breach in rule.check(told):
-                    self.breaches.append((recorded.seq, rule.finding(*breach)))
+        for rule in _ALL[kind]:
+            for breach in rule.check(told):
+                self.breaches.append((recorded.seq, rule.finding(*breach)))
+        self.events.append(recorded)
         for ref in recorded.artifacts:
             self.cited.setdefault(ref.sha256, recorded.seq)
         self._note(recorded, event)
@@ -73,3 +77,6 @@ class Walk:
             self.challenges.append(recorded)
         elif isinstance(event, did.FinalStatementSigned):
             self.finals.append(recorded.seq)
+
+
+_ALL: Final = {kind: (*GUARDS, *RULES.get(kind, ())) for kind in did.EVENTS}

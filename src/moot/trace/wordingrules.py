@@ -9,7 +9,7 @@ from moot.core.machine import Command
 from moot.trace import commandchecks as wording
 from moot.trace import commands as ask
 
-_ANY: tuple[Rule[Any], ...] = (
+_TEXT: tuple[Rule[Any], ...] = (
     Rule(
         "E-36",
         "unreadable_text",
@@ -24,6 +24,9 @@ _ANY: tuple[Rule[Any], ...] = (
         wording.too_long,
         hint="put long text into a file that a run leaves, and cite it",
     ),
+)
+_ANY = (
+    *_TEXT,
     Rule(
         "E-36",
         "too_many_items",
@@ -92,16 +95,9 @@ ASKED: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
             wording.bad_name,
             hint="--env NAME, without =VALUE",
         ),
-        Rule(
-            "TRC-031",
-            "input_mismatch",
-            "that is no hash",
-            wording.other_hash,
-            hint="leave it out: it is worked out from the command",
-        ),
     ),
     ask.ReviewIntent: (
-        *_ANY,
+        *_TEXT,
         Rule(
             "E-10",
             "bad_verdict",
@@ -152,10 +148,10 @@ ASKED: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
             hint="`moot ledger doctor` shows which bytes differ; restore them from a backup",
         ),
     ),
-    ask.WithdrawClaim: _ANY,
-    ask.SignFinalStatement: _ANY,
+    ask.WithdrawClaim: _TEXT,
+    ask.SignFinalStatement: _TEXT,
     ask.StartVerification: (
-        *_ANY,
+        *_TEXT,
         Rule(
             "E-26",
             "bad_profile",
@@ -181,10 +177,10 @@ ASKED: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
             hint="store the report first and name its hash",
         ),
     ),
-    ask.AbortTrace: _ANY,
-    ask.FailTrace: _ANY,
+    ask.AbortTrace: _TEXT,
+    ask.FailTrace: _TEXT,
     ask.RotateKey: (
-        *_ANY,
+        *_TEXT,
         Rule(
             "E-20",
             "bad_role",
@@ -200,5 +196,5 @@ ASKED: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
             hint="`moot agent show` names keys",
         ),
     ),
-    ask.ReportForgery: _ANY,
+    ask.ReportForgery: _TEXT,
 }

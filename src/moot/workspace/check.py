@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,7 +24,7 @@ from moot.keys.folder import KeyFolder
 from moot.keys.kept import KeptNotes
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
-from moot.verify import Policy, Trust, TrustError, Verdict, load_trust, verify_records
+from moot.verify import Trust, TrustError, Verdict, load_trust, verify_records
 from moot.verify.bundle import lines_of
 from moot.workspace import trust as trust_files
 
@@ -33,23 +33,20 @@ _HEADER_BYTES = 4_096
 Heads = dict[str, tuple[int, bytes]]
 
 
-class Watcher(Policy, Protocol):
-    """A policy that also sees the lines as they pass."""
-
-    def lines(self, lines: Iterable[bytes]) -> Iterator[bytes]: ...
-
-
 class How(NamedTuple):
-    """`trust`: a trust file other than the pinned one; `progress` is told (lines, of lines)."""
+    """`trust`: a trust file other than the pinned one; `progress` is told (lines, of lines).
+
+    `watch` is handed the lines and hands them on; it may look at each as it passes.
+    """
 
     folder: KeyFolder
     trust: Path | None = None
     jobs: int = 1
     progress: Callable[[int, int], None] | None = None
-    watcher: Watcher | None = None
+    watch: Callable[[Iterable[bytes]], Iterable[bytes]] | None = None
 
     def passing(self, lines: Iterable[bytes]) -> Iterable[bytes]:
-        return lines if self.watcher is None else self.watcher.lines(lines)
+        return lines if self.watch is None else self.watch(lines)
 
 
 def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
@@ -65,7 +62,6 @@ def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
             how.passing(bundle(view, own, _AsStored(path / "artifacts"), streams)),
             trust,
             how.jobs,
-            how.watcher,
             progress=how.progress,
             kept=[(name, seq, head.hex()) for name, (seq, head) in seen.items()],
             kept_complete=True,
@@ -78,7 +74,7 @@ def check_file(file: Path, how: How) -> Verdict:
         trust = _trusted(how, _origin_of(file))
         with file.open("rb") as opened:
             lines = how.passing(lines_of(opened))
-            return verify_records(lines, trust, how.jobs, how.watcher, how.progress)
+            return verify_records(lines, trust, how.jobs, progress=how.progress)
     except OSError as error:
         raise Unavailable(
             "unreadable_file", f"{file}: {error.strerror or error}", hint="check the path"

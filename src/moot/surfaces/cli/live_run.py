@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from moot.agents.cost import NOTHING, Cost, in_words
 from moot.agents.outcome import Ending, Outcome
-from moot.agents.participant import Nature
+from moot.agents.participant import Kind, Nature
 from moot.surfaces.cli.answer import visible
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class Board:
         self._title = title
         self._rows: dict[str, Row] = {}
         self._place = ""
+        self._typing: set[str] = set()
         self._lock = threading.Lock()
         self._live: Live | None = None
 
@@ -91,9 +92,12 @@ class Board:
         row = self._rows.setdefault(due.who, Row(nature))
         row.now = "speaking …" if attempt == 1 else "speaking once more …"
         self._place = due.subject
+        if nature.kind is Kind.HUMAN:
+            self._typing.add(due.who)
         self._show()
 
     def heard(self, outcome: Outcome) -> None:
+        self._typing.discard(outcome.agent)
         row = self._rows[outcome.agent]
         row.cost += outcome.cost
         good = outcome.ending is Ending.ANSWERED
@@ -109,10 +113,16 @@ class Board:
         self._show()
 
     def close(self) -> None:
-        if self._live is not None:
-            self._live.stop()
+        with self._lock:
+            if self._live is not None:
+                self._live.stop()
+            self._live = None
 
     def _show(self) -> None:
+        """A table that is redrawn would write over what a person is typing: then there is none."""
+        if self._typing:
+            self.close()
+            return
         with self._lock:
             if self._live is None:
                 self._live = _started()

@@ -68,7 +68,7 @@ def lint(shell: Shell, file: str, subject: str, ack: bool | None, fix: bool) -> 
 
     Examples:
       moot mail lint question.md --subject "QUESTION: which cache?"
-      moot mail lint - --subject "HANDOFF: T-7 to teal-crane" --json < handoff.md
+      cat handoff.md | moot mail lint - --subject "HANDOFF: T-7 to teal-crane" --json
       moot mail lint blocked.md --subject "blocked: T-7" --fix
     """
     from moot.mail.lint import lint as check

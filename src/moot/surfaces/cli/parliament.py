@@ -25,7 +25,7 @@ from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
     from moot.core.machine import Due
-    from moot.flows.chamber import Plan
+    from moot.flows.convening import Plan
     from moot.parliament.model import State
 
 # Imported for their commands, which join the group.
@@ -57,7 +57,7 @@ def new(
       moot parliament new uploads --problem "Large uploads fail." --issue speed --issue cost \\
         --rep "Rep. Swift:speed" --rep "Rep. Thrift:cost@amber-otter"
     """
-    from moot.flows.chamber import convene
+    from moot.flows.convening import convene
     from moot.parliament.views import as_json
 
     plans = tuple(_plan(text) for text in reps)
@@ -69,7 +69,7 @@ def new(
 
 
 def _plan(text: str) -> Plan:
-    from moot.flows.chamber import Plan
+    from moot.flows.convening import Plan
 
     name, colon, rest = text.partition(":")
     if not colon:

@@ -83,7 +83,9 @@ def withdraw(shell: Shell, folder: Path, amendment: str) -> Answer:
 
     room = room_at(shell, folder)
     known = room.state.amendments.get(amendment)
-    actor = seat_holder(shell, room, known.proposed_by if known else None)
+    actor = (
+        seat_holder(shell, room, known.proposed_by) if known else shell.acting or official(shell)
+    )
     done = room.run(Withdraw(amendment_id=amendment), actor)
     return answer(done, [f"{amendment} is withdrawn"], amendment=amendment)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from moot.core.errors import NotFound, Refused
 from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, visible
 from moot.surfaces.cli.here import findings_json
 from moot.surfaces.cli.page import page_option, write_file, write_page
@@ -75,7 +76,7 @@ def import_files(shell: Shell, folder: Path, binds: tuple[str, ...]) -> Answer:
       moot parliament import uploads
       moot parliament import uploads --bind rep_1=amber-otter
     """
-    from moot.flows.chamber import take
+    from moot.flows.convening import take
 
     room, aside = take(shell.workspace, folder, dict(_bind(text) for text in binds))
     state = room.state
@@ -98,13 +99,22 @@ def _bind(text: str) -> tuple[str, str]:
 
 @command(parliament, "export", "parliament.export")
 @folder_argument
-def export(shell: Shell, folder: Path) -> Answer:
+@click.option("--id", "parliament_id", metavar="ID", help="This session, into a folder of its own.")
+def export(shell: Shell, folder: Path, parliament_id: str | None) -> Answer:
     """Write the four files again from the record; a changed file is put aside, not lost.
 
     Examples:
       moot parliament export uploads
+      moot parliament export copy --id parl-20260210-001
     """
-    room = room_at(shell, folder)
+    from moot.flows.chamber import Room
+    from moot.flows.convening import make_folder
+
+    if parliament_id is None:
+        room = room_at(shell, folder)
+    else:
+        room = Room.known(shell.workspace, folder, parliament_id)
+        make_folder(folder)
     aside = room.cabinet.restore()
     data = {**standing(room.state), "put_aside": list(aside)}
     said = [f"put aside: {name}" for name in aside]
@@ -123,6 +133,12 @@ def context(shell: Shell, folder: Path, seat: str | None) -> Answer:
     from moot.parliament.windows import window
 
     record = room_at(shell, folder).proceedings()
+    if seat is not None and seat not in record.state.seats:
+        raise NotFound(
+            "unknown_seat",
+            f"{seat} has no seat in this session",
+            hint=f"seats: {', '.join(record.state.order)}",
+        )
     data = window(record.state, record.messages, record.summaries, seat)
     return Answer(data, lambda: _window_lines(data))
 
@@ -172,7 +188,6 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
       moot parliament final uploads
       moot parliament final uploads -o uploads.html
     """
-    from moot.core.errors import Refused
     from moot.flows.cabinet import read_or_none
     from moot.flows.chamber import finish
     from moot.parliament.final import FINAL_FILE

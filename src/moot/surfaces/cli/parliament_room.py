@@ -51,9 +51,9 @@ def official(shell: Shell) -> str:
     return shell.actor(SYSTEM)
 
 
-def seat_holder(shell: Shell, room: Room, seat: str | None) -> str:
-    """The agent of a seat, or whoever acts."""
-    return shell.actor(room.signer(seat) if seat else None)
+def seat_holder(shell: Shell, room: Room, seat: str) -> str:
+    """The agent of a seat, if whoever runs this may use its key."""
+    return shell.actor(room.signer(seat))
 
 
 def standing(state: State) -> dict[str, Any]:
