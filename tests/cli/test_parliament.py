@@ -398,6 +398,36 @@ def test_a_file_changed_in_the_very_moment_is_not_overwritten(
     check_sound(sitting)
 
 
+def test_the_drafter_words_a_modification_with_its_own_key(sitting: Sitting) -> None:
+    sitting.to_debate()
+    sitting.start()
+    sitting.amend("rep_3", "amend-001", "Parts of 5 MB.", action="modify")
+    sitting.exchange("rep_3", "rep_1", 4, amendment_position=_position("amend-001", "endorse"))
+    seat = {one["id"]: one["agent"] for one in sitting.moot("status")["seats"]}
+    text = sitting.file({"sections": {"solution": "Send parts of 5 MB and join them."}})
+    words = ("incorporate", "amend-001")
+    assert sitting.refused(*words, "--text", text, MOOT_AGENT=seat["rep_2"]) == "not_the_drafter"
+    assert sitting.refused(*words) == "draft_required"
+    done = sitting.moot(*words, "--text", text, MOOT_AGENT=seat["rep_1"])
+    assert done["changes"] == [
+        "solution",
+        "  - Send parts and join them.",
+        "  + Send parts of 5 MB and join them.",
+    ]
+    check_sound(sitting)
+
+
+def test_a_session_leaves_nothing_for_the_doctor(sitting: Sitting) -> None:
+    sitting.to_debate()
+    sitting.start()
+    sitting.amend("rep_3", "amend-001", "Every part carries its digest.")
+    sitting.exchange("rep_3", "rep_1", 4, amendment_position=_position("amend-001", "endorse"))
+    sitting.end()
+    said = sitting.project.ok("ledger", "doctor")["findings"]
+    assert [one for one in said if one["severity"] != "info"] == []
+    assert sitting.project.ok("ledger", "rebuild")["findings"] == []
+
+
 def test_a_folder_in_use_is_not_taken(sitting: Sitting) -> None:
     before = files_of(sitting)
     words = (*NEW, *(word for rep in REPS for word in ("--rep", rep)))

@@ -393,3 +393,36 @@ def test_if_the_disk_fails_the_open_entry_is_put_back(
         debates.add(file, mine, fixed_clock("2026-03-01T09:03:00Z"))
     assert failed
     assert file.read_bytes() == text.encode()
+
+
+TORN = "\n<!-- entry: 0000"
+LATE = "2026-03-01T09:30:00Z"
+
+
+@pytest.mark.parametrize("order", ["round-robin", "free-form", "supervised"])
+def test_a_first_line_that_broke_off_is_for_whoevers_turn_it_is(tmp_path: Path, order: str) -> None:
+    file = tmp_path / "s.md"
+    text = session(turn_order=order)
+    file.write_bytes((text + TORN).encode())
+    debates.add(file, DRAFT, fixed_clock("2026-03-01T09:01:00Z"))
+    assert file.read_bytes().startswith(text.encode())
+    assert check(file.read_bytes()).valid
+    assert b"0000\n" not in file.read_bytes()
+
+
+@pytest.mark.requirement("BNC-095")
+def test_a_first_line_that_broke_off_holds_up_neither_policy_nor_operator(tmp_path: Path) -> None:
+    file = tmp_path / "s.md"
+    clock = fixed_clock(LATE)
+    file.write_bytes((session(escalation="timeout-skip") + TORN).encode())
+    assert len(debates.tick(file, clock).entries) == 1
+    assert check(file.read_bytes()).valid
+    for act in (debates.resume_skipping, lambda one, at: debates.close(one, "Enough.", at)):
+        file.write_bytes((session() + TORN).encode())
+        assert len(act(file, clock).entries) == 1
+        assert check(file.read_bytes()).valid
+    file.write_bytes((session() + TORN).encode())
+    with pytest.raises(Refused) as refused:
+        debates.resume_late(file, clock)
+    assert refused.value.code == "entry_open"
+    assert file.read_bytes() == (session() + TORN).encode()

@@ -12,7 +12,7 @@ from moot.core.names import OPERATOR, SYSTEM
 from moot.trace import commands as ask
 from moot.trace import events as did
 from moot.trace.audit import audit
-from moot.trace.model import Output, Result, Role
+from moot.trace.model import Result, Role
 from moot.trace.rules import ASKED
 
 from .scene import AUDITOR, BAD, CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Trace, intent, proposal
@@ -221,12 +221,12 @@ def test_an_end_of_another_intent_or_input_is_seen(well: bool) -> None:
         assert found["CHK_EVENT_ORDERING"] == {"ordering_violation"}
 
 
-def test_a_failed_run_with_outputs_that_are_none_is_seen() -> None:
+def test_outputs_of_a_failed_run_have_names_of_their_own_too() -> None:
     trace = Trace().to("executing")
     name = trace.start(trace.intend("p1"))
-    event = drafted(trace, ask.FailExecution(execution_id=name, failure=BAD), EXECUTOR)
-    bad = replace(event, outputs=(Output("stdout", "no hash"),))
-    assert "execution_without_artifacts" in forced(trace, bad, EXECUTOR)["CHK_EXECUTION_ARTIFACTS"]
+    same = ask.Stored("stdout", trace.store(b"x"))
+    command = ask.FailExecution(execution_id=name, failure=BAD, outputs=(same, same))
+    assert trace.refused(command, EXECUTOR) == "bad_output"
 
 
 def test_a_verification_of_something_else_is_seen() -> None:

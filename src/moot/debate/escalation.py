@@ -14,7 +14,7 @@ from moot.core.errors import Refused
 from moot.debate.checker import Checked
 from moot.debate.course import RESUME, Course
 from moot.debate.drafts import Draft
-from moot.debate.model import Escalation, Odd, Rules, TurnOrder
+from moot.debate.model import Entry, Escalation, Odd, Rules, TurnOrder
 from moot.debate.turns import standing
 from moot.debate.views import course_of
 from moot.debate.writer import default_action, placeholder, stamp
@@ -42,21 +42,26 @@ def overdue(checked: Checked, now: Millis) -> tuple[Draft, ...]:
     course = course_of(checked)
     here = standing(course, now)
     write = ENTRIES.get(course.rules.escalation)
-    if not here.timed_out or here.open is not None or write is None:
+    if not here.timed_out or _is_someones(here.open) or write is None:
         return ()
     return tuple(write(course.rules, agent) for agent in silent(course))
 
 
+def _is_someones(open_: Entry | None) -> bool:
+    """A first line that broke off before its author was named holds nobody's place (A-34)."""
+    return open_ is not None and open_.has_head
+
+
 def skipped(checked: Checked, now: Millis) -> Draft:
     """The placeholder with which an operator passes over the silent agent."""
-    _require_waiting(checked, now)
+    _require_waiting(checked, now, _is_someones)
     course = course_of(checked)
     return placeholder(course.rules, silent(course)[0])
 
 
 def resumption(checked: Checked, now: Millis) -> str:
     """The mark with which an operator gives the late agent its time again."""
-    _require_waiting(checked, now)
+    _require_waiting(checked, now, lambda open_: open_ is not None)
     text = checked.document.text
     gap = "\n" if text.endswith("\n") else "\n\n"
     mark = f"{gap}<!-- {RESUME}: {stamp(now)} -->\n"
@@ -64,7 +69,9 @@ def resumption(checked: Checked, now: Millis) -> str:
     return mark.replace("\n", "\r\n") if crlf else mark
 
 
-def _require_waiting(checked: Checked, now: Millis) -> None:
+def _require_waiting(
+    checked: Checked, now: Millis, holds_up: Callable[[Entry | None], bool]
+) -> None:
     here = standing(course_of(checked), now)
     if not here.timed_out:
         raise Refused(
@@ -72,9 +79,9 @@ def _require_waiting(checked: Checked, now: Millis) -> None:
             f"the session is not waiting for anyone ({here.phase.value})",
             hint="`moot debate status FILE` says whose turn it is",
         )
-    if here.open is not None:
+    if here.open is not None and holds_up(here.open):
         raise Refused(
             "entry_open",
-            f"{here.open.author} has not yielded its entry (R6)",
+            f"{here.open.author or 'someone'} has not yielded its entry (R6)",
             hint="its author completes it, or `moot debate close FILE --reason ...`",
         )

@@ -163,8 +163,14 @@ def _require_no_errors(checked: Checked) -> None:
 
 
 def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
-    """The draft as an addition, without asking whose turn it is: for the machine's own entries."""
+    """The draft as an addition, without asking whose turn it is: for the machine's own entries.
+
+    A first line that someone began and never finished would swallow it, and gives way.
+    """
     course = course_of(checked)
+    if course.open is not None and not course.open.has_head:
+        checked = check(checked.document.text[: course.open.start])
+        course = course_of(checked)
     round_, turn = _place(course, draft.author)
     text = _joined(checked, entry_text(draft, id_, stamp(now), turn, round_))
     made = check(checked.document.text + text)

@@ -142,8 +142,8 @@ def _texts(value: Any) -> Iterable[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
+        for name in sorted(value):  # the record keeps no order of keys, and a rebuild reads it
+            yield from _texts(value[name])
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _texts(item)

@@ -169,13 +169,6 @@ ASKED: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
             wording.bad_verdict,
             hint="say what the verification found",
         ),
-        Rule(
-            "TRC-047",
-            "report_required",
-            "the report must be stored",
-            wording.left_out("report"),
-            hint="store the report first and name its hash",
-        ),
     ),
     ask.AbortTrace: _TEXT,
     ask.FailTrace: _TEXT,

@@ -203,7 +203,8 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
         )
     written, aside = [], []
     if decided:
-        official(shell)
+        if room.state.status == "synthesis":
+            official(shell)  # closing the session is the clerk's
         document, there = finish(room).encode(), read_or_none(folder / FINAL_FILE)
         if there not in (None, document):
             aside.append(room.cabinet.put_aside(FINAL_FILE))
