@@ -32,6 +32,9 @@ class ErrandDesk:
     def ask(self, of: str, title: str = "look", due_at: int | None = None) -> None:
         self.world.engine.execute(LIST, Ask(title=title, of=of, due_at=due_at), "amber-otter")
 
+    def advance(self) -> None:
+        """Nothing here moves by itself."""
+
     def dues(self) -> Sequence[Due]:
         return [due for _, due in self.world.engine.agenda([LIST])]
 

@@ -157,7 +157,7 @@ def test_killed_anywhere_it_goes_on_where_the_record_stands(project: Project, af
         "n = told['number']\n"
         "answer = {'answer': 'Postgres'}\n"
         "entry = {'stance': 'neutral', 'confidence': 0.5, 'summary': f'round {n} words{n} so{n}'}\n"
-        "print(json.dumps(answer if told['what'] == 'answer' else entry))\n",
+        "print(json.dumps(answer if told['what'] == 'first_answer' else entry))\n",
         encoding="utf-8",
     )
     command = f"cmd:{shlex.quote(sys.executable)} -S {shlex.quote(str(program))}"
@@ -264,7 +264,7 @@ def test_only_a_person_decides(peopled: Project) -> None:
 
 def test_participants_can_be_named_again_where_the_record_keeps_a_secret(project: Project) -> None:
     script = project.root / "a.json"
-    script.write_text(json.dumps({"answer": [{"answer": "Postgres"}]}), encoding="utf-8")
+    script.write_text(json.dumps({"first_answer": [{"answer": "Postgres"}]}), encoding="utf-8")
     program = project.root / "agent.py"
     program.write_text("import sys; sys.exit(1)", encoding="utf-8")
     secret = f"cmd:{shlex.quote(sys.executable)} {program} --token hunter2"
@@ -283,7 +283,10 @@ def test_participants_can_be_named_again_where_the_record_keeps_a_secret(project
 
 def test_a_script_plays_its_part_in_both_acts(project: Project) -> None:
     entry = {"stance": "reject", "confidence": 0.9, "summary": "No."}
-    lines = {"answer": [{"answer": "Kafka"}], "entry": [entry, {**entry, "summary": "Still no."}]}
+    lines = {
+        "first_answer": [{"answer": "Kafka"}],
+        "entry": [entry, {**entry, "summary": "Still no."}],
+    }
     (project.root / "part.json").write_text(json.dumps(lines), encoding="utf-8")
     data = ask(project, specs="script:part.json,rules:approve,rules:approve")["decision"]
     assert data["motion"]["text"] == "Postgres"

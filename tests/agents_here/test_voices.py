@@ -75,7 +75,10 @@ def test_a_voice_by_rule_says_the_same_in_the_same_situation(name: str) -> None:
     assert voice.nature.scripted
     assert "scripted voice" in voice.nature.label
     assert "scripted voice" in voice.reply(told, 1).said["body"]
-    assert voice.reply(brief(what="answer", view={"options": ["x", "y"]}), 1).said["answer"] in "xy"
+    assert (
+        voice.reply(brief(what="first_answer", view={"options": ["x", "y"]}), 1).said["answer"]
+        in "xy"
+    )
     with pytest.raises(NoAnswer):
         voice.reply(brief(what="something-new"), 1)
 

@@ -89,6 +89,7 @@ SUCCEEDS: dict[str, Words] = {
     ),
     "parliament.check": (),  # these need a session: test_parliament.py
     "parliament.submit": (),
+    "parliament.history": (),
     "parliament.import": (),
     "parliament.status": (),
     "parliament.next": (),
@@ -143,6 +144,7 @@ BLOCKED = ("no-body", "--subject", "s", "--blocker", "b", "--requested-action", 
 # Every command that needs a session, in a folder without one.
 PARLIAMENT: dict[str, Words] = {
     "check": ("parliament", "check", "nowhere"),
+    "history": ("parliament", "history", "nowhere"),
     "submit": ("parliament", "submit", "nowhere", "m.json"),
     "import": ("parliament", "import", "nowhere"),
     "status": ("parliament", "status", "nowhere"),
@@ -240,7 +242,10 @@ NEEDS_NO_WORKSPACE = {
     "parliament.check",
     "trace.verify",
 }
-SPEAKS = {"run", "ask"}  # its own remarks go to standard error: the rest is the program's that it runs
+SPEAKS = {
+    "run",
+    "ask",
+}  # its own remarks go to standard error: the rest is the program's that it runs
 
 
 def leaves(

@@ -415,6 +415,9 @@ def test_the_drafter_words_a_modification_with_its_own_key(sitting: Sitting) -> 
         "  + Send parts of 5 MB and join them.",
     ]
     check_sound(sitting)
+    first, second = sitting.moot("history")["versions"]
+    assert (first["version"], first["by"], second["version"]) == (1, "rep_1", 2)
+    assert second["changes"] == done["changes"]
 
 
 def test_a_session_leaves_nothing_for_the_doctor(sitting: Sitting) -> None:
@@ -497,7 +500,14 @@ def test_many_processes_bring_messages_at_once(sitting: Sitting) -> None:
     for seat in ("rep_2", "rep_3"):
         file = sitting.file(first.replace("rep_1", seat))
         words = [*MOOT, "parliament", "submit", FOLDER, file]
-        running.append(subprocess.Popen(words, cwd=sitting.project.root, env=sitting.project.env))
+        running.append(
+            subprocess.Popen(
+                words,
+                cwd=sitting.project.root,
+                env=sitting.project.env,
+                stdout=subprocess.DEVNULL,
+            )
+        )
     assert [one.wait() for one in running] == [0, 0]
     said = sitting.document("ledger.json")["messages"]
     assert sorted(one["from"] for one in said) == ["rep_1", "rep_2", "rep_3"]

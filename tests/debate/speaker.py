@@ -15,7 +15,7 @@ from typing import Any
 
 from moot.core.errors import Refused
 from moot.debate.drafts import Draft
-from moot.flows import session, sessionfile, sessionrecord
+from moot.flows import session, sessiondesk, sessionfile, sessionrecord
 from moot.workspace.workspace import Workspace, key_folder
 
 BODY = "Words about it, at some length. " * 40
@@ -79,7 +79,7 @@ def _not_committed() -> None:
         append(*args)
         os._exit(9)
 
-    session.append = then_die  # type: ignore[attr-defined]
+    sessiondesk.append = then_die  # type: ignore[attr-defined]
 
 
 def _not_acknowledged() -> None:

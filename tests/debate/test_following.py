@@ -142,6 +142,25 @@ def place(tmp_path: Path) -> Project:
     return Project(root, tmp_path / "keys", MOOT_CLOCK="2026-03-01T09:01:00Z")
 
 
+def test_bytes_that_are_no_text_are_never_recorded(place: Project) -> None:
+    place.ok("init")
+    file = place.root / "s.md"
+    file.write_text(session(entry(1, "red-fox")), encoding="utf-8")
+    with place.workspace() as space:
+        watch = Watch(file, space)
+        watch.look()
+        with file.open("ab") as opened:
+            opened.write(entry(2, "blue-hen", 1, 2, body="odd: X").encode().replace(b"X", b"\xff"))
+        assert len(watch.look()) == 1
+        assert not watch.follower.exact
+    done = place.json("debate", "verify", "s.md")
+    assert (done.data["verdict"], done.code) == ("unproven", 3)
+    place.ok("debate", "tick", "s.md")
+    assert place.json("debate", "verify", "s.md").data["verdict"] == "unproven"
+    code = place.refused("debate", "close", "s.md", "--reason", "Enough.")
+    assert code == ("invalid_session", 1)
+
+
 def test_the_command_shows_each_entry_and_where_it_led(place: Project) -> None:
     (place.root / "s.md").write_text(TWO_ROUNDS, encoding="utf-8")
     data = place.ok("debate", "watch", "s.md")

@@ -288,6 +288,20 @@ def test_a_retry_after_a_failed_commit_signs_the_entry_that_stands_there(
     assert verdict(place) == ("valid", 0)
 
 
+def test_a_retry_is_known_although_others_spoke_meanwhile(place: Project) -> None:
+    file = new(place, "--turn-order", "free-form", "--max-turns-per-round", "5")
+    left = entry(1, FOX, summary="Yes.", body="Because.")
+    with file.open("a", encoding="utf-8") as opened_:
+        opened_.write(left)  # as a process leaves it that dies before its commit
+    add(place, HEN, "--stance", "reject")
+    with opened(place) as space:
+        done = debates.add(file, DRAFT, fixed_clock(CLOCK), space)
+        assert (done.again, done.recorded) == (True, "signed")
+        again = debates.add(file, DRAFT, fixed_clock(CLOCK), space)
+        assert not again.again  # signed by now: the same words are a new entry
+    assert len(check(file.read_bytes()).document.entries) == 3
+
+
 def test_a_call_with_an_id_may_be_made_again(place: Project) -> None:
     file = new(place, "--turn-order", "free-form", "--max-turns-per-round", "5")
     chosen = ("--id", "0b9f3a52-6a0f-4d5e-9b55-1d2f6f0f7c11")

@@ -307,6 +307,13 @@ def test_each_finding_says_where_and_what_to_do(name: str) -> None:
         assert (one.where or "").split("#")[0] in FILES
 
 
+def test_a_no_without_conditions_is_read_with_a_warning_and_never_written() -> None:
+    given = documents()
+    last(given, "VOTE")["content"]["conditions"] = []
+    (said,) = inspect(encoded(given))
+    assert (said.code, said.severity) == ("conditions_required", "warning")
+
+
 @requirement("PAR-071")
 def test_a_tally_is_counted_again_from_the_ballots() -> None:
     given = documents()

@@ -27,6 +27,10 @@ class Passed(StrEnum):
 
 
 class Desk(Protocol):
+    def advance(self) -> None:
+        """Do what is the machine's own business, such as opening the next round."""
+        ...
+
     def dues(self) -> Sequence[Due]:
         """What waits now, for whom; a due is the same one as long as who, what, subject are."""
         ...

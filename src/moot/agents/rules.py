@@ -97,11 +97,92 @@ def _option(brief: Brief, place: int) -> dict[str, Any]:
     return {"answer": answer, "why": "By rule: a scripted voice, not a judgement."}
 
 
+def _statement(brief: Brief) -> dict[str, Any]:
+    """A parliament's opening statement; three sentences, as the protocol wants them."""
+    motive = next(iter(brief.view.get("motives", {})), "the problem")
+    return {
+        "briefing": {
+            "facts": ["A scripted voice: this follows a fixed rule."],
+            "constraints": [],
+            "precedents": [],
+            "open_questions": [],
+        },
+        "direction": {
+            "approach": f"Serve {motive} first. Then look at the others. Then decide.",
+            "principle": f"By rule: {motive} counts most.",
+            "trade_offs": "By rule: none are weighed.",
+        },
+    }
+
+
+def _bill(_brief: Brief) -> dict[str, Any]:
+    scope = {"in_scope": ["the problem"], "out_of_scope": [], "assumptions": []}
+    return {
+        "title": "A bill by rule",
+        "summary": "A scripted voice wrote this by a fixed rule.",
+        "sections": {
+            "problem": "The problem as it was put.",
+            "scope": scope,
+            "solution": "Do the simplest thing that serves every motive.",
+            "implementation": "Step by step.",
+        },
+    }
+
+
+def _question(brief: Brief) -> dict[str, Any]:
+    seats = [seat for seat in brief.view.get("seats", {}) if seat != brief.view.get("you")]
+    wanted = brief.view.get("ask", {"seat": seats[0] if seats else "", "motive": "the bill"})
+    return {
+        "to": wanted["seat"],
+        "topic": wanted["motive"],
+        "question": "By rule: how well does the bill serve you?",
+        "motive_context": "By rule: every motive is asked about.",
+    }
+
+
+def _scored(score: int) -> Callable[[Brief], dict[str, Any]]:
+    def answer(brief: Brief) -> dict[str, Any]:
+        return {
+            "answer": "By rule: as the score says.",
+            "concessions": "",
+            "stance": "maintain",
+            "motive_scores": dict.fromkeys(brief.view.get("motives", {}), score),
+        }
+
+    return answer
+
+
+def _voted(ballot: str, score: int) -> Callable[[Brief], dict[str, Any]]:
+    def vote(brief: Brief) -> dict[str, Any]:
+        return {
+            "vote": ballot,
+            "reasoning": f"By rule: always {ballot}.",
+            "motive_scores": dict.fromkeys(brief.view.get("motives", {}), score),
+            "reservations": "",
+            "conditions": [] if ballot == "YES" else ["another bill"],
+        }
+
+    return vote
+
+
+def _seat(ballot: str, score: int) -> Voice:
+    """What a voice does in a parliament."""
+    return {
+        "opening_statement": _statement,
+        "bill_draft": _bill,
+        "question": _question,
+        "answer": _scored(score),
+        "vote": _voted(ballot, score),
+    }
+
+
+_FOR: Final = _seat("YES", 4)
+_AGAINST: Final = _seat("NO", 3)
 VOICES: Final[Mapping[str, Voice]] = {
-    "approve": {"answer": _first_option, "entry": _always("approve", 0.8)},
-    "reject": {"answer": _last_option, "entry": _always("reject", 0.8)},
-    "neutral": {"answer": _first_option, "entry": _always("neutral", 0.5)},
-    "majority": {"answer": _first_option, "entry": _with_the_most},
-    "sceptic": {"answer": _last_option, "entry": _convinced},
-    "listener": {"answer": _first_option, "entry": _undecided},
+    "approve": {**_FOR, "first_answer": _first_option, "entry": _always("approve", 0.8)},
+    "reject": {**_AGAINST, "first_answer": _last_option, "entry": _always("reject", 0.8)},
+    "neutral": {**_FOR, "first_answer": _first_option, "entry": _always("neutral", 0.5)},
+    "majority": {**_FOR, "first_answer": _first_option, "entry": _with_the_most},
+    "sceptic": {**_AGAINST, "first_answer": _last_option, "entry": _convinced},
+    "listener": {**_FOR, "first_answer": _first_option, "entry": _undecided},
 }

@@ -98,6 +98,7 @@ class Runner:
 
     def _loop(self) -> Ended:
         while True:
+            self._desk.advance()
             dues = self._desk.dues()
             over = self._over(dues)
             if over is not None:

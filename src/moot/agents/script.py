@@ -1,7 +1,7 @@
 """`script:FILE`: replies laid down beforehand, for demos and tests. Labelled as such everywhere.
 
 The file holds a JSON list of replies, one JSON object a line, or an object with such a list for
-each kind of thing that is asked (`{"answer": [...], "entry": [...]}`). Which reply comes next
+each kind of thing that is asked (`{"first_answer": [...], "entry": [...]}`). Which reply comes next
 follows from how often the agent has answered before: nothing is remembered here.
 """
 

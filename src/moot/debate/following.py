@@ -52,7 +52,8 @@ class Follower:
         self.state: State | None = None
         self.size = 0  # bytes that belong to pieces already heard
         self.line = 1
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self.exact = True  # every byte so far could be told as text
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
         self._waiting = ""
         self._seen = 0  # how much of it was searched for a marker
         self._digest = hashlib.sha256()
@@ -60,7 +61,7 @@ class Follower:
 
     def feed(self, data: bytes) -> Iterator[Heard]:
         """What these bytes complete, in the order of the file."""
-        self._waiting += self._decode(data)
+        self._waiting += self._text(data)
         start = max(0, self._seen - _OVERLAP)
         self._seen = len(self._waiting)
         if not any(self._waiting.find(sign, start) >= 0 for sign in _SIGNS):
@@ -69,6 +70,14 @@ class Follower:
             self._begin()
         if self.state is not None:
             yield from self._pieces(self.state)
+
+    def _text(self, data: bytes) -> str:
+        try:
+            return self._decode(data)
+        except UnicodeDecodeError:
+            self.exact = False
+            self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+            return self._decode(data)
 
     def _begin(self) -> None:
         document = read(self._waiting)

@@ -46,7 +46,8 @@ from moot.debate.model import Escalation, moment
 from moot.debate.phases import TRANSITIONS
 from moot.debate.pieces import MEDIA_TYPE, bytes_of, facts_of
 from moot.debate.reader import read
-from moot.debate.records import RULES, Asked, findings, is_sound, look
+from moot.debate.recordchecks import Asked, look
+from moot.debate.records import RULES, findings, is_sound
 from moot.debate.schema import read_known, settings_of
 from moot.debate.state import State, course
 from moot.debate.turns import standing

@@ -138,7 +138,7 @@ def appended(
 ) -> Addition:
     """What to append so that this draft becomes the next entry; Refused where the rules forbid."""
     course = course_of(checked)
-    _require_no_errors(checked)
+    require_no_errors(checked)
     draft = tidied(draft, escape)
     found = flaws(draft, course.rules)
     if found:
@@ -156,7 +156,8 @@ _MEND = "`moot debate check FILE` says what to mend"
 _OPERATOR = "the operator lets it go on: `moot debate resume FILE --late`, or --skip"
 
 
-def _require_no_errors(checked: Checked) -> None:
+def require_no_errors(checked: Checked) -> None:
+    """Refused for a file with errors; an entry that is being written is none."""
     if checked.blocked:
         said = "the file has errors; nothing is appended to it"
         raise _refuse("invalid_session", said, _MEND, errors(checked.findings))
@@ -298,7 +299,7 @@ def closed(checked: Checked, reason: str, id_: str, now: Millis) -> Addition:
     course = course_of(checked)
     if course.phase.ended:
         _require_allowed_end(course.phase, after_end=False)
-    _require_no_errors(checked)
+    require_no_errors(checked)
     if MARKER.search(reason):
         raise _refuse("invalid_entry", "a marker of the protocol may not stand here", _REWORD)
     return written(checked, tidied(closing(reason)), id_, now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -27,6 +27,16 @@ class Job(msgspec.Struct, frozen=True):
     role: str | None = None
     cause: str | None = None
     corr: str | None = None
+
+
+class Link(NamedTuple):
+    """What a record comes from: the hash of its cause, and the path both belong to."""
+
+    cause: str | None = None
+    corr: str | None = None
+
+
+ALONE = Link()
 
 
 class Outcome(msgspec.Struct, frozen=True):

@@ -22,6 +22,7 @@ MODULES: dict[str, str] = {
     "mail": "moot.mail.machine",
     "debate": "moot.debate.machine",
     "parliament": "moot.parliament.machine",
+    "path": "moot.path.machine",
 }
 
 

@@ -7,6 +7,7 @@ does not fit in any respect is ignored, never mended.
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -205,13 +206,14 @@ def unsigned_snapshot(stream: str, loaded: Loaded) -> Snapshot:
 
 
 def snapshot_bytes(origin: str, snapshot: Snapshot) -> bytes:
+    """What is signed: the state by its hash, for a state may be long and is read often."""
     return frame(
         origin.encode(),
         snapshot.stream.encode(),
         b"%d" % snapshot.seq,
         snapshot.hash,
         snapshot.machine.encode(),
-        snapshot.state,
+        hashlib.sha256(snapshot.state).digest(),
     )
 
 

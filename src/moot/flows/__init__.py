@@ -1,7 +1,7 @@
 """What joins the protocols: follow one, command another. No rules of their own.
 
 `arrival.py`: a name and its key in the registry, and the agent behind it in presence.
-`session.py`: a debate's file and its record, written in one step; `sessionfile.py` the file by
-itself, `sessionrecord.py` both side by side, `sessioncheck.py` one held against the other,
+`session.py`: a debate's file and its record, written in one step (`sessiondesk.py`);
+`sessionfile.py` the file by itself, `sessionrecord.py` both side by side, `sessioncheck.py` one held against the other,
 `sessionwatch.py` a file as others write it.
 """

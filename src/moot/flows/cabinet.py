@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,6 +58,11 @@ class Cabinet:
         self._space = space
         self._stream = stream
         self._note = space.path / NOTES / f"{stream.partition('/')[2]}.{_place(folder)}.json"
+
+    @property
+    def shown(self) -> str:
+        """The folder as one would type it."""
+        return shlex.quote(str(self.folder))
 
     def changed(self) -> list[Finding]:
         """The files that someone else has changed."""
@@ -131,7 +137,7 @@ class Cabinet:
             code="file_changed",
             message=f"{name} was changed by someone else",
             where=name,
-            hint=f"`moot parliament export {self.folder}` puts it aside and writes ours again",
+            hint=f"`moot parliament export {self.shown}` puts it aside and writes ours again",
         )
 
     def put_aside(self, name: str) -> str:
@@ -150,7 +156,7 @@ class Cabinet:
             raise Unavailable(
                 "unwritable_file",
                 f"the record is safe, but {path.name} was not written: {error.strerror or error}",
-                hint=f"mend the folder, then `moot parliament export {self.folder}`",
+                hint=f"mend the folder, then `moot parliament export {self.shown}`",
             ) from None
 
     def _written(self) -> Written:

@@ -7,6 +7,7 @@ Whoever acts is found here: a seat signs with its agent's key, the speaker and t
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -76,7 +77,7 @@ class Room:
             raise NotFound(
                 "session_not_found",
                 f"this workspace knows no session {room.id}",
-                hint=f"`moot parliament import {folder}` takes files from elsewhere",
+                hint=f"`moot parliament import {room.cabinet.shown}` takes files from elsewhere",
             )
         return room
 
@@ -236,5 +237,5 @@ def no_session(folder: Path) -> Unavailable:
     return Unavailable(
         "no_session",
         f"{folder} holds no files of a parliament",
-        hint=f"`moot parliament new {folder} ...` makes a session there",
+        hint=f"`moot parliament new {shlex.quote(str(folder))} ...` makes a session there",
     )

@@ -16,7 +16,7 @@ from moot.core.findings import errors
 from moot.core.machine import Acting, Command, Context, KeyClass
 from moot.core.names import REGISTRY, SYSTEM
 from moot.engine.agents import agent_named, registration
-from moot.engine.job import Job, as_refused
+from moot.engine.job import ALONE, Job, Link, as_refused
 from moot.flows.cabinet import read_or_none
 from moot.flows.chamber import REPLY, Room, fresh_seed, no_session
 from moot.parliament import commands as ask
@@ -42,10 +42,12 @@ def convene(
     issues: tuple[str, ...],
     plans: tuple[Plan, ...],
     max_rounds: int,
+    parliament_id: str | None = None,
+    link: Link = ALONE,
 ) -> Room:
     """A new session in an empty folder; seats without an agent get one with a key of its own."""
     require_free(folder)
-    room = Room(space, folder, fresh_id(space))
+    room = Room(space, folder, parliament_id or fresh_id(space))
     seats = tuple(_seat(room, number, plan) for number, plan in enumerate(plans, 1))
     command = ask.Convene(
         problem_statement=problem,
@@ -55,7 +57,7 @@ def convene(
         seed=fresh_seed(),
     )
     _rehearse(room, command)
-    enter(room, seats, [command, ask.Begin()])
+    enter(room, seats, [command, ask.Begin()], link)
     make_folder(folder)
     room.cabinet.write()
     return room
@@ -78,7 +80,9 @@ def _rehearse(room: Room, command: Command) -> None:
         raise as_refused(decision)
 
 
-def enter(room: Room, seats: tuple[ask.SeatPlan, ...], commands: list[Command]) -> None:
+def enter(
+    room: Room, seats: tuple[ask.SeatPlan, ...], commands: list[Command], link: Link = ALONE
+) -> None:
     """Register the agents made for this session and run the commands, in one commit."""
     space, folder = room.space, room.space.folder
     made = [
@@ -90,7 +94,9 @@ def enter(room: Room, seats: tuple[ask.SeatPlan, ...], commands: list[Command]) 
         Job(REGISTRY, registration(space.engine, name, signer, folder.custodian), SYSTEM)
         for name, signer in made
     ]
-    jobs += [Job(room.stream, command, SYSTEM) for command in commands]
+    jobs += [
+        Job(room.stream, command, SYSTEM, cause=link.cause, corr=link.corr) for command in commands
+    ]
     kept = False
     try:
         results = space.engine.execute_all(jobs)

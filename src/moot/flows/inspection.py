@@ -9,6 +9,7 @@ is written by looking.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -26,7 +27,7 @@ from moot.trace.machine import MACHINE
 from moot.trace.model import Profile
 from moot.trace.model import Verdict as Audited
 from moot.trace.walk import Walk
-from moot.verify import Verdict
+from moot.verify import Place, Verdict
 from moot.verify.bundle import lines_of
 from moot.workspace.check import How, check_file, check_live, stored
 
@@ -35,6 +36,9 @@ _EVENT: Final = b'{"payload":'
 _ARTIFACT: Final = b'{"artifact":{"sha256":"'
 _PROOF: Final = b'{"proof":'
 _HEX: Final = 64
+IN_ONE_GO: Final = 512
+WORTH_A_PROCESS: Final = 32 * 1024 * 1024
+MOST_JOBS: Final = 4
 
 
 class Inspected(NamedTuple):
@@ -48,6 +52,15 @@ class Inspected(NamedTuple):
     def holds(self) -> bool:
         failed = any(report.verdict is Audited.FAIL for report in self.reports)
         return bool(self.verdict) and not failed
+
+
+def jobs_for(file: Path) -> int:
+    """How many processes a file is worth: starting one takes as long as checking 1 MiB or so."""
+    try:
+        size = file.stat().st_size
+    except OSError:
+        return 1
+    return 1 if size < WORTH_A_PROCESS else min(MOST_JOBS, os.cpu_count() or 1)
 
 
 def inspect_file(file: Path, how: How, profile: Profile = Profile.DEFAULT) -> Inspected:
@@ -104,7 +117,8 @@ class _Watcher:
     """Goes through the traces as they pass, and notes which artifacts and proofs there are.
 
     The checker asks for a line only when it has done with the one before, so an event is looked at
-    after it has held. Where several processes read ahead, events wait for the verdict instead.
+    after it has held, some hundreds in one go, which is quicker than one by one. Where several
+    processes read ahead, all events wait for the verdict.
     """
 
     def __init__(
@@ -124,10 +138,7 @@ class _Watcher:
         self._in_charge: set[str] = set()
 
     def inspected(self, verdict: Verdict, profile: Profile) -> Inspected:
-        bad = verdict.first_bad if verdict.verdict == "tampered" else None
-        for number, line in self._waiting:
-            if bad is None or number < bad.line:
-                self._event(number, line)
+        self._go_through(verdict.first_bad if verdict.verdict == "tampered" else None)
         reports = tuple(
             audit.judged(walk, self._facts(stream, verdict), profile)
             for stream, walk in self.walks.items()
@@ -150,10 +161,15 @@ class _Watcher:
                 self._proof(line)
             yield line
             if line.startswith(_EVENT):
-                if self._at_once:
-                    self._event(number, line)
-                else:
-                    self._waiting.append((number, line))
+                self._waiting.append((number, line))
+                if self._at_once and len(self._waiting) == IN_ONE_GO:
+                    self._go_through(None)
+
+    def _go_through(self, bad: Place | None) -> None:
+        waiting, self._waiting = self._waiting, []
+        for number, line in waiting:
+            if bad is None or number < bad.line:
+                self._event(number, line)
 
     def list_artifacts(self, lines: Iterable[bytes]) -> None:
         """What a damaged file says it holds: present, though nobody has read it."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from moot.core.errors import NotFound, Refused
-from moot.engine.job import Job, Outcome
+from moot.engine.job import ALONE, Job, Link, Outcome
 from moot.flows.post import Letter, job_of
 from moot.mail.commands import Acknowledge
 from moot.mail.keys import EVENTS
@@ -128,20 +128,24 @@ def acknowledge(
     id: str,  # noqa: A002
     status: str,
     notes: str = "",
+    link: Link = ALONE,
 ) -> Outcome:
     """Acknowledge a message, and the event it is about, if that is not long over."""
     state: Thread = space.engine.state(stream_of(thread_of_id(id)))
     message = state.message(id)
     said = next((one for one in AckStatus if one.value.casefold() == status.casefold()), None)
-    second = _acknowledging(id, status, notes, name)
+    second = _acknowledging(id, status, notes, name, link)
     if message is not None and message.event is not None and said is not None:
-        first = Job(STREAM, RECEIPTS[said](id=message.event), name)
+        receipt = RECEIPTS[said](id=message.event)
+        first = Job(STREAM, receipt, name, cause=link.cause, corr=link.corr)
         try:
             return space.engine.execute_chain(first, lambda _: second)[1]
         except (Refused, NotFound) as refused:
             if refused.code not in _LONG_OVER:
                 raise
-    return space.engine.execute(second.stream, second.command, name)
+    return space.engine.execute(
+        second.stream, second.command, name, cause=link.cause, corr=link.corr
+    )
 
 
 _LONG_OVER: Final = frozenset({"event_not_found", "ack_forbidden"})
@@ -164,6 +168,13 @@ def _expects(space: Workspace, message: Message, name: str) -> bool:
     return receiver is not None and RECEIPTS.get(receiver.status, MarkSeen) is MarkSeen
 
 
-def _acknowledging(id: str, status: str, notes: str, name: str) -> Job:  # noqa: A002
+def _acknowledging(
+    id: str,  # noqa: A002
+    status: str,
+    notes: str,
+    name: str,
+    link: Link = ALONE,
+) -> Job:
     command = Acknowledge(id=id, status=status, notes=notes)
-    return Job(stream_of(thread_of_id(id)), command, name)
+    stream = stream_of(thread_of_id(id))
+    return Job(stream, command, name, cause=link.cause, corr=link.corr)

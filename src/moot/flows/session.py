@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -23,20 +22,19 @@ import msgspec
 from moot.core.clock import Clock
 from moot.core.errors import Refused
 from moot.core.findings import Finding
-from moot.core.machine import Command, Due
-from moot.core.markdown import BYTE_ORDER_MARK
-from moot.core.names import SYSTEM
+from moot.core.machine import Due
 from moot.debate import commands as ask
 from moot.debate.checker import Checked, check
 from moot.debate.context import with_context
 from moot.debate.drafts import Draft, tidied
-from moot.debate.escalation import overdue, resumption, skipped
+from moot.debate.escalation import resumption, skipped
 from moot.debate.model import Entry
 from moot.debate.views import speaker_view
-from moot.debate.writer import Addition, appended, closed, says, written
-from moot.engine.keys import hand_of_system
-from moot.flows.sessionfile import append, create, locked, named, read_file, rewrite
-from moot.flows.sessionrecord import Record, find, moved, require_one_file
+from moot.debate.writer import appended, closed, says, written
+from moot.engine.job import ALONE, Link
+from moot.flows.sessiondesk import Desk, desk
+from moot.flows.sessionfile import create, named, read_file, rewrite
+from moot.flows.sessionrecord import Record, find
 from moot.workspace.workspace import Workspace
 
 SIGNED: Final = "signed"
@@ -84,121 +82,16 @@ def agenda(space: Workspace, file: Path) -> tuple[Due, ...]:
     return tuple(due for _, due in record.engine.agenda([record.stream]))
 
 
-# A file under its lock ---------------------------------------------------------------------------
-
-
-class Desk:
-    """The file as it is now, and its record (None if it has none), both brought in step."""
-
-    def __init__(self, file: Path, clock: Clock, space: Workspace | None, acting: str | None):
-        self.file = file
-        self.now = clock()
-        self.data = read_file(file)
-        self.checked = check(self.data, file_name=file.name)
-        self.space = space
-        self.record = self._known(acting)
-
-    def _known(self, acting: str | None) -> Record | None:
-        record = find(self.space, self.file, self.checked) if self.space is not None else None
-        if record is None:
-            return None
-        if not record.known:
-            if acting is None or not self.registered(acting) or self.checked.course is None:
-                return None
-            record.begin_unless_begun(self.data, self.checked, record.witness(acting) or acting)
-        require_one_file(record)
-        if not record.fits(self.data):
-            self._now(record.restored(self.data))
-        witness = record.witness(acting if acting and self.registered(acting) else None)
-        if witness is not None:
-            moved(record, witness)
-            record.observe(self.data, self.checked, witness)
-        return record
-
-    def recorded(self) -> Record | None:
-        """Its record, begun now if there was none and the machine's key is here."""
-        record = self.record
-        if record is None and self.space is not None and self.checked.course is not None:
-            record = find(self.space, self.file, self.checked)
-            witness = record.witness(None) if record is not None else None
-            if record is None or witness is None:
-                return None
-            record.begin_unless_begun(self.data, self.checked, witness)
-            record.observe(self.data, self.checked, witness)
-            self.record = record
-        return record
-
-    def registered(self, name: str) -> bool:
-        return self.space is not None and name in self.space.engine.registry().agents
-
-    @property
-    def has_machine_key(self) -> bool:
-        record = self.record
-        if record is None:
-            return False
-        return hand_of_system(record.engine.trust, record.engine.keys) is not None
-
-    def _now(self, data: bytes) -> None:
-        self.data = data
-        self.checked = check(data, file_name=self.file.name)
-
-    def bytes_before(self, place: int) -> int:
-        """A place in the text as a place in the file."""
-        mark = (
-            len(BYTE_ORDER_MARK.encode()) if self.data.startswith(BYTE_ORDER_MARK.encode()) else 0
-        )
-        return mark + len(self.checked.document.text[:place].encode())
-
-    def put(self, text: str, made: Callable[..., Command], actor: str | None, keep: int) -> None:
-        """Append to the file and record it, in one step; without an actor, only append."""
-        raw, kept = text.encode(), self.data[:keep]
-        write = partial(append, self.file, raw, keep)
-        if self.record is None or actor is None:
-            write()
-        else:
-            start = self.record.state.size
-            piece = kept[start:].decode() + text
-            digest = hashlib.sha256(kept + raw).hexdigest()
-            self.record.run([(made(start=start, text=piece, digest=digest), actor)], write)
-        self.data = kept + raw
-
-    def put_entry(
-        self, addition: Addition, made: Callable[..., Command], actor: str | None
-    ) -> None:
-        keep = self.bytes_before(addition.keep)
-        self.put(addition.text, made, actor, keep)
-        self.checked = addition.made
-
-    def put_mark(self, text: str, made: Callable[..., Command], actor: str | None) -> None:
-        self.put(text, made, actor, len(self.data))
-        self._now(self.data)
-
-    def witness(self) -> str | None:
-        """Who records what nobody signs."""
-        return SYSTEM if self.has_machine_key else None
-
-    def apply_policy(self) -> list[str]:
-        """The entries that the session's own policy writes for those whose time is up."""
-        done: list[str] = []
-        for draft in overdue(self.checked, self.now):
-            addition = written(self.checked, draft, str(uuid.uuid4()), self.now)
-            self.put_entry(addition, partial(ask.Escalate, agent=draft.author), self.witness())
-            done.append(addition.id)
-        return done
-
-
-@contextmanager
-def desk(
-    file: Path, clock: Clock, space: Workspace | None = None, acting: str | None = None
-) -> Iterator[Desk]:
-    with locked(file):
-        yield Desk(file, clock, space, acting)
-
-
 # Writing -----------------------------------------------------------------------------------------
 
 
-def new(file: Path, text: str, space: Workspace | None = None, by: str | None = None) -> Path:
+def new(
+    file: Path,
+    text: str,
+    space: Workspace | None = None,
+    by: str | None = None,
+    link: Link = ALONE,
+) -> Path:
     """A new file with this text; in a workspace the session is recorded in the same step."""
     file = named(file)
     checked = check(text)
@@ -208,7 +101,7 @@ def new(file: Path, text: str, space: Workspace | None = None, by: str | None = 
     if record is None or actor is None:
         create(file, text)
         return file
-    record.begin(text.encode(), checked, actor, partial(create, file, text))
+    record.begin(text.encode(), checked, actor, partial(create, file, text), link)
     return file
 
 
@@ -227,7 +120,7 @@ def add(
     With `entry_id` the same call may be made again: an entry that stands there is not repeated.
     """
     with desk(file, clock, space, draft.author) as at:
-        if at.has_machine_key:
+        if at.witness is not None:
             at.apply_policy()
         before = _written_before(at, tidied(draft, escape), entry_id)
         if before is not None:
@@ -242,38 +135,40 @@ def add(
         )
         signs = at.registered(draft.author)
         made = partial(ask.Add, after_end=after_end) if signs else ask.Observe
-        at.put_entry(addition, made, draft.author if signs else at.witness())
+        at.put_entry(addition, made, draft.author if signs else at.witness)
         return Written((addition.id,), at.checked, _how(at, signs), findings=addition.findings)
 
 
 def _how(at: Desk, signed: bool) -> str | None:
-    if at.record is None or not (signed or at.has_machine_key):
+    if at.record is None or not (signed or at.witness):
         return None
     return SIGNED if signed else OBSERVED
 
 
 def _written_before(at: Desk, draft: Draft, entry_id: str | None) -> Written | None:
     """The same entry stands there already: from a call that never heard back."""
-    entries = [entry for entry in at.checked.document.entries if entry.yielded]
+    entries = [entry for entry in reversed(at.checked.document.entries) if entry.yielded]
     known = next((entry for entry in entries if entry_id and entry.id == entry_id), None)
     if known is not None and not says(known, draft):
         raise Refused(
             "id_taken", f"another entry has the id {entry_id}", hint="a new entry needs a new id"
         )
-    last = known or (entries[-1] if entries else None)
-    unsigned = _unsigned(at, last)
-    if last is None or not says(last, draft) or (known is None and not unsigned):
+    waiting = {one.id for one in at.record.state.unsigned} if at.record else set()
+    mine = (entry for entry in entries if entry.id in waiting and says(entry, draft))
+    left = (entry for entry in mine if _unsigned(at, entry))
+    found = known or next(left, None)
+    if found is None:
         return None
-    if unsigned:
-        _sign(at, last)
-    return Written((last.id,), at.checked, _how(at, at.registered(draft.author)), again=True)
+    if _unsigned(at, found):
+        _sign(at, found)
+    return Written((found.id,), at.checked, _how(at, at.registered(draft.author)), again=True)
 
 
-def _unsigned(at: Desk, entry: Entry | None) -> bool:
+def _unsigned(at: Desk, entry: Entry) -> bool:
     """Was it only observed, although its author could sign it?"""
-    if at.record is None or entry is None or not at.registered(entry.author):
+    if at.record is None or at.record.state.unsigned_entry(entry.id) is None:
         return False
-    return at.record.state.unsigned_entry(entry.id) is not None
+    return at.registered(entry.author)
 
 
 def _sign(at: Desk, entry: Entry) -> None:
@@ -305,7 +200,7 @@ def resume_late(
     with desk(file, clock, space) as at:
         text = resumption(at.checked, at.now)
         who = operator() if at.record else None
-        at.put_mark(text, ask.Resume, who or at.witness())
+        at.put_mark(text, ask.Resume, who or at.witness)
         return Written((), at.checked, _how(at, who is not None))
 
 
@@ -318,7 +213,7 @@ def resume_skipping(
         addition = written(at.checked, draft, str(uuid.uuid4()), at.now)
         who = operator() if at.record else None
         made = partial(ask.Escalate, agent=draft.author)
-        at.put_entry(addition, made, who or at.witness())
+        at.put_entry(addition, made, who or at.witness)
         return Written((addition.id,), at.checked, _how(at, who is not None))
 
 
@@ -333,7 +228,7 @@ def close(
     with desk(file, clock, space) as at:
         addition = closed(at.checked, reason, str(uuid.uuid4()), at.now)
         who = operator() if at.record else None
-        at.put_entry(addition, ask.Add if who else ask.Observe, who or at.witness())
+        at.put_entry(addition, ask.Add if who else ask.Observe, who or at.witness)
         return Written((addition.id,), at.checked, _how(at, who is not None))
 
 
@@ -349,7 +244,7 @@ def add_context(
     with desk(file, clock, space) as at:
         data = with_context(at.checked, title, text).encode()
         who = operator() if at.record else None
-        actor = who or at.witness()
+        actor = who or at.witness
         write = partial(rewrite, file, data)
         if at.record is None or actor is None:
             write()

@@ -7,6 +7,7 @@ checker that shares no code with it; a file is only as well proved as the record
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,22 @@ from moot.core.findings import Finding, Severity
 from moot.core.ledger import View
 from moot.debate import events as did
 from moot.debate.compare import compare
-from moot.debate.machine import MACHINE
 from moot.debate.model import Document, is_uuid
 from moot.debate.reader import read
-from moot.engine.replay import read_record
 from moot.flows.sessionfile import read_file
-from moot.flows.sessionrecord import Segment, no_record, segments, session_at, stream_of
+from moot.flows.sessionrecord import (
+    Segment,
+    history,
+    no_record,
+    segments,
+    session_at,
+    stream_of,
+)
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
 from moot.workspace.check import How, check_live
+
+Events = list[tuple[int, Any]]
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -74,29 +82,25 @@ def _stream(view: View, place: Path, file: Path, document: Document) -> str:
 
 def hold(view: View, stream: str, artifacts: FileArtifacts, data: bytes) -> Held:
     """Compare; the events are believed here, whoever signed them is the ledger's verdict."""
+    events = history(view, stream)
     try:
-        parts = segments(view, stream, artifacts)
+        parts = segments(events, artifacts)
     except MootError as error:
         found = Finding(rule="R1", code=error.code, message=str(error), hint=error.hint)
         return Held("unproven", "a part of the record is not stored here", None, None, (found,), "")
     expected = b"".join(part for part, _, _ in parts)
-    said = _authenticity(view, stream)
+    said = _authenticity(events)
     if data.startswith(expected):
-        return _ahead(data, expected, said, _claims(view, stream, parts))
+        return _ahead(data, expected, said, _claims(events, expected))
     if expected.startswith(data):
         return _behind(data, parts, said)
     return _changed(data, expected, parts, said)
 
 
-def _claims(view: View, stream: str, parts: list[Segment]) -> list[Finding]:
+def _claims(events: Events, expected: bytes) -> list[Finding]:
     """Each author also signed the digest of the whole file it saw: the last one must be this."""
-    last = [
-        event.digest
-        for record in view.records(stream)
-        for event in [read_record(MACHINE, record).event]
-        if isinstance(event, did.Piece)
-    ][-1]
-    digest = hashlib.sha256(b"".join(part for part, _, _ in parts)).hexdigest()
+    last = [event.digest for _, event in events if isinstance(event, did.Piece)][-1]
+    digest = hashlib.sha256(expected).hexdigest()
     if digest == last:
         return []
     message = "the last author signed another digest of the file than its pieces give"
@@ -202,21 +206,12 @@ def _trusted(parts: list[Segment], at: int) -> dict[str, Any] | None:
     return {"line": line, "entry": parts[at - 1][2] or None, "seq": parts[at - 1][1]}
 
 
-def _authenticity(view: View, stream: str) -> str:
+def _authenticity(events: Events) -> str:
     """How many entries their authors signed; the others were only seen by the machine."""
-    state = {"signed": 0, "observed": 0, "generated": 0}
-    for record in view.records(stream):
-        event = read_record(MACHINE, record).event
-        if isinstance(event, did.EntryYielded):
-            state["signed"] += 1
-        elif isinstance(event, did.EntryObserved):
-            state["observed"] += 1
-        elif isinstance(event, did.EntrySigned):
-            state["observed"] -= 1
-            state["signed"] += 1
-        elif isinstance(event, did.EntryGenerated):
-            state["generated"] += 1
+    counts = Counter(type(event) for _, event in events)
+    later = counts[did.EntrySigned]
     return (
-        f"{state['signed']} entries signed by their authors, {state['observed']} only observed, "
-        f"{state['generated']} written by the policy"
+        f"{counts[did.EntryYielded] + later} entries signed by their authors, "
+        f"{counts[did.EntryObserved] - later} only observed, "
+        f"{counts[did.EntryGenerated]} written by the policy"
     )

@@ -28,7 +28,7 @@ from moot.debate.pieces import MEDIA_TYPE, cuts, kept_inline, preamble_end
 from moot.debate.sequence import without_doubles
 from moot.debate.state import State
 from moot.engine.engine import Engine
-from moot.engine.job import Job, Outcome
+from moot.engine.job import ALONE, Job, Link, Outcome
 from moot.engine.keys import hand_of_system
 from moot.engine.replay import read_record
 from moot.flows.sessionfile import append
@@ -71,10 +71,16 @@ class Record:
         return self.state.begun
 
     def run(
-        self, commands: Iterable[tuple[Command, str]], write: Callable[[], None] | None = None
+        self,
+        commands: Iterable[tuple[Command, str]],
+        write: Callable[[], None] | None = None,
+        link: Link = ALONE,
     ) -> list[Outcome]:
         """All of these in one commit, or none; `write` happens just before it is made."""
-        jobs = [Job(self.stream, command, actor) for command, actor in commands]
+        jobs = [
+            Job(self.stream, command, actor, cause=link.cause, corr=link.corr)
+            for command, actor in commands
+        ]
         for job in jobs:
             _store_long_text(self.space.artifacts, job.command)
 
@@ -96,7 +102,12 @@ class Record:
         return otherwise
 
     def begin(
-        self, data: bytes, checked: Checked, by: str, write: Callable[[], None] | None = None
+        self,
+        data: bytes,
+        checked: Checked,
+        by: str,
+        write: Callable[[], None] | None = None,
+        link: Link = ALONE,
     ) -> None:
         """Record everything above the first entry."""
         end = preamble_end(checked.document)
@@ -105,7 +116,7 @@ class Record:
         text = _marked(data, checked.document.text[:end])
         place = place_of(self.space, self.file)
         digest = hashlib.sha256(text.encode()).hexdigest()
-        self.run([(ask.Begin(file=place, text=text, digest=digest), by)], write)
+        self.run([(ask.Begin(file=place, text=text, digest=digest), by)], write, link)
 
     def begin_unless_begun(self, data: bytes, checked: Checked, by: str) -> None:
         """Whoever made the file may be about to commit its beginning: then that one counts."""
@@ -132,6 +143,8 @@ class Record:
         for cut in cuts(document, start):
             text = document.text[cut.start : cut.end]
             raw = text.encode()
+            if data[size : size + len(raw)] != raw:
+                return  # not UTF-8: such a file is invalid, and its bytes cannot be told as text
             digest.update(raw)
             entry = cut.entry
             yield ask.Observe(
@@ -162,20 +175,26 @@ class Record:
 
     def expected(self) -> bytes:
         with self.space.store.read() as view:
-            return b"".join(part for part, _, _ in segments(view, self.stream, self.artifacts))
+            events = history(view, self.stream)
+        return b"".join(part for part, _, _ in segments(events, self.artifacts))
 
     @property
     def artifacts(self) -> Artifacts:
         return self.space.artifacts
 
 
-def segments(view: View, stream: str, artifacts: Artifacts) -> list[Segment]:
+def history(view: View, stream: str) -> list[tuple[int, Any]]:
+    """The events of a session, each with its number."""
+    records = view.records(stream)
+    return [(record.seq, read_record(MACHINE, record).event) for record in records]
+
+
+def segments(events: Iterable[tuple[int, Any]], artifacts: Artifacts) -> list[Segment]:
     """The file as recorded, in parts: bytes, the event they come from, the entry they are."""
     parts: list[Segment] = []
-    for record in view.records(stream):
-        event: Any = read_record(MACHINE, record).event
+    for seq, event in events:
         if isinstance(event, did.Piece):
-            part = (_bytes_of(event, artifacts), record.seq, getattr(event, "id", ""))
+            part = (_bytes_of(event, artifacts), seq, getattr(event, "id", ""))
             place = _split(parts, event.start) if isinstance(event, did.ContextAdded) else None
             parts.insert(len(parts) if place is None else place, part)
     return parts

@@ -14,7 +14,7 @@ from typing import Final
 from moot.core.errors import Refused, Tampered, Unavailable
 from moot.debate import commands as ask
 from moot.debate.following import Follower, Heard
-from moot.flows.session import desk
+from moot.flows.sessiondesk import desk
 from moot.flows.sessionfile import read_file
 from moot.flows.sessionrecord import Record
 from moot.workspace.workspace import Workspace
@@ -72,7 +72,7 @@ class Watch:
         """Unless it is recorded: by its author, in the same step in which it was written."""
         record = self._record
         witness = record.witness(None) if record is not None else None
-        if record is None or witness is None:
+        if record is None or witness is None or not self.follower.exact:
             return
         record.state = record.engine.state(record.stream)
         if record.state.size != one.start:

@@ -16,6 +16,7 @@ from moot.core.machine import Command, Event, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.agents import agent_named
+from moot.engine.job import ALONE, Link
 from moot.engine.replay import read_record
 from moot.trace import events as did
 from moot.trace.commands import Cited, OpenTrace, ReportForgery
@@ -77,17 +78,32 @@ def open_trace(
     follows: str | None = None,
 ) -> Outcome:
     """Begin a trace under the next free number; another may be quicker, then it is the next."""
-    roles = tuple(_binding(space, role, name) for role, name in agents.items())
-    command = OpenTrace(task=task, roles=roles, policy=policy, follows=follows)
+    command = opening(space, task, agents, policy, follows)
     for attempt in range(TRIES):
-        with space.store.read() as view:
-            stream = f"{PROTOCOL}/t{_free(view)}"
         try:
-            return space.engine.execute(stream, command, actor)
+            return space.engine.execute(free_stream(space), command, actor)
         except Refused as refused:
             if refused.code != "wrong_state" or attempt == TRIES - 1:
                 raise
     raise AssertionError("unreachable")
+
+
+def opening(
+    space: Workspace,
+    task: str,
+    agents: dict[Role, str],
+    policy: Policy = DEFAULT,
+    follows: str | None = None,
+) -> OpenTrace:
+    """The command that begins a trace, each part bound to the key its agent has now."""
+    roles = tuple(_binding(space, role, name) for role, name in agents.items())
+    return OpenTrace(task=task, roles=roles, policy=policy, follows=follows)
+
+
+def free_stream(space: Workspace) -> str:
+    """Where the next trace would stand."""
+    with space.store.read() as view:
+        return f"{PROTOCOL}/t{_free(view)}"
 
 
 def _binding(space: Workspace, role: Role, name: str) -> Binding:
@@ -110,14 +126,23 @@ def _free(view: View) -> int:
     return high
 
 
-def ask(space: Workspace, stream: str, command: Command, actor: str) -> Outcome:
+def ask(
+    space: Workspace, stream: str, command: Command, actor: str, link: Link = ALONE
+) -> Outcome:
     """Execute it; should a record of the trace prove forged meanwhile, that is reported first.
 
     What became of the report the policy says (E-21); the command itself is refused either way.
     """
     role = EMITS.get(DRAFTS[type(command)][0])
     try:
-        return space.engine.execute(stream, command, actor, role=role and str(role))
+        return space.engine.execute(
+            stream,
+            command,
+            actor,
+            role=role and str(role),
+            cause=link.cause,
+            corr=link.corr,
+        )
     except Tampered as error:
         if error.code == "unproved_record" and error.stream == stream:
             _report_forgery(space, stream, error)

@@ -14,7 +14,7 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.errors import Malformed
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, Severity, errors
 from moot.parliament import words
 from moot.parliament.contents import CONTENT, Content, Motion
 from moot.parliament.schema import (
@@ -34,6 +34,7 @@ from moot.parliament.words import Kind
 MAX_MESSAGE: Final = 48 * 1024
 FILLED: Final = ("id", "round", "timestamp")
 _TOP: Final = ("type", "from", "to", "in_reply_to", "content")
+_TOLERATED: Final = frozenset({"conditions_required"})
 _KNOWN: Final = frozenset((*FILLED, *_TOP, "motion"))
 
 
@@ -126,7 +127,14 @@ def message_findings(document: Any, path: str = "") -> tuple[Finding, ...]:
     if "motion" in document:  # C-29: the clerk has taken it out
         why, hint = "a motion is an entry of its own", "move it into a MOTION"
         found.append(breach("PAR-041", "unknown_field", why, join(path, "motion"), hint))
-    return (*found, *_body(document, path))
+    return (*found, *map(_tolerated, _body(document, path)))
+
+
+def _tolerated(finding: Finding) -> Finding:
+    """What we refuse to write and still read: the protocol itself does not ask for it."""
+    if finding.code not in _TOLERATED:
+        return finding
+    return msgspec.structs.replace(finding, severity=Severity.WARNING)
 
 
 def response_of(document: Document) -> Response:

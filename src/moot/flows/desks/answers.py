@@ -22,7 +22,7 @@ from moot.decision.model import MOST_ANSWER, Stage, State
 from moot.engine.engine import Engine
 from moot.flows.books import DecisionBooks
 
-WHAT = "answer"
+WHAT = "first_answer"
 
 
 class AnswerReply(msgspec.Struct, forbid_unknown_fields=True):
@@ -50,6 +50,9 @@ class AnswersDesk:
     @property
     def _state(self) -> State:
         return self._books.state
+
+    def advance(self) -> None:
+        """Nothing here moves by itself."""
 
     def dues(self) -> Sequence[Due]:
         state = self._state

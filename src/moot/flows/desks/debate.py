@@ -74,6 +74,9 @@ class DebateDesk:
 
     # What is due ----------------------------------------------------------------------------------
 
+    def advance(self) -> None:
+        """Nothing here moves by itself."""
+
     def dues(self) -> Sequence[Due]:
         course, here = self._standing()
         if here.phase.ended:

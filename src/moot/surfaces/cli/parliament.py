@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from moot.parliament.model import State
 
 # Imported for their commands, which join the group.
-from moot.surfaces.cli import parliament_desk, parliament_papers  # noqa: F401
+from moot.surfaces.cli import parliament_desk, parliament_papers, parliament_run  # noqa: F401
 
 _SEAT = "Rep. Name:motive,motive[@AGENT]"
 
@@ -87,7 +88,7 @@ def _new_lines(data: dict[str, Any]) -> Iterable[str]:
     yield f"{data['parliament_id']} is in session: {data['status']}"
     rows = [(one["id"], one["name"], ", ".join(one["satisfaction"])) for one in data["seats"]]
     yield from table(rows, ("SEAT", "NAME", "STANDS FOR"))
-    yield f"next: moot parliament next {visible(data['folder'])}"
+    yield visible(f"next: moot parliament next {shlex.quote(data['folder'])}")
 
 
 @command(parliament, "submit", "parliament.submit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,6 +157,39 @@ def _window_lines(data: dict[str, Any]) -> Iterable[str]:
         yield f"answer in at most {you['response_budget']} sentences"
 
 
+@command(parliament, "history", "parliament.history")
+@folder_argument
+def history(shell: Shell, folder: Path) -> Answer:
+    """Every version of the bill: whose it is, and what came and went with it.
+
+    Examples:
+      moot parliament history uploads
+    """
+    from moot.parliament.difference import difference, lines
+    from moot.parliament.proceedings import versions
+
+    record = room_at(shell, folder).proceedings()
+    told: list[dict[str, Any]] = []
+    before = None
+    for one in versions(record):
+        changes = list(lines(difference(before, one.draft.sections)))
+        said = {"version": one.draft.bill_version, "by": one.by, "round": one.round}
+        told.append({**said, "title": one.draft.title, "changes": changes})
+        before = one.draft.sections
+    data = {**standing(record.state), "versions": told}
+    return Answer(data, lambda: _history_lines(told))
+
+
+def _history_lines(told: list[dict[str, Any]]) -> Iterable[str]:
+    if not told:
+        yield "no bill yet"
+    for one in told:
+        yield visible(
+            f"version {one['version']} by {one['by']}, round {one['round']}: {one['title']}"
+        )
+        yield from (f"  {visible(line)}" for line in one["changes"])
+
+
 @command(parliament, "summarize", "parliament.summarize")
 @folder_argument
 @click.argument("file", metavar="SUMMARY.json|-")
@@ -228,4 +262,4 @@ def _proof(folder: Path) -> Proof | None:
     if ledger is None:
         return None
     digest = hashlib.sha256(ledger).hexdigest()
-    return Proof(LEDGER_FILE, digest, f"moot parliament check {folder}")
+    return Proof(LEDGER_FILE, digest, f"moot parliament check {shlex.quote(str(folder))}")

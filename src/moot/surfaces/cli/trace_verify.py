@@ -128,10 +128,17 @@ def export(shell: Shell, trace_id: str, output: Path) -> Answer:
 @click.argument("what", metavar="FILE|TRACE")
 @_TRUST
 @_PROFILE
-@click.option("--jobs", type=click.IntRange(1, 64), default=1, help="Processes to check with.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), help="Processes to check with (default: by its length)."
+)
 @page_option
 def verify(
-    shell: Shell, what: str, trust: Path | None, profile: str, jobs: int, output: Path | None
+    shell: Shell,
+    what: str,
+    trust: Path | None,
+    profile: str,
+    jobs: int | None,
+    output: Path | None,
 ) -> Answer:
     """Check a trace, or an exported one, from its bytes up. Nothing is written.
 
@@ -148,7 +155,7 @@ def verify(
     from moot.workspace.check import How
 
     with progress("checking") as tell:
-        how = How(shell.folder, trust, jobs, tell)
+        how = How(shell.folder, trust, jobs or inspection.jobs_for(Path(what)), tell)
         if Path(what).exists() or not _may_be_trace(what):
             found = inspection.inspect_file(Path(what), how, Profile(profile))
         else:

@@ -1,0 +1,127 @@
+"""A session file under its lock, with its record beside it: the one place where both are written.
+
+The event is inserted, the file appended to and made durable, and only then the event committed,
+all in one open transaction. If anything fails before the commit, both are as they were.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from moot.core.clock import Clock
+from moot.core.machine import Command
+from moot.core.markdown import BYTE_ORDER_MARK
+from moot.debate import commands as ask
+from moot.debate.checker import check
+from moot.debate.escalation import overdue
+from moot.debate.writer import Addition, require_no_errors, written
+from moot.flows.sessionfile import append, locked, read_file
+from moot.flows.sessionrecord import Record, find, moved, require_one_file
+from moot.workspace.workspace import Workspace
+
+
+class Desk:
+    """The file as it is now, and its record (None if it has none), both brought in step."""
+
+    def __init__(self, file: Path, clock: Clock, space: Workspace | None, acting: str | None):
+        self.file = file
+        self.now = clock()
+        self.data = read_file(file)
+        self.checked = check(self.data, file_name=file.name)
+        self.space = space
+        self.record = self._known(acting)
+
+    def _known(self, acting: str | None) -> Record | None:
+        record = find(self.space, self.file, self.checked) if self.space is not None else None
+        if record is None:
+            return None
+        if not record.known:
+            if acting is None or not self.registered(acting) or self.checked.course is None:
+                return None
+            record.begin_unless_begun(self.data, self.checked, record.witness(acting) or acting)
+        require_one_file(record)
+        if not record.fits(self.data):
+            self._now(record.restored(self.data))
+        witness = record.witness(acting if acting and self.registered(acting) else None)
+        if witness is not None:
+            moved(record, witness)
+            record.observe(self.data, self.checked, witness)
+        return record
+
+    def recorded(self) -> Record | None:
+        """Its record, begun now if there was none and the machine's key is here."""
+        record = self.record
+        if record is None and self.space is not None and self.checked.course is not None:
+            record = find(self.space, self.file, self.checked)
+            witness = record.witness(None) if record is not None else None
+            if record is None or witness is None:
+                return None
+            record.begin_unless_begun(self.data, self.checked, witness)
+            record.observe(self.data, self.checked, witness)
+            self.record = record
+        return record
+
+    def registered(self, name: str) -> bool:
+        return self.space is not None and name in self.space.engine.registry().agents
+
+    @property
+    def witness(self) -> str | None:
+        """Who records what nobody signs: the machine, if its key is here."""
+        return self.record.witness(None) if self.record is not None else None
+
+    def _now(self, data: bytes) -> None:
+        self.data = data
+        self.checked = check(data, file_name=self.file.name)
+
+    def bytes_before(self, place: int) -> int:
+        """A place in the text as a place in the file."""
+        mark = BYTE_ORDER_MARK.encode()
+        above = len(mark) if self.data.startswith(mark) else 0
+        return above + len(self.checked.document.text[:place].encode())
+
+    def put(self, text: str, made: Callable[..., Command], actor: str | None, keep: int) -> None:
+        """Append to the file and record it, in one step; without an actor, only append."""
+        raw, kept = text.encode(), self.data[:keep]
+        write = partial(append, self.file, raw, keep)
+        if self.record is None or actor is None:
+            write()
+        else:
+            require_no_errors(self.checked)
+            start = self.record.state.size
+            piece = kept[start:].decode() + text
+            digest = hashlib.sha256(kept + raw).hexdigest()
+            self.record.run([(made(start=start, text=piece, digest=digest), actor)], write)
+        self.data = kept + raw
+
+    def put_entry(
+        self, addition: Addition, made: Callable[..., Command], actor: str | None
+    ) -> None:
+        keep = self.bytes_before(addition.keep)
+        self.put(addition.text, made, actor, keep)
+        self.checked = addition.made
+
+    def put_mark(self, text: str, made: Callable[..., Command], actor: str | None) -> None:
+        self.put(text, made, actor, len(self.data))
+        self._now(self.data)
+
+    def apply_policy(self) -> list[str]:
+        """The entries that the session's own policy writes for those whose time is up."""
+        done: list[str] = []
+        for draft in () if self.checked.blocked else overdue(self.checked, self.now):
+            addition = written(self.checked, draft, str(uuid.uuid4()), self.now)
+            self.put_entry(addition, partial(ask.Escalate, agent=draft.author), self.witness)
+            done.append(addition.id)
+        return done
+
+
+@contextmanager
+def desk(
+    file: Path, clock: Clock, space: Workspace | None = None, acting: str | None = None
+) -> Iterator[Desk]:
+    with locked(file):
+        yield Desk(file, clock, space, acting)

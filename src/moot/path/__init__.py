@@ -1,0 +1,26 @@
+"""Path: what led from one protocol to another, step by step.
+
+A blocked agent, the debate about it, the bill, the proved work: each has its own record. A path
+keeps only what joins them: which record led to what, by which flow, and what was made. One stream
+a path (`path/p-3f9a...`), written by the machine alone, with whoever asked for each step named.
+
+    model.py     the nouns and the state; FLOWS: what each flow leads from and to
+    commands.py  what may be asked
+    events.py    what may stand in the ledger
+    rules.py     the rules as a table; checks.py: their checks
+    evolution.py what follows from an event
+    machine.py   the automaton: TRANSITIONS, decide, evolve, agenda, index, MACHINE
+    views.py     what people and agents read
+
+A step names what it will make before that is made, so that a step cut short is gone on with and
+nothing is made twice. It is our own; the invariants across protocols (X-01 to X-09) are its rules.
+"""
+
+from typing import Final
+
+PROTOCOL: Final = "path"
+
+
+def stream_of(path: str) -> str:
+    """`path/p-3f9a` of `p-3f9a`."""
+    return f"{PROTOCOL}/{path}"

@@ -1,0 +1,250 @@
+"""The nouns of a path: where a step comes from, what it makes, how far it is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from immutables import Map
+
+from moot.core.clock import Millis
+
+MOST_STEPS: Final = 1_000
+MOST_MADE: Final = 100
+MOST_TITLE: Final = 300
+MOST_TEXT: Final = 2_000
+
+
+class Stage(StrEnum):
+    """How far a step is. A failed one may be tried again."""
+
+    BEGUN = "begun"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Source(msgspec.Struct, frozen=True):
+    """The record that leads to something: where it stands, its hash, and its native id."""
+
+    stream: str
+    seq: int
+    hash: str
+    id: str
+
+    @property
+    def protocol(self) -> str:
+        return self.stream.partition("/")[0]
+
+    @property
+    def place(self) -> str:
+        return f"{self.stream}#{self.seq}"
+
+
+class Target(msgspec.Struct, frozen=True):
+    """What will be made: in which stream, under which native id, in which file or folder."""
+
+    stream: str
+    id: str
+    file: str = ""
+
+    @property
+    def protocol(self) -> str:
+        return self.stream.partition("/")[0]
+
+
+class Made(msgspec.Struct, frozen=True):
+    """One thing a step has made: what it is, where it stands, its native id."""
+
+    kind: str
+    stream: str
+    seq: int
+    id: str
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """How sure a result is (X-04)."""
+
+    reached: bool
+    thin: bool = False
+    provisional: bool = False
+    errors: int = 0
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Who would play a part in what is made."""
+
+    role: str
+    agent: str
+
+
+class Flow(msgspec.Struct, frozen=True):
+    """One way from one protocol to another: `makes` are the only things it may make."""
+
+    name: str
+    sources: frozenset[str]
+    target: str
+    makes: frozenset[str]
+    says: str
+    settled: bool = False
+
+
+def _flow(
+    name: str, sources: str, target: str, makes: str, says: str, settled: bool = False
+) -> Flow:
+    return Flow(name, frozenset(sources.split()), target, frozenset(makes.split()), says, settled)
+
+
+# No flow makes an approval, a reservation or a verification: X-03.
+GUARDS: Final = frozenset(
+    {
+        "proposal_reviewed",
+        "tool_intent_reviewed",
+        "scope_reserved",
+        "verification_run_started",
+        "verification_run_completed",
+        "vote",
+        "pm_decision",
+    }
+)
+FLOWS: Final[dict[str, Flow]] = {
+    flow.name: flow
+    for flow in (
+        _flow(
+            "blocked-to-debate",
+            "presence mail",
+            "debate",
+            "session",
+            "what keeps an agent from going on is argued in a debate",
+        ),
+        _flow(
+            "question-to-debate",
+            "mail",
+            "debate",
+            "session",
+            "a question that blocks work is argued in a debate",
+        ),
+        _flow(
+            "kickoff-to-debate",
+            "mail",
+            "debate",
+            "session",
+            "a research question is argued in a debate",
+        ),
+        _flow("critique-to-debate", "mail", "debate", "session", "a critique is put to a debate"),
+        _flow(
+            "consensus-to-parliament",
+            "debate",
+            "parliament",
+            "session seed",
+            "what a debate agreed on becomes a bill to be drafted",
+            settled=True,
+        ),
+        _flow(
+            "deadlock-to-parliament",
+            "debate",
+            "parliament",
+            "session seed",
+            "a debate that came to nothing is taken up by a parliament, if a person asks",
+        ),
+        _flow(
+            "approval-to-trace",
+            "parliament",
+            "trace",
+            "session proposal",
+            "an approved bill becomes a trace with a proposal that waits for the critic",
+        ),
+        _flow(
+            "critique-to-challenge",
+            "mail",
+            "trace",
+            "challenge",
+            "a critique of a claim becomes the critic's challenge",
+        ),
+        _flow(
+            "challenge-to-critique",
+            "trace",
+            "mail",
+            "message",
+            "a challenge is told as a critique to whoever claimed",
+        ),
+        _flow(
+            "report-to-info",
+            "trace",
+            "mail",
+            "message",
+            "what a verification found is told to those concerned",
+        ),
+        _flow(
+            "done-to-ack",
+            "trace",
+            "mail",
+            "message",
+            "verified work closes the message that asked for it",
+        ),
+        _flow(
+            "timeout-to-operator",
+            "debate",
+            "mail",
+            "message",
+            "a debate that waits for its operator says so",
+        ),
+        _flow(
+            "takeover-to-info",
+            "presence",
+            "mail",
+            "message",
+            "who lost a scope is told what can no longer run there",
+        ),
+        _flow(
+            "resume-to-work",
+            "presence",
+            "trace",
+            "key recovery",
+            "who goes on under an old name gets its parts and its turns back",
+        ),
+    )
+}
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One step; `why` says how its last try failed."""
+
+    number: int
+    flow: str
+    source: Source
+    target: Target
+    asked_by: str
+    since: Millis
+    stage: Stage = Stage.BEGUN
+    made: tuple[Made, ...] = ()
+    why: str = ""
+
+    @property
+    def key(self) -> str:
+        return step_key(self.flow, self.source)
+
+
+def step_key(flow: str, source: Source) -> str:
+    """One record leads to one thing by one flow (X-02)."""
+    return f"{flow} {source.place}"
+
+
+class State(msgspec.Struct, frozen=True):
+    """One path. `open` are the keys of steps that are not done."""
+
+    title: str = ""
+    origin: str = ""
+    since: Millis | None = None
+    steps: Map[str, Step] = Map()
+    open: Map[str, int] = Map()
+
+    @property
+    def begun(self) -> bool:
+        return self.since is not None
+
+    def step(self, flow: str, source: Source) -> Step | None:
+        return self.steps.get(step_key(flow, source))
+
+    def in_order(self) -> list[Step]:
+        return sorted(self.steps.values(), key=lambda step: step.number)

@@ -1,0 +1,34 @@
+"""What people and agents read of a path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from moot.core.clock import to_text
+from moot.path.model import State, Step
+
+
+def as_json(path: str, state: State) -> dict[str, Any]:
+    return {
+        "id": path,
+        "title": state.title,
+        "origin": state.origin,
+        "since": None if state.since is None else to_text(state.since),
+        "steps": [step_data(step) for step in state.in_order()],
+    }
+
+
+def step_data(step: Step) -> dict[str, Any]:
+    return {
+        "number": step.number,
+        "flow": step.flow,
+        "stage": step.stage.value,
+        "source": msgspec.to_builtins(step.source),
+        "target": msgspec.to_builtins(step.target),
+        "asked_by": step.asked_by,
+        "since": to_text(step.since),
+        "made": [msgspec.to_builtins(made) for made in step.made],
+        "why": step.why,
+    }
