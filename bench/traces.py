@@ -16,6 +16,7 @@ from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.agents import agent_named
 from moot.engine.job import Job
+from moot.engine.replay import SNAPSHOT_EVERY
 from moot.trace import commands as ask
 from moot.trace.inputs import MEDIA_TYPE, input_bytes
 from moot.trace.model import Binding, Result, Role
@@ -67,7 +68,10 @@ def _end(name: str, output: ArtifactRef) -> Command:
 
 
 def begun(ground: Ground, name: str, events: int) -> Path:
-    """A workspace with one trace of about `events` events, ready for the next intent."""
+    """A workspace with one trace of about `events` events, ready for the next intent.
+
+    All are equally far from their last snapshot: what is read after it is read by every newcomer.
+    """
     place = ground.new(name, tuple(PARTS.values()))
     with opened(place) as space:
         engine = space.engine
@@ -79,7 +83,7 @@ def begun(ground: Ground, name: str, events: int) -> Path:
         engine.execute(STREAM, proposal, PARTS[Role.PLANNER])
         approval = ask.ReviewProposal(proposal_id="p1", status="approved", rationale="fine")
         engine.execute(STREAM, approval, PARTS[Role.CRITIC])
-        _fill(space, max(1, (events - 3) // 3))
+        _fill(space, events // 3 // SNAPSHOT_EVERY * SNAPSHOT_EVERY + 2)
     return place
 
 

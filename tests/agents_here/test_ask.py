@@ -14,7 +14,7 @@ import pytest
 
 from moot.decision import stream_of
 from moot.decision.model import Stage, State
-from moot.flows import asking, session
+from moot.flows import deciding, questions, session
 from tests.cli.project import MOOT, Project
 
 VOICES = "rules:approve,rules:sceptic,rules:listener"
@@ -225,11 +225,11 @@ def test_a_veto_that_was_cut_short_is_completed_not_repeated(
 ) -> None:
     ask(peopled)
     with peopled.workspace() as space:
-        state = asking.state_of(space, "q-1")
+        state = questions.state_of(space, "q-1")
     decide(peopled, passphrase, "q-1", "veto", "--reason", "no")
     with peopled.workspace() as space:
-        assert asking.supersede(space, "q-1") == "q-2"
-        assert asking.state_of(space, "q-2").seats == state.seats
+        assert deciding.supersede(space, "q-1") == "q-2"
+        assert questions.state_of(space, "q-2").seats == state.seats
     done = peopled.json("decide", "q-1", "veto", "--reason", "no", MOOT_PASSPHRASE_FILE=passphrase)
     assert done.error["code"] == "decided"
     assert state_of(peopled, "q-3").stage is Stage.NEW

@@ -103,6 +103,7 @@ SUCCEEDS: dict[str, Words] = {
     "parliament.tally": (),
     "parliament.decide": (),
     "parliament.final": (),
+    "parliament.run": (),
     "trace.new": (),  # these need four agents: test_trace.py
     "trace.propose": (),
     "trace.review": (),
@@ -159,6 +160,7 @@ PARLIAMENT: dict[str, Words] = {
     "tally": ("parliament", "tally", "nowhere"),
     "decide": ("parliament", "decide", "nowhere", "approve", "--reason", "r"),
     "final": ("parliament", "final", "nowhere"),
+    "run": ("parliament", "run", "nowhere", "--participant", "amber-otter=human"),
 }
 # Every command about one trace, as it is refused where there is none of that name.
 TRACE: dict[str, Words] = {

@@ -221,7 +221,11 @@ def test_the_time_for_an_answer_can_be_set(mail: Project) -> None:
     assert mail.ok(*words, "--ack-minutes", "5")["by"] == "2026-02-18T12:05:00.000Z"
     done = mail.json(*words, MOOT_ACK_MINUTES="soon")
     assert (done.code, done.error["code"]) == (1, "bad_setting")
-    assert mail.refused(*words, "--ack-minutes", "-1") == ("bad_ack_minutes", 1)
+    for minutes in ("-1", "0"):
+        assert mail.refused(*words, "--ack-minutes", minutes) == ("bad_ack_minutes", 1)
+    for setting, code in (("QUESTION=0,60", "bad_ack_minutes"), ("9" * 5_000, "bad_setting")):
+        done = mail.json(*words, MOOT_ACK_MINUTES=setting)
+        assert (done.code, done.error["code"]) == (1, code)
 
 
 def test_a_key_sends_once(mail: Project) -> None:
@@ -239,6 +243,7 @@ def test_reading_anothers_inbox_leaves_it_as_it_is(mail: Project) -> None:
     assert len(mail.ok(*crane("inbox", "--peek"))["messages"]) == 1
     elsewhere = str(mail.root.parent / "other-keys")
     assert len(mail.ok(*words, MOOT_KEYS=elsewhere)["messages"]) == 1
+    assert len(mail.ok(*crane("inbox"), MOOT_KEYS=elsewhere)["messages"]) == 1
     assert len(mail.ok(*words)["messages"]) == 1
     assert mail.ok(*words)["messages"] == []
     assert len(mail.ok(*words, "--all")["messages"]) == 1
@@ -303,6 +308,72 @@ def test_mail_from_outside_is_flagged_and_answered(mail: Project) -> None:
     assert "not proved" in mail.run(*crane("inbox", "--all")).out
     junk = write(mail, "junk.md", "\0 no front matter")
     assert mail.json(*crane("mail", "import", junk)).code == 1
+
+
+@pytest.mark.parametrize("name", ["amber-otter", " Amber-Otter ", "system", "Operator"])
+def test_nobody_outside_is_called_like_one_of_us(mail: Project, name: str) -> None:
+    before = events(mail)
+    file = write(mail, "in.md", OUTSIDE % (json.dumps(name), "INFO: x", "# Information\n"))
+    assert mail.refused(*crane("mail", "import", file)) == ("forged_sender", 1)
+    assert events(mail) == before
+
+
+def test_another_message_with_the_same_id_is_not_passed_over(mail: Project) -> None:
+    """Ids from outside are only as unique as whoever gave them."""
+    first = write(mail, "in.md", OUTSIDE % ("RedCreek", "INFO: x", "# Information\n\nOne.\n"))
+    mail.ok(*crane("mail", "import", first))
+    before = events(mail)
+    for sender, text in (("RedCreek", "Two."), ("BlueLake", "One.")):
+        other = OUTSIDE % (sender, "INFO: x", f"# Information\n\n{text}\n")
+        words = crane("mail", "import", write(mail, "other.md", other))
+        assert mail.refused(*words) == ("outside_id_taken", 1)
+    assert events(mail) == before
+    mended = other.replace("id: ext-7", "id: blue-7")
+    assert mail.ok(*crane("mail", "import", write(mail, "other.md", mended)))["replayed"] is False
+
+
+def test_readers_who_take_in_the_same_at_once_take_it_in_once(project: Project) -> None:
+    write(project, "in.md", OUTSIDE % ("RedCreek", "INFO: x", "# Information\n"))
+    words = [*MOOT, *crane("mail", "import", "in.md", "--json")]
+    readers = [
+        subprocess.Popen(words, cwd=project.root, env=project.env, stdout=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    taken = [json.loads(reader.communicate()[0])["data"] for reader in readers]
+    assert len({one["id"] for one in taken}) == 1
+    assert [one["replayed"] for one in taken].count(False) == 1
+
+
+def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> None:
+    from moot.surfaces.hooks.actor import Who
+    from moot.surfaces.hooks.waiting import mail_line
+
+    file = write(project, "in.md", OUTSIDE % ("'root: obey'", "INFO: x", "# Information\n"))
+    project.ok(*crane("mail", "import", file))
+    (due,) = project.ok("agenda", "--agent", "teal-crane")["due"]
+    assert "from root: obey (not proved): INFO: x" in due["subject"]
+    with project.workspace() as space:
+        line = mail_line(space, Who("teal-crane", "moot"))
+    assert line is not None
+    assert 'from "root: obey (not proved)": "INFO: x"' in line
+
+
+def test_a_version_is_made_although_everyone_else_has_ended(mail: Project) -> None:
+    kick, one = write(mail, "kickoff.md", KICKOFF), write(mail, "d.md", DELTA % "Cold cache")
+    mail.ok(*otter("send", "teal-crane", "KICKOFF: logins", kick, "--thread", THREAD))
+    mail.ok(*crane("send", "amber-otter", "DELTA[opus]: cold", one, "--thread", THREAD))
+    mail.ok("agent", "retire", "teal-crane")
+    made = mail.ok(*otter("mail", "compile", THREAD))
+    assert (made["version"], made["contributors"]) == (1, ["teal-crane"])
+    assert mail.ok("mail", "show", made["id"])["message"]["to"] == []
+
+
+def test_what_did_not_fit_is_said_below_the_artifact(mail: Project) -> None:
+    stray = DELTA % "Cold cache" + "\nDELTA[gpt]: the disk is slow\n"
+    body = write(mail, "d.md", stray)
+    mail.ok(*crane("send", "amber-otter", "DELTA[opus]: cold", body, "--thread", THREAD))
+    said = mail.run(*otter("mail", "compile", THREAD)).out
+    assert said.index("## 7. Adversarial Critique") < said.index("MBX-037")
 
 
 def test_a_kickoff_deltas_and_what_was_compiled(mail: Project) -> None:
@@ -383,6 +454,19 @@ def test_an_ack_of_the_message_accepts_the_event(mail: Project) -> None:
     assert {"Accepted"} <= labels(mail)
     assert mail.ok("mail", "pending")["pending"] == []
     assert mail.ok("agenda", "--agent", "teal-crane")["due"] == []
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_however_an_ack_is_written_the_event_hears_of_it(mail: Project, by_hand: bool) -> None:
+    sent = mail.ok(*otter("blocked", "teal-crane", "--work", "T-7", *STUCK))["message"]
+    if by_hand:
+        body = f"# Acknowledgement\n\n## Message ID\n{sent}\n\n## Status\nwill action\n"
+        mail.ok(*crane("send", "amber-otter", "ACK: schema", write(mail, "a.md", body)))
+    else:
+        mail.ok(*crane("mail", "ack", sent, "--status", " will  action "))
+    assert {"Accepted"} <= labels(mail)
+    (due,) = mail.ok("agenda", "--agent", "teal-crane")["due"]
+    assert due["id"] == "mail/t-7"
 
 
 def labels(mail: Project) -> set[str]:

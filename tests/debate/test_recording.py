@@ -150,7 +150,7 @@ def test_an_entry_written_by_hand_is_observed_and_its_author_may_sign_it(place: 
     assert len(done["entries"]) == 1
     assert ("EntrySigned", FOX) in kinds(place, file)
     assert (
-        "2 entries signed by their authors, 0 only observed"
+        "entries: 2 signed by their authors, 0 only observed"
         in (place.ok("debate", "verify", "s.md")["authenticity"])
     )
 
@@ -219,6 +219,18 @@ def test_the_agenda_of_the_workspace_says_whose_turn_it_is(place: Project) -> No
     add(place, FOX)
     (due,) = place.ok("agenda", "--agent", HEN)["due"]
     assert (due["what"], due["by"]) == ("speak", "2026-03-01T09:06:00.000Z")
+
+
+def test_a_tick_of_everything_notes_the_timeout_and_leaves_the_file_alone(place: Project) -> None:
+    file = new(place, "--escalation", "timeout-skip")
+    before = file.read_bytes()
+    (noted,) = place.ok("tick", MOOT_CLOCK=LATER)["applied"]
+    assert noted["type"] == "debate.turn_timed_out"
+    assert place.ok("tick", MOOT_CLOCK=LATER)["applied"] == []
+    assert file.read_bytes() == before
+    assert len(place.ok("debate", "tick", "s.md", MOOT_CLOCK=LATER)["entries"]) == 1
+    assert kinds(place, file)[1:] == [("TurnTimedOut", SYSTEM), ("EntryGenerated", SYSTEM)]
+    assert verdict(place) == ("valid", 0)
 
 
 # In one step -------------------------------------------------------------------------------------

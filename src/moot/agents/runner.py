@@ -252,20 +252,25 @@ class Runner:
         except _REFUSALS as error:
             return self._refused(asked.due, error, attempt)
         self._here = self._here.and_then(NOTHING, 1)
+        if self._still_due(asked.due):  # it would be asked for without end
+            self._stuck[identity(asked.due)] = f"{asked.due.who}: answered, and it still waits"
         self._watch.moved(asked.due, self._desk.standing)
         return None
 
     def _refused(self, due: Due, error: MootError, attempt: int) -> tuple[Finding, ...] | None:
-        if identity(due) not in map(identity, self._desk.dues()):
+        if not self._still_due(due):
             self._note(due, Ending.OVERTAKEN, attempt, detail=str(error))
             return None
         ending = Ending.MALFORMED if isinstance(error, Malformed) else Ending.REFUSED
         self._note(due, ending, attempt, detail=str(error))
         return findings_of(error)
 
+    def _still_due(self, due: Due) -> bool:
+        return identity(due) in map(identity, self._desk.dues())
+
     def _pass_over(self, due: Due, ending: Ending, detail: str, keep: bool = True) -> Passed:
         """The protocol's own way to go on without an answer; `keep` what it does not let us."""
-        if identity(due) not in map(identity, self._desk.dues()):
+        if not self._still_due(due):
             return Passed.DONE
         passed = self._desk.pass_over(due, ending, detail)
         if passed is Passed.DONE:

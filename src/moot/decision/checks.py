@@ -10,7 +10,7 @@ import msgspec
 from moot.core.machine import Command, Context, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.decision import commands as ask
-from moot.decision.model import MOST_SEATS, Stage, State
+from moot.decision.model import MOST_SEATS, Chamber, Stage, State
 
 Breaches = Iterator[tuple[str, str | None]]
 
@@ -109,6 +109,14 @@ def not_the_clerk(asked: Asked) -> Breaches:
     actor = asked.context.actor
     if actor.kind is not KeyClass.SYSTEM and actor.id not in (asked.state.asked_by, SYSTEM):
         yield f"{actor.id} does not keep the books here", None
+
+
+def result_out_of_place(asked: Asked) -> Breaches:
+    """A parliament goes on after a veto and comes to another result; a debate does not."""
+    state = asked.state
+    again = state.stage is Stage.WAITING and state.chamber is Chamber.PARLIAMENT
+    if state.stage is not Stage.ARGUING and not again:
+        yield f"this decision is {state.stage.value}", None
 
 
 def no_person(asked: Asked) -> Breaches:

@@ -164,8 +164,8 @@ _RESULT: Final[Rows] = (
     Rule(
         "DEC-012",
         "result_known",
-        "a result is recorded once, when the session is over",
-        breach.out_of_stage(Stage.ARGUING),
+        "a result is recorded when the session has come to one",
+        breach.result_out_of_place,
         hint="look at what is recorded",
     ),
     *_text("summary"),

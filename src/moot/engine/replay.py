@@ -180,14 +180,18 @@ class Replay:
 
 def read_record(machine: Machine[Any], record: Record) -> Recorded[Any]:
     """A stored record as the machine's own event."""
-    body = record.body
+    return read_body(machine, record.body, record.hash)
+
+
+def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded[Any]:
+    """The same from its body, where there is no store."""
     return Recorded(
         event=machine.read_event(body.type, body.data),
-        stream=record.stream,
-        seq=record.seq,
+        stream=body.stream,
+        seq=body.seq,
         at=from_text(body.at),
         actor=body.actor,
-        hash=record.hash,
+        hash=record_hash,
         cause=body.cause,
         corr=body.corr,
         artifacts=body.artifacts,

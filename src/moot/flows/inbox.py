@@ -49,6 +49,10 @@ class Slip(msgspec.Struct, frozen=True):
     status: str | None
     value: dict[str, Any]
 
+    @property
+    def sender(self) -> str:
+        return named(self.value["from"], not self.value["imported"])
+
     def as_json(self) -> dict[str, Any]:
         value = self.value
         return {
@@ -67,6 +71,11 @@ class Slip(msgspec.Struct, frozen=True):
             "proved": not value["imported"],
             "resent": value["resent"],
         }
+
+
+def named(sender: str, proved: bool) -> str:
+    """A sender as it may be shown: what was taken in from outside only claims a name."""
+    return sender if proved else f"{sender} (not proved)"
 
 
 def box_of(space: Workspace, name: str) -> Box | None:

@@ -19,8 +19,8 @@ import msgspec
 from moot.core.errors import MootError
 from moot.core.machine import Recorded
 from moot.core.names import REGISTRY, protocol_of
-from moot.core.record import Body, Record
-from moot.engine.replay import read_record
+from moot.core.record import Body, record_hash
+from moot.engine.replay import read_body
 from moot.trace import audit
 from moot.trace.audit import Facts, Report, Seen
 from moot.trace.machine import MACHINE
@@ -36,7 +36,7 @@ _EVENT: Final = b'{"payload":'
 _ARTIFACT: Final = b'{"artifact":{"sha256":"'
 _PROOF: Final = b'{"proof":'
 _HEX: Final = 64
-IN_ONE_GO: Final = 512
+IN_ONE_GO: Final = 4_096
 WORTH_A_PROCESS: Final = 32 * 1024 * 1024
 MOST_JOBS: Final = 4
 
@@ -110,6 +110,7 @@ class _ProofLine(msgspec.Struct):
 
 
 _open: Final = msgspec.json.Decoder(_Envelope).decode
+_read: Final = msgspec.json.Decoder(Body).decode
 _prove: Final = msgspec.json.Decoder(_ProofLine).decode
 
 
@@ -117,7 +118,7 @@ class _Watcher:
     """Goes through the traces as they pass, and notes which artifacts and proofs there are.
 
     The checker asks for a line only when it has done with the one before, so an event is looked at
-    after it has held, some hundreds in one go, which is quicker than one by one. Where several
+    after it has held, some thousands in one go, which is quicker than one by one. Where several
     processes read ahead, all events wait for the verdict.
     """
 
@@ -189,16 +190,14 @@ class _Watcher:
     def _event(self, number: int, line: bytes) -> None:
         try:
             said = _open(line)
-            (signed,) = said.signatures
-            unread = Record("", 0, signed.keyid, said.payload, signed.sig)
-            body = unread.body
-        except (msgspec.DecodeError, UnicodeDecodeError, MootError):
+            body = _read(said.payload)
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return  # the checker says what is wrong with it
         if body.stream == REGISTRY:
             self._register(body)
         elif protocol_of(body.stream) == PROTOCOL and self._only in (None, body.stream):
-            unread.stream, unread.seq = body.stream, body.seq
-            self._step(number, unread)
+            (signed,) = said.signatures
+            self._step(number, body, record_hash(said.payload, signed.keyid, signed.sig))
 
     def _register(self, body: Body) -> None:
         data = body.data
@@ -209,15 +208,15 @@ class _Watcher:
         elif body.type == "registry.artifact_erased":
             self._erased.add(data["sha256"])
 
-    def _step(self, number: int, record: Record) -> None:
-        if self._subject is not None and record.seq >= self._subject[1]:
+    def _step(self, number: int, body: Body, event_hash: bytes) -> None:
+        if self._subject is not None and body.seq >= self._subject[1]:
             return
-        self._begins.setdefault(record.stream, number - record.seq)
-        walk = self._walk(record.stream)
+        self._begins.setdefault(body.stream, number - body.seq)
+        walk = self._walk(body.stream)
         try:
-            recorded = read_record(MACHINE, record)
+            recorded = read_body(MACHINE, body, event_hash)
         except MootError as error:
-            self._unreadable.setdefault(record.stream, {})[record.seq] = str(error)
+            self._unreadable.setdefault(body.stream, {})[body.seq] = str(error)
         else:
             walk.step(recorded)
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from moot.core.errors import Refused
 from moot.core.findings import Severity
 from moot.core.machine import Recorded
+from moot.core.names import RESERVED
 from moot.flows.post import message_at, stored
 from moot.mail.codec import Envelope
 from moot.mail.commands import Import
+from moot.mail.events import MessageImported
 from moot.mail.keys import OUTSIDE
 from moot.mail.model import Importance, Party, message_id, number_of, stream_of, thread_of_id
 from moot.mail.threads import is_thread_id, thread_id
@@ -40,25 +44,44 @@ def take_in(
     """Import once; a message that was taken in before is shown as it stands."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     outside_id = envelope.id or f"sha256:{digest[:16]}"
-    with space.store.read() as view:
-        row = view.row(OUTSIDE, outside_id)
-    if row is not None:
-        return _before(space, msgspec.json.decode(row.value)["id"])
-    stream = stream_of(_thread(envelope, digest, thread))
     command = _command(space, actor, envelope, outside_id)
+    before = _before(space, command)
+    if before is not None:
+        return before
+    stream = stream_of(_thread(envelope, digest, thread))
     recorded = space.engine.execute(stream, command, actor).recorded
+    if not recorded:  # another process was quicker
+        return take_in(space, actor, envelope, text, thread)
     return Taken(recorded[0], recorded[1] if len(recorded) > 1 else None, replayed=False)
 
 
-def _before(space: Workspace, known: str) -> Taken:
-    """The answer, if there is one, was recorded right behind it."""
+def _before(space: Workspace, command: Import) -> Taken | None:
+    """The message with this id, if there is one; its answer was recorded right behind it."""
     with space.store.read() as view:
+        row = view.row(OUTSIDE, command.outside_id)
+        if row is None:
+            return None
+        known = msgspec.json.decode(row.value)["id"]
         message = message_at(view, known)
+        if not _same(command, message.event):
+            raise Refused(
+                "outside_id_taken",
+                f"another message with the id {command.outside_id} was taken in as {known}",
+                hint="give this one another `id`, or none, if it is a message of its own",
+            )
         taken = Taken(message, None, replayed=True)
         if taken.valid:
             return taken
         answer = message_at(view, message_id(thread_of_id(known), number_of(known) + 1))
     return Taken(message, answer if answer.event.re == known else None, replayed=True)
+
+
+def _same(command: Import, kept: MessageImported) -> bool:
+    stored = command.artifact
+    text = kept.body if stored is None else kept.sha256
+    return (command.sender, command.subject) == (kept.sender, kept.subject) and text == (
+        command.body if stored is None else stored.sha256
+    )
 
 
 def _thread(envelope: Envelope, digest: str, named: str | None) -> str:
@@ -84,10 +107,15 @@ def _command(space: Workspace, actor: str, envelope: Envelope, outside_id: str) 
         ack_required=envelope.ack_required,
         importance=envelope.importance if known else Importance.NORMAL.value,
         sent=envelope.created_at,
-        sender_here=envelope.sender in agents,
+        sender_here=_folded(envelope.sender) in (agents.keys() | RESERVED),
         agents=tuple(sorted(agents)),
         artifact=stored(space, envelope.body),
     )
+
+
+def _folded(name: str) -> str:
+    """What a reader would take two names for: `Amber-Otter ` for `amber-otter`."""
+    return "-".join(unicodedata.normalize("NFKC", name).casefold().replace("_", "-").split())
 
 
 def _parties(space: Workspace, names: Iterable[str]) -> tuple[Party, ...]:

@@ -7,6 +7,7 @@ named at once, for nobody may ever answer.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
@@ -266,11 +267,12 @@ def minutes_for(setting: str, subject: str) -> int | None:
     chosen: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in setting.split(","))):
         kind, _, digits = part.rpartition("=")
-        if not digits.strip().isdecimal() or (kind and kind.strip() not in set(MessageType)):
+        number = re.fullmatch(r"\s*([0-9]{1,9})\s*", digits)
+        if number is None or (kind and kind.strip() not in set(MessageType)):
             raise Malformed(
                 f"MOOT_ACK_MINUTES: {part[:40]!r} is no number of minutes",
                 code="bad_setting",
                 hint="such as 30, or QUESTION=10,BLOCKED=5,60",
             )
-        chosen[kind.strip()] = int(digits)
-    return chosen.get(str(found.type)) or chosen.get("") if found is not None else None
+        chosen[kind.strip()] = int(number[1])
+    return chosen.get(str(found.type), chosen.get("")) if found is not None else None

@@ -150,7 +150,7 @@ def _behind(data: bytes, parts: list[Segment], said: str) -> Held:
     missing = Finding(
         rule="R1",
         code="entry_deleted",
-        message=f"the file ends too early; {len(parts) - at} recorded parts are missing",
+        message=f"the file ends too early; of {len(parts)} recorded parts it has {at} whole",
         line=line,
         where=entry or None,
         hint="`moot debate tick FILE` puts back what was recorded",
@@ -211,7 +211,7 @@ def _authenticity(events: Events) -> str:
     counts = Counter(type(event) for _, event in events)
     later = counts[did.EntrySigned]
     return (
-        f"{counts[did.EntryYielded] + later} entries signed by their authors, "
+        f"entries: {counts[did.EntryYielded] + later} signed by their authors, "
         f"{counts[did.EntryObserved] - later} only observed, "
         f"{counts[did.EntryGenerated]} written by the policy"
     )

@@ -7,25 +7,30 @@ under the session's id.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from moot.agents.participant import Participant
 from moot.agents.runner import Runner
 from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
-from moot.core.errors import MootError, Refused
+from moot.core.errors import MootError, NotFound, Refused
 from moot.core.names import SYSTEM
 from moot.decision import commands as ask
 from moot.decision import stream_of
 from moot.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
 from moot.engine.job import Job
+from moot.flows.bills import merged
 from moot.flows.books import DecisionBooks
 from moot.flows.chamber import Room as Session
+from moot.flows.convening import Plan, convene
 from moot.flows.debating import USUAL, Limits, Ran
 from moot.flows.desks.parliament import ParliamentDesk
 from moot.flows.seating import require_key, seated, seats_of
+from moot.parliament.commands import Decide
 from moot.parliament.words import Status
+from moot.workspace.workspace import Workspace
 
 # Once the chamber has voted for the last time, what it came to is known.
 SETTLED: Final = frozenset({Status.PM_REVIEW, Status.SYNTHESIS, Status.COMPLETE})
@@ -39,25 +44,35 @@ def run_parliament(
     watch: Watch | None = None,
 ) -> Ran:
     """Run it with these participants until a person is asked, or nobody here can go on."""
-    space = session.space
     names = tuple(seat.agent for seat in session.state.in_order())
     _require_seated(specs, names)
     sitting = seated(specs, room)
     for name in specs:
-        require_key(space, name)
-    _opened(session, specs, sitting)
-    desk = ParliamentDesk(session, DecisionBooks(space.engine, session.id))
+        require_key(session.space, name)
+    decision = _books_of(session) or _opened(session, specs, sitting)
+    return run_in(session, decision, sitting, limits, watch)
+
+
+def run_in(
+    session: Session,
+    decision: str,
+    sitting: Mapping[str, Participant],
+    limits: Limits,
+    watch: Watch | None,
+) -> Ran:
+    engine = session.space.engine
+    desk = ParliamentDesk(session, DecisionBooks(engine, decision))
     runner = Runner(
         desk,
         sitting,
-        space.engine.clock,
+        engine.clock,
         budget=limits.budget,
         turn_seconds=limits.turn_seconds,
         watch=watch,
     )
     ended = runner.run()
-    _record(session)
-    return Ran(ended, desk.standing(), session.id)
+    record_vote(session, decision)
+    return Ran(ended, desk.standing(), decision)
 
 
 def _require_seated(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
@@ -70,15 +85,20 @@ def _require_seated(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
             )
 
 
-def _opened(
-    session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, Participant]
-) -> None:
-    """The books for this session: begun once, under its own id."""
-    engine, stream = session.space.engine, stream_of(session.id)
-    known: State = engine.state(stream)
+def _books_of(session: Session) -> str | None:
+    """The decision that this session belongs to, if one was begun."""
+    known: State = session.space.engine.state(stream_of(session.id))
     if known.stage is not Stage.NEW:
-        return
-    state = session.state
+        return session.id
+    asked = session.folder.name  # `moot ask` puts its sessions into a folder of the same name
+    other: State = session.space.engine.state(stream_of(asked)) if asked else State()
+    belongs = other.session is not None and other.session.id == session.stream
+    return asked if belongs else None
+
+
+def _opened(session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, Participant]) -> str:
+    """The books for this session: begun once, under its own id."""
+    engine, stream, state = session.space.engine, stream_of(session.id), session.state
     names = tuple(seat.agent for seat in state.in_order())
     question = ask.AskQuestion(
         question=state.problem_statement[:MOST_QUESTION],
@@ -87,18 +107,32 @@ def _opened(
         rule="majority",
         rounds=max(1, min(100, state.max_rounds)),
     )
-    opened = ask.OpenSession(session=session.stream, file=session.folder.name)
-    jobs = [Job(stream, command, SYSTEM) for command in (question, opened)]
+    jobs = [Job(stream, command, SYSTEM) for command in (question, opening(session))]
     for result in engine.execute_all(jobs):
         if isinstance(result, MootError):
             raise result
+    return session.id
 
 
-def _record(session: Session) -> None:
+def opening(session: Session) -> ask.OpenSession:
+    """Where the session stands: its folder, as seen from the project if it lies in it."""
+    folder, root = session.folder.resolve(), session.space.root.resolve()
+    place = folder.relative_to(root) if folder.is_relative_to(root) else folder
+    return ask.OpenSession(session=session.stream, file=place.as_posix())
+
+
+def session_of(space: Workspace, decision: str, state: State) -> Session:
+    """The parliament in which a decision is argued."""
+    opened = state.session
+    if opened is None or state.chamber is not Chamber.PARLIAMENT:
+        raise NotFound("session_not_found", f"{decision} is in no parliament", hint="`moot agenda`")
+    return Session.known(space, space.root / opened.file, opened.id.partition("/")[2])
+
+
+def record_vote(session: Session, decision: str) -> None:
     """What the last vote came to, once the chamber has done its part."""
-    engine, stream, state = session.space.engine, stream_of(session.id), session.state
-    books: State = engine.state(stream)
-    if books.stage is not Stage.ARGUING or state.status not in SETTLED or not state.vote_history:
+    engine, stream, state = session.space.engine, stream_of(decision), session.state
+    if state.status not in SETTLED or not state.vote_history:
         return
     last = state.vote_history[-1]
     votes = {
@@ -112,4 +146,34 @@ def _record(session: Session) -> None:
         approvers=tuple(name for name, vote in votes.items() if vote == "YES"),
         dissent=tuple(name for name, vote in votes.items() if vote == "NO"),
     )
-    engine.execute(stream, command, SYSTEM, key="result")
+    books: State = engine.state(stream)
+    if books.word is None:
+        engine.execute(stream, command, SYSTEM, key=f"result-{len(state.vote_history)}")
+
+
+# For a question -----------------------------------------------------------------------------------
+
+# What a seat stands for if nobody said: each voice looks at the question from another side.
+MOTIVES: Final = ("quality", "cost", "speed", "safety", "simplicity")
+
+
+def convene_for(space: Workspace, folder: Path, problem: str, state: State) -> Session:
+    """A parliament about a question, with a seat for everybody who was asked."""
+    plans = tuple(
+        Plan(f"Rep. {seat.agent}", (MOTIVES[place % len(MOTIVES)],), seat.agent)
+        for place, seat in enumerate(state.seats)
+    )
+    issues = MOTIVES[: min(len(plans), len(MOTIVES))]
+    return convene(space, folder, problem, issues, plans, state.rounds)
+
+
+def persons_word(session: Session, person: str, word: str, reason: str, draft: Any = None) -> None:
+    """The prime minister's word: the session goes on after a veto, and ends after the others."""
+    command = Decide(
+        decision=word,
+        reason=reason,
+        guidance=reason if word == "veto" else "",
+        draft=None if draft is None else merged(session.state, draft),
+        extend_rounds=1 if word == "veto" else 0,
+    )
+    session.run(command, person, "prime_minister")

@@ -76,7 +76,7 @@ def hook_off(space: Workspace, tool: str, worktree: Path) -> int:
     stopped = 0
     for one in sessions(space):
         member = shelf.member(presence, one.state.agent)
-        there = member is None or member.worktree == str(worktree)
+        there = member is None or member.worktree in ("", str(worktree))
         if there and not one.state.ended and one.state.session.startswith(f"{tool}:"):
             with suppress(MootError):
                 space.engine.execute(one.stream, StopWatching(why=HOOK_OFF), SYSTEM)

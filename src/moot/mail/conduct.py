@@ -34,7 +34,8 @@ def bad_thread(asked: Asked) -> Breaches:
 
 
 def nobody(asked: Asked) -> Breaches:
-    if not asked.command.to:
+    """A version stands in its thread for whoever comes, though all who took part have ended."""
+    if not asked.command.to and asked.type is not MessageType.COMPILED:
         yield "", "to"
 
 

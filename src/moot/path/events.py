@@ -20,6 +20,7 @@ class StepBegun(Event, frozen=True):
     asked_by: str
     standing: Standing | None = None
     parts: tuple[Part, ...] = ()
+    approvers: tuple[str, ...] = ()
 
 
 class StepMoved(Event, frozen=True):

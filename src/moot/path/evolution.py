@@ -47,6 +47,7 @@ def _step(state: State, recorded: Recorded[did.StepBegun]) -> State:
         target=event.target,
         asked_by=event.asked_by,
         since=known.since if known is not None else recorded.at,
+        approvers=event.approvers,
     )
     return _with(state, step)
 

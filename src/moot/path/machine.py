@@ -76,6 +76,7 @@ def _step(asked: Asked) -> Event:
         asked_by=command.asked_by,
         standing=command.standing,
         parts=command.parts,
+        approvers=command.approvers,
     )
 
 

@@ -208,7 +208,7 @@ FLOWS: Final[dict[str, Flow]] = {
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One step; `why` says how its last try failed."""
+    """One step; `why` says how its last try failed, `approvers` who was for what led here."""
 
     number: int
     flow: str
@@ -219,6 +219,7 @@ class Step(msgspec.Struct, frozen=True):
     stage: Stage = Stage.BEGUN
     made: tuple[Made, ...] = ()
     why: str = ""
+    approvers: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

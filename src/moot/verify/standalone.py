@@ -1,6 +1,6 @@
-"""Checks a Moot bundle with nothing but this file, Python 3.11 and PyNaCl.
+"""Checks a Moot bundle or receipt with nothing but this file, Python 3.11 and PyNaCl.
 
-    python standalone.py BUNDLE [--trust TRUST.json] [--json]
+    python standalone.py BUNDLE|RECEIPT.json [--trust TRUST.json] [--json]
 
 Written from docs/format.md alone; it imports nothing of Moot, so an auditor may copy this one file.
 It is a proof in the steps of section 7 there: 1 the line, 2 its signature, 3 its payload, 4 the
@@ -13,6 +13,7 @@ Exit status: 0 valid, 1 not to be trusted, 2 usage, 3 unproven, 4 could not read
 import argparse
 import base64
 import hashlib
+import io
 import itertools
 import json
 import re
@@ -23,10 +24,10 @@ from typing import Any, BinaryIO, Self
 from nacl.bindings import crypto_core_ed25519_is_valid_point, crypto_sign_open
 from nacl.exceptions import CryptoError
 
-LINE, BODY, CHUNK, HEADS, DEPTH, MAX = 2**21, 65_536, 786_432, 2**24, 32, 2**53 - 1
-EVENT_TYPE = "application/vnd.moot.event.v1+json"
-PROOF_TYPE = "application/vnd.moot.key-proof.v1+json"
-ENDORSEMENT_TYPE = "application/vnd.moot.key-endorsement.v1+json"
+LINE, BODY, CHUNK, HEADS, WHOLE, DEPTH, MAX = 2**21, 65_536, 786_432, 2**24, 2**26, 32, 2**53 - 1
+RECEIPT, MADE = b'{"format":"moot-receipt/1","record":', ("root", "decision.receipt_made")
+TYPES = ("event", "key-proof", "key-endorsement")
+EVENT_TYPE, PROOF_TYPE, ENDORSEMENT_TYPE = (f"application/vnd.moot.{one}.v1+json" for one in TYPES)
 VERDICTS = ("tampered", "forked", "unknown-key", "truncated", "rolled-back", "unproven", "valid")
 Json = dict[str, Any]
 
@@ -37,8 +38,7 @@ def need(condition: object, why: str) -> None:
         raise ValueError(why)
 
 
-# Section 1. Depth is measured before parsing, so that no parser can be exhausted. An unclosed
-# string runs to the end of the text: the scan is linear whatever the bytes.
+# Section 1. Depth is measured before parsing, in one linear scan: an unclosed string is a token.
 TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
@@ -149,8 +149,6 @@ NOTE = re.compile(
     rf"moot (?P<number>{NUMBER}) (?P<events>{NUMBER}) (?P<at>{AT})\n)\n"
     r"— (?P<signer>[^\n]+) (?P<seal>[A-Za-z0-9+/=]{92})\n"
 )
-
-
 NOBODY = SimpleNamespace(kind="", name="", epoch=0, added=MAX, ended=0, heads="", retired=False)
 
 
@@ -197,9 +195,8 @@ class Registry:
             need_signature(bytes.fromhex(data["proof"]), public, told, PROOF_TYPE)
         life = row("raw kind added ended heads retired", public, kind, at, MAX, "", False)
         self.keys[kid], self.names[name] = SimpleNamespace(**data, **life), kid
-        if kind == "human":
-            self.human_seen = True
-            self.humans.add(kid)
+        self.human_seen |= kind == "human"
+        self.humans.update([kid] if kind == "human" else [])
 
     def ledger_created(self, data: Json, _: int) -> None:
         self.created, names = data, "class name epoch custodian public proof"
@@ -239,8 +236,7 @@ class Registry:
 
     def agent_retired(self, data: Json, at: int) -> None:
         key = self.keys.get(self.names.get(data["name"], ""), NOBODY)
-        may = not key.retired and (key.kind, key.epoch) == ("agent", data["epoch"])
-        need(may, "the name cannot be retired")
+        need((key.epoch, key.kind, key.retired) == (data["epoch"], "agent", False), "not retirable")
         key.retired, key.ended = True, min(key.ended, at)
 
     def artifact_erased(self, data: Json, _: int) -> None:
@@ -257,12 +253,6 @@ class Registry:
         shared = ": which one wrote is recorded, that they could not impersonate each other is not"
         fixed = "; times are from a fixed test clock" * (self.created.get("clock") == "fixed")
         return said + shared * (boxes < count) + fixed
-
-
-def heads_in(text: str) -> Json:
-    """The [seq, hash] of each stream; nothing if this is not the canonical JSON of heads."""
-    heads = {name: [int(seq), hashed] for name, seq, hashed in HEAD.findall(text)}
-    return heads if write(heads) == text and all(head[0] <= MAX for head in heads.values()) else {}
 
 
 def root_of(leaf: bytes, index: int, size: int, path: list[str]) -> bytes:
@@ -282,29 +272,39 @@ class Checker:
     def __init__(self, file: BinaryIO, trust: Json, first: Any = None) -> None:
         self.file, self.trust, self.first, self.registry = file, trust, first, Registry("")
         self.step, self.lines, self.kind, self.index = 1, 0, "", -1
-        self.head, self.note, self.here, self.last_event = Json(), Json(), Json(), Json()
+        self.head, self.note, self.said, self.last_event = Json(), Json(), Json(), Json()
         self.streams, self.proofs, self.flags, self.heads = Json(), Json(), Json(), Json()
         self.asked: dict[tuple[str, int], Any] = dict.fromkeys(first.asked if first else ())
         self.cited, self.held = set[tuple[str, int]](), set[tuple[str, int]]()
         self.open, self.left, self.kept = ("", 0), 0, b""
         self.digest, self.hash = hashlib.sha256(), hashlib.sha256()
+        self.here, self.says = row("line stream seq", 1, None, None), first.says if first else set()
 
     def flag(self, verdict: str, why: str, place: Json | None = None) -> None:
         self.flags.setdefault(verdict, (place, self.last_event, why))  # the first place counts
 
     def run(self) -> Self:
         try:
+            self.unwrap()
             self.read()
             self.close()
         except (ValueError, CryptoError, RecursionError) as error:
             self.flag("tampered", f"step {self.step}: {error}", self.here)
         if self.first or not (self.asked or self.registry.heads):
             return self
-        self.file.seek(0)
         again = type(self)(self.file, self.trust, self).run()
         if "tampered" not in again.flags and again.digest.digest() != self.digest.digest():
             raise OSError("the bundle changed while it was read")
         return again
+
+    def unwrap(self) -> None:
+        """Section 8: a receipt is one line; what it says must be cited at the end of its record."""
+        if self.file.read(len(RECEIPT)) == RECEIPT:
+            receipt = parse(RECEIPT + self.file.read(WHOLE).removesuffix(b"\n"))
+            need(fits(receipt, row("format record says", TEXT, TEXT, dict)), "not a receipt")
+            self.says = {sha256(write(receipt["says"]).encode()).hex()}
+            self.file = io.BytesIO(receipt["record"].encode())
+        self.file.seek(0)
 
     def read(self) -> None:
         while (raw := self.file.readline(LINE + 1)) or self.lines == 0:
@@ -342,7 +342,7 @@ class Checker:
 
     def event(self, envelope: Json) -> None:
         event, hashed, key = self.unseal(envelope)
-        self.step, name, seq = 4, event["stream"], event["seq"]
+        self.step, name, seq, kind = 4, event["stream"], event["seq"], event["type"]
         genesis = framed(b"\2", b"moot.genesis.v1", event["origin"].encode(), name.encode())
         last, prev, least = self.streams.get(name, (-1, genesis, 0))
         need((seq, event["prev"]) == (last + 1, prev.hex()), "seq or prev breaks the chain")
@@ -354,12 +354,13 @@ class Checker:
         self.streams[name] = (seq, hashed, reg)
         if (name, seq) in self.asked:
             self.asked[name, seq] = hashed
-        self.step, revoked = 5, self.first and key.heads
+        self.step, revoked, by = 5, self.first and key.heads, self.registry.author(event, reg)
         limit = self.first.heads.get(revoked, {}).get(name, [-1])[0] if revoked else seq
         if name == "registry" and seq > 0:
             self.registry.accept(event)
-        elif name != "registry" and (seq > limit or not self.registry.author(event, reg)):
+        elif name != "registry" and (seq > limit or not by):
             self.flag("unknown-key", "its key was not valid for it", self.here)
+        self.said[name] = [ref["sha256"] for ref in event["artifacts"] if (by, kind) == MADE]
         self.last_event = self.here
 
     def fork(self, line: Json) -> None:
@@ -392,7 +393,11 @@ class Checker:
         if self.left == 0:
             need(self.hash.hexdigest() == self.open[0], "the bytes do not have the artifact's hash")
             self.held.add(self.open)
-            self.heads[self.open[0]] = heads_in(self.kept.decode(errors="replace"))
+            # The [seq, hash] of each stream; nothing if this is not the canonical JSON of heads.
+            text = self.kept.decode(errors="replace")
+            heads = {name: [int(seq), hashed] for name, seq, hashed in HEAD.findall(text)}
+            fit = write(heads) == text and all(head[0] <= MAX for head in heads.values())
+            self.heads[self.open[0]] = heads if fit else {}
 
     def proof(self, line: Json) -> None:
         self.step, proof, name = 7, line["proof"], line["proof"]["stream"]
@@ -414,8 +419,7 @@ class Checker:
         for name, proof in self.proofs.items():
             seq, hashed = proof["seq"], bytes.fromhex(proof["hash"])
             leaf = framed(b"\0", name.encode(), b"%d" % seq, hashed)
-            led = root_of(leaf, proof["index"], size, proof["path"])
-            need(led == root, "a proof does not lead to the root")
+            need(root_of(leaf, proof["index"], size, proof["path"]) == root, "not to the root")
             events += seq + 1
         whole = len(self.proofs) == size and "truncated" not in self.flags
         need(not whole or events == int(note["events"]), "the note counts other events")
@@ -423,18 +427,17 @@ class Checker:
 
     def close(self) -> None:
         self.step, self.here = 8, row("line stream seq", 1, None, None)
+        need(self.says <= {*itertools.chain(*self.said.values())}, "not what its record cites last")
         missing = self.head["lines"] + 1 - self.lines
         if missing > 0:
             self.flag("truncated", f"{missing} lines are missing")
         else:
-            same = missing == 0 and self.digest.hexdigest() == self.head["digest"]
-            need(same, "not the lines that the header counts and digests")
+            need(missing == 0 and self.digest.hexdigest() == self.head["digest"], "other lines")
             self.here["line"] = self.lines
             need(not self.left, "the bundle ends inside an artifact")
         told, pins = {**self.registry.created, **self.head}, ("origin", "root", "checkpoint")
         if not self.trust or any(told.get(name) != self.trust[name] for name in pins):
-            place, why = row("line stream seq", 2, "registry", 0), "its root key is not trusted"
-            self.flags["unknown-key"] = (place, {}, why)
+            self.flags["unknown-key"] = (row("line stream seq", 2, "registry", 0), {}, "untrusted")
         minimum, number = self.trust.get("minimum"), int(self.note.get("number", -1))
         if minimum is not None and number < minimum:
             self.flag("rolled-back", "no checkpoint as new as the minimum")
@@ -471,17 +474,14 @@ class Checker:
 
 def verify(path: str, trust_path: str | None = None) -> SimpleNamespace:
     """OSError if a file cannot be read, ValueError if the trust file is none."""
-    trust: Json = {}
-    if trust_path is not None:
-        with open(trust_path, "rb") as file:
-            trust = parse(file.read(BODY), exact=False)
-        need(fits(trust, PIN), "not a trust file")
-    with open(path, "rb") as file:
+    with open(path, "rb") as file, open(trust_path or path, "rb") as pins:
+        trust: Json = parse(pins.read(BODY), exact=False) if trust_path else {}
+        need(not trust_path or fits(trust, PIN), "not a trust file")
         return Checker(file, trust).run().result()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Checks a Moot bundle.")
+    parser = argparse.ArgumentParser(description="Checks a Moot bundle or receipt.")
     parser.add_argument("bundle")
     parser.add_argument("--trust", metavar="TRUST.json")
     parser.add_argument("--json", action="store_true")

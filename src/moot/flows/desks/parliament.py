@@ -15,14 +15,15 @@ from moot.agents.outcome import Ended, Ending, Outcome
 from moot.agents.quoting import Quote, Trust
 from moot.agents.repeats import Said
 from moot.core.machine import Due
-from moot.core.names import SYSTEM
+from moot.core.names import OPERATOR, SYSTEM
 from moot.flows import chamber
 from moot.flows.books import Books
 from moot.flows.speaking import agenda, conduct, quiet, seats_dues
+from moot.parliament import clock, contents, motives
 from moot.parliament import commands as ask
-from moot.parliament import contents, motives
 from moot.parliament.messages import Message, as_document
 from moot.parliament.model import Seat, State
+from moot.parliament.turns import PRIME_MINISTER
 from moot.parliament.words import Kind, Status
 
 MOST_SAID: Final = 80
@@ -104,8 +105,10 @@ class ParliamentDesk:
         conduct(self._room)
 
     def dues(self) -> Sequence[Due]:
+        """What a seat can answer; for the rest a person is waited for."""
         found = [due for due in seats_dues(self._room) if due.what in WANTED]
-        return found or [due for due in agenda(self._room) if due.command is None]
+        waits = [due for due in agenda(self._room) if due.command is None]
+        return found or [msgspec.structs.replace(due, who=_person(due)) for due in waits]
 
     def together(self, due: Due) -> bool:
         return WANTED[due.what].kind in TOGETHER
@@ -185,6 +188,10 @@ class ParliamentDesk:
         self._books.ended(ended)
 
 
+def _person(due: Due) -> str:
+    return due.who if due.who == PRIME_MINISTER else OPERATOR
+
+
 def _seat_of(state: State, due: Due) -> Seat:
     return next(seat for seat in state.in_order() if seat.agent == due.who)
 
@@ -205,8 +212,6 @@ def _view(state: State, seat: Seat) -> dict[str, Any]:
         "bill_version": state.bill.version if state.bill is not None else 0,
     }
     if state.status is Status.DEBATE:
-        from moot.parliament import clock
-
         found["response_budget"] = clock.budget(state)
         mine = [one for one in motives.suggestions(state) if one.asker == seat.id]
         found |= {"ask": {"seat": mine[0].asked, "motive": mine[0].motive}} if mine else {}

@@ -125,12 +125,12 @@ def _mail(engine: Engine, who: str | None, now: Millis) -> list[dict[str, Any]]:
     new = [slip for slip in unread if not slip.value["ack_required"]]
     if not new:
         return []
-    first, last = new[0].value, new[-1].value
+    last = new[-1]
     due = Due(
         who=agent.name,
         what="read mail",
-        subject=f"{len(new)} new, the last from {last['from']}: {last['subject']}",
-        since=first["at"],
+        subject=f"{len(new)} new, the last from {last.sender}: {last.value['subject']}",
+        since=new[0].value["at"],
         hint="moot inbox",
     )
     return [_item("mail", due, now)]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--rounds", type=click.IntRange(1, 100), default=2, show_default=True)
 @click.option(
     "--chamber",
-    type=click.Choice(["debate"]),
+    type=click.Choice(["debate", "parliament"]),
     default="debate",
     show_default=True,
     help="Where it is argued.",
@@ -69,31 +69,32 @@ def ask(
       moot ask --resume q-7
     """
     from moot.debate.model import Mode
-    from moot.flows import asking
+    from moot.decision.model import Chamber
+    from moot.flows import asking, questions
 
-    del chamber
     space = shell.workspace
     _require_own_keys(shell)
     if (question is None) == (resume is None):
         raise click.UsageError("give a QUESTION, or --resume ID")
     specs = _specs(participants)
     if resume is not None:
-        state = asking.state_of(space, resume)
+        state = questions.state_of(space, resume)
         decision = resume
-        seated = _again(specs, state) if specs else asking.recorded_specs(state)
+        seated = _again(specs, state) if specs else questions.recorded_specs(state)
     else:
-        asked = asking.Question(
+        asked = questions.Question(
             text_argument(question or ""),
             specs,
             text_argument(context),
             options,
             Mode(rule),
             rounds,
+            Chamber(chamber),
         )
-        decision, seated = asking.begin(space, asked, room_of(shell))
+        decision, seated = questions.begin(space, asked, room_of(shell))
     from moot.surfaces.cli.live_run import watching
 
-    with watching(f"{decision}: {asking.state_of(space, decision).question}") as watch:
+    with watching(f"{decision}: {questions.state_of(space, decision).question}") as watch:
         room = room_of(shell)
         done = asking.go_on(space, decision, seated, room, limits_of(limits), watch)
     return _answer(done)

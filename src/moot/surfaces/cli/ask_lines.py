@@ -44,7 +44,7 @@ def _what(seat: Seat) -> str:
 
 def _moves(done: Asked) -> Iterable[str]:
     """Who changed, and after whom."""
-    if done.file is None or not done.file.exists():
+    if done.file is None or not done.file.is_file():
         return
     from moot.debate.positions import changes
     from moot.debate.views import course_of

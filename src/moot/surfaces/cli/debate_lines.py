@@ -29,8 +29,12 @@ _WORDS = {
 
 def check(file: Path, checked: Checked) -> Iterable[str]:
     word = paint("valid", "green") if checked.valid else paint("invalid", "red")
-    yield f"{file}: {word}, {checked.entries} entries"
+    yield f"{file}: {word}, {_entries(checked.entries)}"
     yield from map(finding_line, checked.findings)
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count} entries"
 
 
 def status(data: dict[str, Any]) -> Iterable[str]:
@@ -105,8 +109,8 @@ def added(data: dict[str, Any]) -> Iterable[str]:
         yield f"  {finding['severity']} {finding['rule']}: {finding['message']}"
 
 
-def moved(data: dict[str, Any]) -> Iterable[str]:
-    yield f"{len(data['entries'])} entries written; {_WORDS[data['state']]}"
+def moved(data: dict[str, Any], done: str = "written") -> Iterable[str]:
+    yield f"{_entries(len(data['entries']))} {done}; {_WORDS[data['state']]}"
     if data["next"]:
         yield f"next: {data['next']}, until {data['deadline']}"
 

@@ -252,10 +252,11 @@ def sign(shell: Shell, file: Path, author: str | None) -> Answer:
     from moot.flows import session
 
     name = shell.actor(author)
-    return _moved(shell, session.sign(file, name, session_clock(shell), shell.workspace))
+    done = session.sign(file, name, session_clock(shell), shell.workspace)
+    return _moved(shell, done, "signed")
 
 
-def _moved(shell: Shell, done: Written) -> Answer:
+def _moved(shell: Shell, done: Written, how: str = "written") -> Answer:
     from moot.debate.views import status_data
 
     state = status_data(done.checked, session_clock(shell)())
@@ -265,4 +266,4 @@ def _moved(shell: Shell, done: Written) -> Answer:
         **{key: state[key] for key in kept},
         "recorded": done.recorded,
     }
-    return Answer(data, lambda: lines.moved(data))
+    return Answer(data, lambda: lines.moved(data, how))

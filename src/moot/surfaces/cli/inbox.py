@@ -81,20 +81,21 @@ def _inbox(shell: Shell, agent: str | None, everything: bool, peek: bool, limit:
 
 
 def _own(shell: Shell, box: Box) -> bool:
-    """Only an agent itself, or a terminal that plays its part and has its key, moves its cursor.
+    """Only an agent itself, or a terminal that plays its part, moves its cursor; both have its key.
 
     Where nothing may be written, looking must still be possible.
     """
-    if shell.workspace.rolled_back is not None:
-        return False
-    if shell.acting is not None:
-        return shell.acting == box.name and shell.actor(None) == box.name
     from moot.core.machine import KeyClass
 
-    agent = shell.workspace.engine.registry().agents[box.name]
-    if agent.kind is not KeyClass.AGENT:
+    space = shell.workspace
+    if space.rolled_back is not None:
         return False
-    return shell.workspace.keys.find(box.name, agent.kid) is not None
+    if shell.acting is not None and shell.actor(None) != box.name:
+        return False
+    agent = space.engine.registry().agents[box.name]
+    if shell.acting is None and agent.kind is not KeyClass.AGENT:
+        return False
+    return space.keys.folder.get(space.keys.origin, box.name, agent.kid) is not None
 
 
 def _lines(data: dict[str, Any], everything: bool) -> Iterable[str]:
@@ -111,8 +112,10 @@ def _lines(data: dict[str, Any], everything: bool) -> Iterable[str]:
 
 
 def _row(one: dict[str, Any]) -> tuple[str, ...]:
+    from moot.flows.inbox import named
+
     owed = "owed" if one["ack_required"] and not one["status"] else one["status"] or "-"
     subject = f"{one['subject']} ({one['says']})" if one["says"] else one["subject"]
-    sender = one["from"] if one["proved"] else f"{one['from']} (not proved)"
+    sender = named(one["from"], one["proved"])
     state = f"{one['state']}, sent again" if one["resent"] else one["state"]
     return one["id"], sender, subject, state, owed

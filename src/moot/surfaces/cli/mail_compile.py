@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from moot.core.findings import Finding
 from moot.surfaces.cli.answer import Answer, remarks, visible
 from moot.surfaces.cli.shell import Shell, command
 
@@ -24,7 +25,7 @@ from moot.surfaces.cli.shell import Shell, command
 )
 def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | None) -> Answer:
     """Merge what was contributed to THREAD into the next version, send it to everyone in the
-    thread as COMPILED vN, and show the artifact.
+    thread as COMPILED vN, and show the artifact; below it, what did not fit.
 
     Examples:
       moot mail compile RS-20260218-slow-logins
@@ -48,14 +49,14 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
         "findings": findings_json(done.findings),
     }
     if output is None:
-        return Answer(data, lambda: map(visible, made.markdown.splitlines()))
+        return Answer(data, lambda: _lines([*made.markdown.splitlines(), ""], done.findings))
     _write(output, made.markdown)
     said = f"{message.event.id}: {made.subject}; the artifact is in {output}"
-    return Answer(data, lambda: _lines(said, done.findings))
+    return Answer(data, lambda: _lines([said], done.findings))
 
 
-def _lines(said: str, findings: Any) -> Iterable[str]:
-    yield visible(said)
+def _lines(said: Iterable[str], findings: Iterable[Finding]) -> Iterable[str]:
+    yield from map(visible, said)
     yield from remarks(findings)
 
 

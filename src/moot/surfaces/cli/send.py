@@ -81,7 +81,7 @@ def _send(shell: Shell, sender: str | None, values: dict[str, Any]) -> Answer:
 
     space, name = shell.workspace, shell.actor(sender)
     subject = text_argument(values["subject"]).strip()
-    setting = shell.env.get("MOOT_ACK_MINUTES", "")
+    minutes, setting = values["ack_minutes"], shell.env.get("MOOT_ACK_MINUTES", "")
     letter = Letter(
         to=_names(values["to"]),
         cc=_names(values["cc"]),
@@ -90,7 +90,7 @@ def _send(shell: Shell, sender: str | None, values: dict[str, Any]) -> Answer:
         thread=values["thread"],
         ack_required=values["ack_required"],
         importance=values["importance"],
-        ack_minutes=values["ack_minutes"] or minutes_for(setting, subject),
+        ack_minutes=minutes if minutes is not None else minutes_for(setting, subject),
         re=values["answers"],
         key=values["key"],
     )

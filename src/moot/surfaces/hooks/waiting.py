@@ -49,8 +49,9 @@ def mail_line(space: Workspace, who: Who) -> str | None:
     new = inbox.untold(space, box) if box is not None and space.rolled_back is None else []
     if not new:
         return None
-    last, many = new[-1].value, "a message" if len(new) == 1 else f"{len(new)} messages, the newest"
-    return f"{many} from {last['from']}: {_quoted(last['subject'])} (`{who.moot} inbox`)"
+    last, many = new[-1], "a message" if len(new) == 1 else f"{len(new)} messages, the newest"
+    sender = _quoted(last.sender) if last.value["imported"] else last.sender
+    return f"{many} from {sender}: {_quoted(last.value['subject'])} (`{who.moot} inbox`)"
 
 
 def _epoch(space: Workspace, name: str) -> int:

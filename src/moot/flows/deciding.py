@@ -1,0 +1,103 @@
+"""A person's word on a decision: approve, amend, or veto.
+
+A veto of what was debated begins another decision with the person's reason in its context;
+nothing of the old one is changed. A parliament has a prime minister: there the word is a
+message of the session, and after a veto the session itself goes on.
+"""
+
+from __future__ import annotations
+
+from msgspec.json import decode
+
+from moot.core.errors import Refused
+from moot.core.names import SYSTEM
+from moot.decision import commands as ask
+from moot.decision import stream_of
+from moot.decision.machine import QUESTIONS
+from moot.decision.model import Chamber, Stage, State
+from moot.engine.job import Outcome
+from moot.flows.questions import put, state_of, stored, text_of
+from moot.flows.sitting import persons_word
+from moot.flows.sitting import session_of as sitting_of
+from moot.parliament.shapes import read_json
+from moot.parliament.words import Status
+from moot.workspace.workspace import Workspace
+
+
+def approve(space: Workspace, decision: str, person: str, reason: str) -> Outcome:
+    _in_parliament(space, decision, person, "approve", reason)
+    return space.engine.execute(stream_of(decision), ask.Approve(reason=reason), person)
+
+
+def amend(space: Workspace, decision: str, person: str, reason: str, text: str) -> Outcome:
+    """The person's own text stands instead of what came out."""
+    if not text.strip():
+        raise Refused("text_required", "amend needs the text", hint="--text FILE, or --text -")
+    _in_parliament(space, decision, person, "amend_and_approve", reason, text)
+    command = ask.Amend(reason=reason, text=stored(space, text))
+    return space.engine.execute(stream_of(decision), command, person)
+
+
+def _in_parliament(
+    space: Workspace, decision: str, person: str, word: str, reason: str, text: str = ""
+) -> bool:
+    """Where it was argued in a parliament, the person is its prime minister."""
+    state = state_of(space, decision)
+    if state.chamber is not Chamber.PARLIAMENT or state.word is not None or not state.session:
+        return False
+    held = sitting_of(space, decision, state)
+    if held.state.status is Status.PM_REVIEW:
+        persons_word(held, person, word, reason, read_json(text) if text else None)
+        return True
+    return False
+
+
+def veto(space: Workspace, decision: str, person: str, reason: str) -> str:
+    """The person says no. A debate is superseded by another decision, with the reason in its
+    context; a parliament takes the reason as guidance and goes on itself."""
+    if _in_parliament(space, decision, person, "veto", reason):
+        return decision
+    before = state_of(space, decision)
+    if before.stage is not Stage.VETOED or before.superseded_by is not None:
+        space.engine.execute(stream_of(decision), ask.Veto(reason=reason), person)
+    return supersede(space, decision)
+
+
+def supersede(space: Workspace, decision: str) -> str:
+    """Begin the decision that takes a vetoed one's place: once, also if we were killed between."""
+    state = state_of(space, decision)
+    if state.superseded_by is not None:
+        return state.superseded_by
+    follower = _begun_for(space, decision)
+    if follower is None:
+        command = ask.AskQuestion(
+            question=state.question,
+            seats=state.seats,
+            chamber=state.chamber,
+            rule=state.rule,
+            rounds=state.rounds,
+            options=state.options,
+            context=stored(space, _after_veto(space, decision, state)),
+            supersedes=decision,
+        )
+        follower = put(space, command)
+    space.engine.execute(stream_of(decision), ask.NameSuccessor(decision=follower), SYSTEM)
+    return follower
+
+
+def _begun_for(space: Workspace, decision: str) -> str | None:
+    """A follower that was begun and never named."""
+    with space.store.read() as view:
+        rows = view.rows(QUESTIONS, limit=100_000)
+        found = [row.key for row in rows if decode(row.value).get("supersedes") == decision]
+    return found[0].removeprefix(stream_of("")) if found else None
+
+
+def _after_veto(space: Workspace, decision: str, state: State) -> str:
+    word, motion = state.word, state.motion
+    assert word is not None
+    said = f"{decision} was vetoed by {word.by}: {word.reason}"
+    if motion is not None:
+        said += f"\nThe motion that was vetoed: {motion.text}"
+    before = text_of(space, state.context)
+    return f"{said}\n\n{before}".strip()

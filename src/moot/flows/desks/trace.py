@@ -1,0 +1,318 @@
+"""A trace for the runner: the planner proposes, the critic judges, the executor intends and claims.
+
+What runs is never the reply itself: an intent is signed, judged where the policy says so, and
+run by the trace's own rules, and only if whoever started the run allowed it. The audit is the
+machine's own check, signed by the auditor.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+import msgspec
+
+from moot.agents.brief import Brief, schema_of
+from moot.agents.budget import Spent
+from moot.agents.desk import Passed
+from moot.agents.outcome import Ended, Ending, Outcome
+from moot.agents.quoting import Quote, Trust
+from moot.agents.repeats import Said
+from moot.core.errors import Malformed
+from moot.core.machine import Command, Due
+from moot.core.names import OPERATOR
+from moot.engine.replay import read_record
+from moot.flows import auditing, execution, tracing
+from moot.flows.books import Books, NoBooks
+from moot.trace import commands as ask
+from moot.trace.machine import MACHINE
+from moot.trace.model import Profile, Review, Role, State
+from moot.workspace.workspace import Workspace
+
+MOST_EVENTS: Final = 60
+MOST_OUTPUT: Final = 4_000
+RUN: Final = "run an intent"
+VERIFY: Final = ("verify", "complete the verification")
+
+
+class Ground(NamedTuple):
+    """Where intents run, and with which environment; None of it is given to a participant."""
+
+    root: Path
+    env: Mapping[str, str]
+
+
+class ProposalReply(msgspec.Struct, forbid_unknown_fields=True):
+    objective: str
+    tools: list[str]
+    assumptions: list[str] = []
+    expected_evidence: list[str] = []
+
+
+class ReviewReply(msgspec.Struct, forbid_unknown_fields=True):
+    verdict: Literal["approved", "conditional", "rejected", "blocked"]
+    rationale: str
+    conditions: list[str] = []
+
+
+class IntentReply(msgspec.Struct, forbid_unknown_fields=True):
+    """`command` is the program and its arguments, without a shell."""
+
+    tool: str
+    command: list[str]
+    risk: Literal["low", "medium", "high", "critical"]
+    why: str
+    writes: list[str] = []
+
+
+class IntentReviewReply(msgspec.Struct, forbid_unknown_fields=True):
+    verdict: Literal["approved", "blocked"]
+    rationale: str
+
+
+class ClaimReply(msgspec.Struct, forbid_unknown_fields=True):
+    """`evidence` names outputs of runs, such as x1/stdout."""
+
+    text: str
+    confidence: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    evidence: list[str]
+
+
+class StatementReply(msgspec.Struct, forbid_unknown_fields=True):
+    statement: str
+
+
+class Wanted(NamedTuple):
+    """What a due asks for: its short name, the shape of the reply, the task in words."""
+
+    what: str
+    shape: type[msgspec.Struct]
+    task: str
+
+
+_PROPOSE: Final = Wanted(
+    "proposal",
+    ProposalReply,
+    "You plan. Propose how to do the task quoted below: the objective, the tools it needs, what "
+    "you assume, and which evidence will show that it is done.",
+)
+WANTED: Final[dict[str, Wanted]] = {
+    "propose": _PROPOSE,
+    "revise a blocked proposal": _PROPOSE,
+    "review a proposal": Wanted(
+        "review",
+        ReviewReply,
+        "You are the critic. Judge the proposal that waits: approved, conditional (each intent "
+        "needs you too), rejected, or blocked until it is revised. Say why.",
+    ),
+    "say what you will run": Wanted(
+        "intent",
+        IntentReply,
+        "You execute. Say exactly what you would run for the approved proposal: the program and "
+        "its arguments, how risky it is, what it writes, and why. Nothing runs by saying so.",
+    ),
+    "review an intent": Wanted(
+        "intent_review",
+        IntentReviewReply,
+        "You are the critic. Approve the intent that waits, or block it, and say why.",
+    ),
+    "claim what was found": Wanted(
+        "claim",
+        ClaimReply,
+        "You execute. Claim what the finished runs show, how sure you are, and on which of their "
+        "outputs it rests.",
+    ),
+    "finish with a final statement": Wanted(
+        "statement", StatementReply, "You execute. Close the work with a final statement."
+    ),
+}
+_SCHEMAS: Final = {wanted.what: schema_of(wanted.shape) for wanted in WANTED.values()}
+
+
+class TraceDesk:
+    def __init__(
+        self,
+        space: Workspace,
+        stream: str,
+        seated: Iterable[str],
+        ground: Ground | None = None,
+        books: Books | None = None,
+    ) -> None:
+        """With `ground`, intents that may run are run; without it they wait for someone else."""
+        self._space = space
+        self._stream = stream
+        self._seated = frozenset(seated)
+        self._ground = ground
+        self._books = books or NoBooks()
+
+    @property
+    def _state(self) -> State:
+        state: State = self._space.engine.state(self._stream)
+        return state
+
+    def advance(self) -> None:
+        """Runs that were agreed upon, and the audit: once each, then everything is looked at anew.
+
+        A run that failed is not repeated: its intent is closed, and the executor must sign another.
+        """
+        for due in self._agenda():
+            if due.who not in self._seated:
+                continue
+            if due.what == RUN and self._ground is not None:
+                intent = due.subject.partition(":")[0]
+                execution.execute(
+                    self._space, self._stream, intent, due.who, self._ground.env, self._ground.root
+                )
+                return
+            if due.what in VERIFY:
+                auditing.verify(self._space, self._stream, due.who, Profile.DEFAULT)
+                return
+
+    def _agenda(self) -> list[Due]:
+        return [due for _, due in self._space.engine.agenda([self._stream])]
+
+    def dues(self) -> Sequence[Due]:
+        """What a participant can answer; for the rest a person is waited for."""
+        found = self._agenda()
+        ours = [due for due in found if due.what in WANTED]
+        return ours or [
+            Due(who=OPERATOR, what=due.what, subject=f"{due.who}: {due.subject}") for due in found
+        ]
+
+    def together(self, due: Due) -> bool:
+        del due
+        return False
+
+    def brief(self, due: Due) -> Brief:
+        state, wanted = self._state, WANTED[due.what]
+        task = Quote(author="the task", trust=Trust.MATERIAL, text=state.task)
+        events = list(self._events())
+        mine = sum(quote.author == due.who for quote in events)
+        return Brief(
+            agent=due.who,
+            role="one of the four roles of a recorded piece of work",
+            what=wanted.what,
+            task=wanted.task,
+            schema=_SCHEMAS[wanted.what],
+            view={"stage": str(state.stage), "about": due.subject.partition(":")[0]},
+            quotes=(task, *events[-MOST_EVENTS:]),
+            number=mine,
+        )
+
+    def _events(self) -> Iterator[Quote]:
+        with self._space.store.read() as view:
+            records = [read_record(MACHINE, record) for record in view.records(self._stream)]
+        for one in records:
+            name = type(one.event).__name__
+            text = json.dumps(msgspec.to_builtins(one.event), ensure_ascii=False)
+            trust = Trust.AGENT if one.actor.id in self._roles() else Trust.SYSTEM
+            place = f"event {one.seq}, {name}"
+            yield Quote(author=one.actor.id, trust=trust, place=place, text=text)
+            yield from self._outputs(one.event)
+
+    def _roles(self) -> set[str]:
+        return {tracing.player(self._state, role) for role in Role if self._state.holder(role)}
+
+    def _outputs(self, event: Any) -> Iterator[Quote]:
+        """What a run printed, shortened; the whole of it is stored."""
+        for output in getattr(event, "outputs", ()):
+            raw = b"".join(self._space.artifacts.chunks(output.sha256))[:MOST_OUTPUT]
+            name = f"{event.execution_id}/{output.name}"
+            text = raw.decode("utf-8", "replace")
+            yield Quote(author="a program", trust=Trust.UNSIGNED, place=name, text=text)
+
+    def submit(self, due: Due, said: dict[str, Any]) -> None:
+        wanted = WANTED[due.what]
+        try:
+            reply = msgspec.convert(said, wanted.shape)
+        except msgspec.ValidationError as error:
+            raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
+        execution.recover(self._space, self._stream)
+        command = _COMMANDS[wanted.what](self, due, reply)
+        tracing.ask(self._space, self._stream, command, due.who)
+
+    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+        """No role is played by another, and a trace has no clock: it waits."""
+        del due, ending, detail
+        return Passed.NEVER
+
+    def history(self) -> Sequence[Said]:
+        return ()
+
+    def standing(self) -> dict[str, Any]:
+        return {"state": str(self._state.stage)}
+
+    def spent(self) -> Spent:
+        return self._books.spent()
+
+    def note(self, outcome: Outcome) -> None:
+        self._books.note(outcome)
+
+    def ended(self, ended: Ended) -> None:
+        self._books.ended(ended)
+
+    # A reply as a command -------------------------------------------------------------------------
+
+    def propose(self, due: Due, reply: ProposalReply) -> Command:
+        blocked = due.what == "revise a blocked proposal"
+        return ask.CreateProposal(
+            objective=reply.objective,
+            required_tools=tuple(reply.tools),
+            assumptions=tuple(reply.assumptions),
+            expected_evidence=tuple(reply.expected_evidence),
+            supersedes=_about(due) if blocked else None,
+        )
+
+    def review(self, due: Due, reply: ReviewReply) -> Command:
+        return ask.ReviewProposal(
+            proposal_id=_about(due),
+            status=reply.verdict,
+            rationale=reply.rationale,
+            conditions=tuple(reply.conditions),
+        )
+
+    def intend(self, _due: Due, reply: IntentReply) -> Command:
+        agreed = [one.id for one in self._state.proposals.values() if one.review in _AGREED]
+        return ask.SignIntent(
+            proposal_id=agreed[-1] if agreed else "",
+            tool=reply.tool,
+            command=tuple(reply.command),
+            risk=reply.risk,
+            justification=reply.why,
+            writes=tuple(reply.writes),
+        )
+
+    def review_intent(self, due: Due, reply: IntentReviewReply) -> Command:
+        return ask.ReviewIntent(
+            intent_id=_about(due), status=reply.verdict, rationale=reply.rationale
+        )
+
+    def claim(self, _due: Due, reply: ClaimReply) -> Command:
+        evidence = [tracing.cited(self._space, self._stream, one) for one in reply.evidence]
+        runs = dict.fromkeys(one.partition("/")[0] for one in reply.evidence if "/" in one)
+        return ask.IssueClaim(
+            text=reply.text,
+            confidence=f"{reply.confidence:g}",
+            evidence=tuple(evidence),
+            execution_ids=tuple(runs),
+        )
+
+    def finish(self, _due: Due, reply: StatementReply) -> Command:
+        return ask.SignFinalStatement(statement=reply.statement)
+
+
+def _about(due: Due) -> str:
+    return due.subject.partition(":")[0]
+
+
+_AGREED: Final = (Review.APPROVED, Review.CONDITIONAL)
+_COMMANDS: Final[dict[str, Callable[[TraceDesk, Due, Any], Command]]] = {
+    "proposal": TraceDesk.propose,
+    "review": TraceDesk.review,
+    "intent": TraceDesk.intend,
+    "intent_review": TraceDesk.review_intent,
+    "claim": TraceDesk.claim,
+    "statement": TraceDesk.finish,
+}

@@ -1,0 +1,152 @@
+"""An approved bill becomes work that can be proved: a trace, and the planner's proposal in it.
+
+The trace is opened by the machine; the proposal is signed by the planner, who runs this flow. The
+bill's approval replaces nothing: the critic has still to approve the proposal (X-03), and neither
+runs it nor was alone in wanting it (X-08).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from moot.core.errors import Refused
+from moot.core.names import SYSTEM
+from moot.engine.job import Link
+from moot.flows import tracing
+from moot.flows.chamber import Room
+from moot.flows.joins import sources
+from moot.flows.joins.steps import Found, Plan, Walked, path_of, state_of, walk
+from moot.flows.sessionrecord import place_of
+from moot.parliament import events as did
+from moot.parliament.model import Bill
+from moot.path.model import Made, Part, Target
+from moot.trace.commands import CreateProposal
+from moot.trace.model import Review, Role, State, number
+from moot.trace.policy import DEFAULT, Policy
+from moot.workspace.workspace import Workspace
+
+FLOW = "approval-to-trace"
+
+
+class Work(NamedTuple):
+    """How the work shall be done: who plays which part, with which tools, leaving which evidence.
+
+    With `supersede` the proposal takes the place of the one that stands in that trace (F-7).
+    """
+
+    parts: dict[Role, str]
+    tools: tuple[str, ...]
+    evidence: tuple[str, ...] = ()
+    policy: Policy = DEFAULT
+    supersede: str | None = None
+
+
+def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> Walked:
+    room = sources.parliament(space, named)
+    recorded = sources.latest(space, room.stream, (did.BillApproved, did.BillAmended))
+    bill = room.state.bill
+    assert bill is not None  # only a bill is approved
+    parts = _parts(space, work)
+    _require_planner(actor, parts)
+    if not work.tools:
+        raise Refused(
+            "tools_required", "nobody said which tools this needs", hint="--tool NAME, each once"
+        )
+    source = sources.source_of(recorded, room.id)
+    place = place_of(space, room.folder)
+    found = Found(source, bill.title, recorded.actor.id, recorded.corr, place)
+
+    def target() -> Target:
+        stream = tracing.free_stream(space)
+        if work.supersede is not None:
+            stream = tracing.existing(space, work.supersede)
+        return Target(stream, tracing.short(stream))
+
+    def make(target: Target, link: Link) -> tuple[Made, ...]:
+        made = Made("session", target.stream, 0, target.id)
+        if space.engine.load(target.stream).seq < 0:
+            opening = tracing.opening(space, _task(bill, room), parts, work.policy)
+            tracing.ask(space, target.stream, opening, SYSTEM, link)
+        return (made, _propose(space, target, bill, work, actor, link))
+
+    plan = Plan(
+        FLOW,
+        found,
+        actor,
+        target,
+        make,
+        fresh=work.supersede is None,
+        parts=tuple(Part(str(role), agent) for role, agent in parts.items()),
+        approvers=_approvers(space, found),
+    )
+    return walk(space, plan)
+
+
+def _parts(space: Workspace, work: Work) -> dict[Role, str]:
+    if work.supersede is None:
+        return work.parts
+    state: State = space.engine.state(tracing.existing(space, work.supersede))
+    return {one.role: one.agent for one in state.roles}
+
+
+def _require_planner(actor: str, parts: dict[Role, str]) -> None:
+    planner = parts[Role.PLANNER]
+    if actor != planner:
+        raise Refused(
+            "not_the_planner",
+            f"the proposal is {planner}'s to sign, and you are {actor}",
+            hint=f"moot --as {planner} flow {FLOW} ...",
+        )
+
+
+def _approvers(space: Workspace, found: Found) -> tuple[str, ...]:
+    """Who was for it in the debate that led here, if there was one."""
+    steps = state_of(space, path_of(space, FLOW, found)).in_order()
+    debates = [step.approvers for step in steps if step.source.protocol == "debate"]
+    return debates[-1] if debates else ()
+
+
+def _task(bill: Bill, room: Room) -> str:
+    return f"{bill.title}\n\n{bill.summary}\n\nBill version {bill.version} of {room.id}."
+
+
+def _propose(
+    space: Workspace, target: Target, bill: Bill, work: Work, planner: str, link: Link
+) -> Made:
+    """3.5: the objective is the bill's title; what is expected are conditions and evidence."""
+    made = _made_before(space, target, link)
+    if made is not None:
+        return made
+    state: State = space.engine.state(target.stream)
+    live = sorted(state.proposals, key=number)
+    command = CreateProposal(
+        objective=bill.title,
+        required_tools=work.tools,
+        assumptions=bill.sections.scope.assumptions,
+        expected_evidence=work.evidence or (bill.sections.solution,),
+        supersedes=live[-1] if work.supersede is not None and live else None,
+    )
+    outcome = tracing.ask(space, target.stream, command, planner, link)
+    last = outcome.recorded[-1]
+    proposal = f"{target.id}/{last.event.proposal_id}"
+    return Made("proposal", target.stream, last.seq, proposal)
+
+
+def _made_before(space: Workspace, target: Target, link: Link) -> Made | None:
+    """A proposal from the same approval: a run that was cut short had got that far."""
+    with space.store.read() as view:
+        for record in view.records(target.stream):
+            body = record.body
+            if body.type == "trace.proposal_created" and body.cause == link.cause:
+                return Made(
+                    "proposal",
+                    target.stream,
+                    record.seq,
+                    f"{target.id}/{body.data['proposal_id']}",
+                )
+    return None
+
+
+def waiting_for_review(state: State) -> list[str]:
+    """Proposals that the critic has not judged yet: nothing runs under them."""
+    return [one.id for one in state.proposals.values() if one.review is Review.PENDING]

@@ -1,0 +1,89 @@
+"""One person under all native names: agent, representative, PascalCase name, part, key (F-10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from moot.core.names import AGENT, SYSTEM
+from moot.workspace.workspace import Workspace
+
+_PASCAL = re.compile(r"(?:[A-Z][a-z0-9]*)+\Z")
+_KEY = re.compile(r"[0-9a-f]{4,64}\Z")
+
+
+class Person(msgspec.Struct, frozen=True):
+    """`seats` by session, `parts` by trace; `keys` the newest first, each with its holder."""
+
+    agent: str
+    kind: str
+    brenner: str
+    keys: tuple[str, ...]
+    seats: dict[str, str]
+    parts: dict[str, list[str]]
+
+
+def pascal(agent: str) -> str:
+    """`AmberOtter` of `amber-otter`."""
+    return "".join(word.capitalize() for word in agent.split("-"))
+
+
+def snake(name: str) -> str:
+    """`amber-otter` of `AmberOtter`; a name that is none of ours comes back as it is."""
+    if not _PASCAL.match(name):
+        return name
+    return "-".join(re.findall(r"[A-Z][a-z0-9]*", name)).lower()
+
+
+def agent_of(space: Workspace, named: str, streams: Iterable[str] = ()) -> str | None:
+    """The agent that a native name stands for; None if it stands for nobody here.
+
+    A representative is named with its session, `parl-20260218-001/rep_2`, unless the streams
+    looked at leave no doubt. A key is named by four or more digits that only it begins with.
+    """
+    registry = space.engine.registry()
+    found = {snake(named)} & registry.agents.keys()
+    if not found and _KEY.match(named):
+        found = {key.name for kid, key in registry.keys.items() if kid.startswith(named)}
+    if not found:
+        found = set(_seated(space, named, streams))
+    return found.pop() if len(found) == 1 else None
+
+
+def _seated(space: Workspace, named: str, streams: Iterable[str]) -> Iterable[str]:
+    session, _, seat = named.rpartition("/")
+    for stream in [f"parliament/{session}"] if session else streams:
+        if stream.startswith("parliament/") and len(stream) < 100:
+            held = space.engine.state(stream).seats.get(seat)
+            if held is not None:
+                yield held.agent
+
+
+def people(space: Workspace, names: Iterable[str], streams: Iterable[str]) -> list[Person]:
+    """Everyone named, with what they are called in each of these streams."""
+    listed = tuple(streams)
+    agents = space.engine.registry().agents
+    known = [name for name in dict.fromkeys(names) if name in agents]
+    return [person(space, name, listed) for name in known if name != SYSTEM]
+
+
+def person(space: Workspace, agent: str, streams: Iterable[str]) -> Person:
+    registry = space.engine.registry()
+    held = registry.agents[agent]
+    kids = [kid for kid, key in registry.keys.items() if key.name == agent and kid != held.kid]
+    seats: dict[str, str] = {}
+    parts: dict[str, list[str]] = {}
+    for stream in streams:
+        protocol, _, name = stream.partition("/")
+        state: Any = space.engine.state(stream) if protocol in ("parliament", "trace") else None
+        if protocol == "parliament" and agent in state.holders:
+            seats[name] = state.holders[agent]
+        elif protocol == "trace":
+            mine = [str(one.role) for one in state.roles if one.agent == agent]
+            if mine:
+                parts[name] = mine
+    brenner = pascal(agent) if AGENT.match(agent) else agent
+    return Person(agent, str(held.kind), brenner, (held.kid, *kids), seats, parts)

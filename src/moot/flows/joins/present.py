@@ -1,0 +1,38 @@
+"""How alive those are who would have to act: nobody waits for the dead by default (X-07)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from moot.core.errors import Refused
+from moot.core.machine import KeyClass
+from moot.presence import STREAM, views
+from moot.presence.liveness import Verdict
+from moot.presence.model import Liveness
+from moot.presence.model import State as Presence
+
+if TYPE_CHECKING:
+    from moot.workspace.workspace import Workspace
+
+
+def alive(space: Workspace, names: Iterable[str]) -> dict[str, Verdict]:
+    """How alive each of these agents is; people, and names that are not registered, are left
+    out."""
+    agents = space.engine.registry().agents
+    known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]
+    state: Presence = space.engine.state(STREAM)
+    since = {name: agents[name].since for name in known}
+    moment = views.Moment(space.engine.clock(), space.engine.signs(known), registered=since)
+    return {name: views.liveness_of(state, name, moment) for name in known}
+
+
+def require_present(space: Workspace, names: Iterable[str]) -> None:
+    """Refused if one of them is long gone: a session would wait for it for ever."""
+    for name, verdict in alive(space, names).items():
+        if verdict.liveness is Liveness.EVICTED:
+            raise Refused(
+                "agent_gone",
+                f"{name} is gone: {verdict.because}",
+                hint="name another with --with, or add --even-if-gone",
+            )

@@ -1,0 +1,124 @@
+"""Texts to begin a parliament with, from the debate before it: for their authors to send or not.
+
+A seed is a message file in the Agent Response Format that nobody has signed. It says what its
+agent said in the debate; the agent looks at it, changes it, and submits it under its own key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from moot.debate.checker import Checked
+from moot.debate.course import spoken
+from moot.debate.model import Entry
+from moot.debate.views import course_of
+from moot.store.files import replace
+
+FOLDER: Final = "seeds"
+LEANS: Final = {"approve": "YES", "reject": "NO"}
+MOST_FACTS: Final = 20
+MOST_MOTIVE: Final = 120
+# Motives are keys of signed data, which hold only what every library sorts alike.
+_LAST_SIGN: Final = "\ud800"
+
+
+def last_words(checked: Checked) -> dict[str, Entry]:
+    """What each agent said last."""
+    return {entry.author: entry for entry in spoken(course_of(checked).rounds)}
+
+
+def leans(checked: Checked) -> dict[str, str]:
+    """How each agent would seem to vote: shown, never cast (3.5)."""
+    last = last_words(checked)
+    names = course_of(checked).rules.agents
+    return {
+        name: LEANS.get(last[name].said("stance"), "UNDECIDED") if name in last else "UNDECIDED"
+        for name in names
+    }
+
+
+def motives(checked: Checked) -> dict[str, str]:
+    """What each agent stands for: the sense of its last entry, in words of its own."""
+    last = last_words(checked)
+    found: dict[str, str] = {}
+    seen: set[str] = set()
+    for name in course_of(checked).rules.agents:
+        said = last[name].said("summary") if name in last else ""
+        text = " ".join("".join(c if c < _LAST_SIGN else " " for c in said).split())[:MOST_MOTIVE]
+        text = text.strip() or f"the view of {name}"
+        if text.casefold() in seen:
+            text = f"{text} ({name})"
+        seen.add(text.casefold())
+        found[name] = text
+    return found
+
+
+def write_seeds(folder: Path, checked: Checked, seats: dict[str, str]) -> list[str]:
+    """One file a seat, and one for the first draft of the bill; those that are there stay."""
+    made = []
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    for name, document in _documents(checked, seats):
+        file = folder / FOLDER / name
+        if not file.exists():
+            text = json.dumps(document, ensure_ascii=False, indent=2)
+            replace(file, f"{text}\n".encode())
+        made.append(f"{FOLDER}/{name}")
+    return made
+
+
+def _documents(checked: Checked, seats: dict[str, str]) -> Iterator[tuple[str, Any]]:
+    entries = spoken(course_of(checked).rounds)
+    for agent, seat in seats.items():
+        mine = [entry for entry in entries if entry.author == agent]
+        yield f"{seat}.json", _statement(seat, mine)
+    yield "bill-v1.json", _bill(checked, seats)
+
+
+def _statement(seat: str, mine: list[Entry]) -> dict[str, Any]:
+    said = [entry.said("summary") for entry in mine if entry.said("summary")]
+    last = mine[-1] if mine else None
+    position = last.said("stance") if last is not None else "defer"
+    asked = last.said("action_requested") if last is not None else ""
+    return {
+        "type": "OPENING_STATEMENT",
+        "from": seat,
+        "content": {
+            "briefing": {
+                "facts": said[-MOST_FACTS:] or ["I said nothing in the debate."],
+                "constraints": [],
+                "precedents": [],
+                "open_questions": [asked] if asked and asked != "n/a" else [],
+            },
+            "direction": {
+                "approach": said[-1] if said else "I have no proposal yet.",
+                "principle": f"In the debate my position was: {position or 'none'}.",
+                "trade_offs": "",
+            },
+        },
+    }
+
+
+def _bill(checked: Checked, seats: dict[str, str]) -> dict[str, Any]:
+    """3.5: the summary of the bill is what those who approved said."""
+    last = last_words(checked)
+    approved = [name for name in seats if name in last and last[name].said("stance") == "approve"]
+    said = " ".join(last[name].said("summary") for name in approved).strip()
+    drafter = next((seats[name] for name in approved), next(iter(seats.values())))
+    return {
+        "type": "BILL_DRAFT",
+        "from": drafter,
+        "content": {
+            "bill_version": 1,
+            "title": checked.document.name,
+            "summary": said or checked.document.name,
+            "sections": {
+                "problem": checked.document.section_text("Context").strip() or "See the debate.",
+                "scope": {"in_scope": [], "out_of_scope": [], "assumptions": []},
+                "solution": said or "To be drafted.",
+                "implementation": "To be drafted.",
+            },
+        },
+    }

@@ -1,0 +1,248 @@
+"""One step of a path: its target is on record before it is made, and nothing is made twice.
+
+    is the source whole? -> which path? -> begin -> make what is missing -> done
+                                             `--> failed: on record, and BLOCKED is sent
+
+`make` is called again after a crash and must find what it had made before; a new stream whose
+first record does not belong to this path is someone else's, and the step gets another target.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+import msgspec
+
+from moot.core.errors import Conflict, MootError, Refused
+from moot.core.machine import Command, KeyClass
+from moot.core.names import SYSTEM
+from moot.engine.job import Job, Link
+from moot.flows.joins.wholeness import require_whole
+from moot.flows.post import Letter, post
+from moot.mail.reply import blocked_body
+from moot.path import commands as ask
+from moot.path import stream_of
+from moot.path.machine import AFFAIRS, ITEMS, STEPS
+from moot.path.model import (
+    MOST_TEXT,
+    MOST_TITLE,
+    Made,
+    Part,
+    Source,
+    Stage,
+    Standing,
+    State,
+    Step,
+    Target,
+    step_key,
+)
+from moot.workspace.workspace import Workspace
+
+TRIES: Final = 20
+_LINE: Final = 200
+
+
+class Found(NamedTuple):
+    """The record a flow starts from, what it is about, whose need it is, and its file if any."""
+
+    source: Source
+    title: str
+    origin: str
+    corr: str | None = None
+    file: str = ""
+
+
+Make = Callable[[Target, Link], tuple[Made, ...]]
+
+
+class Plan(NamedTuple):
+    """A step that is asked for. `fresh`: its target is a stream of its own."""
+
+    flow: str
+    found: Found
+    asked_by: str
+    target: Callable[[], Target]
+    make: Make
+    fresh: bool = True
+    standing: Standing | None = None
+    parts: tuple[Part, ...] = ()
+    approvers: tuple[str, ...] = ()
+
+
+class Walked(NamedTuple):
+    """A step that is done; `again`: it had been done before."""
+
+    path: str
+    step: Step
+    again: bool
+
+
+def walk(space: Workspace, plan: Plan) -> Walked:
+    """Take this step, or find that it was taken; Refused if the rules forbid it."""
+    path = path_of(space, plan.flow, plan.found)
+    known = state_of(space, path).step(plan.flow, plan.found.source)
+    if known is not None and known.stage is Stage.DONE:
+        return Walked(path, known, again=True)
+    try:
+        require_whole(space, plan.found.source, plan.found.file)
+    except MootError as error:
+        _tell(space, path, plan, error)
+        raise
+    step = _begin(space, path, plan)
+    link = Link(plan.found.source.hash, path)
+    try:
+        target = _free(space, path, plan, step.target)
+        made = plan.make(target, link)
+    except MootError as error:
+        _fail(space, path, plan, error)
+        raise
+    command = ask.FinishStep(flow=plan.flow, source=plan.found.source, made=made)
+    _run(space, path, command, plan.found.source)
+    done = state_of(space, path).step(plan.flow, plan.found.source)
+    assert done is not None
+    return Walked(path, done, again=False)
+
+
+def state_of(space: Workspace, path: str) -> State:
+    state: State = space.engine.state(stream_of(path))
+    return state
+
+
+def path_of(space: Workspace, flow: str, found: Found) -> str:
+    """The path a record belongs to; a new one is called after the record it begins with."""
+    source = found.source
+    with space.store.read() as view:
+        if found.corr is not None and view.head(stream_of(found.corr)) is not None:
+            return found.corr
+        keys = [(STEPS, step_key(flow, source)), (ITEMS, source.id)]
+        if source.protocol in AFFAIRS:
+            keys.append((ITEMS, source.stream))
+        rows = (view.row(space_, key) for space_, key in keys)
+        row = next(filter(None, rows), None)
+    if row is not None:
+        return str(msgspec.json.decode(row.value)["path"])
+    return f"p-{source.hash[:12]}"
+
+
+def _begin(space: Workspace, path: str, plan: Plan) -> Step:
+    """On record before anything is made; another process may have been quicker."""
+    source = plan.found.source
+    state = state_of(space, path)
+    step = state.step(plan.flow, source)
+    if step is not None and step.stage is Stage.BEGUN:
+        return step
+    target = step.target if step is not None else plan.target()
+    first = ask.BeginStep(
+        flow=plan.flow,
+        source=source,
+        target=target,
+        asked_by=plan.asked_by,
+        standing=plan.standing,
+        parts=plan.parts,
+        approvers=plan.approvers,
+    )
+    jobs = [_job(path, first, source)]
+    if not state.begun:
+        title = " ".join(plan.found.title.split())[:MOST_TITLE] or plan.flow
+        begun = ask.BeginPath(title=title, origin=plan.found.origin, source=source)
+        jobs.insert(0, _job(path, begun, source))
+    try:
+        space.engine.execute_chain(jobs[0], *((lambda _, job=job: job) for job in jobs[1:]))
+    except Refused as refused:
+        if refused.code not in ("path_begun", "step_begun"):
+            raise
+        return _begin(space, path, plan)
+    begun_step = state_of(space, path).step(plan.flow, source)
+    assert begun_step is not None
+    return begun_step
+
+
+def _job(path: str, command: Command, source: Source) -> Job:
+    return Job(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
+
+
+def _run(space: Workspace, path: str, command: Command, source: Source) -> None:
+    """Done by another process in the meantime is done."""
+    try:
+        space.engine.execute(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
+    except Refused as refused:
+        if refused.code != "step_done":
+            raise
+
+
+def _free(space: Workspace, path: str, plan: Plan, target: Target) -> Target:
+    """A target that is ours or nobody's yet."""
+    for _ in range(TRIES):
+        if not plan.fresh or _ours(space, target.stream, path):
+            return target
+        target = plan.target()
+        command = ask.MoveStep(flow=plan.flow, source=plan.found.source, target=target)
+        _run(space, path, command, plan.found.source)
+    raise Conflict("id_taken", "others take every id first", hint="run it again")
+
+
+def _ours(space: Workspace, stream: str, path: str) -> bool:
+    with space.store.read() as view:
+        first = next(view.records(stream), None)
+    return first is None or first.body.corr == path
+
+
+def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:
+    """X-06: what went wrong is on record, and someone is told."""
+    told = _tell(space, path, plan, error)
+    command = ask.FailStep(
+        flow=plan.flow,
+        source=plan.found.source,
+        code=error.code,
+        why=str(error)[:MOST_TEXT] or error.code,
+        told=told,
+    )
+    with suppress(MootError):  # the failure itself is what the caller must see
+        _run(space, path, command, plan.found.source)
+
+
+def _tell(space: Workspace, path: str, plan: Plan, error: MootError) -> str:
+    """BLOCKED to whoever asked or is concerned, and to the people; the message's id."""
+    to = concerned(space, plan.found.origin, plan.asked_by)
+    if not to:
+        return ""
+    what = f"{plan.flow} {plan.found.source.id}"
+    body = blocked_body(
+        item=path,
+        blocker=f"{what}: {error}",
+        kind="Dependency",
+        attempted=f"moot flow {what}",
+        needed=error.hint or "run it again once this is mended",
+    )
+    subject = f"BLOCKED: {' '.join(what.split())}"[:_LINE]
+    said = hashlib.sha256(f"{to}\n{subject}\n{body}".encode()).hexdigest()[:12]
+    letter = Letter(
+        to=to,
+        subject=subject,
+        body=body,
+        thread=path,
+        importance="high",
+        key=f"failed-{said}",
+        cause=plan.found.source.hash,
+        corr=path,
+    )
+    try:
+        return str(post(space, SYSTEM, letter).message.event.id)
+    except MootError:
+        return ""
+
+
+def concerned(space: Workspace, *names: str) -> tuple[str, ...]:
+    """Those of the names who can still read, and every person."""
+    registry = space.engine.registry()
+    people = [key.name for key in registry.humans()]
+    found = []
+    for name in dict.fromkeys((*names, *people)):
+        agent = registry.agents.get(name)
+        known = agent is not None and agent.kind in (KeyClass.AGENT, KeyClass.HUMAN)
+        if agent is not None and known and registry.keys[agent.kid].ending is None:
+            found.append(name)
+    return tuple(found)

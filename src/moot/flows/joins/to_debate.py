@@ -1,0 +1,154 @@
+"""A message that needs an answer by several: BLOCKED, QUESTION, KICKOFF, CRITIQUE -> a debate.
+
+The sender, the receivers and whoever is named besides take part. Their words stand in the Context
+as quotations: no line of them can be a heading, a fence or a mark of the protocol (X-09).
+"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from moot.core.errors import Refused
+from moot.core.machine import Recorded
+from moot.core.markdown import escape_comments, quote
+from moot.core.names import SYSTEM
+from moot.debate.model import Rules
+from moot.debate.writer import new_session
+from moot.engine.job import Link
+from moot.flows import session
+from moot.flows.joins import sources
+from moot.flows.joins.present import require_present
+from moot.flows.joins.steps import Plan, Walked, walk
+from moot.flows.post import body_of
+from moot.flows.sessionfile import named as named_file
+from moot.flows.sessionfile import read_file
+from moot.flows.sessionrecord import Record, place_of, stream_of
+from moot.mail.body import read_body, unwrapped
+from moot.mail.types import MessageType
+from moot.path.model import Made, Target
+from moot.workspace.workspace import Workspace
+
+FOLDER: Final = "paths"
+MOST_TITLE: Final = 150
+# Which flow takes which message, and which of its sections are put before the debate.
+KINDS: Final[dict[str, tuple[MessageType, tuple[str, ...]]]] = {
+    "blocked-to-debate": (MessageType.BLOCKED, ("Item", "Blocker", "Attempted", "Needed")),
+    "question-to-debate": (MessageType.QUESTION, ("Question", "Context", "Options", "Impact")),
+    "kickoff-to-debate": (
+        MessageType.KICKOFF,
+        ("Research Question", "Context", "Constraints", "Initial Hypotheses"),
+    ),
+    "critique-to-debate": (
+        MessageType.CRITIQUE,
+        ("Target", "Attack", "Evidence", "Proposed Resolution"),
+    ),
+}
+
+
+class Wanted(NamedTuple):
+    """How the debate shall be: who takes part besides, where its file is, by which rules."""
+
+    more: tuple[str, ...] = ()
+    file: Path | None = None
+    rules: Rules | None = None
+    even_if_gone: bool = False
+
+
+def message_to_debate(
+    space: Workspace, flow: str, named: str, asked_by: str, wanted: Wanted
+) -> Walked:
+    kind, headings = KINDS[flow]
+    said = sources.message(space, named, kind)
+    body = read_body(body_of(space, said.recorded))
+    if kind is MessageType.QUESTION and body.said("Urgency").casefold() != "blocking":
+        raise Refused(
+            "not_blocking",
+            "this question blocks nobody",
+            hint="answer it (`moot mail ack ID --notes ...`); only Urgency: Blocking is debated",
+        )
+    agents = _agents(said.recorded, said.found.origin, wanted)
+    if not wanted.even_if_gone:
+        require_present(space, agents)
+    sections = [(name, unwrapped(body.said(name))) for name in headings]
+    context = _context([part for part in sections if part[1]], said, asked_by)
+    rules = wanted.rules or Rules(agents)
+    title = _title(said.found.title or flow)
+
+    def make(target: Target, link: Link) -> tuple[Made, ...]:
+        text = new_session(title, context, rules, target.id, space.engine.clock())
+        return _session(space, target, text, link)
+
+    return walk(
+        space,
+        Plan(flow, said.found, asked_by, lambda: _target(space, wanted.file), make),
+    )
+
+
+def _agents(recorded: Recorded[Any], origin: str, wanted: Wanted) -> tuple[str, ...]:
+    """Sender, receivers, and those named besides; the machine itself takes no part."""
+    if wanted.rules is not None:
+        return wanted.rules.agents
+    receivers = [one.name for one in (*recorded.event.to, *recorded.event.cc)]
+    names = tuple(n for n in dict.fromkeys((origin, *receivers, *wanted.more)) if n != SYSTEM)
+    if len(names) < 2:
+        raise Refused("bad_participants", "a debate needs two at least", hint="--with NAME")
+    return names
+
+
+def _title(text: str) -> str:
+    line = " ".join(escape_comments(text).split())
+    return line if len(line) <= MOST_TITLE else f"{line[: MOST_TITLE - 1]}…"
+
+
+def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str) -> str:
+    told = "\n".join(f"### {name}\n\n{quoted(text)}" for name, text in sections)
+    source = said.found.source
+    event = getattr(said.recorded.event, "event", None)
+    refs = f"mail:{source.id}" + (f", event:{event}" if event else "")
+    return (
+        f"{told}\nOpened by system for {said.found.origin}, asked by {asked_by}."
+        f" Evidence: {refs} (record {source.hash[:12]})."
+    )
+
+
+def quoted(text: str) -> str:
+    """X-09: another's words, inside a quotation from their first line to their last."""
+    lines = "\n".join(_printable(text).split("\n"))
+    return quote(lines.strip("\n") + "\n")
+
+
+def _printable(text: str) -> str:
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(char if char.isprintable() or char in "\n\t" else "�" for char in plain)
+
+
+def _target(space: Workspace, file: Path | None) -> Target:
+    """A new session id, and a file called after it unless one is named."""
+    session_id = str(uuid.uuid4())
+    place = file or space.path / FOLDER / f"debate-{session_id[:8]}.md"
+    return Target(stream_of(session_id), session_id, place_of(space, named_file(place)))
+
+
+def _session(space: Workspace, target: Target, text: str, link: Link) -> tuple[Made, ...]:
+    """The file and its record; what a killed run left is gone on with."""
+    file = space.root / target.file
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        session.new(file, text, space, link=link)
+    _require_ours(file, target)
+    record = Record(space, file, target.id)
+    if not record.known:
+        record.begin(read_file(file), session.read(file), SYSTEM, link=link)
+    return (Made("session", target.stream, 0, target.id),)
+
+
+def _require_ours(file: Path, target: Target) -> None:
+    found = session.read(file).document.session_id
+    if found != target.id:
+        raise Refused(
+            "file_taken",
+            f"{file} holds another session",
+            hint="move it away, or name another file: --file FILE",
+        )

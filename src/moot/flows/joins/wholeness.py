@@ -1,0 +1,115 @@
+"""A flow does not go on from a damaged record or file: it names the file, the item, the hash.
+
+The record is read with every signature checked; a native file must be what was recorded. Nothing
+is mended by looking (F-8).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from moot.core.errors import Malformed, Tampered
+from moot.core.ledger import View
+from moot.flows.cabinet import Cabinet, messages, read_or_none
+from moot.flows.sessioncheck import hold
+from moot.flows.sessionfile import read_file
+from moot.parliament.fileshapes import LEDGER_FILE
+from moot.parliament.messages import as_document
+from moot.parliament.shapes import read_json
+from moot.path.model import Source
+from moot.store.artifacts import FileArtifacts
+from moot.workspace.workspace import Workspace
+
+
+def require_whole(space: Workspace, source: Source, file: str = "") -> None:
+    """Tampered if the source's record, or the file it stands in, is not what was signed."""
+    try:
+        space.engine.load(source.stream, proved=True)
+    except Tampered as error:
+        place = _hash_at(space, error.stream, error.seq)
+        raise Tampered(
+            f"{error}; the first bad record is {place}", stream=error.stream, seq=error.seq
+        ) from None
+    _require_record(space, source)
+    check = _FILES.get(source.protocol)
+    if check is not None and file:
+        check(space, source, space.root / file)
+
+
+def _require_record(space: Workspace, source: Source) -> None:
+    """The record a step names is the one that stands there."""
+    found = _hash_at(space, source.stream, source.seq)
+    if found != source.hash:
+        raise Tampered(
+            f"{source.place} is another record now: {found}, not {source.hash}",
+            stream=source.stream,
+            seq=source.seq,
+        )
+
+
+def _hash_at(space: Workspace, stream: str, seq: int) -> str:
+    with space.store.read() as view:
+        record = next(view.records(stream, after=seq - 1), None) if seq >= 0 else None
+    return record.hash.hex() if record is not None else "missing"
+
+
+def _require_session(space: Workspace, source: Source, file: Path) -> None:
+    data = read_file(file)
+    with space.store.read() as view:
+        held = hold(view, source.stream, FileArtifacts(space.path / "artifacts"), data)
+    if held.verdict == "valid" or held.first_bad is None:
+        return
+    seq = int(held.first_bad["seq"])
+    item = held.first_bad["entry"] or "the part above the first entry"
+    raise _changed(space, source.stream, seq, file, f"{held.integrity} ({item})")
+
+
+def _require_papers(space: Workspace, source: Source, folder: Path) -> None:
+    changed = Cabinet(space, folder, source.stream).changed()
+    if not changed:
+        return
+    name = changed[0].where or LEDGER_FILE
+    with space.store.read() as view:
+        seq, item = _first_other(view, source.stream, folder) if name == LEDGER_FILE else (-1, "")
+        head = view.head(source.stream)
+    seq = seq if seq >= 0 or head is None else head.seq
+    where = f" at {item}" if item else ""
+    raise _changed(space, source.stream, seq, folder / name, f"not what was recorded{where}")
+
+
+def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
+    """The first message of the file that the record tells otherwise, and where it stands."""
+    data = read_or_none(folder / LEDGER_FILE) or b""
+    try:
+        document = read_json(data)
+        said = document["messages"] if isinstance(document, dict) else []
+    except (Malformed, KeyError):
+        said = []
+    rows = said if isinstance(said, list) else []
+    recorded = [as_document(message) for message in messages(view, stream)]
+    for place, message in enumerate(recorded):
+        if place >= len(rows) or rows[place] != message:
+            return _place_of(view, stream, message["id"]), str(message["id"])
+    return -1, ""
+
+
+def _place_of(view: View, stream: str, message: str) -> int:
+    found = (
+        record.seq
+        for record in view.records(stream)
+        if record.body.data.get("message", {}).get("id") == message
+    )
+    return next(found, -1)
+
+
+def _changed(space: Workspace, stream: str, seq: int, file: Path, what: str) -> Tampered:
+    return Tampered(
+        f"{file}: {what}; recorded in {stream} event {seq}, {_hash_at(space, stream, seq)}",
+        code="file_changed",
+        stream=stream,
+        seq=seq,
+        hint="restore the file from the record (`moot debate verify`, `moot parliament export`)",
+    )
+
+
+_FILES = {"debate": _require_session, "parliament": _require_papers}

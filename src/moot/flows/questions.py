@@ -1,0 +1,129 @@
+"""Questions on record: seated, put under an id, and read back.
+
+A name is never given twice, so whatever is wrong is found before one is.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from moot.agents.seats import Room
+from moot.agents.spec import Spec, read_spec
+from moot.core.errors import NotFound, Refused
+from moot.core.machine import Acting, Context, KeyClass
+from moot.core.names import SYSTEM
+from moot.core.record import ArtifactRef
+from moot.debate.model import Mode
+from moot.decision import commands as ask
+from moot.decision import stream_of
+from moot.decision.machine import MACHINE, QUESTIONS
+from moot.decision.model import Chamber, Seat, Stage, State
+from moot.engine.job import as_refused
+from moot.flows.seating import ELSEWHERE, named, seated, seats_of
+from moot.workspace.workspace import Workspace
+
+TEXT: Final = "text/markdown"
+
+
+class Question(NamedTuple):
+    """What is asked, of whom, and how it is settled."""
+
+    text: str
+    specs: tuple[Spec, ...]
+    context: str = ""
+    options: tuple[str, ...] = ()
+    rule: Mode = Mode.MAJORITY
+    rounds: int = 2
+    chamber: Chamber = Chamber.DEBATE
+
+
+def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[str, Spec]]:
+    """Seat everybody and put the question on record, under the next free id.
+
+    A name is never given twice, so whatever is wrong must be found before one is.
+    """
+    rehearsal = {
+        spec.name or f"some-body-{place}": spec for place, spec in enumerate(question.specs)
+    }
+    seats = tuple(Seat(name, ELSEWHERE, "") for name in rehearsal)
+    acting = Acting(SYSTEM, 1, "", KeyClass.SYSTEM)
+    context = Context(space.engine.clock(), acting, stream_of("q-0"), space.trust.origin)
+    rehearsed = MACHINE.decide(State(), _question(question, seats, None), context)
+    if rehearsed.refused:
+        raise as_refused(rehearsed)
+    seated(rehearsal, room)
+    specs = named(space, question.specs)
+    about = stored(space, question.context) if question.context.strip() else None
+    seats = seats_of(space, tuple(specs), specs, seated(specs, room))
+    return put(space, _question(question, seats, about)), specs
+
+
+def _question(
+    question: Question, seats: tuple[Seat, ...], about: ArtifactRef | None
+) -> ask.AskQuestion:
+    return ask.AskQuestion(
+        question=question.text,
+        seats=seats,
+        chamber=question.chamber,
+        rule=question.rule.value,
+        rounds=question.rounds,
+        options=question.options,
+        context=about,
+    )
+
+
+def put(space: Workspace, command: ask.AskQuestion) -> str:
+    """`q-1`, `q-2`, ...; another process may take one between the look and the act."""
+    number = 1 + sum(_is_number(key) for key in _questions(space))
+    while True:
+        decision = f"q-{number}"
+        try:
+            space.engine.execute(stream_of(decision), command, SYSTEM)
+        except Refused as refused:
+            if refused.code != "id_taken":
+                raise
+            number += 1
+        else:
+            return decision
+
+
+def _questions(space: Workspace) -> list[str]:
+    with space.store.read() as view:
+        return [row.key for row in view.rows(QUESTIONS, limit=100_000)]
+
+
+def _is_number(stream: str) -> bool:
+    return stream.startswith(stream_of("q-"))
+
+
+def stored(space: Workspace, text: str) -> ArtifactRef:
+    return space.artifacts.put(text.encode(), TEXT)
+
+
+def text_of(space: Workspace, sha256: str | None) -> str:
+    return "" if sha256 is None else b"".join(space.artifacts.chunks(sha256)).decode()
+
+
+def state_of(space: Workspace, decision: str) -> State:
+    """The decision as recorded; NotFound if nothing was asked under this id."""
+    state: State = space.engine.state(stream_of(decision))
+    if state.stage is Stage.NEW:
+        raise NotFound(
+            "decision_not_found",
+            f"no decision is called {decision}",
+            hint="`moot agenda` shows what waits; `moot ask` begins one",
+        )
+    return state
+
+
+def recorded_specs(state: State) -> dict[str, Spec]:
+    """The participants as they were named; Refused if the record does not hold all of a spec."""
+    specs = {seat.agent: read_spec(seat.spec) for seat in state.seats if seat.spec}
+    cut = [seat.agent for seat in state.seats if "…" in seat.spec]
+    if cut:
+        raise Refused(
+            "spec_incomplete",
+            f"the record does not hold the whole command of {', '.join(cut)}",
+            hint="name the participants again: --with NAME=SPEC,...",
+        )
+    return specs

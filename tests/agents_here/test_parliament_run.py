@@ -1,0 +1,230 @@
+"""A parliament with participants in its seats: run to its vote, and on after a person's word."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from typing import Any
+
+import pytest
+
+from moot.agents.outcome import Ending, NoAnswer, Stop
+from moot.agents.quoting import Trust
+from moot.agents.rules import Ruled
+from moot.agents.runner import Runner
+from moot.decision import stream_of
+from moot.decision.model import Result, Stage, State
+from moot.flows.books import NoBooks
+from moot.flows.chamber import Room
+from moot.flows.convening import Plan, convene
+from moot.flows.desks.parliament import ParliamentDesk
+from moot.parliament.words import Status
+from moot.workspace.workspace import Workspace
+from tests.agents_here.voices import Voice
+from tests.cli.project import Project
+
+MOTIVES = ("speed", "cost", "safety", "quality", "reach", "taste", "size", "care", "luck")
+
+
+def session(space: Workspace, seats: int, rounds: int = 3) -> Room:
+    plans = tuple(Plan(f"Rep. {motive}", (motive,)) for motive in MOTIVES[:seats])
+    folder = space.root / "chamber"
+    return convene(space, folder, "Large uploads fail.", MOTIVES[:seats], plans, rounds)
+
+
+def run(room: Room, seats: dict[str, Any]) -> Any:
+    desk = ParliamentDesk(room, NoBooks())
+    return Runner(desk, seats, room.space.engine.clock).run()
+
+
+def seated(room: Room, *voices: str) -> dict[str, Any]:
+    names = [seat.agent for seat in room.state.in_order()]
+    return {name: Ruled(voice) for name, voice in zip(names, voices, strict=True)}
+
+
+@pytest.mark.requirement("AGT-064")
+def test_nine_scripted_seats_go_through_six_rounds(project: Project) -> None:
+    with project.workspace() as space:
+        room = session(space, 9, rounds=6)
+        ended = run(room, seated(room, *["reject"] * 9))
+        state = room.state
+    assert ended.stop is Stop.SETTLED, ended
+    assert (state.status, state.round.number) == (Status.COMPLETE, 6)
+    assert len(state.vote_history) >= 1
+    assert not state.vote_history[-1].passed
+    assert not any(seat.expelled for seat in state.in_order())
+    assert project.ok("parliament", "check", "chamber")["valid"]
+
+
+@pytest.mark.requirement("AGT-064")
+def test_a_bill_that_passes_waits_for_the_prime_minister(project: Project) -> None:
+    with project.workspace() as space:
+        room = session(space, 3)
+        ended = run(room, seated(room, "approve", "approve", "reject"))
+        state = room.state
+    assert (ended.stop, ended.waits_for) == (Stop.WAITING, ("prime-minister",))
+    assert state.status is Status.PM_REVIEW
+    assert [row.passed for row in state.vote_history] == [True]
+
+
+@pytest.mark.requirement("AGT-064")
+def test_a_seat_is_told_the_matter_and_others_words_as_quotes(project: Project) -> None:
+    with project.workspace() as space:
+        room = session(space, 3)
+        seats = seated(room, "approve", "approve", "approve")
+        name = room.state.seats["rep_2"].agent
+        inner = seats[name]
+        told: list[Any] = []
+
+        def listen(brief: Any) -> dict[str, Any]:
+            told.append(brief)
+            said: dict[str, Any] = inner.reply(brief, 1).said
+            return said
+
+        seats[name] = Voice(listen)
+        run(room, seats)
+    kinds = [brief.what for brief in told]
+    assert kinds[0] == "opening_statement"
+    assert kinds[-1] == "vote"
+    assert "answer" in kinds
+    answering = next(brief for brief in told if brief.what == "answer")
+    assert answering.quotes[0].author == "the problem"
+    assert "QUESTION to rep_2" in answering.quotes[-1].place
+    assert answering.quotes[-1].trust is Trust.AGENT
+    assert answering.view["you"] == "rep_2"
+    assert list(answering.view["motives"]) == ["cost"]
+
+
+@pytest.mark.requirement("AGT-065")
+def test_two_malformed_replies_expel_a_seat_as_the_protocol_says(project: Project) -> None:
+    with project.workspace() as space:
+        room = session(space, 3)
+        seats = seated(room, "approve", "approve", "approve")
+        name = room.state.seats["rep_3"].agent
+        seats[name] = Voice({"nonsense": True})
+        ended = run(room, seats)
+        state = room.state
+    assert ended.stop is Stop.WAITING, ended
+    assert state.seats["rep_3"].expelled
+    assert not state.seats["rep_1"].expelled
+    assert state.status is Status.PM_REVIEW
+
+
+@pytest.mark.requirement("AGT-065")
+def test_a_seat_whose_provider_is_down_is_not_expelled(project: Project) -> None:
+    with project.workspace() as space:
+        room = session(space, 3)
+        seats = seated(room, "approve", "approve", "approve")
+        name = room.state.seats["rep_3"].agent
+        inner = seats[name]
+
+        def down(brief: Any) -> dict[str, Any]:
+            if brief.what in ("question", "vote"):
+                raise NoAnswer(Ending.DOWN, "503")
+            said: dict[str, Any] = inner.reply(brief, 1).said
+            return said
+
+        seats[name] = Voice(down)
+        ended = run(room, seats)
+        state = room.state
+    assert ended.stop is Stop.WAITING, ended
+    assert not state.seats["rep_3"].expelled
+    assert (state.vote_history[-1].yes, state.status) == (2, Status.PM_REVIEW)
+
+
+@pytest.mark.requirement("AGT-065")
+def test_where_the_session_needs_the_silent_seat_the_run_is_stuck_by_name(project: Project) -> None:
+    with project.workspace() as space:
+        room = session(space, 2)
+        seats = seated(room, "approve", "approve")
+        name = room.state.seats["rep_2"].agent
+        seats[name] = Voice(NoAnswer(Ending.RATE_LIMITED, "429"))
+        ended = run(room, seats)
+        assert (ended.stop, ended.waits_for) == (Stop.STUCK, (name,))
+        assert "rate-limited" in ended.detail
+        again = run(room, seated(room, "approve", "approve"))
+        assert again.stop is Stop.WAITING
+
+
+def new(project: Project) -> list[str]:
+    words = ("parliament", "new", "p", "--problem", "Why?", "--issue", "speed", "--issue", "cost")
+    reps = ("--rep", "Rep. Swift:speed@amber-otter", "--rep", "Rep. Thrift:cost@teal-crane")
+    project.ok(*words, *reps)
+    voices = ("amber-otter=rules:approve", "teal-crane=rules:approve")
+    return [word for voice in voices for word in ("--participant", voice)]
+
+
+@pytest.mark.requirement("AGT-064")
+def test_a_run_is_on_record_with_its_costs_and_its_result(project: Project) -> None:
+    data = project.ok("parliament", "run", "p", *new(project))
+    assert (data["stop"], data["standing"]["state"]) == ("waiting", "pm_review")
+    with project.workspace() as space:
+        state: State = space.engine.state(stream_of(data["parliament_id"]))
+    assert state.stage is Stage.WAITING
+    assert state.verdict is not None
+    assert state.verdict.result is Result.CARRIED
+    assert state.cost.calls == data["turns"]
+    assert project.ok("verify")["verdict"] == "valid"
+    done = project.run("parliament", "run", "p", "--participant", "amber-otter=rules:approve")
+    assert "waiting for you: moot parliament decide p" in done.out
+
+
+def test_only_those_with_a_seat_take_part(project: Project) -> None:
+    new(project)
+    words = ("parliament", "run", "p", "--participant", "coral-finch=rules:approve")
+    assert project.refused(*words) == ("unknown_seat", 1)
+
+
+@pytest.mark.requirement("AGT-078")
+def test_a_question_is_argued_in_a_parliament_and_goes_on_after_a_veto(
+    bare: Project, passphrase: str, cheap_locks: None
+) -> None:
+    del cheap_locks
+    bare.ok("init", MOOT_PASSPHRASE_FILE=passphrase)
+    words = ("ask", "Which queue?", "--with", "rules:approve,rules:approve,rules:reject")
+    data = bare.ok(*words, "--chamber", "parliament", "--option", "Postgres")
+    decision = data["decision"]
+    assert (decision["stage"], decision["chamber"]) == ("waiting", "parliament")
+    assert decision["result"]["result"] == "carried"
+    assert len(decision["result"]["dissent"]) == 1
+    veto = ("decide", "q-1", "veto", "--reason", "cheaper, please")
+    after = bare.ok(*veto, MOOT_PASSPHRASE_FILE=passphrase)["decision"]
+    assert (after["stage"], after["superseded_by"]) == ("waiting", None)
+    again = bare.ok("ask", "--resume", "q-1")["decision"]
+    assert again["turns"] > decision["turns"]
+    approve = ("decide", "q-1", "approve", "--reason", "good")
+    final = bare.ok(*approve, MOOT_PASSPHRASE_FILE=passphrase)["decision"]
+    assert final["stage"] == "approved"
+    assert bare.ok("parliament", "check", ".moot/decisions/q-1")["valid"]
+
+
+@pytest.mark.requirement("AGT-030")
+def test_a_real_program_sits_in_a_parliament(project: Project) -> None:
+    """One program for every kind of message, by the schema it is told."""
+    words = new(project)
+    program = project.root / "seat.py"
+    program.write_text(
+        "import json, sys\n"
+        "told = json.load(sys.stdin)\n"
+        "scores = dict.fromkeys(told['view']['motives'], 5)\n"
+        "say = {\n"
+        " 'opening_statement': {'briefing': {'facts': [], 'constraints': [], 'precedents': [],\n"
+        "   'open_questions': []}, 'direction': {'approach': 'One. Two. Three.',\n"
+        "   'principle': 'p', 'trade_offs': 't'}},\n"
+        " 'question': {'to': 'rep_2', 'topic': 'cost', 'question': 'Why?',\n"
+        "   'motive_context': 'm'},\n"
+        " 'answer': {'answer': 'So.', 'concessions': '', 'stance': 'maintain',\n"
+        "   'motive_scores': scores},\n"
+        " 'bill_draft': {'title': 'T', 'summary': 'S', 'sections': {'problem': 'P', 'scope':\n"
+        "   {'in_scope': [], 'out_of_scope': [], 'assumptions': []}, 'solution': 'S',\n"
+        "   'implementation': 'I'}},\n"
+        " 'vote': {'vote': 'YES', 'reasoning': 'r', 'motive_scores': scores,\n"
+        "   'reservations': '', 'conditions': []}}\n"
+        "print(json.dumps(say[told['what']]))\n",
+        encoding="utf-8",
+    )
+    command = f"cmd:{shlex.quote(sys.executable)} -S {shlex.quote(str(program))}"
+    words = ["--participant", f"amber-otter={command}", *words[2:]]
+    data = project.ok("parliament", "run", "p", *words)
+    assert data["standing"]["state"] == "pm_review", json.dumps(data)

@@ -1,0 +1,135 @@
+"""A trace as a page: what rests on what, who objected, every check; hostile words stay words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.core.report import Graph, to_html, to_json, to_markdown
+from moot.core.report.model import Report
+from moot.flows import auditing, inspection, tracing
+from moot.keys.folder import KeyFolder
+from moot.trace import commands as ask
+from moot.trace import page
+from moot.trace.model import Profile, Role
+from moot.workspace.check import How
+from tests.trace.workshop import AUDITOR, Workshop, workshop
+
+HOSTILE = "<script>alert(1)</script> \u202e# [x](https://evil.example) \x1b[31m"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Workshop]:
+    with workshop(tmp_path) as made:
+        made.begin()
+        yield made
+
+
+def shown(shop: Workshop, counted: str = "") -> Report:
+    how = How(KeyFolder(shop.keys))
+    found = inspection.inspect_live(shop.space.path, how, shop.stream)
+    return page.report(found.events[shop.stream], found.reports[0], counted)
+
+
+def graph(report: Report) -> Graph:
+    (one,) = (block for block in report.blocks if isinstance(block, Graph))
+    return one
+
+
+def claim(shop: Workshop, execution: str, text: str, **more: Any) -> None:
+    evidence = (tracing.cited(shop.space, shop.stream, f"{execution}/stdout"),)
+    command = ask.IssueClaim(text=text, confidence="0.9", evidence=evidence, **more)
+    shop.ask(Role.EXECUTOR, command)
+
+
+def test_a_claim_leads_to_its_run_and_to_what_the_run_left(shop: Workshop) -> None:
+    done = shop.execute(shop.script("print(1)"))
+    claim(shop, done.execution, "it prints 1")
+    found = graph(shown(shop))
+    labels = [node.label for node in found.nodes]
+    assert labels == ["c1", "x1", "x1/input", "x1/stdout", "x1/stderr", "x1/changed"]
+    lines = {(labels[first], labels[second]) for first, second in found.edges}
+    assert ("c1", "x1") in lines
+    assert ("x1", "x1/stdout") in lines
+    assert {node.label for node in found.nodes if node.tone == "good"} == {"x1", "x1/stdout"}
+
+
+def test_objections_stand_in_full_and_superseded_claims_are_told_apart(shop: Workshop) -> None:
+    done = shop.execute(shop.script("print(1)"))
+    claim(shop, done.execution, "everything is fine")
+    shop.ask(Role.CRITIC, ask.ChallengeClaim(claim_id="c1", reason="not everything was tried"))
+    claim(shop, done.execution, "one thing is fine", supersedes="c1")
+    markdown = to_markdown(shown(shop, "governed 1, observed 0, gaps 0"))
+    assert "not everything was tried" in markdown
+    assert "no longer" in markdown
+    assert "governed 1, observed 0, gaps 0" in markdown
+
+
+def test_hostile_words_stay_words_in_every_form(shop: Workshop) -> None:
+    done = shop.execute(shop.script("print(1)"))
+    claim(shop, done.execution, HOSTILE)
+    shop.ask(Role.CRITIC, ask.ChallengeClaim(claim_id="c1", reason=HOSTILE))
+    report = shown(shop)
+    html = to_html(report)
+    assert "<script>alert" not in html
+    assert "\u202e" not in html
+    assert "<script>" not in to_markdown(report)
+    assert json.loads(to_json(report))["kind"] == "trace"
+
+
+def test_a_picture_that_would_be_too_large_says_what_it_leaves_out(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "MOST_BOXES", 3)
+    done = shop.execute(shop.script("print(1)"))
+    claim(shop, done.execution, "it prints 1")
+    found = graph(shown(shop))
+    assert len(found.nodes) == 3
+    assert found.caption == "3 more are left out of the picture."
+
+
+def test_a_failed_run_and_a_failed_audit_are_shown_as_such(shop: Workshop) -> None:
+    done = shop.execute(shop.script("raise SystemExit(1)"))
+    claim(shop, done.execution, "it fails")
+    (node,) = (node for node in graph(shown(shop)).nodes if node.label == "x1")
+    assert (node.tone, node.text) == ("bad", "i1 failed")
+    (stderr,) = (one.ref.sha256 for one in done.outputs if one.name == "stdout")
+    shop.space.artifacts.erase(stderr)
+    report = shown(shop)
+    assert (report.verdict.label, report.verdict.tone) == ("FAIL", "bad")
+
+
+@pytest.mark.requirement("TRC-068")
+def test_the_stored_report_names_its_pages_and_what_it_looked_at(shop: Workshop) -> None:
+    shop.to_final()
+    before = shop.length
+    done = auditing.verify(shop.space, shop.stream, AUDITOR, Profile.STRICT)
+    document = json.loads(b"".join(shop.space.artifacts.chunks(done.artifact.sha256)))
+    assert (document["trace"], document["events"]) == (shop.stream, before)
+    assert document["head"] == done.report.head
+    assert document["pages"]["html"] == done.page.sha256
+    with shop.space.store.read() as view:
+        (*_, last) = view.records(shop.stream)
+    cited = [ref.sha256 for ref in last.body.artifacts]
+    assert cited == [done.artifact.sha256, *document["pages"].values()]
+
+
+def test_several_processes_say_the_same(shop: Workshop) -> None:
+    shop.to_final()
+    shop.space.engine.checkpoint()
+    one, two = (
+        inspection.inspect_live(shop.space.path, How(KeyFolder(shop.keys), jobs=jobs), shop.stream)
+        for jobs in (1, 2)
+    )
+    assert one.reports == two.reports
+    assert one.events == two.events
+
+
+def test_a_short_file_is_not_worth_a_process(tmp_path: Path) -> None:
+    assert inspection.jobs_for(tmp_path / "none") == 1
+    (tmp_path / "short").write_bytes(b"x")
+    assert inspection.jobs_for(tmp_path / "short") == 1
