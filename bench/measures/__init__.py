@@ -25,6 +25,7 @@ _NAMES = (
     "debate_checking",
     "debate_following",
     "debate_appending",
+    "debate_turn",
     "mail_lint",
     "mail_send",
     "mail_inbox",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -44,9 +45,9 @@ def trouble(status: int, code: str = "trouble", after: str | None = None) -> Rep
 
 
 class ModelServer:
-    """The last step is repeated; `asked` holds what was sent."""
+    """The last step is repeated; `asked` holds what was sent. A step may look at that first."""
 
-    def __init__(self, *steps: Reply) -> None:
+    def __init__(self, *steps: Reply | Callable[[dict[str, Any]], Reply]) -> None:
         self._steps = list(steps)
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str] = []
@@ -74,7 +75,8 @@ class ModelServer:
         with self._lock:
             self.asked.append(asked)
             self.keys.append(key)
-            return self._steps.pop(0) if len(self._steps) > 1 else self._steps[0]
+            step = self._steps.pop(0) if len(self._steps) > 1 else self._steps[0]
+        return step if isinstance(step, Reply) else step(asked)
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self

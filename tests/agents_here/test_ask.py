@@ -15,6 +15,7 @@ import pytest
 from moot.decision import stream_of
 from moot.decision.model import Stage, State
 from moot.flows import deciding, questions, session
+from tests.agents_here.model_server import ModelServer, Reply, said, trouble
 from tests.cli.project import MOOT, Project
 
 VOICES = "rules:approve,rules:sceptic,rules:listener"
@@ -291,3 +292,26 @@ def test_a_script_plays_its_part_in_both_acts(project: Project) -> None:
     data = ask(project, specs="script:part.json,rules:approve,rules:approve")["decision"]
     assert data["motion"]["text"] == "Postgres"
     assert list(data["result"]["dissent"]) == [data["participants"][0]["agent"]]
+
+
+@pytest.mark.requirement("AGT-040")
+def test_a_model_takes_part_from_the_first_answer_to_the_vote(project: Project) -> None:
+    """One that stumbles once over each kind of trouble on its way."""
+
+    def thinks(asked: dict[str, Any]) -> Reply:
+        wanted = asked["tools"][0]["function"]["parameters"]["properties"]
+        if "answer" in wanted:
+            return said(call={"answer": "Kafka", "why": "it scales"})
+        return said(call={"stance": "reject", "confidence": 0.6, "summary": "Kafka, I say."})
+
+    steps = (thinks, trouble(500), said("I say Kafka!"), thinks)
+    with ModelServer(*steps) as server:
+        spec = f"llm:openai/fake?base_url={server.url}"
+        data = ask(project, specs=f"rules:approve,rules:approve,{spec}")["decision"]
+    assert [one["answer"] for one in data["answers"]] == ["Postgres", "Postgres", "Kafka"]
+    model = data["participants"][2]
+    assert (model["model"], model["scripted"]) == ("openai/fake", False)
+    assert list(data["result"]["dissent"]) == [model["agent"]]
+    assert model["cost"]["tokens_in"] > 0
+    assert data["endings"]["malformed"] == 1
+    assert data["stage"] == "waiting"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shlex
 import sys
 import threading
@@ -101,25 +102,26 @@ def test_a_hundred_megabytes_are_contained(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("AGT-031")
 def test_a_program_that_hangs_is_ended_with_all_its_children(tmp_path: Path) -> None:
-    note = tmp_path / "pids"
+    """Both hold a pipe open: it ends when the last of them has died."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     source = f"""
-import os, signal, subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
-open({str(note)!r}, "w").write(f"{{os.getpid()}} {{child.pid}}")
+import signal, subprocess, sys
+kept = open({str(pipe)!r}, "wb", buffering=0)
+pause = [sys.executable, "-S", "-c", "import signal; signal.pause()"]
+subprocess.Popen(pause, pass_fds=[kept.fileno()])
+kept.write(b"x")
 signal.pause()
 """
-    none = failing(tmp_path, source, seconds=1)
+    none = failing(tmp_path, source, seconds=2)
     assert none.ending is Ending.TIMED_OUT
-    assert not any(_alive(int(pid)) for pid in note.read_text().split())
-
-
-def _alive(pid: int) -> bool:
-    """A zombie that nobody has buried is dead."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
+    read = b""
+    while select.select([end], [], [], 20)[0] and (piece := os.read(end, 10)):
+        read += piece
+    assert piece == b"", "someone still lives"
+    assert read == b"x"
+    os.close(end)
 
 
 @pytest.mark.requirement("AGT-031")

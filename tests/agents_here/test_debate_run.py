@@ -386,3 +386,43 @@ def test_an_unreadable_session_is_refused(bare: Project) -> None:
     (bare.root / "x.md").write_text("hello", encoding="utf-8")
     assert bare.refused("debate", "run", "x.md", *VOICES)[0] == "invalid_session"
     assert bare.refused("debate", "run", "none.md", *VOICES)[0] == "unreadable_file"
+
+
+@pytest.mark.requirement("AGT-018")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("debate", "run", "plan.md", "--participant", f"{OTTER}=SPEC"),
+        ("ask", "Why?", "--with", "SPEC,SPEC"),
+    ],
+    ids=["one", "many"],
+)
+def test_ctrl_c_ends_the_programs_and_is_on_record(
+    project: Project, words: tuple[str, ...]
+) -> None:
+    session_id = new_debate(project)
+    pipe = project.root / "pipe"
+    os.mkfifo(pipe)
+    program = project.root / "agent.py"
+    program.write_text(
+        f"import signal\nkept = open({str(pipe)!r}, 'wb', buffering=0)\n"
+        "kept.write(b'x')\nsignal.pause()\n",
+        encoding="utf-8",
+    )
+    spec = f"cmd:{shlex.quote(sys.executable)} -S {shlex.quote(str(program))}"
+    run = subprocess.Popen(
+        [*MOOT, "--json", *(word.replace("SPEC", spec) for word in words)],
+        cwd=project.root, env=project.env, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    with pipe.open("rb", buffering=0) as end:
+        for _ in range(words[-1].count("SPEC")):
+            assert end.read(1) == b"x"
+        os.kill(run.pid, signal.SIGINT)
+        assert end.read(1) == b""  # nobody holds it any more: all programs have ended
+    out, _ = run.communicate(timeout=30)
+    assert run.returncode == 130
+    data = json.loads(out)["data"]
+    assert (data.get("run") or data)["stop"] == "interrupted"
+    decision = session_id if words[0] == "debate" else "q-1"
+    assert state_of(project, decision).stopped == "interrupted"

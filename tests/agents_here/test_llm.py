@@ -204,6 +204,13 @@ def test_a_missing_key_is_said_before_anyone_is_asked() -> None:
     assert "OPENAI_API_KEY" in caught.value.hint
 
 
+@pytest.mark.parametrize("text", ["llm:anthropic/claude", "llm:nobody/model", "llm:groq/x"])
+def test_a_provider_that_is_not_set_up_is_said_before_anyone_is_asked(text: str) -> None:
+    with pytest.raises(Unavailable) as caught:
+        ModelParticipant(read_spec(text), {})
+    assert caught.value.code == "llm_unusable"
+
+
 @pytest.mark.requirement("AGT-044")
 def test_the_library_is_imported_only_for_a_model() -> None:
     source = (

@@ -91,4 +91,17 @@ def test_what_looks_like_a_secret_does_not_go_on_record(text: str) -> None:
     assert "hunter2" not in spec.recordable
     assert len(spec.recordable) <= 300
     assert not spec.whole
-    assert read_spec("cmd:claude -p").whole
+
+
+@pytest.mark.requirement("AGT-002")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cmd:claude -p",
+        "llm:openai/gpt-5?key_env=MY_KEY&max_tokens=99",
+        "llm:openai?base_url=http://127.0.0.1:8000/v1&model=a",
+        "human",
+    ],
+)
+def test_what_is_no_secret_stays_whole(text: str) -> None:
+    assert read_spec(text).whole

@@ -28,6 +28,8 @@ SUCCEEDS: dict[str, Words] = {
     "blocked": (),
     "ask": ("ask", "Ship it?", "--with", "rules:approve,rules:approve"),
     "decide": (),  # needs a person and a question: tests/agents_here
+    "report": (),  # these need a decision: test_report.py, test_receipt.py
+    "receipt": (),
     "agenda": ("agenda",),
     "tick": ("tick",),
     "verify": ("verify",),
@@ -122,6 +124,7 @@ SUCCEEDS: dict[str, Words] = {
     "trace.export": (),
     "trace.verify": (),
     "trace.report": (),
+    "trace.run": (),
     "trace.list": ("trace", "list"),
     "trace.observed": ("trace", "observed"),
     "ledger.log": ("ledger", "log", LIST),
@@ -169,6 +172,7 @@ TRACE: dict[str, Words] = {
     "intend": ("p1", "--tool", "echo", "--risk", "low", "--why", "w", "--", "echo"),
     "review_intent": ("i1", "--verdict", "approved", "--rationale", "r"),
     "exec": ("i1",),
+    "run": ("--participant", "amber-otter=human"),
     "claim": ("--text", "t", "--confidence", "1", "--evidence", "x1/stdout"),
     "withdraw": ("c1",),
     "challenge": ("c1", "--reason", "r"),
@@ -235,6 +239,8 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "artifact.erase": ("bad_hash", 1, ("artifact", "erase", "xyz", "--reason", "x")),
     "ask": ("bad_participant", 1, ("ask", "Why?", "--with", "nonsense")),
     "decide": ("decision_not_found", 1, ("decide", "q-9", "approve", "--reason", "x")),
+    "report": ("not_found", 1, ("report", "q-9")),
+    "receipt": ("decision_not_found", 1, ("receipt", "q-9", "-o", "q.md")),
     "demo": ("demo_exists", 1, ("demo", "--out", "stage")),
 }
 

@@ -249,6 +249,19 @@ def test_reading_anothers_inbox_leaves_it_as_it_is(mail: Project) -> None:
     assert len(mail.ok(*words, "--all")["messages"]) == 1
 
 
+def test_only_a_person_reads_a_persons_inbox(mail: Project) -> None:
+    """The key folder may be shared with agents; the passphrase is not."""
+    secret = str(mail.root.parent / "passphrase")
+    (mail.root.parent / "passphrase").write_text("correct horse")
+    mail.ok("agent", "register", "ada-l", "--human", MOOT_PASSPHRASE_FILE=secret)
+    mail.ok(*otter("send", "ada-l", "INFO: done"))
+    words = ("--as", "ada-l", "inbox")
+    for _ in range(2):
+        assert len(mail.ok(*words)["messages"]) == 1
+    assert len(mail.ok(*words, MOOT_PASSPHRASE_FILE=secret)["messages"]) == 1
+    assert mail.ok(*words)["messages"] == []
+
+
 def test_many_readers_at_once_show_each_message_once(project: Project) -> None:
     sent = {project.ok(*otter("send", "teal-crane", f"INFO: {n}"))["id"] for n in range(6)}
     words = [*MOOT, *crane("inbox", "--limit", "2", "--json")]
@@ -278,6 +291,15 @@ def test_long_and_odd_bodies_come_back_as_they_were(mail: Project) -> None:
         shown = mail.ok("mail", "show", sent["id"])["message"]
         assert shown["body"] == body
     assert mail.json("verify").data["verdict"] == "valid"
+
+
+def test_a_word_deep_in_a_long_text_is_found(mail: Project) -> None:
+    deep = "# Information\n\n" + "filler text " * 20_000 + "Zürich_hypothalamus, end\n"
+    sent = mail.ok(*otter("send", "teal-crane", "INFO: long", write(mail, "x.md", deep)))
+    for words in (("hypothalamus",), ("Zurich", "filler", "END")):
+        assert ids(mail.ok("mail", "search", *words)) == [sent["id"]]
+    assert mail.ok("mail", "search", "fillers")["messages"] == []
+    assert mail.ok("ledger", "rebuild")["findings"] == []
 
 
 def test_a_body_comes_from_one_place(mail: Project) -> None:
@@ -348,7 +370,8 @@ def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> N
     from moot.surfaces.hooks.actor import Who
     from moot.surfaces.hooks.waiting import mail_line
 
-    file = write(project, "in.md", OUTSIDE % ("'root: obey'", "INFO: x", "# Information\n"))
+    said = OUTSIDE % ("'root: obey'", "INFO: x", "# Information\n")
+    file = write(project, "in.md", said.replace("ack_required: true\n", ""))
     project.ok(*crane("mail", "import", file))
     (due,) = project.ok("agenda", "--agent", "teal-crane")["due"]
     assert "from root: obey (not proved): INFO: x" in due["subject"]

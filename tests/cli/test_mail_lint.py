@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from moot.mail.types import TYPES, MessageType
 from tests.cli.project import MOOT, Project
 from tests.mail.bodies import body_of, subject_of
+from tests.mail.scene import handoff
 
 
 def write(bare: Project, body: str | bytes, name: str = "m.md") -> Path:
@@ -132,6 +134,69 @@ def test_control_characters_in_a_subject_are_shown_not_obeyed(bare: Project) -> 
     write(bare, "text")
     done = bare.run("mail", "lint", "m.md", "--subject", "\x1b[31mred")
     assert "\x1b" not in done.out
+
+
+MESSAGE = """\ufeff---\r
+id: ext-7\r
+from: amber-otter\r
+Subject-Note: kept as it is\r
+subject: 'question: which cache?'\r
+requires_ack: no\r
+---\r
+# Question\r
+\r
+## urgency\r
+soon\r
+"""
+
+
+def test_a_message_file_says_its_subject_itself(bare: Project) -> None:
+    write(bare, MESSAGE.replace("question: w", "QUESTION: w"))
+    done = bare.json("mail", "lint", "m.md")
+    assert (done.code, done.data["type"], done.data["ack_required"]) == (1, "QUESTION", False)
+    assert [(one["rule"], one["line"]) for one in done.data["findings"]] == [
+        ("MBX-100", 8),
+        ("MB-011", None),
+    ]
+    assert bare.json("mail", "lint", "m.md", "--ack-required").data["ack_required"] is True
+    said = bare.json("mail", "lint", "m.md", "--subject", "INFO: x").data
+    assert said["type"] == "INFO"
+
+
+def test_fix_mends_a_message_file_in_its_place(bare: Project) -> None:
+    file = write(bare, MESSAGE)
+    done = bare.json("mail", "lint", "m.md", "--fix")
+    assert [one["rule"] for one in done.data["findings"]] == ["MBX-100"]
+    mended = file.read_bytes().decode()
+    assert 'subject: "QUESTION: which cache?"\r\nrequires_ack: true\r\n---\r\n# Q' in mended
+    assert "## Urgency\r\nSoon\r\n" in mended
+    assert mended.startswith("\ufeff---\r\nid: ext-7\r\nfrom: amber-otter\r\nSubject-Note: kept")
+    assert bare.json("mail", "lint", "m.md", "--fix").data["repairs"] == []
+    assert file.read_bytes().decode() == mended
+
+
+def test_a_message_as_json_is_linted_and_not_rewritten(bare: Project) -> None:
+    words = {"subject": "INFO: x", "from": "RedCreek", "body_md": "# Information\n"}
+    file = write(bare, json.dumps(words))
+    assert bare.ok("mail", "lint", "m.md")["type"] == "INFO"
+    before = file.read_bytes()
+    assert bare.refused("mail", "lint", "m.md", "--fix") == ("cannot_fix", 1)
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("body", ["# Information\n", "---\nfrom: x\n---\nbody", b"\xff", ""])
+def test_without_any_subject_it_is_asked_for(bare: Project, body: str | bytes) -> None:
+    write(bare, body)
+    done = bare.json("mail", "lint", "m.md")
+    assert done.code == 1
+    assert "--subject" in done.error["hint"]
+
+
+def test_the_sender_of_a_message_file_is_who_hands_over(bare: Project) -> None:
+    head = "---\nfrom: amber-otter\nsubject: 'HANDOFF: T-7 to teal-crane'\n---\n"
+    write(bare, head + handoff(sender="coral-finch"))
+    done = bare.json("mail", "lint", "m.md")
+    assert [one["rule"] for one in done.data["findings"]] == ["MBX-084"]
 
 
 @pytest.mark.parametrize("kind", [one.value for one in MessageType])

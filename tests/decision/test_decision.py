@@ -219,6 +219,15 @@ def test_what_each_call_cost_is_on_record_by_participant(asked: Scenario) -> Non
     asked.refused("not_a_participant", ask.NoteCall(**stray, ending="answered"))
 
 
+@pytest.mark.requirement("DEC-010")
+def test_a_program_tells_which_model_it_asks_when_it_answers(asked: Scenario) -> None:
+    note = {"agent": FINCH, "what": "entry", "subject": "x", "ending": "answered"}
+    by(asked, SYSTEM, ask.NoteCall(**note, model="opus"))
+    assert asked.state.seat(FINCH).model == "opus"
+    by(asked, SYSTEM, ask.NoteCall(**note, model="other"))
+    assert asked.state.seat(FINCH).model == "opus"
+
+
 @pytest.mark.requirement("DEC-011")
 def test_every_run_ends_with_a_name(asked: Scenario) -> None:
     by(asked, SYSTEM, ask.EndRun(stop="money-spent", turns=3, detail="$1.00 of $1.00"))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from moot.core.errors import MootError, Refused
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
+from moot.core.record import ArtifactRef
 from moot.decision import commands as ask
 from moot.decision import stream_of
 from moot.decision.machine import MACHINE, TRANSITIONS
@@ -42,6 +43,7 @@ COMMANDS: st.SearchStrategy[Command] = st.one_of(
     st.builds(ask.Approve, reason=text),
     st.builds(ask.Veto, reason=text),
     st.builds(ask.NameSuccessor, decision=text),
+    st.just(ask.MakeReceipt(receipt=ArtifactRef("0f" * 32, 2, "application/json"))),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moot.core.names import OPERATOR
+from moot.engine.agents import retire
 from moot.mail import events as did
 from moot.mail.model import Progress
 from moot.mail.types import AckStatus
@@ -228,8 +229,18 @@ def test_a_message_for_an_earlier_holder_never_acts_for_the_later_one(desk: Desk
     desk.run(OTTER, question())
     desk.adopted(CRANE)
     assert desk.refused(CRANE, ack(1)) == "earlier_holder"
-    desk.run(CRANE, info(OTTER))
-    assert desk.dues() == [(OTTER, "unanswered: teal-crane is another session now")]
+    assert desk.dues() == [(OTTER, "unanswered: teal-crane is another session now, or has ended")]
+    assert pending(desk.state, 0, CRANE, 2) == []
+    assert pending(desk.state, 0, CRANE, 1) == pending(desk.state, 0, OTTER, 1) != []
+
+
+def test_what_waits_for_whoever_has_ended_is_the_senders(desk: Desk) -> None:
+    desk.run(OTTER, question(CRANE, FINCH))
+    retire(desk.world.engine, CRANE)
+    assert desk.dues() == [
+        (OTTER, "unanswered: teal-crane is another session now, or has ended"),
+        (FINCH, "answer"),
+    ]
 
 
 def test_a_later_holder_is_not_the_sender(desk: Desk) -> None:
@@ -293,8 +304,8 @@ def test_the_sender_sees_how_each_receiver_stands(desk: Desk) -> None:
         (CRANE, "Will Action"),
         (FINCH, None),
     ]
-    assert pending(desk.state, 0, OTTER) == pending(desk.state, 0, CRANE) != []
-    assert pending(desk.state, 0, "no-body") == []
+    assert pending(desk.state, 0, OTTER, 1) == pending(desk.state, 0, CRANE, 1) != []
+    assert pending(desk.state, 0, "no-body", 1) == []
 
 
 def test_a_thread_is_open_only_while_someone_waits(desk: Desk) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
-from moot.mail.codec import Envelope, read_message, write_message
+from moot.mail.codec import Envelope, head_of, mended_head, read_message, write_message
 from moot.mail.threads import (
     ThreadKind,
     coordination_thread,
@@ -23,25 +24,41 @@ TEXT = st.text()
 NAMES = st.lists(st.from_regex(r"[a-z]{3,8}", fullmatch=True)).map(tuple)
 
 
-@given(
-    st.builds(
-        Envelope,
-        subject=TEXT.filter(bool),
-        body=TEXT,
-        sender=TEXT,
-        to=NAMES,
-        cc=NAMES,
-        id=TEXT,
-        thread_id=TEXT,
-        ack_required=st.none() | st.booleans(),
-        importance=TEXT,
-        created_at=st.sampled_from(["", "2026-02-18T16:00:00Z"]),
-    )
+MESSAGES = st.builds(
+    Envelope,
+    subject=TEXT.filter(bool),
+    body=TEXT,
+    sender=TEXT,
+    to=NAMES,
+    cc=NAMES,
+    id=TEXT,
+    thread_id=TEXT,
+    ack_required=st.none() | st.booleans(),
+    importance=TEXT,
+    created_at=st.sampled_from(["", "2026-02-18T16:00:00Z"]),
 )
+
+
+@given(MESSAGES)
 def test_a_message_is_read_back_as_written(message: Envelope) -> None:
     written = write_message(message)
     assert read_message(written) == message
     assert read_message(written.encode()) == message
+
+
+@given(MESSAGES, TEXT.filter(bool), st.booleans())
+def test_a_mended_head_says_the_same_but_for_subject_and_flag(
+    message: Envelope, subject: str, ack: bool
+) -> None:
+    head = head_of(write_message(message))
+    assert head is not None
+    said = ack if message.ack_required is not None else None
+    wanted = msgspec.structs.replace(message, subject=subject, ack_required=said)
+    assert read_message(mended_head(head, subject, ack) + message.body) == wanted
+
+
+def test_a_json_object_has_no_head() -> None:
+    assert head_of('{"subject": "INFO: x"}') is None
 
 
 def test_plain_front_matter_is_read_too() -> None:

@@ -116,6 +116,12 @@ HEADINGS = [
 BODIES = st.lists(st.sampled_from([*PIECES, *HEADINGS, "critical\n", "soon", "WILL ACTION\n"]))
 
 
+def test_of_two_byte_order_marks_none_is_taken_out() -> None:
+    """Only the first is a mark; without it the second would be one, and `# T` a title."""
+    body = "\ufeff\ufeff# T\n"
+    assert fix("INFO: x", body).body == body
+
+
 @given(
     st.sampled_from([subject_of(kind.value) for kind in MessageType]),
     BODIES.map("".join),

@@ -181,12 +181,23 @@ def test_what_an_item_lacks_is_told_and_the_item_kept() -> None:
     assert codes(killed) == ["missing_required_field"]
 
 
-@pytest.mark.parametrize("key", ["id", "killed", "killed_by", "__proto__", "constructor"])
+@pytest.mark.parametrize(
+    "key",
+    ["id", "killed", "killed_by", "__proto__", "constructor", "added", " Added\n", "total  score"],
+)
 def test_a_payload_cannot_set_what_is_not_its_own(key: str) -> None:
     merged = merge(NEW, [hypothesis(1, **{key: "x"})])
     assert codes(merged) == ["forbidden_payload_key"]
     assert key not in fields(merged.artifact, "H1")
     assert merged.artifact.items[H][0].id == "H1"
+
+
+def test_a_field_cannot_pass_for_another() -> None:
+    merged = merge(NEW, [hypothesis(1, **{"added: amber-otter, 2026-01-01": "x", "- killed": "y"})])
+    lines = artifact_markdown(merged.artifact).splitlines()
+    assert '- "added: amber-otter, 2026-01-01": x' in lines
+    assert '- "- killed": y' in lines
+    assert sum(line.startswith("- added: ") for line in lines) == 1
 
 
 def test_two_who_set_one_field_are_told_and_the_later_stands() -> None:

@@ -13,15 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.outside.running import (
-    NotRun,
-    Order,
-    alive,
-    environment,
-    kill_left,
-    mark_of,
-    run,
-)
+from moot.outside.leftover import alive, kill_left, mark_of
+from moot.outside.running import NotRun, Order, environment, run
 
 PAUSE = threading.Event()
 PYTHON = sys.executable

@@ -20,6 +20,7 @@ from .scene import (
     Chamber,
     draft,
     place,
+    plans,
 )
 
 
@@ -43,6 +44,25 @@ def test_only_a_person_decides() -> None:
     chamber.submit(said)
     assert chamber.state.status is Status.SYNTHESIS
     assert chamber.signers()[-1] == PERSON
+
+
+def test_a_person_in_a_seat_does_not_decide() -> None:
+    seats = [*plans(2), ask.SeatPlan("Rep. Self", ("innovation",), "ada")]
+    chamber = Chamber(2, seats=tuple(seats))
+    kid = chamber.world.engine.registry().agents[PERSON].kid
+    held = chamber.world.keys.find(PERSON, kid)
+    assert held is not None
+    chamber.world.human("ada", held.signer)
+    chamber.opened()
+    guidance = decision("opening_guidance", "Let rep_3 draft.")
+    assert place(chamber.refusal(guidance, "ada")) == ("S-30", "holds_a_seat", "from")
+    said = {
+        "type": "PM_DECISION",
+        "from": "prime_minister",
+        "content": {"decision": "opening_guidance", "reason": "", "guidance": "rep_3"},
+    }
+    assert chamber.refused(said, "ada")[1] == "holds_a_seat"
+    chamber.submit(said)  # another person may
 
 
 @pytest.mark.requirement("PAR-078")

@@ -11,6 +11,7 @@ from moot.core.names import SYSTEM
 from moot.parliament import commands as ask
 from moot.parliament import events as did
 from moot.parliament.concessions import allowed
+from moot.parliament.model import Outcome
 from moot.parliament.words import Status
 
 from .scene import (
@@ -226,12 +227,58 @@ def test_an_expelled_drafter_is_replaced() -> None:
     assert chamber.state.status is Status.DEBATE
 
 
-def test_with_everyone_expelled_nobody_can_draft() -> None:
-    chamber = Chamber(2, issues=("security",)).drafting()
-    expel(chamber, 1)
+@pytest.mark.parametrize("when", ["statements", "evaluation", "drafting"])
+def test_a_session_whose_seats_are_all_expelled_before_a_bill_ends_without_one(when: str) -> None:
+    chamber = Chamber(2, issues=("security",))
+    if when == "drafting":
+        chamber.drafting()
+    else:
+        chamber.clerk(ask.Begin())
+    if when == "evaluation":
+        chamber.submit(statement(1))
+        chamber.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
     expel(chamber, 2)
-    error = chamber.refusal(ask.ChooseDrafter(), SYSTEM)
+    if when == "evaluation":  # nobody is heard any more, and one seat is left
+        assert chamber.state.status is Status.EVALUATING_STATEMENTS
+        left = chamber.refusal(ask.EndUndrafted(), SYSTEM)
+        assert place(left) == ("S-29", "someone_left", None)
+        chamber.clerk(ask.ChooseDrafter())
+        chamber.refusal(ask.Submit(document=[]), AGENTS[0], EXPELLED)
+        chamber.tick()
+    else:
+        expel(chamber, 1)
+    assert chamber.state.status is Status.SYNTHESIS
+    assert chamber.state.outcome is Outcome.NO_PASSAGE
+    assert chamber.signers()[-1] == SYSTEM
+    chamber.clerk(ask.Complete())
+    assert chamber.state.status is Status.COMPLETE
+
+
+def test_only_the_clerk_ends_a_session_without_a_bill_and_only_before_one() -> None:
+    drafting = Chamber(2, issues=("security",)).drafting()
+    assert drafting.refusal(ask.EndUndrafted(), AGENTS[0]).code == "not_the_clerk"
+    debating = Chamber(2, issues=("security",)).debating()
+    assert debating.refusal(ask.EndUndrafted(), SYSTEM).code == "wrong_phase"
+    expel(debating, 1)
+    expel(debating, 2)
+    assert debating.state.status is Status.DEBATE  # the bill is put to the vote all the same
+    error = debating.refusal(ask.ChooseDrafter(), SYSTEM)
     assert place(error) == ("PAR-089", "bad_drafter", "seat")
+
+
+def test_whoever_sends_a_malformed_reply_is_told_what_it_costs() -> None:
+    chamber = Chamber(3).debating()
+    first = chamber.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
+    told = [one for one in first.findings if one.severity == "warning"]
+    assert [(one.rule, one.code) for one in told] == [("S-03", "counted")]
+    assert "rep_1" in told[0].message
+    unread = ask.ReportUnreadable(problem="line 1: unexpected end")
+    second = chamber.refusal(unread, AGENTS[0], EXPELLED)
+    assert "line 1: unexpected end" in str(second)
+    told = [one for one in second.findings if one.severity == "warning"]
+    assert [(one.rule, one.code) for one in told] == [("S-03", "now_expelled")]
+    after = chamber.refusal(ask.Submit(document={}), AGENTS[0])
+    assert not [one for one in after.findings if one.rule == "S-03"]
 
 
 def test_nothing_is_incorporated_for_an_expelled_drafter() -> None:

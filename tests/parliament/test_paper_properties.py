@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from moot.parliament import papers
 from moot.parliament.evolution import apply
 from moot.parliament.fileshapes import FILES
 from moot.parliament.final import final_document
-from moot.parliament.importing import import_findings, imported
+from moot.parliament.importing import Retelling, import_findings
 from moot.parliament.inspection import inspect
 from moot.parliament.machine import MACHINE
 from moot.parliament.messages import message_of
@@ -74,16 +75,16 @@ class Papers(Session):
     def read_back(self, made: dict[str, bytes]) -> None:
         command = taking({name: json.loads(data) for name, data in made.items()})
         assert errors(import_findings(command)) == ()
-        state, said, told = State(), [], {}
-        for event in imported(command):
-            state = apply(state, event)
+        said, told, retold = [], {}, Retelling(command)
+        for event in retold.events:
             if isinstance(event, did.MessageLogged):
                 said.append(event.message)
             if isinstance(event, did.RoundSummarized):
                 told[event.summary["round"]] = event.summary
-        again = files_of(state, said, [told[number] for number in sorted(told)])
+        again = files_of(retold.state, said, [told[number] for number in sorted(told)])
         assert again == made
-        assert state.outcome == self.state.outcome
+        assert retold.state.outcome == self.state.outcome
+        assert retold.state == reduce(apply, retold.events, State())
 
 
 Papers.TestCase.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)

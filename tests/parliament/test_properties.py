@@ -404,12 +404,12 @@ def test_a_state_follows_whatever_stands_in_the_ledger(
 
 
 def test_every_command_has_its_rules_and_every_event_its_place() -> None:
-    messages = {ask.Submit, ask.Decide}
+    messages = {ask.Submit, ask.Announce, ask.Decide}
     assert set(ask.COMMANDS) - messages == {key for key in RULES if isinstance(key, type)}
     assert set(ask.COMMANDS) - messages - {ask.ReportUnreadable} == set(_COMMANDS)
     assert set(RULES) >= set(Kind)
     silent = {did.DebateOpened, did.BillPassed, did.BillDefeated, did.SessionCompleted}
-    silent |= {did.StatementsOpened, did.StatementsClosed, did.SessionImported}
+    silent |= {did.StatementsOpened, did.StatementsClosed}
     assert set(did.EVENTS) - set(_EVOLVE) == silent
 
 

@@ -60,11 +60,12 @@ def spoil(shop: Workshop) -> None:
 
 def refused(shop: Workshop, intent: str, actor: str = EXECUTOR) -> str:
     """The code of a refusal that ran nothing and recorded nothing."""
-    state, length = shop.state, shop.length
+    state, length, files = shop.state, shop.length, list(shop.space.artifacts.all())
     with pytest.raises(MootError) as caught:
         execution.execute(shop.space, shop.stream, intent, actor, shop.env, shop.root)
     assert caught.value.hint
     assert (shop.state, shop.length) == (state, length)
+    assert list(shop.space.artifacts.all()) == files
     assert ran(shop) == 0
     return caught.value.code
 

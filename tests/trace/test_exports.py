@@ -31,6 +31,7 @@ from moot.trace.model import Profile, Result, Role, Verdict
 from moot.verify import standalone
 from moot.workspace import trust as trust_files
 from moot.workspace.check import How
+from moot.workspace.workspace import Workspace
 from tests.trace.workshop import AGENTS, AUDITOR, Workshop, workshop
 
 Lines = list[bytes]
@@ -205,6 +206,15 @@ def artifact_of(line: bytes, kept: Kept) -> str | None:
         if one is line:
             return current
     return None
+
+
+@pytest.mark.parametrize("left", [1, 3, 8])
+def test_a_file_that_was_cut_short_is_no_passed_trace(kept: Kept, left: int) -> None:
+    """The header is as it was: it promises more lines than there are."""
+    found = judge(kept, list(kept.lines[:-left]))
+    assert found.verdict.verdict == "truncated"
+    assert found.reports[0].verdict is Verdict.FAIL
+    assert not found.holds
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -455,6 +465,23 @@ def test_an_event_of_a_revoked_key_is_not_believed(shop: Workshop, tmp_path: Pat
     assert found.verdict.verdict == "unknown-key"
     assert found.reports[0].verdict is Verdict.FAIL
     assert "key_revoked" in codes(found) | {one.code for one in found.verdict.findings}
+
+
+def test_an_auditor_with_a_key_folder_of_its_own_believes_the_workspace(
+    shop: Workshop, tmp_path: Path
+) -> None:
+    """Nothing is pinned there yet: that is no reason to fail what others did."""
+    shop.to_final()
+    auditor = KeyFolder(tmp_path / "auditor")
+    for file in shop.keys.rglob("*"):
+        if file.is_file() and file.name != "trust.json":
+            place = auditor.path / file.relative_to(shop.keys)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(file.read_bytes())
+            place.chmod(0o600)
+    with Workspace(shop.space.path, auditor) as space:
+        done = auditing.verify(space, shop.stream, AUDITOR, Profile.DEFAULT)
+    assert done.report.verdict is Verdict.PASS
 
 
 @pytest.mark.requirement("TRC-043", "TRC-061")

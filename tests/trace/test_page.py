@@ -16,6 +16,7 @@ from moot.keys.folder import KeyFolder
 from moot.trace import commands as ask
 from moot.trace import page
 from moot.trace.model import Profile, Role
+from moot.trace.policy import Policy
 from moot.workspace.check import How
 from tests.trace.workshop import AUDITOR, Workshop, workshop
 
@@ -93,6 +94,7 @@ def test_a_picture_that_would_be_too_large_says_what_it_leaves_out(
 
 
 def test_a_failed_run_and_a_failed_audit_are_shown_as_such(shop: Workshop) -> None:
+    shop.begin(Policy(max_attempts=1))
     done = shop.execute(shop.script("raise SystemExit(1)"))
     claim(shop, done.execution, "it fails")
     (node,) = (node for node in graph(shown(shop)).nodes if node.label == "x1")

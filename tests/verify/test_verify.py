@@ -264,6 +264,7 @@ def test_every_check_holds_or_says_why_it_was_not_made() -> None:
         "freshness": "no minimum checkpoint is required",
         "kept": "nothing was kept from before",
         "policy": "not checked",
+        "receipt": "this is no receipt",
     }
     assert all(check.ok is not False and check.detail for check in verdict.checks)
 

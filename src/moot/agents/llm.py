@@ -232,12 +232,29 @@ def _usable(where: Where, env: Mapping[str, str]) -> Mapping[str, str]:
             "llm: needs a library that is not installed",
             hint="pip install 'moot[llm]'",
         ) from None
+    if where.provider != "openai":
+        _require_known(where)
     named = _key_name(where)
     if where.provider == "openai" and not (_base_url(where, env) or env.get(named)):
         raise Unavailable(
             "llm_key_missing", f"{named} is not set", hint=f"export {named}=..., or use base_url="
         )
     return env
+
+
+def _require_known(where: Where) -> None:
+    """Providers besides OpenAI's protocol need their own parts of the library, and their keys."""
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+
+    try:
+        infer_model(f"{where.provider}:{where.model}")
+    except (UserError, ImportError, ValueError) as error:
+        raise Unavailable(
+            "llm_unusable",
+            f"llm:{where.provider}: {_line(error)}",
+            hint="install that provider's part of pydantic-ai and set its key, or use base_url=",
+        ) from None
 
 
 def _key_name(where: Where) -> str:

@@ -61,6 +61,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int = 1
     cost: Cost = NOTHING
     detail: str = ""
+    model: str | None = None
 
 
 class Ended(msgspec.Struct, frozen=True):

@@ -292,6 +292,7 @@ class Runner:
             attempt=attempt,
             cost=cost,
             detail=detail[:500],
+            model=self._seats[due.who].nature.model,
         )
         self._here = self._here.and_then(cost)
         self._desk.note(outcome)

@@ -22,7 +22,8 @@ _SPLIT: Final = re.compile(rf",\s*(?={_SPEC}|[a-z0-9]+(?:-[a-z0-9]+)*=)")
 _NAMED: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)=(.*)", re.DOTALL)
 _FORMS: Final = "cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human"
 _SECRET: Final = re.compile(
-    r"((?:token|key|secret|password|passwd|auth)[\w-]*[=: ]+)(\S+)|\b(sk-|ghp_|xox[bp]-)\S+",
+    r"((?:(?<!max_)token|key(?!_env)|secret|password|passwd|auth)[\w-]*[=: ]+)(\S+)"
+    r"|\b(sk-|ghp_|xox[bp]-)\S+",
     re.IGNORECASE,
 )
 

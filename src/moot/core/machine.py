@@ -141,6 +141,9 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
 
     With `command`, the machine itself acts once `by` has passed: the next writing command on the
     stream, or `tick`, applies it as `system`. Reading only shows it.
+
+    With `instead`, it waits for the holder `epoch` of the name; once that one has ended or another
+    has the name, `instead` is what is due.
     """
 
     who: str
@@ -150,6 +153,8 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     by: Millis | None = None
     hint: str = ""
     command: Command | None = None
+    epoch: int = 0
+    instead: Due | None = None
 
     def overdue(self, now: Millis) -> bool:
         return self.by is not None and self.by <= now

@@ -83,21 +83,38 @@ def follow(
     for entry in entries:
         walk.take(entry)
     open_ = entries[-1] if entries and not entries[-1].yielded else None
+    rounds = tuple(walk.rounds[number].seen() for number in sorted(walk.rounds))
+    return _course(walk, document, rounds, tuple(walk.remarks), open_)
+
+
+def follow_on(document: Document, course: Course, entry: Entry) -> Course:
+    """The course after one more sound entry, which is yielded and of the latest round or later."""
+    walk = Walk(course.rules, frozenset(), decide=True)
+    walk.phase, walk.ended_at_round, walk.last = course.phase, course.ended_at_round, course.last
+    walk.flagged = {one.entry.index for one in course.remarks if one.kind is Remark.OUT_OF_ORDER}
+    if course.rounds:
+        walk.latest = RoundSoFar.again(course.rounds[-1], course.rules, walk.listed)
+        walk.rounds[walk.latest.number] = walk.latest
+    walk.take(entry)
+    new = tuple(walk.rounds[number].seen() for number in sorted(walk.rounds))
+    rounds = (*course.rounds[:-1], *new)
+    return _course(walk, document, rounds, (*course.remarks, *walk.remarks), None)
+
+
+def _course(
+    walk: Walk,
+    document: Document,
+    rounds: tuple[Round, ...],
+    remarks: tuple[Remarked, ...],
+    open_: Entry | None,
+) -> Course:
     phase = after(walk.phase, Happening.OPENED) if open_ else walk.phase
     since = [moment(document.head("created")), walk.last.moment if walk.last else None]
     since += [moment(mark.value) for mark in document.marks if mark.key == RESUME]
     if open_ is not None and open_.moment is not None:
         since = [open_.moment]
-    return Course(
-        rules,
-        tuple(walk.rounds[number].seen() for number in sorted(walk.rounds)),
-        phase,
-        walk.ended_at_round,
-        tuple(walk.remarks),
-        walk.last,
-        open_,
-        max((one for one in since if one is not None), default=0),
-    )
+    latest = max((one for one in since if one is not None), default=0)
+    return Course(walk.rules, rounds, phase, walk.ended_at_round, remarks, walk.last, open_, latest)
 
 
 class RoundSoFar:
@@ -111,6 +128,20 @@ class RoundSoFar:
         self.tally = Tally(rules)
         self.complete = False
         self.furthest: tuple[int, Entry] | None = None  # down the list, for round-robin
+
+    @classmethod
+    def again(cls, seen: Round, rules: Rules, listed: Mapping[str, int]) -> RoundSoFar:
+        """A round that was seen, to be read on from there."""
+        made = cls(seen.number, rules)
+        made.entries, made.counts = list(seen.entries), dict(seen.counts)
+        made.complete = seen.complete
+        for agent, vote in seen.votes.items():
+            made.tally.put(agent, vote)
+        for entry in seen.entries:
+            place = listed[entry.author]
+            if made.furthest is None or place >= made.furthest[0]:
+                made.furthest = (place, entry)
+        return made
 
     def add(self, entry: Entry, vote: Vote | None) -> None:
         self.entries.append(entry)

@@ -61,11 +61,13 @@ def _written(document: Document, entry: Entry) -> str:
     return document.text[entry.start : entry.end].rstrip()
 
 
-def sequence_remarks(entries: Iterable[Entry], created: Millis | None) -> list[Remarked]:
-    """What the numbers and times of neighbours say."""
+def sequence_remarks(
+    entries: Iterable[Entry], created: Millis | None, before: Entry | None = None
+) -> list[Remarked]:
+    """What the numbers and times of neighbours say; `before` is the sound entry above them."""
     remarks: list[Remarked] = []
-    place: tuple[int, int] = (0, 0)
-    latest = created
+    place: tuple[int, int] = ((before.round or 0), (before.turn or 0)) if before else (0, 0)
+    latest = before.moment if before else created
     for entry in entries:
         if entry.turn is not None and entry.round is not None:
             here = (entry.round, entry.turn)

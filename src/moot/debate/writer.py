@@ -18,6 +18,7 @@ from moot.core.findings import Finding, errors
 from moot.debate.checker import Checked, check
 from moot.debate.course import Course
 from moot.debate.drafts import MARKER, Draft, flaws, tidied
+from moot.debate.growth import grown
 from moot.debate.model import (
     CLERKS,
     TITLE,
@@ -174,7 +175,7 @@ def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
         course = course_of(checked)
     round_, turn = _place(course, draft.author)
     text = _joined(checked, entry_text(draft, id_, stamp(now), turn, round_))
-    made = check(checked.document.text + text)
+    made = grown(checked, text)
     _require_read_back(checked, made, draft)
     own = tuple(finding for finding in made.findings if finding.where == id_)
     return Addition(text, id_, round_, turn, len(checked.document.text), made, own)

@@ -119,6 +119,12 @@ def result_out_of_place(asked: Asked) -> Breaches:
         yield f"this decision is {state.stage.value}", None
 
 
+def not_the_machine(asked: Asked) -> Breaches:
+    """Whoever checks a receipt believes the ledger's own key, and no other."""
+    if asked.context.actor.kind is not KeyClass.SYSTEM:
+        yield f"{asked.context.actor.id} does not sign receipts", None
+
+
 def no_person(asked: Asked) -> Breaches:
     if asked.context.actor.kind is not KeyClass.HUMAN:
         yield f"{asked.context.actor.id} is no person", None

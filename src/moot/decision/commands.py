@@ -49,7 +49,7 @@ class OpenSession(Command, frozen=True):
 
 
 class NoteCall(Command, frozen=True):
-    """Put on record how a participant's call ended and what it cost."""
+    """Put on record how a participant's call ended, what it cost, and which model answered."""
 
     agent: str
     what: str
@@ -58,6 +58,7 @@ class NoteCall(Command, frozen=True):
     attempt: int = 1
     cost: Purse = Purse()
     detail: str = ""
+    model: str | None = None
 
 
 class EndRun(Command, frozen=True):
@@ -103,8 +104,14 @@ class NameSuccessor(Command, frozen=True):
     decision: str
 
 
+class MakeReceipt(Command, frozen=True):
+    """Sign for what a receipt of this decision says, as it stands now."""
+
+    receipt: ArtifactRef
+
+
 COMMANDS = (
     *(AskQuestion, GiveAnswer, PassAnswer, SetMotion, OpenSession, NoteCall, EndRun),
-    *(RecordResult, Approve, Veto, Amend, NameSuccessor),
+    *(RecordResult, Approve, Veto, Amend, NameSuccessor, MakeReceipt),
 )
 PERSONS = (Approve, Veto, Amend)

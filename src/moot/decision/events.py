@@ -45,6 +45,7 @@ class CallNoted(Event, frozen=True):
     attempt: int
     cost: Purse
     detail: str = ""
+    model: str | None = None
 
 
 class RunEnded(Event, frozen=True):
@@ -83,7 +84,14 @@ class SuccessorNamed(Event, frozen=True):
     decision: str
 
 
+class ReceiptMade(Event, frozen=True):
+    """`receipt` is the hash of what the receipt says; it counts while nothing follows this."""
+
+    receipt: str
+
+
 EVENTS = (
     *(QuestionAsked, AnswerGiven, AnswerPassed, MotionSet, SessionOpened, CallNoted, RunEnded),
     *(ResultRecorded, PersonApproved, PersonVetoed, PersonAmended, SuccessorNamed),
+    ReceiptMade,
 )

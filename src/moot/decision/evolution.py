@@ -14,6 +14,7 @@ from moot.decision.model import (
     Motion,
     PersonsWord,
     Purse,
+    Seat,
     Session,
     Stage,
     State,
@@ -45,6 +46,8 @@ def evolve(state: State, recorded: Recorded[Any]) -> State:
     stage = TRANSITIONS[state.stage].get(kind, state.stage)
     follow = _FOLLOW.get(kind)
     after = follow(state, recorded) if follow is not None else state
+    if after.receipt is not None and kind is not did.ReceiptMade:
+        after = msgspec.structs.replace(after, receipt=None)
     return after if after.stage is stage else msgspec.structs.replace(after, stage=stage)
 
 
@@ -93,9 +96,22 @@ def _noted(state: State, recorded: Recorded[did.CallNoted]) -> State:
     count = state.endings.get(event.ending, 0) + 1
     return msgspec.structs.replace(
         state,
+        seats=_with_model(state.seats, event),
         purses=state.purses.set(event.agent, purse),
         endings=state.endings.set(event.ending, count),
         turns=state.turns + (event.ending == ANSWERED and event.attempt == 1),
+    )
+
+
+def _with_model(seats: tuple[Seat, ...], event: did.CallNoted) -> tuple[Seat, ...]:
+    """A program tells which model it asks when it answers for the first time."""
+    if event.model is None or all(seat.model for seat in seats):
+        return seats
+    return tuple(
+        msgspec.structs.replace(seat, model=event.model)
+        if seat.agent == event.agent and seat.model is None
+        else seat
+        for seat in seats
     )
 
 
@@ -126,6 +142,10 @@ def _succeeded(state: State, recorded: Recorded[did.SuccessorNamed]) -> State:
     return msgspec.structs.replace(state, superseded_by=recorded.event.decision)
 
 
+def _receipted(state: State, recorded: Recorded[did.ReceiptMade]) -> State:
+    return msgspec.structs.replace(state, receipt=recorded.event.receipt)
+
+
 _FOLLOW: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.QuestionAsked: _asked,
     did.AnswerGiven: _given,
@@ -139,4 +159,5 @@ _FOLLOW: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.PersonVetoed: _word,
     did.PersonAmended: _word,
     did.SuccessorNamed: _succeeded,
+    did.ReceiptMade: _receipted,
 }

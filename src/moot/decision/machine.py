@@ -84,6 +84,7 @@ def _noted(command: ask.NoteCall, _context: Context) -> Event:
         attempt=command.attempt,
         cost=command.cost,
         detail=command.detail,
+        model=None if command.model is None else command.model[:200],
     )
 
 
@@ -117,6 +118,7 @@ _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] =
     ask.Veto: lambda c, x: did.PersonVetoed(reason=c.reason, attended=x.actor.attended),
     ask.Amend: _amended,
     ask.NameSuccessor: lambda c, _: did.SuccessorNamed(decision=c.decision),
+    ask.MakeReceipt: lambda c, _: Draft(did.ReceiptMade(receipt=c.receipt.sha256), (c.receipt,)),
 }
 
 
@@ -147,7 +149,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name=PROTOCOL,
-    version=1,
+    version=2,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

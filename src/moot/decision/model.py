@@ -30,8 +30,11 @@ class Stage(StrEnum):
 
 
 class Chamber(StrEnum):
+    """Where it is argued; a trace argues nothing, only the costs of its run are kept here."""
+
     DEBATE = "debate"
     PARLIAMENT = "parliament"
+    TRACE = "trace"
 
 
 class Result(StrEnum):
@@ -114,7 +117,10 @@ class PersonsWord(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """One decision. Calls and runs are only summed up: their number has no bound."""
+    """One decision. Calls and runs are only summed up: their number has no bound.
+
+    `receipt` is what the newest receipt says (its hash), as long as nothing has happened since.
+    """
 
     stage: Stage = Stage.NEW
     question: str = ""
@@ -138,6 +144,7 @@ class State(msgspec.Struct, frozen=True):
     turns: int = 0
     runs: int = 0
     stopped: str | None = None
+    receipt: str | None = None
 
     def seat(self, agent: str) -> Seat | None:
         return next((seat for seat in self.seats if seat.agent == agent), None)

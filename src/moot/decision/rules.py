@@ -209,6 +209,16 @@ _SUCCEED: Final[Rows] = (
     ),
     *_text("decision"),
 )
+_RECEIPT: Final[Rows] = (
+    _BEGUN,
+    Rule(
+        "DEC-021",
+        "not_allowed",
+        "only the machine signs a receipt",
+        breach.not_the_machine,
+        hint="let `moot receipt ID -o FILE` do this",
+    ),
+)
 
 RULES: Final[dict[type[Command], Rows]] = {
     ask.AskQuestion: _ASK,
@@ -223,4 +233,5 @@ RULES: Final[dict[type[Command], Rows]] = {
     ask.Veto: _WORD,
     ask.Amend: _WORD,
     ask.NameSuccessor: _SUCCEED,
+    ask.MakeReceipt: _RECEIPT,
 }

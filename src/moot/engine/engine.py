@@ -165,11 +165,11 @@ class Engine:
 
     def agenda(self, streams: Iterable[str]) -> Iterator[tuple[str, Due]]:
         """What is due on each of `streams`, by the clock of this moment."""
-        now = self.clock()
+        now, registry = self.clock(), self.registry()
         for stream in streams:
             loaded = self.load(stream)
             for due in loaded.machine.agenda(loaded.state, now):
-                yield stream, due
+                yield stream, _still(due, registry)
 
     def open_streams(self) -> list[str]:
         """Streams that declare themselves open in the index space `open`, if we know them."""
@@ -239,3 +239,10 @@ class Engine:
             with suppress(MootError):  # the batch will find it too, and tell the job concerned
                 self.load(stream, proved=True)
         return guarded
+
+
+def _still(due: Due, registry: Registry) -> Due:
+    """What is due, or what is instead if the holder it waited for is gone."""
+    if due.instead is None or registry.holds(due.who, due.epoch):
+        return due
+    return due.instead

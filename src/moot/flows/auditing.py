@@ -18,7 +18,7 @@ from moot.flows import execution, inspection, tracing
 from moot.trace import audit, page
 from moot.trace.commands import CompleteVerification, StartVerification
 from moot.trace.model import Profile, Run, State
-from moot.workspace.check import How
+from moot.workspace.check import How, pinned_trust
 
 if TYPE_CHECKING:
     from moot.core.findings import Finding
@@ -84,7 +84,8 @@ def _look_again(space: Workspace, stream: str, profile: Profile) -> Audited:
 def _inspect(
     space: Workspace, stream: str, profile: Profile, subject: tuple[str, int] | None
 ) -> inspection.Inspected:
-    how = How(space.folder)
+    pinned = pinned_trust(space.folder, space.trust.origin)
+    how = How(space.folder, None if pinned else space.path / "trust.json")
     return inspection.inspect_live(Path(space.path), how, stream, profile, subject)
 
 

@@ -9,11 +9,14 @@ import msgspec
 from moot.agents.budget import Spent
 from moot.agents.cost import Cost
 from moot.agents.outcome import Ended, Outcome
+from moot.core.errors import MootError
+from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.decision import commands as ask
 from moot.decision import stream_of
-from moot.decision.model import Purse, State
+from moot.decision.model import Purse, Stage, State
 from moot.engine.engine import Engine
+from moot.engine.job import Job
 
 
 class Books(Protocol):
@@ -63,6 +66,7 @@ class DecisionBooks:
                 attempt=outcome.attempt,
                 cost=Purse(*msgspec.structs.astuple(outcome.cost)),
                 detail=_recordable(outcome.detail),
+                model=outcome.model,
             ),
             self._clerk,
         )
@@ -71,6 +75,17 @@ class DecisionBooks:
         detail = _recordable(ended.detail)
         command = ask.EndRun(stop=ended.stop.value, turns=ended.turns, detail=detail)
         self._engine.execute(self._stream, command, self._clerk)
+
+
+def begin(engine: Engine, decision: str, *commands: Command) -> str:
+    """Open the books of a session under its own id, all at once; once is enough."""
+    stream = stream_of(decision)
+    known: State = engine.state(stream)
+    if known.stage is Stage.NEW:
+        for result in engine.execute_all([Job(stream, one, SYSTEM) for one in commands]):
+            if isinstance(result, MootError):
+                raise result
+    return decision
 
 
 def cost_of(purse: Purse) -> Cost:

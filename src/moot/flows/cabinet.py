@@ -215,10 +215,15 @@ def read_or_none(path: Path) -> bytes | None:
 
 def messages(view: View, stream: str, after: int = -1) -> Iterator[Message]:
     """The session's messages as the record holds them, from the events after `after`."""
+    return (message for message, _ in signed_messages(view, stream, after))
+
+
+def signed_messages(view: View, stream: str, after: int = -1) -> Iterator[tuple[Message, str]]:
+    """Each message with the name whose key signed it."""
     for record in view.records(stream, after):
-        event = read_record(MACHINE, record).event
-        if isinstance(event, did.MessageLogged):
-            yield message_of(event.message)
+        recorded = read_record(MACHINE, record)
+        if isinstance(recorded.event, did.MessageLogged):
+            yield message_of(recorded.event.message), recorded.actor.id
 
 
 def summaries(view: View, stream: str) -> list[dict[str, Any]]:

@@ -20,18 +20,25 @@ from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.job import Outcome
-from moot.flows.cabinet import Cabinet, last_id, messages, read_or_none, summaries
+from moot.flows.cabinet import Cabinet, last_id, read_or_none, signed_messages, summaries
 from moot.parliament import clock
 from moot.parliament import commands as ask
+from moot.parliament import events as did
 from moot.parliament.fileshapes import LEDGER_FILE, SESSION_FILE
 from moot.parliament.final import final_document
 from moot.parliament.machine import MACHINE
-from moot.parliament.messages import MAX_MESSAGE, as_document, response_findings, response_of
+from moot.parliament.messages import (
+    MAX_MESSAGE,
+    as_document,
+    message_of,
+    response_findings,
+    response_of,
+)
 from moot.parliament.model import State
 from moot.parliament.proceedings import Proceedings
 from moot.parliament.shapes import read_json
 from moot.parliament.speech import spoken
-from moot.parliament.words import PARLIAMENT_ID, PRIME_MINISTER, SPEAKER, Status
+from moot.parliament.words import PARLIAMENT_ID, PRIME_MINISTER, SPEAKER, Kind, Status
 from moot.workspace.workspace import Workspace
 
 REPLY: Final = "application/json"
@@ -67,11 +74,7 @@ class Room:
         if parliament_id is None:
             raise no_session(folder)
         if not PARLIAMENT_ID.fullmatch(parliament_id):
-            raise Malformed(
-                f"{parliament_id!r} is no id of a session",
-                code="bad_id",
-                hint="it looks like parl-20260210-001",
-            )
+            raise bad_id(parliament_id)
         room = cls(space, folder, parliament_id)
         if room.state.status is None:
             raise NotFound(
@@ -89,31 +92,24 @@ class Room:
     def run(self, command: Command, actor: str, role: str | None = None) -> Done:
         """One command, what follows from it, and the files."""
         self.cabinet.require_ours()
-        before = self.state.next_message_id
         try:
             outcome = self.space.engine.execute(self.stream, command, actor, role=role)
         except Refused:
-            self._after()  # a refusal may leave something on record
+            self._follow_up()  # a refusal may leave something on record
+            self.cabinet.write()
             raise
+        followed = self._follow_up()
         try:
-            self._after()
+            self.cabinet.write()
         except Refused as error:  # a file was changed just now: what was asked is done
             raise _recorded_only(error) from None
-        return Done(self.state, outcome.findings, tuple(self._logged(outcome, before)))
+        return Done(self.state, outcome.findings, tuple(_logged(outcome, followed)))
 
-    def _logged(self, outcome: Outcome, before: int) -> Iterator[dict[str, Any]]:
-        """The messages this command brought, with what the speaker said to it."""
-        first = outcome.recorded[0].seq - 1 if outcome.recorded else None
-        if first is None or self.state.next_message_id == before:
-            return
-        with self.space.store.read() as view:
-            yield from [as_document(message) for message in messages(view, self.stream, first)]
-
-    def _after(self) -> None:
+    def _follow_up(self) -> Outcome | None:
+        """What the machine can do by itself now; another process may have been quicker."""
         now = self.space.engine.clock()
-        if tuple(MACHINE.timeouts(self.state, now)):
-            self.space.engine.tick(self.stream)
-        self.cabinet.write()
+        overdue = tuple(MACHINE.timeouts(self.state, now))
+        return self.space.engine.tick(self.stream) if overdue else None
 
     def signer(self, sender: Any) -> str | None:
         """The name whose key a message needs; None: a person's, or nobody is named."""
@@ -124,8 +120,18 @@ class Room:
 
     def proceedings(self) -> Proceedings:
         with self.space.store.read() as view:
-            said = tuple(messages(view, self.stream))
-            return Proceedings(self.state, said, tuple(summaries(view, self.stream)))
+            said = tuple(signed_messages(view, self.stream))
+            told = tuple(summaries(view, self.stream))
+        signers = {message.id: name for message, name in said}
+        return Proceedings(self.state, tuple(message for message, _ in said), told, signers)
+
+
+def _logged(*outcomes: Outcome | None) -> Iterator[dict[str, Any]]:
+    """The messages a command brought, with what the speaker said to it; nobody else's."""
+    for outcome in outcomes:
+        for one in outcome.recorded if outcome is not None else ():
+            if isinstance(one.event, did.MessageLogged):
+                yield as_document(message_of(one.event.message))
 
 
 Who = Callable[[str | None, bool], str]
@@ -151,8 +157,14 @@ def submit(room: Room, data: bytes, acting: str | None, who: Who) -> Done:
         raise _not_yours(str(sender), acting)
     actor = who(needed or acting, person)
     role = sender if sender in (SPEAKER, PRIME_MINISTER) else None
-    command = ask.Submit(document=document, raw=_raw(room, document, data), seed=fresh_seed())
+    kind = document.get("type") if isinstance(document, dict) else None
+    submitted = ask.Announce if kind in _RESULTS else ask.Submit
+    command = submitted(document=document, raw=_raw(room, document, data), seed=fresh_seed())
     return room.run(command, actor, role)
+
+
+# What others will rely on: the history it rests on is proved first.
+_RESULTS: Final = (Kind.VOTE_TALLY, Kind.PM_DECISION)
 
 
 def _nobody(document: Any) -> Refused:
@@ -185,7 +197,7 @@ def _report(room: Room, data: bytes, error: Malformed, actor: str | None) -> Non
     if agent is None or room.state.seat_of(agent.name, agent.epoch) is None:
         return
     raw = room.space.artifacts.put(data[:MAX_MESSAGE], "application/octet-stream")
-    room.run(ask.ReportUnreadable(problem=error.code, raw=raw), agent.name)
+    room.run(ask.ReportUnreadable(problem=str(error), raw=raw), agent.name)
 
 
 def _raw(room: Room, document: Any, data: bytes) -> ArtifactRef | None:
@@ -231,6 +243,14 @@ def _recorded_only(error: Refused) -> Unavailable:
     found = Unavailable("files_behind", f"recorded, but not in the files: {error}", hint=error.hint)
     found.findings = error.findings
     return found
+
+
+def bad_id(parliament_id: str) -> Malformed:
+    return Malformed(
+        f"{parliament_id!r} is no id of a session",
+        code="bad_id",
+        hint="it looks like parl-20260210-001",
+    )
 
 
 def no_session(folder: Path) -> Unavailable:

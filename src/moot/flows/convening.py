@@ -1,30 +1,36 @@
 """How a session comes to be: convened anew, or gone on with from the files of elsewhere.
 
-A seat without an agent gets one with a key of its own. Names are never given twice, so whatever
-can be wrong is found out before one is.
+A seat without an agent gets one with a key of its own. Session and names come in one commit or
+not at all: a name is never given twice, and none is used up by what was refused.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from moot.core.clock import to_text
-from moot.core.errors import MootError, NotFound, Refused, Unavailable
+from moot.core.errors import NotFound, Refused, Unavailable
 from moot.core.findings import errors
-from moot.core.machine import Acting, Command, Context, KeyClass
+from moot.core.machine import Command, KeyClass
 from moot.core.names import REGISTRY, SYSTEM
 from moot.engine.agents import agent_named, registration
-from moot.engine.job import ALONE, Job, Link, as_refused
+from moot.engine.job import ALONE, Job, Link
 from moot.flows.cabinet import read_or_none
-from moot.flows.chamber import REPLY, Room, fresh_seed, no_session
+from moot.flows.chamber import REPLY, Room, bad_id, fresh_seed, no_session
 from moot.parliament import commands as ask
 from moot.parliament.fileshapes import FILES
 from moot.parliament.inspection import inspect
-from moot.parliament.machine import MACHINE, SESSIONS
+from moot.parliament.machine import SESSIONS
 from moot.parliament.shapes import read_json
+from moot.parliament.words import PARLIAMENT_ID
 from moot.workspace.workspace import Workspace
+
+# Others may take today's next number first; as often as that we take the one after it.
+_TRIES: Final = 20
+_TAKEN: Final = ("already_convened", "name_taken")
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -47,17 +53,25 @@ def convene(
 ) -> Room:
     """A new session in an empty folder; seats without an agent get one with a key of its own."""
     require_free(folder)
-    room = Room(space, folder, parliament_id or fresh_id(space))
-    seats = tuple(_seat(room, number, plan) for number, plan in enumerate(plans, 1))
-    command = ask.Convene(
-        problem_statement=problem,
-        issues=issues,
-        seats=seats,
-        max_rounds=max_rounds,
-        seed=fresh_seed(),
-    )
-    _rehearse(room, command)
-    enter(room, seats, [command, ask.Begin()], link)
+    beyond = 0
+    for left in reversed(range(_TRIES)):
+        room = Room(space, folder, parliament_id or fresh_id(space, beyond))
+        seats = tuple(_seat(room, number, plan) for number, plan in enumerate(plans, 1))
+        command = ask.Convene(
+            problem_statement=problem,
+            issues=issues,
+            seats=seats,
+            max_rounds=max_rounds,
+            seed=fresh_seed(),
+        )
+        try:
+            _enter(room, seats, [command, ask.Begin()], link)
+        except Refused as error:
+            if error.code not in _TAKEN or parliament_id is not None or not left:
+                raise
+            beyond += error.code == "name_taken"  # of a seat; no session says so
+        else:
+            break
     make_folder(folder)
     room.cabinet.write()
     return room
@@ -70,52 +84,39 @@ def _seat(room: Room, number: int, plan: Plan) -> ask.SeatPlan:
     return ask.SeatPlan(plan.name, plan.motives, plan.agent, epoch=agent.epoch)
 
 
-def _rehearse(room: Room, command: Command) -> None:
-    """A name is never given twice, so bad input must be found before one is."""
-    engine = room.space.engine
-    acting = Acting(SYSTEM, 1, "", KeyClass.SYSTEM)
-    context = Context(engine.clock(), acting, room.stream, room.space.trust.origin)
-    decision = MACHINE.decide(room.state, command, context)
-    if decision.refused:
-        raise as_refused(decision)
-
-
-def enter(
+def _enter(
     room: Room, seats: tuple[ask.SeatPlan, ...], commands: list[Command], link: Link = ALONE
 ) -> None:
-    """Register the agents made for this session and run the commands, in one commit."""
+    """Run the commands and register the agents made for this session: all of it, or nothing."""
     space, folder = room.space, room.space.folder
     made = [
         (plan.agent, folder.add(space.trust.origin, plan.agent, KeyClass.AGENT))
         for plan in seats
         if not plan.bound
     ]
-    jobs = [
+    first, *then = (
+        Job(room.stream, command, SYSTEM, cause=link.cause, corr=link.corr) for command in commands
+    )
+    then += [
         Job(REGISTRY, registration(space.engine, name, signer, folder.custodian), SYSTEM)
         for name, signer in made
     ]
-    jobs += [
-        Job(room.stream, command, SYSTEM, cause=link.cause, corr=link.corr) for command in commands
-    ]
     kept = False
     try:
-        results = space.engine.execute_all(jobs)
+        space.engine.execute_chain(first, *(lambda _done, job=job: job for job in then))
         kept = True
     finally:
         if not kept:
             for name, signer in made:
                 folder.forget(space.trust.origin, name, signer.kid)
-    for result in results:
-        if isinstance(result, MootError):
-            raise result
 
 
-def fresh_id(space: Workspace) -> str:
-    """PAR-004: today's next free number."""
+def fresh_id(space: Workspace, beyond: int = 0) -> str:
+    """PAR-004: today's next free number, or one further on."""
     day = to_text(space.engine.clock())[:10].replace("-", "")
     with space.store.read() as view:
         taken = {row.key for row in view.rows(SESSIONS, f"parl-{day}-", limit=100_000)}
-    number = len(taken) + 1
+    number = len(taken) + 1 + beyond
     while f"parl-{day}-{number:03d}" in taken:
         number += 1
     return f"parl-{day}-{number:03d}"
@@ -131,11 +132,16 @@ def require_free(folder: Path) -> None:
         )
 
 
-def take(space: Workspace, folder: Path, binds: dict[str, str]) -> tuple[Room, tuple[str, ...]]:
+def take(
+    space: Workspace, folder: Path, binds: dict[str, str], parliament_id: str | None = None
+) -> tuple[Room, tuple[str, ...]]:
     """Go on with a session from elsewhere; its files are stored and, where ours differ, put aside.
 
-    `binds` names the agents of seats; every other seat gets one with a key of its own.
+    `binds` names the agents of seats; every other seat gets one with a key of its own. With
+    `parliament_id` the session goes on under another id than the files have.
     """
+    if parliament_id is not None and not PARLIAMENT_ID.fullmatch(parliament_id):
+        raise bad_id(parliament_id)
     data = {name: read_or_none(folder / name) for name in FILES}
     if not any(data.values()):
         raise no_session(folder)
@@ -143,7 +149,10 @@ def take(space: Workspace, folder: Path, binds: dict[str, str]) -> tuple[Room, t
     if wrong:
         raise Refused(wrong[0].code, wrong[0].message, hint=wrong[0].hint, findings=wrong)
     ledger, session, bill, told = (read_json(data[name] or b"") for name in FILES)
-    room = Room(space, folder, session["parliament_id"])
+    room = Room(space, folder, parliament_id or session["parliament_id"])
+    if room.state.status is not None:
+        raise _known_here(space, room)
+    session["parliament_id"] = ledger["parliament_id"] = room.id
     named = {rep["agent_id"]: rep["name"] for rep in session["representatives"]}
     unknown = sorted(binds.keys() - named.keys())
     if unknown:
@@ -152,6 +161,7 @@ def take(space: Workspace, folder: Path, binds: dict[str, str]) -> tuple[Room, t
         _seat(room, number, Plan(name, (), binds.get(seat)))
         for number, (seat, name) in enumerate(named.items(), 1)
     )
+    stored = tuple(space.artifacts.put(data[name] or b"", REPLY) for name in FILES)
     command = ask.Import(
         ledger=ledger,
         session=session,
@@ -160,11 +170,19 @@ def take(space: Workspace, folder: Path, binds: dict[str, str]) -> tuple[Room, t
         agents={seat: plan.agent for seat, plan in zip(named, plans, strict=True)},
         bound=tuple(seat for seat, plan in zip(named, plans, strict=True) if plan.bound),
         epochs={seat: plan.epoch for seat, plan in zip(named, plans, strict=True)},
+        files=stored,
     )
-    _rehearse(room, command)
-    stored = tuple(space.artifacts.put(data[name] or b"", REPLY) for name in FILES)
-    enter(room, plans, [msgspec.structs.replace(command, files=stored)])
+    _enter(room, plans, [command])
     return room, room.cabinet.restore()
+
+
+def _known_here(space: Workspace, room: Room) -> Refused:
+    return Refused(
+        "already_convened",
+        f"this workspace has a session {room.id} already",
+        hint=f"`moot parliament import {room.cabinet.shown} --id {fresh_id(space)}` takes the files"
+        " as another session",
+    )
 
 
 def make_folder(folder: Path) -> None:

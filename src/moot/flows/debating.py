@@ -14,16 +14,15 @@ from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
 from moot.core.clock import Clock
-from moot.core.errors import MootError, Refused
+from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.debate.checker import Checked
 from moot.debate.views import consensus_data, course_of
 from moot.decision import commands as ask
 from moot.decision import stream_of
 from moot.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
-from moot.engine.job import Job
 from moot.flows import session
-from moot.flows.books import Books, DecisionBooks, NoBooks
+from moot.flows.books import Books, DecisionBooks, NoBooks, begin
 from moot.flows.desks.debate import DebateDesk
 from moot.flows.seating import require_key, seated, seats_of
 from moot.flows.sessionrecord import place_of
@@ -125,10 +124,6 @@ def _opened(
     sitting: Mapping[str, Participant],
 ) -> str:
     """The record of decisions for this session: begun once, under the session's own id."""
-    decision = checked.document.session_id
-    state: State = space.engine.state(stream_of(decision))
-    if state.stage is not Stage.NEW:
-        return decision
     rules = course_of(checked).rules
     question = ask.AskQuestion(
         question=checked.document.name[:MOST_QUESTION],
@@ -137,12 +132,9 @@ def _opened(
         rule=rules.consensus_mode.value,
         rounds=rules.max_rounds,
     )
+    decision = checked.document.session_id
     opened = ask.OpenSession(session=f"debate/{decision}", file=place_of(space, file))
-    jobs = [Job(stream_of(decision), command, SYSTEM) for command in (question, opened)]
-    for result in space.engine.execute_all(jobs):
-        if isinstance(result, MootError):
-            raise result
-    return decision
+    return begin(space.engine, decision, question, opened)
 
 
 def record_result(space: Workspace, decision: str, checked: Checked) -> None:

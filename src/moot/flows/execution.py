@@ -1,6 +1,7 @@
 """Running an approved intent: on record before it runs, its outputs stored before they are cited.
 
-    lock -> start on record -> look -> run -> look again -> blot out secrets -> store -> end
+    lock -> reserved? -> start on record -> reserved still? -> look -> run -> look again
+         -> blot out secrets -> store -> end on record
 
 Whoever is killed in between leaves an execution without an end; the next command on that trace
 records it as failed (`recover`) and never runs it again.
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from moot.core.canonical import canonical
 from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
+from moot.core.record import ArtifactRef
 from moot.flows import running, tracing
+from moot.flows.joins import guarded_execution
 from moot.outside import footprint
 from moot.outside.running import NotRun, Order, Ran, environment, run
 from moot.trace import secrets
@@ -29,12 +32,11 @@ from moot.trace.commands import (
     Stored,
 )
 from moot.trace.events import ToolIntentSigned
-from moot.trace.inputs import MEDIA_TYPE, input_bytes
+from moot.trace.inputs import MEDIA_TYPE, hash_of, input_bytes
 from moot.trace.model import Failure, FailureKind, Reserved, Result, Role, State
 
 if TYPE_CHECKING:
     from moot.engine.job import Outcome
-    from moot.presence.model import Reservation
     from moot.workspace.workspace import Workspace
 
 TEXT: Final = "text/plain"
@@ -43,6 +45,7 @@ CHANGES: Final = "application/vnd.moot.changes+json"
 # More names than these do not fit into one event; the artifact `changed` lists them all.
 MOST_NAMED: Final = 200
 NAMED_BYTES: Final = 12_000
+_LOST: Final = "the reservation of {} was lost before it could run"
 
 
 class Done(NamedTuple):
@@ -77,7 +80,10 @@ def execute(
     state: State = space.engine.state(stream)
     folder = _folder(root, intent.cwd)
     with running.Running(space.path, stream, intent_id) as held:
-        execution = _start(space, stream, intent, actor, root)
+        execution, reserved = _start(space, stream, intent, actor, root)
+        gone = guarded_execution.lost(space, reserved, actor)
+        if gone:
+            return _not_started(space, stream, execution, actor, _LOST.format(", ".join(gone)))
         before = footprint.look(root, intent.writes)
         order = Order(
             words=intent.command,
@@ -94,7 +100,9 @@ def execute(
             root, intent.writes, before, footprint.look(root, intent.writes)
         )
         outputs, seen = _keep(space, state, ran, changes, before.remarks)
-        return _end(space, stream, execution, actor, ran, outputs, seen)
+        done = _end(space, stream, execution, actor, ran, outputs, seen)
+        gone = guarded_execution.lost(space, reserved, actor)
+        return done._replace(findings=(*done.findings, *_taken_meanwhile(gone)))
 
 
 def recover(space: Workspace, stream: str) -> list[Outcome]:
@@ -132,37 +140,21 @@ def _folder(root: Path, cwd: str) -> Path:
     return Path(folder)
 
 
-def _start(space: Workspace, stream: str, intent: ToolIntentSigned, actor: str, root: Path) -> str:
+def _start(
+    space: Workspace, stream: str, intent: ToolIntentSigned, actor: str, root: Path
+) -> tuple[str, tuple[Reserved, ...]]:
+    reserved = guarded_execution.covering(space, intent.writes, actor, root)
     data = input_bytes(intent.tool, intent.command, intent.cwd, intent.env, intent.timeout_ms)
     command = StartExecution(
         intent_id=intent.intent_id,
-        input=space.artifacts.put(data, MEDIA_TYPE),
-        reservations=_reservations(space, intent.writes, actor, root),
+        input=ArtifactRef(hash_of(data), len(data), MEDIA_TYPE),
+        reservations=reserved,
     )
+    tracing.rehearse(space, stream, command, actor)  # what is refused leaves no file behind
+    space.artifacts.put(data, MEDIA_TYPE)
     outcome = tracing.ask(space, stream, command, actor)
     execution: str = outcome.recorded[-1].event.execution_id
-    return execution
-
-
-def _reservations(
-    space: Workspace, writes: tuple[str, ...], actor: str, root: Path
-) -> tuple[Reserved, ...]:
-    """The executor's live reservations that cover what it declares to write."""
-    if not writes:
-        return ()
-    from moot.presence import STREAM
-    from moot.presence.paths import inside, read_scope
-
-    agent = space.engine.registry().agents.get(actor)
-    epoch = agent.epoch if agent is not None else 0
-    live: Iterable[Reservation] = space.engine.state(STREAM).live
-    mine = [one for one in live if one.held_by(actor, epoch) and one.worktree == str(root)]
-    found = []
-    for scope in writes:
-        key = read_scope(scope, str(root)).key
-        cover = (one for one in mine if one.key == key or inside(key, one.key))
-        found += [Reserved(scope, one.fencing) for one in list(cover)[:1]]
-    return tuple(found)
+    return execution, reserved
 
 
 def _keep(
@@ -284,6 +276,16 @@ def _remarks(ran: Ran, seen: _Seen) -> Iterable[Finding]:
             "left_running",
             "processes that the command had left running were killed",
             "let the command wait for what it starts",
+        )
+
+
+def _taken_meanwhile(gone: list[str]) -> Iterable[Finding]:
+    """What was written may have met another's work."""
+    if gone:
+        yield _remark(
+            "reservation_lost",
+            f"no longer reserved when it ended: {', '.join(gone)}",
+            "compare notes with whoever holds it now: `moot scope list`",
         )
 
 

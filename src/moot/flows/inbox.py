@@ -2,7 +2,8 @@
 
 Everything here comes from index rows and delivery cursors; no thread is read. How far an agent got
 is kept for each thread by position, so a clock that goes back hides nothing. To find what is new
-quickly, only rows from a day before the last complete look are read; `everything` reads them all.
+quickly, only rows from a day before the last complete look are read, and all of them once an hour:
+what was dated further back is new then.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from moot.core.clock import DAY, MINUTE, Millis, to_text
+from moot.core.clock import DAY, HOUR, MINUTE, Millis, to_text
 from moot.core.ledger import StoredRow, View
 from moot.mail.keys import ANSWERS, INBOX, answer_key, inbox_prefix, time_key
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 UNREAD, SEEN, ACKED = "unread", "seen", "acked"
 LOOKED: Final = "mail"  # the cursor that says when all that was new had been shown
+_SWEPT: Final = "mail all"  # and the one that says when it was looked for among all there is
 _TOLD: Final = "told "  # before a thread's name: how far its messages were announced
 _TOLD_AT: Final = "told"
 _TOLD_MARGIN: Final = 10 * MINUTE
@@ -91,7 +93,13 @@ def everything(view: View, box: Box) -> list[Slip]:
 
 def unread(view: View, box: Box, now: Millis) -> list[Slip]:
     """What has not been shown yet and not been answered either, oldest first."""
-    return _unread_since(view, box, _before(view, box, LOOKED, now, DAY))
+    since = "" if _sweep_due(view, box, now) else _before(view, box, LOOKED, now, DAY)
+    return _unread_since(view, box, since)
+
+
+def _sweep_due(view: View, box: Box, now: Millis) -> bool:
+    swept = view.cursor(box.cursor, _SWEPT)
+    return not swept <= now < swept + HOUR
 
 
 def _unread_since(view: View, box: Box, since: str) -> list[Slip]:
@@ -132,15 +140,18 @@ def take(space: Workspace, box: Box, limit: int) -> tuple[list[Slip], int]:
     """What is new, at most about `limit`, now marked as seen; and how much more there is."""
     engine = space.engine
     with engine.store.read() as view:
-        if not unread(view, box, engine.clock()):
+        now = engine.clock()
+        if not _sweep_due(view, box, now) and not unread(view, box, now):
             return [], 0
 
     def pick(view: View) -> tuple[tuple[list[Slip], int], Mapping[str, int]]:
-        new = unread(view, box, engine.clock())
+        now = max(engine.clock(), 1)
+        new = unread(view, box, now)
         shown = _whole_threads(new, limit)
         positions = _positions(shown)
         if len(shown) == len(new):
-            positions[LOOKED] = max(engine.clock(), 1)
+            swept = {_SWEPT: now} if _sweep_due(view, box, now) else {}
+            positions |= {LOOKED: now, **swept}
         return (shown, len(new) - len(shown)), positions
 
     return engine.deliver(box.cursor, pick)

@@ -234,6 +234,9 @@ class _Watcher:
         found: dict[str, Any] = {"unreadable": dict(self._unreadable.get(stream, {}))}
         for seq, kind, why in self._problems(stream, verdict):
             found.setdefault(kind, {})[seq] = why
+        if verdict.verdict not in _ANCHORED and not any(found.values()):
+            # Something is wrong that has no place of its own: then it is the end that is.
+            found["chain"] = {len(self.walks[stream].events): verdict.verdict}
         return Facts(
             trace=stream,
             head=head,

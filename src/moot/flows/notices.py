@@ -14,7 +14,8 @@ import msgspec
 
 from moot.core.errors import NotFound, Refused
 from moot.engine.job import ALONE, Job, Link, Outcome
-from moot.flows.post import Letter, job_of
+from moot.flows.post import Letter, Posted, ack_in, job_of, posted, run
+from moot.mail.asked import status_of
 from moot.mail.commands import Acknowledge
 from moot.mail.keys import EVENTS
 from moot.mail.model import Message, stream_of, thread_of_id
@@ -131,21 +132,33 @@ def acknowledge(
     link: Link = ALONE,
 ) -> Outcome:
     """Acknowledge a message, and the event it is about, if that is not long over."""
-    state: Thread = space.engine.state(stream_of(thread_of_id(id)))
+    job = _acknowledging(id, status, notes, name, link)
+    return _with_receipt(space, job, id, status_of(status))
+
+
+def post(space: Workspace, sender: str, letter: Letter) -> Posted:
+    """Send a message; an ACK that was written by hand is a receipt like any other."""
+    job, said = job_of(space, sender, letter), ack_in(letter)
+    if said is None:
+        return posted(space, letter, run(space, job))
+    about = said.message_id or letter.re or ""
+    return posted(space, letter, _with_receipt(space, job, about, said.status))
+
+
+def _with_receipt(space: Workspace, job: Job, id: str, status: AckStatus | None) -> Outcome:  # noqa: A002
+    """Answer message `id`, and let the event it is about know."""
+    state: Thread = space.engine.state(job.stream)
     message = state.message(id)
-    said = next((one for one in AckStatus if one.value.casefold() == status.casefold()), None)
-    second = _acknowledging(id, status, notes, name, link)
-    if message is not None and message.event is not None and said is not None:
-        receipt = RECEIPTS[said](id=message.event)
-        first = Job(STREAM, receipt, name, cause=link.cause, corr=link.corr)
-        try:
-            return space.engine.execute_chain(first, lambda _: second)[1]
-        except (Refused, NotFound) as refused:
-            if refused.code not in _LONG_OVER:
-                raise
-    return space.engine.execute(
-        second.stream, second.command, name, cause=link.cause, corr=link.corr
-    )
+    if message is None or message.event is None or status is None:
+        return run(space, job)
+    receipt = RECEIPTS[status](id=message.event)
+    first = Job(STREAM, receipt, job.actor, cause=job.cause, corr=job.corr)
+    try:
+        return space.engine.execute_chain(first, lambda _: job)[1]
+    except (Refused, NotFound) as refused:
+        if refused.code not in _LONG_OVER:
+            raise
+    return run(space, job)
 
 
 _LONG_OVER: Final = frozenset({"event_not_found", "ack_forbidden"})

@@ -96,6 +96,7 @@ def _command(space: Workspace, actor: str, envelope: Envelope, outside_id: str) 
     to, cc = _parties(space, envelope.to), _parties(space, envelope.cc)
     if not any(one.epoch for one in to):  # somebody of us must read it: whoever takes it in
         to = (*to, Party(actor, agents[actor].epoch)) if actor in agents else to
+    called = _folded(envelope.sender)
     known = envelope.importance in set(Importance)
     return Import(
         outside_id=outside_id,
@@ -107,7 +108,7 @@ def _command(space: Workspace, actor: str, envelope: Envelope, outside_id: str) 
         ack_required=envelope.ack_required,
         importance=envelope.importance if known else Importance.NORMAL.value,
         sent=envelope.created_at,
-        sender_here=_folded(envelope.sender) in (agents.keys() | RESERVED),
+        sender_here=called in agents or called in RESERVED,
         agents=tuple(sorted(agents)),
         artifact=stored(space, envelope.body),
     )

@@ -28,8 +28,8 @@ from moot.mail.commands import Send
 from moot.mail.keys import ANSWERS, ITEMS, MESSAGES
 from moot.mail.machine import MACHINE
 from moot.mail.model import Party, State, stream_of, thread_of_id
+from moot.mail.reply import Ack, question_body, read_ack
 from moot.mail.reply import body_of as body_of_type
-from moot.mail.reply import question_body, read_ack
 from moot.mail.subject import find_subject
 from moot.mail.threads import thread_id
 from moot.mail.types import MessageType
@@ -67,10 +67,16 @@ class Posted(msgspec.Struct, frozen=True):
 
 def post(space: Workspace, sender: str, letter: Letter) -> Posted:
     """Send; what is wrong with the text or the receivers is refused, and nothing is sent."""
-    job = job_of(space, sender, letter)
-    outcome = space.engine.execute(
-        job.stream, job.command, sender, key=job.key, cause=job.cause, corr=job.corr
+    return posted(space, letter, run(space, job_of(space, sender, letter)))
+
+
+def run(space: Workspace, job: Job) -> Outcome:
+    return space.engine.execute(
+        job.stream, job.command, job.actor, key=job.key, cause=job.cause, corr=job.corr
     )
+
+
+def posted(space: Workspace, letter: Letter, outcome: Outcome) -> Posted:
     found = (*outcome.findings, *gone(space, (*letter.to, *letter.cc)))
     return Posted(first_message(outcome), found, outcome.replayed)
 
@@ -150,7 +156,8 @@ def thread_for(space: Workspace, sender: str, letter: Letter) -> str:
     """As named; else that of the message it answers; else a new one, the same for the same key."""
     if letter.thread is not None:
         return thread_id(letter.thread)
-    answered = letter.re or _acknowledged(letter)
+    said = ack_in(letter)
+    answered = letter.re or (said.message_id if said is not None else None)
     if answered:
         return thread_of(space, answered)
     if letter.key is not None:
@@ -158,12 +165,12 @@ def thread_for(space: Workspace, sender: str, letter: Letter) -> str:
     return f"m-{secrets.token_hex(5)}"
 
 
-def _acknowledged(letter: Letter) -> str | None:
+def ack_in(letter: Letter) -> Ack | None:
+    """What an ACK says that was written by hand."""
     subject = find_subject(letter.subject)
     if subject is None or subject.type is not MessageType.ACK:
         return None
-    said = read_ack(letter.body)
-    return said.message_id if said is not None else None
+    return read_ack(letter.body)
 
 
 def thread_of(space: Workspace, id: str) -> str:  # noqa: A002 - the word of every message

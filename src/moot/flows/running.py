@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from moot.core.errors import Refused, StoreFailed
 from moot.keys.running import is_held
-from moot.outside.running import kill_left, mark_of
+from moot.outside.leftover import kill_left, mark_of
 
 FOLDER: Final = "running"
 

@@ -34,6 +34,7 @@ from moot.debate.writer import appended, closed, says, written
 from moot.engine.job import ALONE, Link
 from moot.flows.sessiondesk import Desk, desk
 from moot.flows.sessionfile import create, named, read_file, rewrite
+from moot.flows.sessionreading import Held
 from moot.flows.sessionrecord import Record, find
 from moot.workspace.workspace import Workspace
 
@@ -114,12 +115,14 @@ def add(
     entry_id: str | None = None,
     escape: bool = False,
     after_end: bool = False,
+    held: Held | None = None,
 ) -> Written:
     """Append one entry as its author; signed if that author is registered.
 
     With `entry_id` the same call may be made again: an entry that stands there is not repeated.
+    Whoever speaks often in one file keeps it `held`.
     """
-    with desk(file, clock, space, draft.author) as at:
+    with desk(file, clock, space, draft.author, held) as at:
         if at.witness is not None:
             at.apply_policy()
         before = _written_before(at, tidied(draft, escape), entry_id)
@@ -186,9 +189,11 @@ def sign(file: Path, author: str, clock: Clock, space: Workspace) -> Written:
         return Written(tuple(entry.id for entry in mine), at.checked, _how(at, signed=True))
 
 
-def tick(file: Path, clock: Clock, space: Workspace | None = None) -> Written:
+def tick(
+    file: Path, clock: Clock, space: Workspace | None = None, held: Held | None = None
+) -> Written:
     """Let a turn that has timed out take effect, as the session's own policy says."""
-    with desk(file, clock, space) as at:
+    with desk(file, clock, space, held=held) as at:
         done = at.apply_policy()
         return Written(tuple(done), at.checked, _how(at, signed=False))
 

@@ -6,7 +6,6 @@ all in one open transaction. If anything fails before the commit, both are as th
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,10 +16,12 @@ from moot.core.clock import Clock
 from moot.core.machine import Command
 from moot.core.markdown import BYTE_ORDER_MARK
 from moot.debate import commands as ask
-from moot.debate.checker import check
+from moot.debate.checker import Checked
 from moot.debate.escalation import overdue
+from moot.debate.growth import grown
 from moot.debate.writer import Addition, require_no_errors, written
-from moot.flows.sessionfile import append, locked, read_file
+from moot.flows.sessionfile import append, locked
+from moot.flows.sessionreading import Held, Reading, reading_of
 from moot.flows.sessionrecord import Record, find, moved, require_one_file
 from moot.workspace.workspace import Workspace
 
@@ -28,13 +29,27 @@ from moot.workspace.workspace import Workspace
 class Desk:
     """The file as it is now, and its record (None if it has none), both brought in step."""
 
-    def __init__(self, file: Path, clock: Clock, space: Workspace | None, acting: str | None):
+    def __init__(
+        self,
+        file: Path,
+        clock: Clock,
+        space: Workspace | None,
+        acting: str | None,
+        reading: Reading,
+    ):
         self.file = file
         self.now = clock()
-        self.data = read_file(file)
-        self.checked = check(self.data, file_name=file.name)
+        self.reading = reading
         self.space = space
         self.record = self._known(acting)
+
+    @property
+    def data(self) -> bytes:
+        return self.reading.data
+
+    @property
+    def checked(self) -> Checked:
+        return self.reading.checked
 
     def _known(self, acting: str | None) -> Record | None:
         record = find(self.space, self.file, self.checked) if self.space is not None else None
@@ -45,7 +60,7 @@ class Desk:
                 return None
             record.begin_unless_begun(self.data, self.checked, record.witness(acting) or acting)
         require_one_file(record)
-        if not record.fits(self.data):
+        if not record.fits(self.reading):
             self._now(record.restored(self.data))
         witness = record.witness(acting if acting and self.registered(acting) else None)
         if witness is not None:
@@ -75,39 +90,50 @@ class Desk:
         return self.record.witness(None) if self.record is not None else None
 
     def _now(self, data: bytes) -> None:
-        self.data = data
-        self.checked = check(data, file_name=self.file.name)
+        self.reading = reading_of(data, self.file.name)
 
     def bytes_before(self, place: int) -> int:
         """A place in the text as a place in the file."""
+        if place == len(self.checked.document.text):
+            return len(self.data)
         mark = BYTE_ORDER_MARK.encode()
         above = len(mark) if self.data.startswith(mark) else 0
         return above + len(self.checked.document.text[:place].encode())
 
-    def put(self, text: str, made: Callable[..., Command], actor: str | None, keep: int) -> None:
-        """Append to the file and record it, in one step; without an actor, only append."""
-        raw, kept = text.encode(), self.data[:keep]
+    def put(
+        self,
+        text: str,
+        made: Checked,
+        command: Callable[..., Command],
+        actor: str | None,
+        keep: int,
+    ) -> None:
+        """Append to the file and record it, in one step; without an actor, only append.
+
+        `made` is the file as it will be.
+        """
+        raw = text.encode()
+        after = self.reading.followed_by(raw, made, keep)
         write = partial(append, self.file, raw, keep)
         if self.record is None or actor is None:
             write()
         else:
             require_no_errors(self.checked)
             start = self.record.state.size
-            piece = kept[start:].decode() + text
-            digest = hashlib.sha256(kept + raw).hexdigest()
-            self.record.run([(made(start=start, text=piece, digest=digest), actor)], write)
-        self.data = kept + raw
+            piece = self.data[start:keep].decode() + text
+            asked = command(start=start, text=piece, digest=after.digest)
+            self.record.run([(asked, actor)], write)
+        self.reading = after
 
     def put_entry(
-        self, addition: Addition, made: Callable[..., Command], actor: str | None
+        self, addition: Addition, command: Callable[..., Command], actor: str | None
     ) -> None:
         keep = self.bytes_before(addition.keep)
-        self.put(addition.text, made, actor, keep)
-        self.checked = addition.made
+        self.put(addition.text, addition.made, command, actor, keep)
 
-    def put_mark(self, text: str, made: Callable[..., Command], actor: str | None) -> None:
-        self.put(text, made, actor, len(self.data))
-        self._now(self.data)
+    def put_mark(self, text: str, command: Callable[..., Command], actor: str | None) -> None:
+        made = grown(self.checked, text, file_name=self.file.name)
+        self.put(text, made, command, actor, len(self.data))
 
     def apply_policy(self) -> list[str]:
         """The entries that the session's own policy writes for those whose time is up."""
@@ -121,7 +147,15 @@ class Desk:
 
 @contextmanager
 def desk(
-    file: Path, clock: Clock, space: Workspace | None = None, acting: str | None = None
+    file: Path,
+    clock: Clock,
+    space: Workspace | None = None,
+    acting: str | None = None,
+    held: Held | None = None,
 ) -> Iterator[Desk]:
+    """The desk of this file, for as long as its lock is held; `held` by who comes back to it."""
+    held = held or Held(file)
     with locked(file):
-        yield Desk(file, clock, space, acting)
+        at = Desk(file, clock, space, acting, held.read())
+        yield at
+        held.keep(at.reading)

@@ -19,6 +19,7 @@ from moot.store.files import replace, write_new
 
 LOCK_SECONDS: Final = 30
 _BYTES: Final = getattr(os, "O_BINARY", 0)  # Windows would change line ends
+_PORTION: Final = 1 << 16  # compared at once
 LOOK_SECONDS: Final = 0.002  # how often whoever waits for the lock tries again
 
 
@@ -26,9 +27,22 @@ def read_file(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise Unavailable(
-            "unreadable_file", f"{path}: {error.strerror or error}", hint="check the path"
-        ) from None
+        raise _unreadable(path, error) from None
+
+
+def appended_to(path: Path, known: bytes) -> bytes | None:
+    """What stands behind `known` in this file; None if it does not begin with it, to the byte."""
+    at = 0
+    try:
+        with path.open("rb", buffering=0) as opened:
+            while at < len(known):
+                data = opened.read(min(len(known) - at, _PORTION))
+                if not data or not known.startswith(data, at):
+                    return None
+                at += len(data)
+            return opened.readall()
+    except OSError as error:
+        raise _unreadable(path, error) from None
 
 
 def named(path: Path) -> Path:
@@ -114,6 +128,12 @@ def _read_from(descriptor: int, start: int) -> bytes:
 def _write(descriptor: int, data: bytes) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
+
+
+def _unreadable(path: Path, error: OSError) -> Unavailable:
+    return Unavailable(
+        "unreadable_file", f"{path}: {error.strerror or error}", hint="check the path"
+    )
 
 
 def _unwritable(path: Path, error: OSError) -> Unavailable:

@@ -32,6 +32,7 @@ from moot.engine.job import ALONE, Job, Link, Outcome
 from moot.engine.keys import hand_of_system
 from moot.engine.replay import read_record
 from moot.flows.sessionfile import append
+from moot.flows.sessionreading import Reading
 from moot.store.artifacts import Artifacts
 from moot.workspace.workspace import Workspace
 
@@ -155,11 +156,13 @@ class Record:
             )
             size += len(raw)
 
-    def fits(self, data: bytes) -> bool:
+    def fits(self, reading: Reading) -> bool:
         """Is the file what was recorded, with at most something appended?"""
-        whole = data[: self.state.size]
-        same = hashlib.sha256(whole).hexdigest() == self.state.digest
-        return len(data) >= self.state.size and same
+        size, data = self.state.size, reading.data
+        if len(data) == size:
+            return reading.digest == self.state.digest
+        same = hashlib.sha256(data[:size]).hexdigest() == self.state.digest
+        return len(data) > size and same
 
     def restored(self, data: bytes) -> bytes:
         """Put back what the file has lost at its end; Refused if it is no exact beginning."""

@@ -15,12 +15,12 @@ from moot.agents.runner import Runner
 from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
-from moot.core.errors import MootError, NotFound, Refused
+from moot.core.errors import NotFound, Refused
 from moot.core.names import SYSTEM
 from moot.decision import commands as ask
 from moot.decision import stream_of
 from moot.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
-from moot.engine.job import Job
+from moot.flows import books
 from moot.flows.bills import merged
 from moot.flows.books import DecisionBooks
 from moot.flows.chamber import Room as Session
@@ -98,7 +98,7 @@ def _books_of(session: Session) -> str | None:
 
 def _opened(session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, Participant]) -> str:
     """The books for this session: begun once, under its own id."""
-    engine, stream, state = session.space.engine, stream_of(session.id), session.state
+    state = session.state
     names = tuple(seat.agent for seat in state.in_order())
     question = ask.AskQuestion(
         question=state.problem_statement[:MOST_QUESTION],
@@ -107,11 +107,7 @@ def _opened(session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, P
         rule="majority",
         rounds=max(1, min(100, state.max_rounds)),
     )
-    jobs = [Job(stream, command, SYSTEM) for command in (question, opening(session))]
-    for result in engine.execute_all(jobs):
-        if isinstance(result, MootError):
-            raise result
-    return session.id
+    return books.begin(session.space.engine, session.id, question, opening(session))
 
 
 def opening(session: Session) -> ask.OpenSession:
@@ -146,8 +142,8 @@ def record_vote(session: Session, decision: str) -> None:
         approvers=tuple(name for name, vote in votes.items() if vote == "YES"),
         dissent=tuple(name for name, vote in votes.items() if vote == "NO"),
     )
-    books: State = engine.state(stream)
-    if books.word is None:
+    kept: State = engine.state(stream)
+    if kept.word is None:
         engine.execute(stream, command, SYSTEM, key=f"result-{len(state.vote_history)}")
 
 

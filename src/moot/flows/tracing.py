@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from moot.core.errors import Malformed, MootError, NotFound, Refused, Tampered
 from moot.core.ledger import View
-from moot.core.machine import Command, Event, Recorded
+from moot.core.machine import Command, Context, Event, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.agents import agent_named
-from moot.engine.job import ALONE, Link
+from moot.engine.job import ALONE, Link, as_refused
+from moot.engine.keys import hand_of
 from moot.engine.replay import read_record
 from moot.trace import events as did
 from moot.trace.commands import Cited, OpenTrace, ReportForgery
@@ -126,20 +127,17 @@ def _free(view: View) -> int:
     return high
 
 
-def ask(
-    space: Workspace, stream: str, command: Command, actor: str, link: Link = ALONE
-) -> Outcome:
+def ask(space: Workspace, stream: str, command: Command, actor: str, link: Link = ALONE) -> Outcome:
     """Execute it; should a record of the trace prove forged meanwhile, that is reported first.
 
     What became of the report the policy says (E-21); the command itself is refused either way.
     """
-    role = EMITS.get(DRAFTS[type(command)][0])
     try:
         return space.engine.execute(
             stream,
             command,
             actor,
-            role=role and str(role),
+            role=_role(command),
             cause=link.cause,
             corr=link.corr,
         )
@@ -147,6 +145,20 @@ def ask(
         if error.code == "unproved_record" and error.stream == stream:
             _report_forgery(space, stream, error)
         raise
+
+
+def rehearse(space: Workspace, stream: str, command: Command, actor: str) -> None:
+    """Refused as the command itself would be, as things stand; nothing is recorded."""
+    hand = hand_of(space.engine.registry(), space.keys, actor, _role(command))
+    context = Context(space.engine.clock(), hand.acting, stream, space.trust.origin)
+    decision = MACHINE.decide(space.engine.state(stream), command, context)
+    if decision.refused:
+        raise as_refused(decision)
+
+
+def _role(command: Command) -> str | None:
+    role = EMITS.get(DRAFTS[type(command)][0])
+    return None if role is None else str(role)
 
 
 def _report_forgery(space: Workspace, stream: str, error: Tampered) -> None:

@@ -7,6 +7,7 @@ not stored: predictions for a killed hypothesis read N/A, tests stand in the ord
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from moot.mail.deltas import RESEARCH_THREAD, SHELVES, Shelf
 DIMENSIONS = ("likelihood_ratio", "cost", "speed", "ambiguity")
 UNKNOWN = "unknown"
 NOT_APPLICABLE = "N/A"
+_PLAIN_NAME = re.compile(r"\w[\w -]*")
 
 
 class Kill(msgspec.Struct, frozen=True):
@@ -160,10 +162,12 @@ def _predictions(said: dict[str, Any], artifact: Artifact) -> dict[str, Any]:
 
 
 def _field(name: str, value: Any) -> str:
-    """One list item. Every line of the value is indented: it cannot open a section."""
+    """One list item. Every line of the value is indented: it cannot open a section. A name that
+    could pass for another field and its value is quoted."""
     text = value if isinstance(value, str) else _spoken(value)
     lines = escape_comments(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
-    return f"- {_one_line(name)}: " + "\n  ".join(lines).rstrip() + "\n"
+    label = name if _PLAIN_NAME.fullmatch(name) else json.dumps(_one_line(name), ensure_ascii=False)
+    return f"- {label}: " + "\n  ".join(lines).rstrip() + "\n"
 
 
 def _spoken(value: Any) -> str:

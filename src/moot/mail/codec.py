@@ -79,6 +79,27 @@ def _json(value: Any) -> str:
     return text if text.isprintable() else json.dumps(value)
 
 
+def head_of(text: str) -> str | None:
+    """What stands before the body of a message file; None if it is one JSON object."""
+    front = _FRONT.match(text, 1 if text.startswith(BYTE_ORDER_MARK) else 0)
+    return text[: front.end()] if front is not None else None
+
+
+def mended_head(head: str, subject: str, ack_required: bool) -> str:
+    """The same lines, but for these two values where they differ; what is not said stays unsaid."""
+    return "\n".join(_mended(line, subject, ack_required) for line in head.split("\n"))
+
+
+def _mended(line: str, subject: str, ack_required: bool) -> str:
+    bare = line.rstrip("\r")
+    said, colon, value = bare.partition(":")
+    name, old = _name(said.strip()), _value(value.strip()) if colon else None
+    wanted = {"subject": subject, "ack_required": ack_required}.get(name)
+    if wanted is None or type(old) is not type(wanted) or old == wanted:
+        return line
+    return f"{said}: {_json(wanted)}{line[len(bare) :]}"
+
+
 def read_message(data: bytes | str) -> Envelope:
     """The message in this file; Malformed if there is none."""
     text = _decoded(data)

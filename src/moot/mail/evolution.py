@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
-from immutables import Map
 
 from moot.core.machine import Event, Recorded
 from moot.mail import acks
@@ -14,7 +13,6 @@ from moot.mail import events as did
 from moot.mail.model import (
     MAX_RECENT,
     Message,
-    Party,
     Receiver,
     State,
     with_deadline,
@@ -74,26 +72,10 @@ def _message(
 def _kept(state: State, recorded: Recorded[Any], message: Message) -> State:
     """One message more; it waits, or it is among the recent ones. An ACK is never acknowledged."""
     event: did.MessageKept = recorded.event
-    state = msgspec.structs.replace(
-        state,
-        count=state.count + 1,
-        holders=_seen(state.holders, _parties(recorded), event.to, event.cc),
-    )
+    state = msgspec.structs.replace(state, count=state.count + 1)
     if message.waits:
         return _open(state, message)
     return _rest(state, message) if event.type is not MessageType.ACK else state
-
-
-def _parties(recorded: Recorded[Any]) -> tuple[Party, ...]:
-    return (Party(recorded.actor.id, recorded.actor.epoch),)
-
-
-def _seen(holders: Map[str, int], *groups: Iterable[Party]) -> Map[str, int]:
-    """The latest holder of each name that took part."""
-    for party in (party for group in groups for party in group):
-        if party.epoch > holders.get(party.name, 0):
-            holders = holders.set(party.name, party.epoch)
-    return holders
 
 
 def _open(state: State, message: Message) -> State:

@@ -11,8 +11,9 @@ import msgspec
 from moot.mail.body import Body, is_unfilled, read_body
 from moot.mail.types import MessageType
 
-_VERSION: Final = re.compile(r"\bv(\d{1,9})\b")
+_VERSION: Final = re.compile(r"\bv([0-9]+)\b")
 _LONGEST: Final = 200
+_LONGEST_NUMBER: Final = 9  # digits; no thread has so many versions
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -57,7 +58,7 @@ def _version(body: Body) -> Facts:
     """In the title or the summary (D-18)."""
     title = body.title.value if body.title is not None else ""
     found = _VERSION.search(title) or _VERSION.search(body.said("Summary"))
-    return Facts(version=int(found[1]) if found else None)
+    return Facts(version=int(found[1][:_LONGEST_NUMBER]) if found else None)
 
 
 _READERS: Final[dict[MessageType, Callable[[Body], Facts]]] = {

@@ -47,7 +47,7 @@ class _Edit(NamedTuple):
 def fix(subject: str, body: str, ack_required: bool | None = None) -> Fixed:
     repairs: list[str] = []
     line = _subject(subject, repairs)
-    if body.startswith(BYTE_ORDER_MARK):
+    if body.startswith(BYTE_ORDER_MARK) and body[1:2] != BYTE_ORDER_MARK:  # a second one is text
         body = body[1:]
         repairs.append("the byte order mark was taken out")
     found = find_subject(line)

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Final
 
+import msgspec
+
 from moot.core.clock import Millis
 from moot.core.findings import check_all, errors
 from moot.core.machine import (
@@ -70,10 +72,10 @@ def decide(state: State, command: Command, context: Context) -> Decision:
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    return tuple(due for message in state.in_order() for due in _dues(state, message))
+    return tuple(due for message in state.in_order() for due in _dues(message))
 
 
-def _dues(state: State, message: Message) -> Iterator[Due]:
+def _dues(message: Message) -> Iterator[Due]:
     """Who owes the ACK, who owes more than an ACK, and the operator if nobody answers.
 
     What presence shows as well (`event`) is shown there until it is accepted.
@@ -81,10 +83,10 @@ def _dues(state: State, message: Message) -> Iterator[Due]:
     missing = message.missing
     for one in missing:
         if message.event is None:
-            yield _due(state, message, one, message.ack_by)
+            yield _due(message, one, message.ack_by)
     for one in message.to if message.unfinished else ():
         if one not in missing and one.epoch and (message.event is None or one.status is not None):
-            yield _due(state, message, one, None)
+            yield _due(message, one, None)
     if message.escalated_at is not None and missing:
         yield Due(
             who=OPERATOR,
@@ -95,19 +97,25 @@ def _dues(state: State, message: Message) -> Iterator[Due]:
         )
 
 
-def _due(state: State, message: Message, one: Receiver, by: Millis | None) -> Due:
-    """What waits for an earlier holder of a name is the sender's: the later one may not act."""
-    gone = state.holders.get(one.name, 0) > one.epoch
-    what = _OWED.get(message.type, "acknowledge") if message.type is not None else "acknowledge"
-    return Due(
-        who=message.sender if gone else one.name,
-        what=f"unanswered: {one.name} is another session now" if gone else what,
+def _due(message: Message, one: Receiver, by: Millis | None) -> Due:
+    """What waits for a holder of a name who is gone is the sender's: a later one may not act."""
+    owed = Due(
+        who=one.name,
+        what=_OWED.get(message.type, "acknowledge") if message.type is not None else "acknowledge",
         subject=f"{message.id}: {message.subject}",
         since=message.sent_at,
         by=by,
-        hint=f"moot mail show {message.id}" if gone else _way(message, one),
+        hint=_way(message, one),
         command=ask.Chase(id=message.id) if by is not None else None,
+        epoch=one.epoch,
     )
+    unanswered = msgspec.structs.replace(
+        owed,
+        who=message.sender,
+        what=f"unanswered: {one.name} is another session now, or has ended",
+        hint=f"moot mail show {message.id}",
+    )
+    return msgspec.structs.replace(owed, instead=unanswered)
 
 
 def _way(message: Message, one: Receiver) -> str:
@@ -132,7 +140,7 @@ def timeouts(state: State, now: Millis) -> tuple[Command, ...]:
 
 MACHINE: Machine[State] = Machine(
     name=PROTOCOL,
-    version=1,
+    version=2,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

@@ -25,7 +25,10 @@ MAX_HYPOTHESES = 6
 _LIMITED = "hypothesis_slate"
 _UNIONS = frozenset({"anchors", "conflicts_with", "references"})
 _REPLACE = frozenset({"replace", "anchors_replace"})
-_SYSTEM = frozenset({"id", "killed", "killed_by", "killed_at", "kill_reason", "added_by"})
+# What the artifact says by itself, under the names it is written with; no author says it instead.
+_SYSTEM = frozenset(
+    {"id", "killed", "killed_by", "killed_at", "kill_reason", "added", "added_by", "total score"}
+)
 _FORBIDDEN = frozenset({"__proto__", "constructor", "prototype"})
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 _TRIPLE = ("session", "item", "relation")
@@ -207,8 +210,8 @@ class _Work:
         payload = one.delta.payload
         replace = any(payload.get(name) is True for name in _REPLACE)
         for name, value in payload.items():
-            if name in _FORBIDDEN or name in _SYSTEM:
-                self.say(one, "forbidden_payload_key", f"`{name}` is not for a delta to set")
+            if (plain := " ".join(name.split()).casefold()) in _FORBIDDEN | _SYSTEM:
+                self.say(one, "forbidden_payload_key", f"`{plain}` is not for a delta to set")
             elif name in _UNIONS and isinstance(value, list) and not replace:
                 yield name, _union(before.get(name), value), False
             elif name not in _REPLACE:

@@ -143,16 +143,14 @@ Deadline = tuple[Millis, str]
 class State(msgspec.Struct, frozen=True):
     """`deadlines` is sorted; `outside` are the last few ids of imported messages.
 
-    `holders` is the latest holder of each name seen here: what waits for an earlier one will not
-    be answered. `title` is the research question of the latest KICKOFF, `deltas` counts what came
-    after the latest COMPILED.
+    `title` is the research question of the latest KICKOFF, `deltas` counts what came after the
+    latest COMPILED.
     """
 
     count: int = 0
     open: Map[str, Message] = Map()
     recent: tuple[Message, ...] = ()
     deadlines: tuple[Deadline, ...] = ()
-    holders: Map[str, int] = Map()
     outside: tuple[str, ...] = ()
     title: str = ""
     compiled: int = 0

@@ -54,7 +54,8 @@ def _imported(recorded: Recorded[did.MessageImported]) -> Iterator[RowChange]:
 def _kept(recorded: Recorded[Any], sender: str) -> Iterator[RowChange]:
     event: did.MessageKept = recorded.event
     yield Put(MESSAGES, event.id, {"at": recorded.at})
-    yield Words(MESSAGES, event.id, f"{event.subject}\n{event.body}")
+    further = f"\n{event.words}" if event.words else ""
+    yield Words(MESSAGES, event.id, f"{event.subject}\n{event.body}{further}")
     owes = {True: event.ack_required, False: False}
     here = [(one, main) for group, main in ((event.to, True), (event.cc, False)) for one in group]
     for one, main in here:

@@ -33,7 +33,8 @@ _PREFIX = re.compile(
 )
 _REPLY = re.compile(r"(?:\s*+re:)++\s*+", re.IGNORECASE)
 _HANDOFF = re.compile(r"(?P<item>\S(?:.*\S)?) to (?P<agent>\S+)")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# Line ends, control characters, and what turns the direction of the text behind it.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Subject(msgspec.Struct, frozen=True):

@@ -88,18 +88,20 @@ def _receiver(message: Message, one: Receiver) -> dict[str, Any]:
     }
 
 
-def pending(state: State, now: Millis, agent: str | None = None) -> list[dict[str, Any]]:
-    """What waits in this thread: all of it, or what `agent` sent or owes."""
-    return [standing(one, now) for one in state.in_order() if agent is None or _about(one, agent)]
+def pending(
+    state: State, now: Millis, agent: str | None = None, epoch: int = 0
+) -> list[dict[str, Any]]:
+    """What waits in this thread: all of it, or what `agent` sent, or owes as this holder."""
+    mine = (one for one in state.in_order() if agent is None or _about(one, agent, epoch))
+    return [standing(one, now) for one in mine]
 
 
-def _about(message: Message, agent: str) -> bool:
+def _about(message: Message, agent: str, epoch: int) -> bool:
     owing = message.to if message.unfinished else message.missing
-    return message.sender == agent or any(one.name == agent for one in owing)
+    return message.sender == agent or any(one.is_(agent, epoch) for one in owing)
 
 
-def owed(state: State) -> Iterable[str]:
-    """The name of everyone who owes an answer here, once for each message."""
+def owed(state: State) -> Iterable[Receiver]:
+    """Everyone who owes an answer here, once for each message."""
     for message in state.open.values():
-        owing = message.missing or tuple(one for one in message.to if one.epoch)
-        yield from (one.name for one in owing)
+        yield from message.missing or (one for one in message.to if one.epoch)

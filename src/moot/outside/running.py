@@ -26,6 +26,8 @@ from typing import IO, Any, Final, NamedTuple, NoReturn
 GRACE_SECONDS: Final = 2.0
 # A process that left the group may hold our pipe for ever; its output is not waited for.
 LINGER_SECONDS: Final = 1.0
+# How long its last words may take on a busy machine before someone else must be holding the pipe.
+LAST_WORDS_SECONDS: Final = 0.25
 PIECE: Final = 65_536
 # What ends us in an orderly way; the command goes first.
 INTERRUPTIONS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -112,7 +114,7 @@ def run(order: Order, started: Started = _nobody) -> Ran:
         finally:
             ending.over()
         left = any(reader.is_held_open() for reader in readers)
-        _kill_group(child.pid, _KILL)
+        kill_group(child.pid, KILL)
         child.wait()
         out, err = (reader.finish() for reader in readers)
     code = child.returncode
@@ -175,12 +177,12 @@ class _Ending:
         if self._over.wait(self._seconds):
             return
         self.timed_out = True
-        _kill_group(self._pid, _TERM)
+        kill_group(self._pid, _TERM)
         if not self._over.wait(GRACE_SECONDS):
-            _kill_group(self._pid, _KILL)
+            kill_group(self._pid, KILL)
 
     def kill(self) -> None:
-        _kill_group(self._pid, _KILL)
+        kill_group(self._pid, KILL)
 
     def over(self) -> None:
         self._over.set()
@@ -208,7 +210,7 @@ class _Reader:
 
     def is_held_open(self) -> bool:
         """The command itself has ended: does someone else still hold its output open?"""
-        self._thread.join(0.05)
+        self._thread.join(LAST_WORDS_SECONDS)
         return self._thread.is_alive()
 
     def finish(self) -> Output:
@@ -264,13 +266,13 @@ class _Interruptions:
 
 if sys.platform == "win32":
     _TERM: Final = signal.SIGTERM
-    _KILL: Final = signal.SIGTERM
+    KILL: Final = signal.SIGTERM
     _FLAGS: Final = subprocess.CREATE_NEW_PROCESS_GROUP
 
     def _wait(child: subprocess.Popen[bytes]) -> None:
         child.wait()
 
-    def _kill_group(pid: int, _number: int) -> None:
+    def kill_group(pid: int, _number: int) -> None:
         """The tree below a process; Windows has no group to signal."""
         with suppress(OSError):
             subprocess.run(
@@ -279,47 +281,13 @@ if sys.platform == "win32":
 
 else:
     _TERM: Final = signal.SIGTERM
-    _KILL: Final = signal.SIGKILL
+    KILL: Final = signal.SIGKILL
     _FLAGS: Final = 0
 
     def _wait(child: subprocess.Popen[bytes]) -> None:
         """Until it has ended, but leave it unburied: its number stays its own until the kill."""
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
-    def _kill_group(pid: int, number: int) -> None:
+    def kill_group(pid: int, number: int) -> None:
         with suppress(OSError):
             os.killpg(pid, number)
-
-
-def alive(pid: int, mark: str) -> bool:
-    """Is the process that was noted with `mark` still there? A number alone may be another's."""
-    return mark != "" and mark_of(pid) == mark
-
-
-def kill_left(pid: int, mark: str) -> bool:
-    """Kill the group of a process whose runner died, if it is still the one that was noted."""
-    if not alive(pid, mark):
-        return False
-    _kill_group(pid, _KILL)
-    return True
-
-
-def mark_of(pid: int) -> str:
-    """When a process began, by the system's own account; empty where it cannot be asked."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-        return text.rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return _asked(pid)
-
-
-def _asked(pid: int) -> str:
-    """Systems without /proc answer `ps`."""
-    if sys.platform in ("win32", "linux"):
-        return ""
-    with suppress(OSError):
-        done = subprocess.run(
-            ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
-        )
-        return done.stdout.strip()
-    return ""

@@ -44,6 +44,11 @@ def not_a_person(asked: Asked) -> Breaches:
         yield "", "from"
 
 
+def holds_a_seat(asked: Asked) -> Breaches:
+    if asked.is_human and asked.seat is not None:
+        yield f"{asked.context.actor.id} holds {asked.seat.id}", "from"
+
+
 def neither_speaker_nor_person(asked: Asked) -> Breaches:
     if not asked.is_system and not asked.is_human:
         yield "", None

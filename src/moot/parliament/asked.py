@@ -19,7 +19,7 @@ from moot.parliament.model import Amendment, Seat, State
 from moot.parliament.schema import BILL_DRAFT
 from moot.parliament.words import PRIME_MINISTER, Kind
 
-_OFFICE: Final = {ask.Submit, ask.Decide}
+_OFFICE: Final = (ask.Submit, ask.Decide)
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 def look(state: State, command: Command, context: Context) -> Asked:
     """Everything the rules and drafts of this command need to see."""
     document = _document(command)
-    shape = response_findings(document) if type(command) in _OFFICE else ()
+    shape = response_findings(document) if isinstance(command, _OFFICE) else ()
     response = response_of(document) if document is not None and not errors(shape) else None
     draft, more = _draft(state, command)
     return Asked(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 
 from moot.core.findings import Finding, errors
 from moot.parliament.fileshapes import BILL_FILE, LEDGER_FILE, SESSION_FILE, SUMMARIES_FILE
-from moot.parliament.messages import message_findings
 from moot.parliament.words import Kind
 
 Document = dict[str, Any]
@@ -50,13 +50,13 @@ class Book(msgspec.Struct, frozen=True):
     seats: dict[str, Document]
 
     @classmethod
-    def of(cls, documents: Mapping[str, Any]) -> Book:
+    def of(cls, documents: Mapping[str, Any], wrong: Iterable[Finding] = ()) -> Book:
+        """`wrong` is what was found in the files one by one: such messages are left out."""
         ledger, session = documents.get(LEDGER_FILE), documents.get(SESSION_FILE)
         messages = ledger["messages"] if ledger else ()
+        unsound = {_place(finding) for finding in errors(wrong)}
         sound = (
-            Entry(place, message)
-            for place, message in enumerate(messages)
-            if not errors(message_findings(message))
+            Entry(place, message) for place, message in enumerate(messages) if place not in unsound
         )
         reps = session["representatives"] if session else ()
         return cls(
@@ -71,6 +71,14 @@ class Book(msgspec.Struct, frozen=True):
     def of_kind(self, *kinds: Kind) -> Iterator[Entry]:
         return (entry for entry in self.entries if entry.kind in kinds)
 
+
+def _place(finding: Finding) -> int | None:
+    """Which message a finding is about."""
+    found = _MESSAGE.match(finding.where or "")
+    return int(found[1]) if found else None
+
+
+_MESSAGE: Final = re.compile(re.escape(LEDGER_FILE) + r"#messages\[([0-9]+)\]")
 
 Check = Callable[[Book], Iterator[Finding]]
 

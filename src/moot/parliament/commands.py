@@ -84,6 +84,10 @@ class ChooseDrafter(Command, frozen=True):
     seat: str | None = None
 
 
+class EndUndrafted(Command, frozen=True):
+    """End a session in which nobody is left to draft. The machine asks this itself."""
+
+
 class Submit(Command, frozen=True):
     """Bring one message in the Agent Response Format: no id, round or timestamp.
 
@@ -95,6 +99,10 @@ class Submit(Command, frozen=True):
     document: Any
     raw: ArtifactRef | None = None
     seed: str = ""
+
+
+class Announce(Submit, frozen=True):
+    """Bring a tally or a decision: like `Submit`, but what it rests on is proved first."""
 
 
 class ReportUnreadable(Command, frozen=True):
@@ -184,7 +192,9 @@ COMMANDS = (
     Begin,
     CloseStatements,
     ChooseDrafter,
+    EndUndrafted,
     Submit,
+    Announce,
     ReportUnreadable,
     GiveOwedRuling,
     Incorporate,

@@ -10,8 +10,10 @@ from typing import Final
 
 import msgspec
 
+from moot.core.findings import Finding, Severity
 from moot.parliament.contents import Vote
 from moot.parliament.model import Seat, State
+from moot.parliament.shapes import breach
 from moot.parliament.words import Ballot, Kind, Status
 
 MALFORMED_LIMIT: Final = 2
@@ -25,6 +27,22 @@ replace = msgspec.structs.replace
 def counts(state: State, seat: Seat | None) -> bool:
     """Does a malformed reply of this seat count now?"""
     return seat is not None and not seat.expelled and state.status in HEARD
+
+
+def counted(seat: Seat) -> Finding:
+    """What a malformed reply came to: whoever sent it learns it with the refusal."""
+    if seat.malformed + 1 < MALFORMED_LIMIT:
+        why = f"this counts against {seat.id}: the next malformed reply in a row expels it"
+        hint = "`moot parliament template TYPE` shows a message; a sound one starts the count anew"
+        return breach("S-03", "counted", why, "", hint, Severity.WARNING)
+    why = f"{seat.id} is expelled: {MALFORMED_LIMIT} malformed replies in a row"
+    hint = "it counts as NO in every vote; the others go on"
+    return breach("S-03", "now_expelled", why, "", hint, Severity.WARNING)
+
+
+def nobody_left(state: State) -> bool:
+    """Was every seat expelled?"""
+    return all(seat.expelled for seat in state.in_order())
 
 
 def quieted(seat: Seat, round_number: int) -> Seat:

@@ -98,13 +98,12 @@ def _convened(asked: Asked, minutes: Minutes) -> None:
 
 
 def _imported(asked: Asked, minutes: Minutes) -> None:
-    from moot.parliament.importing import imported  # heavy, and rare
+    from moot.parliament.importing import Retelling  # heavy, and rare
 
-    command: ask.Import = asked.command
-    count, name = len(command.ledger["messages"]), command.session["parliament_id"]
-    minutes.add(did.SessionImported(parliament_id=name, messages=count), *command.files)
-    for event in imported(command):
-        minutes.add(event)
+    told = Retelling(asked.command)
+    minutes.drafts = [Draft(event) for event in told.events]
+    minutes.drafts[0] = Draft(told.events[0], asked.command.files)
+    minutes.state = told.state
 
 
 def _bound(asked: Asked, minutes: Minutes) -> None:
@@ -279,6 +278,7 @@ _COMMANDS: Final[dict[type[Command], Callable[[Asked, Minutes], None]]] = {
     ask.Begin: _event(did.StatementsOpened),
     ask.CloseStatements: _event(did.StatementsClosed),
     ask.ChooseDrafter: _chosen,
+    ask.EndUndrafted: _event(did.PassageFailed),
     ask.GiveOwedRuling: _given,
     ask.Incorporate: _incorporated,
     ask.Withdraw: _withdrawn,

@@ -162,7 +162,7 @@ class BillDefeated(Event, frozen=True):
 
 
 class PassageFailed(Event, frozen=True):
-    """voting -> synthesis: defeated in the last round"""
+    """Into synthesis: defeated in the last round, or nobody was left to draft a bill."""
 
 
 class BillApproved(Event, frozen=True):

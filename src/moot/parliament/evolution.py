@@ -36,7 +36,11 @@ def _unchanged(state: State, _event: Event) -> State:
     return state
 
 
-def _on_convened(_state: State, event: did.ParliamentConvened) -> State:
+def _on_imported(state: State, event: did.SessionImported) -> State:
+    return replace(state, imported=event.messages)
+
+
+def _on_convened(state: State, event: did.ParliamentConvened) -> State:
     seats = [
         Seat(
             id=one.id,
@@ -60,6 +64,7 @@ def _on_convened(_state: State, event: did.ParliamentConvened) -> State:
         order=tuple(seat.id for seat in seats),
         seats=Map({seat.id: seat for seat in seats}),
         holders=Map({seat.agent: seat.id for seat in seats}),
+        imported=state.imported,
     )
 
 
@@ -169,6 +174,7 @@ def _ends_as(outcome: Outcome) -> Callable[[State, Event], State]:
 
 
 _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    did.SessionImported: _on_imported,
     did.ParliamentConvened: _on_convened,
     did.SeatBound: _on_bound,
     did.DrafterChosen: _on_drafter,

@@ -10,10 +10,18 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moot.core.report.plain import as_line, as_markdown
-from moot.parliament.contents import Vote
+from moot.parliament.contents import PmDecision, Vote
+from moot.parliament.messages import Message
 from moot.parliament.model import BILL, Outcome, State
 from moot.parliament.motives import SERVED
-from moot.parliament.proceedings import Counted, Proceedings, ballots, decisions
+from moot.parliament.proceedings import (
+    Counted,
+    Proceedings,
+    ballots,
+    decided_by,
+    decisions,
+    origin,
+)
 from moot.parliament.words import Ballot
 
 FINAL_FILE: Final = "final-bill.md"
@@ -52,13 +60,14 @@ def _bullets(items: Iterable[str]) -> str:
 
 def _head(record: Proceedings) -> Iterator[str]:
     state = record.state
-    version = state.bill.version if state.bill else 0
-    yield f"Bill: {BILL}, version {version}"
+    yield f"Bill: {BILL}, version {state.bill.version}" if state.bill else "Bill: none"
     yield f"Parliament: {state.parliament_id}"
     yield f"Drafter: {as_line(record.name(state.drafter)) if state.drafter else 'none'}"
     yield f"Rounds: {state.round.number} of {state.max_rounds}"
     yield f"Vote: {_last_vote(state)}"
     yield f"Status: {OUTCOMES[state.outcome]}"
+    if origin(state):
+        yield f"Origin: {origin(state)}"
 
 
 def _last_vote(state: State) -> str:
@@ -122,10 +131,15 @@ def _words_of_the_prime_minister(record: Proceedings) -> Iterator[str]:
     found = decisions(record)
     if found:
         yield "### Prime minister"
-    for message, content in found:
-        guidance = f" Guidance: {as_line(content.guidance)}" if content.guidance else ""
-        word = str(content.decision).replace("_", " ")
-        yield f"- Round {message.round}, {word}: {as_line(content.reason)}{guidance}"
+        yield _bullets(_word(record, message, content) for message, content in found)
+
+
+def _word(record: Proceedings, message: Message, content: PmDecision) -> str:
+    guidance = f" Guidance: {as_line(content.guidance)}" if content.guidance else ""
+    word = str(content.decision).replace("_", " ")
+    who = decided_by(record, message)
+    by = f" by {as_line(who)}" if who else ""
+    return f"Round {message.round}, {word}{by}: {as_line(content.reason)}{guidance}"
 
 
 def _dissent(record: Proceedings) -> Iterator[str]:

@@ -7,6 +7,7 @@ says so with its first event, which cites the files.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -67,16 +68,9 @@ def _agents(command: Import) -> Iterator[Finding]:
         yield breach("S-02", "bad_agent", "every seat needs an agent of its own", "agents", hint)
 
 
-def imported(command: Import) -> list[Event]:
-    """The events that sound files stand for."""
-    return _Retelling(command).events()
-
-
 def _unlike(command: Import) -> Iterator[Finding]:
     """Where the files differ from what follows from their messages."""
-    state = State()
-    for event in imported(command):
-        state = apply(state, event)
+    state = Retelling(command).state
     pairs = (
         (SESSION_FILE, command.session, session_document(state)),
         (BILL_FILE, command.bill, bill_document(state)),
@@ -98,20 +92,30 @@ def _plain(value: Any) -> Any:
     return value
 
 
-class _Retelling:
-    """Walks the messages and keeps the state they lead to."""
+def _history(rep: Document) -> tuple[list[int], list[int]]:
+    """When a seat's temperature changed, and to what."""
+    rows = rep["temperature_history"]
+    return [row["round"] for row in rows], [row["temperature"] for row in rows]
+
+
+class Retelling:
+    """Sound files told again: `events` are what they stand for, `state` what these lead to."""
 
     def __init__(self, command: Import) -> None:
+        self.state = State()
+        self.events: list[Event] = []
         self._command = command
         self._session: Document = command.session
-        self._state = State()
-        self._events: list[Event] = []
         self._summaries = {row["round"]: row for row in command.summaries}
         self._votes = list(self._session["vote_history"])
+        self._histories = [_history(rep) for rep in self._session["representatives"]]
+        self._tell()
 
-    def events(self) -> list[Event]:
-        self._convene()
+    def _tell(self) -> None:
         messages = self._command.ledger["messages"]
+        name = self._session["parliament_id"]
+        self._add(did.SessionImported(parliament_id=name, messages=len(messages)))
+        self._convene()
         for place, message in enumerate(messages):
             self._before(message)
             self._add(did.MessageLogged(message=as_document(message_of(message))))
@@ -121,11 +125,10 @@ class _Retelling:
         self._reach(Status(self._session["status"]))
         for row in self._command.summaries:
             self._add(did.RoundSummarized(summary=row))
-        return self._events
 
     def _add(self, event: Event) -> None:
-        self._events.append(event)
-        self._state = apply(self._state, event)
+        self.events.append(event)
+        self.state = apply(self.state, event)
 
     def _convene(self) -> None:
         seats = tuple(
@@ -155,24 +158,24 @@ class _Retelling:
     def _before(self, message: Document) -> None:
         """What must have happened for this message to be possible."""
         kind = message["type"]
-        if kind == Kind.BILL_DRAFT and self._state.bill is None:
+        if kind == Kind.BILL_DRAFT and self.state.bill is None:
             self._reach(Status.DRAFTING, message["from"])
-        if message["round"] > self._state.round.number:
+        if message["round"] > self.state.round.number:
             self._add(did.RoundStarted(round=message["round"], temperatures=self._heat(message)))
-        if kind == Kind.VOTE and self._state.poll is None:
+        if kind == Kind.VOTE and self.state.poll is None:
             self._call()
 
     def _after(self, message: Document, last: bool) -> None:
         """What this message leads to."""
         kind, content = message["type"], message["content"]
-        if kind == Kind.BILL_DRAFT and self._state.status is Status.DRAFTING:
+        if kind == Kind.BILL_DRAFT and self.state.status is Status.DRAFTING:
             self._add(did.DebateOpened())
         elif kind == Kind.SPEAKER_RULING and content["action"] == RulingAction.ROUND_END:
             self._end_round()
         elif kind == Kind.SPEAKER_RULING and content["action"] == RulingAction.CALL_VOTE:
             self._call()
         elif kind == Kind.VOTE_TALLY:
-            self._settle(self._state.round.number)
+            self._settle(self.state.round.number)
             self._add(_FOLLOWS[content["next_action"]]())
         elif kind == Kind.PM_DECISION:
             self._decide(content["decision"], last)
@@ -180,23 +183,21 @@ class _Retelling:
     def _heat(self, message: Document) -> tuple[int, ...]:
         """The temperature of each seat in a round: its last change up to then."""
         return tuple(
-            [row for row in rep["temperature_history"] if row["round"] <= message["round"]][-1][
-                "temperature"
-            ]
-            for rep in self._session["representatives"]
+            heat[max(0, bisect_right(rounds, message["round"]) - 1)]
+            for rounds, heat in self._histories
         )
 
     def _end_round(self) -> None:
-        number = self._state.round.number
+        number = self.state.round.number
         self._settle(number)
-        if self._state.round.running:
+        if self.state.round.running:
             row = self._summaries.get(number, {})
             issues = tuple(row.get("open_issues", ()))
             self._add(did.RoundEnded(round=number, open_issues=issues))
 
     def _call(self) -> None:
         self._end_round()
-        version = self._state.bill.version if self._state.bill else 1
+        version = self.state.bill.version if self.state.bill else 1
         row = self._votes.pop(0) if self._votes else {}
         self._add(did.VoteCalled(bill_version=version, forced=row.get("forced", False)))
 
@@ -213,7 +214,7 @@ class _Retelling:
 
     def _amended(self) -> BillDraft:
         bill = self._command.bill
-        summary = self._state.bill.summary if self._state.bill else ""
+        summary = self.state.bill.summary if self.state.bill else ""
         sections = msgspec.convert(bill["sections"], Sections)
         return BillDraft(bill["version"], bill["title"] or "", summary, sections)
 
@@ -223,23 +224,23 @@ class _Retelling:
         told = {one["amendment_id"] for one in row.get("amendments_actioned", ())}
         for one in self._command.bill["amendments"]:
             name, status = one["amendment_id"], AmendmentStatus(one["status"])
-            open_here = name in self._state.amendments and self._state.amendments[name].pending
+            open_here = name in self.state.amendments and self.state.amendments[name].pending
             if status in _SETTLED and open_here and (number is None or name in told):
                 self._add(did.AmendmentSettled(amendment_id=name, status=status))
 
     def _replace_drafter(self) -> None:
         """A drafter who was expelled has a successor, whom only the session names."""
         drafter = self._session["drafter"]
-        if self._state.drafter is not None and drafter not in (None, self._state.drafter):
+        if self.state.drafter is not None and drafter not in (None, self.state.drafter):
             self._add(did.DrafterReplaced(seat=drafter, why=_NAMED))
 
     def _reach(self, status: Status, drafter: str | None = None) -> None:
         """The phases that no message opens."""
         chosen = drafter or self._session["drafter"]
         order = list(Status)
-        while self._state.status is not None and self._state.status is not status:
-            ahead = order.index(status) > order.index(self._state.status)
-            event = self._step(self._state.status, chosen) if ahead else None
+        while self.state.status is not None and self.state.status is not status:
+            ahead = order.index(status) > order.index(self.state.status)
+            event = self._step(self.state.status, chosen) if ahead else None
             if event is None:
                 return
             self._add(event)
@@ -249,6 +250,8 @@ class _Retelling:
             return did.StatementsClosed()
         if status is Status.EVALUATING_STATEMENTS and drafter is not None:
             return did.DrafterChosen(seat=drafter, why=_NAMED)
+        if status in (Status.EVALUATING_STATEMENTS, Status.DRAFTING):
+            return did.PassageFailed()  # beyond them, and there is no bill
         if status is Status.SYNTHESIS:
             return did.SessionCompleted()
         return None

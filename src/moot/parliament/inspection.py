@@ -55,13 +55,15 @@ def inspect(files: Mapping[str, bytes | None]) -> tuple[Finding, ...]:
     for name in FILES:
         said = tuple(_read(name, files.get(name), documents))
         found += said
-    found += cross_findings(documents)
+    found += cross_findings(documents, tuple(found))
     return tuple(found)
 
 
-def cross_findings(documents: Mapping[str, Any]) -> Iterator[Finding]:
-    """What files whose shape is sound owe each other."""
-    book = Book.of(documents)
+def cross_findings(
+    documents: Mapping[str, Any], wrong: tuple[Finding, ...] = ()
+) -> Iterator[Finding]:
+    """What files owe each other; of messages with something `wrong` nothing is asked."""
+    book = Book.of(documents, wrong)
     for check in CHECKS:
         yield from check(book)
 

@@ -6,6 +6,8 @@
     pm_review -> debate | synthesis          vetoed with a round left; approved, or vetoed at last
     synthesis -> complete                    the final document is written
 
+    evaluating_statements, drafting -> synthesis   everyone was expelled: nobody can draft
+
 The table is in `phases.py`, the rules in `rules.py`, what is recorded in `drafts.py`, what
 follows from it in `evolution.py`, whose turn it is in `turns.py`.
 """
@@ -88,7 +90,8 @@ def _malformed(asked: Asked, shape: tuple[Finding, ...]) -> Decision:
     seat = asked.seat
     if seat is None or not discipline.counts(asked.state, seat):
         return refuse(shape)
-    return refuse(shape, *drafts.malformed(asked, seat, shape))
+    found = (*shape, discipline.counted(seat))
+    return refuse(found, *drafts.malformed(asked, seat, shape))
 
 
 def _unreadable(asked: Asked) -> Decision:
@@ -98,11 +101,12 @@ def _unreadable(asked: Asked) -> Decision:
         return refuse(findings)
     named = asked.command.seat
     seat = asked.state.seats.get(named) if named is not None else asked.seat
-    why = f"the reply is no JSON: {asked.command.problem}"[:300]
+    why = f"the reply cannot be read: {asked.command.problem}"[:300]
     found = (breach("PAR-084", "not_json", why, "", "send exactly one JSON object"),)
     if seat is None or not discipline.counts(asked.state, seat):
         return refuse(found)
-    return refuse(found, *drafts.malformed(asked, seat, found))
+    told = (*found, discipline.counted(seat))
+    return refuse(told, *drafts.malformed(asked, seat, found))
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
@@ -156,7 +160,7 @@ def _bill_row(stream: str, content: dict[str, Any], by: str, round_number: int |
 
 MACHINE: Machine[State] = Machine(
     name="parliament",
-    version=2,
+    version=3,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,
@@ -165,5 +169,5 @@ MACHINE: Machine[State] = Machine(
     agenda=agenda,
     index=index,
     timeouts=timeouts,
-    guarded=frozenset({ask.Decide, ask.CountVotes, ask.Complete}),
+    guarded=frozenset({ask.Decide, ask.CountVotes, ask.Announce, ask.Complete}),
 )

@@ -305,6 +305,13 @@ _DECISION: Final[Rows] = (
         hint="use a person's key: `moot agent register NAME --human`",
     ),
     Rule(
+        "S-30",
+        "holds_a_seat",
+        "nobody decides on a bill they vote on",
+        admission.holds_a_seat,
+        hint="let another person decide",
+    ),
+    Rule(
         "PAR-080",
         "wrong_phase",
         "this is not its time",

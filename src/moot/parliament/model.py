@@ -244,8 +244,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """A session. `status` is None before it was convened.
 
     `order` lists the seats, `holders` says which seat an agent signs for, `pending` are the
-    amendments that are not settled. `guidance` is the prime
-    minister's latest word to the seats, `owed` what the speaker must say about what happened.
+    amendments that are not settled. `guidance` is the prime minister's latest word to the seats,
+    `owed` what the speaker must say about what happened. `imported` counts the first messages
+    that were read from files: those who said them did not sign them here.
     """
 
     parliament_id: str = ""
@@ -267,6 +268,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     guidance: str = ""
     owed: tuple[OwedRuling, ...] = ()
     outcome: Outcome | None = None
+    imported: int = 0
 
     def seat_of(self, agent: str, epoch: int) -> Seat | None:
         """S-02: a seat is one holder's; whoever got the name later has none."""

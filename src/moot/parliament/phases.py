@@ -12,8 +12,11 @@ from moot.parliament.words import Kind, RulingAction, Status, Word
 TRANSITIONS: Final[dict[Status, dict[type[Event], Status]]] = {
     Status.SETUP: {did.StatementsOpened: Status.OPENING_STATEMENTS},
     Status.OPENING_STATEMENTS: {did.StatementsClosed: Status.EVALUATING_STATEMENTS},
-    Status.EVALUATING_STATEMENTS: {did.DrafterChosen: Status.DRAFTING},
-    Status.DRAFTING: {did.DebateOpened: Status.DEBATE},
+    Status.EVALUATING_STATEMENTS: {
+        did.DrafterChosen: Status.DRAFTING,
+        did.PassageFailed: Status.SYNTHESIS,
+    },
+    Status.DRAFTING: {did.DebateOpened: Status.DEBATE, did.PassageFailed: Status.SYNTHESIS},
     Status.DEBATE: {did.VoteCalled: Status.VOTING},
     Status.VOTING: {
         did.BillDefeated: Status.DEBATE,
@@ -64,6 +67,7 @@ COMMANDS: Final[dict[type[Command], tuple[Status, ...]]] = {
     ask.Begin: (Status.SETUP,),
     ask.CloseStatements: (Status.OPENING_STATEMENTS,),
     ask.ChooseDrafter: (Status.EVALUATING_STATEMENTS, Status.DRAFTING, Status.DEBATE),
+    ask.EndUndrafted: (Status.EVALUATING_STATEMENTS, Status.DRAFTING),
     ask.Incorporate: _DEBATE,
     ask.Withdraw: _DEBATE,
     ask.ConcludeAmendment: _DEBATE,

@@ -16,7 +16,7 @@ from moot.parliament.contents import (
     VoteTally,
 )
 from moot.parliament.messages import Message
-from moot.parliament.model import State
+from moot.parliament.model import Outcome, State
 
 C = TypeVar("C", bound=Content)
 
@@ -38,9 +38,12 @@ class Version(msgspec.Struct, frozen=True):
 
 
 class Proceedings(msgspec.Struct, frozen=True):
+    """`signers` says whose key signed a message, where that is known."""
+
     state: State
     messages: tuple[Message, ...]
     summaries: tuple[dict[str, Any], ...]
+    signers: dict[str, str] = {}
 
     def said(self, kind: type[C]) -> Iterator[tuple[Message, C]]:
         """The messages of one type, with their contents."""
@@ -83,6 +86,29 @@ def versions(record: Proceedings) -> list[Version]:
 
 def decisions(record: Proceedings) -> list[tuple[Message, PmDecision]]:
     return list(record.said(PmDecision))
+
+
+def decided_by(record: Proceedings, message: Message) -> str:
+    """The person who signed a decision; one from files nobody signed here."""
+    number = int(message.id.removeprefix("msg-"))
+    if number <= record.state.imported:
+        return "someone elsewhere"
+    return record.signers.get(message.id, "")
+
+
+def last_word(record: Proceedings) -> tuple[Message, PmDecision] | None:
+    """The decision that ended the session; None while it goes on, or if the vote ended it."""
+    found = decisions(record)
+    ended = record.state.outcome not in (None, Outcome.NO_PASSAGE)
+    return found[-1] if ended and found else None
+
+
+def origin(state: State) -> str:
+    """Where unsigned messages came from; empty if all were signed here."""
+    if not state.imported:
+        return ""
+    all_of_them = state.next_message_id - 1
+    return f"{state.imported} of {all_of_them} messages were read from files, not signed here"
 
 
 def scores_by_round(record: Proceedings) -> dict[str, dict[int, dict[str, int]]]:

@@ -20,7 +20,9 @@ from moot.parliament.proceedings import (
     Counted,
     Proceedings,
     Version,
-    decisions,
+    decided_by,
+    last_word,
+    origin,
     scores_by_round,
     versions,
 )
@@ -66,8 +68,8 @@ def _verdict(state: State) -> page.Verdict:
 
 def _decision(record: Proceedings) -> page.Decision:
     state = record.state
-    words = decisions(record)
-    statement = words[-1][1].reason if words and state.outcome else ""
+    word = last_word(record)
+    statement = word[1].reason if word else ""
     facts = [
         page.Fact("bill version", str(state.bill.version if state.bill else 0)),
         page.Fact("drafter", record.name(state.drafter) if state.drafter else "none"),
@@ -76,6 +78,10 @@ def _decision(record: Proceedings) -> page.Decision:
     if state.vote_history:
         row = state.vote_history[-1]
         facts.append(page.Fact("last vote", f"{row.yes} of {row.total} for it"))
+    if word and decided_by(record, word[0]):
+        facts.append(page.Fact("decided by", decided_by(record, word[0])))
+    if origin(state):
+        facts.append(page.Fact("origin", origin(state)))
     said = f"{OUTCOMES[state.outcome]}. {statement}".strip()
     return page.Decision(said, tuple(facts))
 

@@ -182,6 +182,16 @@ RULES: Final[dict[Kind | type[Command], Rows]] = {
             hint="name a seat that may speak, or leave the choice to the clerk",
         ),
     ),
+    ask.EndUndrafted: (
+        *_CLERKS,
+        Rule(
+            "S-29",
+            "someone_left",
+            "a session ends without a bill only if nobody can draft one",
+            speech.someone_left,
+            hint="let the clerk choose a drafter",
+        ),
+    ),
     ask.ReportUnreadable: (
         CONVENED,
         Rule(

@@ -92,6 +92,12 @@ def unfit_drafter(asked: Asked) -> Breaches:
         yield f"{named} was expelled", "seat"
 
 
+def someone_left(asked: Asked) -> Breaches:
+    able = [seat.id for seat in asked.state.in_order() if not seat.expelled]
+    if able:
+        yield f"{', '.join(able)} can draft", None
+
+
 def unknown_receiver(asked: Asked) -> Breaches:
     to = asked.response.to if asked.response is not None else None
     if to is not None and to not in asked.state.seats:

@@ -17,6 +17,7 @@ from moot.parliament.model import State
 from moot.parliament.words import Status
 
 SPEAKER, CLERK, PRIME_MINISTER = "speaker", "clerk", "prime-minister"
+_BEFORE_A_BILL: Final = (Status.EVALUATING_STATEMENTS, Status.DRAFTING)
 
 
 def agenda(state: State, now: Millis) -> tuple[Due, ...]:
@@ -36,6 +37,8 @@ def _follow_ups(state: State) -> Iterator[Command]:
         yield ask.GiveOwedRuling()
     if state.status is Status.OPENING_STATEMENTS and all_opened(state):
         yield ask.CloseStatements()
+    if state.status in _BEFORE_A_BILL and discipline.nobody_left(state):
+        yield ask.EndUndrafted()
     if state.status is Status.VOTING:
         yield from (
             ask.CastDefaultVote(seat=seat.id) for seat in discipline.expelled_to_vote(state)

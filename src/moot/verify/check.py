@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from moot.verify import bundle, canonical, ending, fields
+from moot.verify import bundle, canonical, ending, fields, receipt
 from moot.verify.attribution import Attribution
 from moot.verify.chain import Chain
 from moot.verify.crypto import kid
@@ -34,6 +34,7 @@ _STEP_NAMES: Final = {
     5: "registry",
     6: "artifacts",
     7: "checkpoint",
+    8: "receipt",
 }
 # Section 6: the kinds after the header and the events, in their order.
 _RANKS: Final = {"fork": 1, "artifact": 2, "chunk": 2, "proof": 3, "checkpoint": 4}
@@ -92,7 +93,7 @@ class _Checker:
         state.header = Header(value["digest"], value["lines"], origin)
         state.registry = Registry(origin)
         state.chain = Chain(origin)
-        with_bodies = state.demands.policy is not None
+        with_bodies = state.demands.policy is not None or state.demands.says is not None
         self._table = Table(origin, state.registry.publics, with_bodies)
 
     # Events: the registry first and here, because its keys are needed to read the rest.
@@ -131,6 +132,8 @@ class _Checker:
         judge = self._register if event.stream == REGISTRY else self._attribute
         proven = judge(event, line)
         state.artifacts.cite(event.cites)
+        if state.demands.says is not None:
+            self._hear(event, proven)
         if state.demands.policy is not None:
             self._show(event, line, proven)
         if line % _PROGRESS_EVERY == 0:
@@ -149,6 +152,13 @@ class _Checker:
             self._attribution = Attribution(state.registry, state.marks)
         # An unknown key was marked at this line already.
         return event.known and self._attribution.judge(event, line, len(state.chain.streams) - 1)
+
+    def _hear(self, event: Event, proven: bool) -> None:
+        """Section 8: what the last event of a stream cites for a receipt, if the root signed it."""
+        root = self._state.registry.root
+        ours = proven and root is not None and event.kid == root.kid
+        made = ours and event.body is not None and event.body["type"] == receipt.MADE
+        self._state.said[event.stream] = tuple(cite[0] for cite in event.cites) if made else ()
 
     def _show(self, event: Event, line: int, proven: bool) -> None:
         state, policy = self._state, self._state.demands.policy
@@ -218,6 +228,7 @@ class _Checker:
 
     def _after_last_line(self) -> None:
         state = self._state
+        receipt.require_said(state)
         self._complete()
         if self._attribution is not None:
             self._attribution.settle(state.artifacts.heads, list(state.chain.streams))

@@ -89,6 +89,11 @@ _AT_THE_END: Final[tuple[_Row, ...]] = (
         "nothing was kept from before",
     ),
     (
+        "receipt",
+        lambda s: "it says what its record cites" if s.demands.says else "",
+        "this is no receipt",
+    ),
+    (
         "clock",
         lambda s: "" if s.registry.clock == "fixed" else "the authors' own; never used for order",
         "the ledger was created under a fixed test clock",

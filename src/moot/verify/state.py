@@ -31,6 +31,7 @@ class Demands(NamedTuple):
     progress: Progress | None = None
     kept: tuple[tuple[str, int, str], ...] = ()
     kept_complete: bool = False
+    says: str | None = None
 
     @property
     def minimum(self) -> int | None:
@@ -61,6 +62,7 @@ class State:
     bad: Bad | None = None
     contributions: list[Contribution] = field(default_factory=list)
     unshown_from: int | None = None
+    said: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def mark(
         self,

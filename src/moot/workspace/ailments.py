@@ -23,7 +23,7 @@ from moot.workspace.workspace import lacks
 Breaches = Iterator[tuple[str, str | None]]
 
 KNOWN = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "artifacts", "trust.json", ".gitignore"}
-KNOWN |= {"hooks", "opencode-plugin.js", "papers"}
+KNOWN |= {"hooks", "opencode-plugin.js", "papers", "running"}
 SHOWN = 10
 CLOCK_SLACK: Millis = 5 * MINUTE
 LOW_DISK_BYTES = 64 * 1024 * 1024

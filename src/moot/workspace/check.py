@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import msgspec
 
@@ -26,6 +26,7 @@ from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
 from moot.verify import Trust, TrustError, Verdict, load_trust, verify_records
 from moot.verify.bundle import lines_of
+from moot.verify.receipt import opened
 from moot.workspace import trust as trust_files
 
 _ORIGIN = re.compile(r"moot\.ledger/[0-9a-f]{32}\Z")
@@ -69,12 +70,13 @@ def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
 
 
 def check_file(file: Path, how: How) -> Verdict:
-    """Check a bundle; its header says which pinned trust file to use."""
+    """Check a bundle or a receipt; its header says which pinned trust file to use."""
     try:
-        trust = _trusted(how, _origin_of(file))
-        with file.open("rb") as opened:
-            lines = how.passing(lines_of(opened))
-            return verify_records(lines, trust, how.jobs, progress=how.progress)
+        with file.open("rb") as bytes_of:
+            inside = opened(bytes_of)
+            trust = _trusted(how, _origin_of(inside.file))
+            lines = how.passing(lines_of(inside.file))
+            return verify_records(lines, trust, how.jobs, progress=how.progress, says=inside.says)
     except OSError as error:
         raise Unavailable(
             "unreadable_file", f"{file}: {error.strerror or error}", hint="check the path"
@@ -125,10 +127,10 @@ def _trusted(how: How, origin: str) -> Trust | None:
     return None if file is None else read_trust(file)
 
 
-def _origin_of(file: Path) -> str:
+def _origin_of(file: IO[bytes]) -> str:
     """What the header claims; whatever is wrong with it is for the checker to say."""
-    with file.open("rb") as opened:
-        line = opened.readline(_HEADER_BYTES)
+    line = file.readline(_HEADER_BYTES)
+    file.seek(0)
     try:
         return msgspec.json.decode(line, type=_Header).origin
     except (msgspec.DecodeError, UnicodeDecodeError):

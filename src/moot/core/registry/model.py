@@ -74,8 +74,13 @@ class State(msgspec.Struct, frozen=True):
         at = self.position if position is None else position
         return found if found is not None and found.valid_at(at) else None
 
+    def holds(self, name: str, epoch: int) -> bool:
+        """Does this holder of a name have it still?"""
+        agent = self.agents.get(name)
+        return agent is not None and agent.epoch == epoch and self.key(agent.kid) is not None
+
     def humans(self) -> list[Key]:
-        """Human keys that sign now. There are few; agents may be many."""
+        """Human keys that sign now, the oldest first. There are few; agents may be many."""
         named = (agent for agent in self.agents.values() if agent.kind is KeyClass.HUMAN)
         keys = (self.key(agent.kid) for agent in named)
-        return [key for key in keys if key is not None]
+        return sorted((key for key in keys if key is not None), key=lambda key: key.added)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import uuid
 from collections.abc import Sequence
 from decimal import Decimal
@@ -17,7 +16,7 @@ from moot.agents.budget import Spent
 from moot.agents.desk import Passed
 from moot.agents.outcome import Ended, Ending, Outcome
 from moot.agents.quoting import Quote, Trust
-from moot.agents.repeats import Said
+from moot.agents.repeats import TIMES, Said
 from moot.core.clock import Clock
 from moot.core.errors import Malformed
 from moot.core.machine import Due, KeyClass
@@ -30,12 +29,14 @@ from moot.debate.turns import Standing, standing
 from moot.debate.views import consensus_data, course_of
 from moot.flows import session
 from moot.flows.books import Books
+from moot.flows.sessionreading import Held
 from moot.flows.sessionrecord import find
 from moot.workspace.workspace import Workspace
 
 WHAT: Final = "entry"
 # How much of what was said a brief holds; the newest counts most.
-MOST_SAID: Final = 120_000
+MOST_SAID: Final = 60_000
+MOST_ENTRIES: Final = 100
 
 
 class EntryReply(msgspec.Struct, forbid_unknown_fields=True):
@@ -70,7 +71,7 @@ class DebateDesk:
         self._clock = clock
         self._space = space
         self._books = books
-        self._read: tuple[tuple[int, int, int], Checked] | None = None
+        self._held = Held(file)
 
     # What is due ----------------------------------------------------------------------------------
 
@@ -111,7 +112,7 @@ class DebateDesk:
             "agents": list(rules.agents),
             "settled_by": rules.consensus_mode.value,
             "threshold": float(rules.consensus_threshold),
-            "positions": _positions(said),
+            "positions": _positions(said, rules.agents),
             "older_entries_left_out": left_out,
         }
         return Brief(
@@ -130,7 +131,7 @@ class DebateDesk:
         """Title and context first, then what was said, from the newest back to a bound."""
         document, kept, room = checked.document, list[Quote](), MOST_SAID
         trust = self._trust(checked)
-        for entry in reversed(said):
+        for entry in reversed(said[-MOST_ENTRIES:]):
             quote = _quoted(entry, trust(entry))
             room -= len(quote.text)
             if room < 0:
@@ -174,10 +175,10 @@ class DebateDesk:
             action_requested=reply.action_requested.strip() or "n/a",
             evidence=reply.evidence.strip() or "n/a",
         )
-        done = session.add(
-            self._file, draft, self._clock, self._space, entry_id=self._entry_id(due)
-        )
-        self._remember(done.checked)
+        session.add(
+            self._file, draft, self._clock, self._space,
+            entry_id=self._entry_id(due), held=self._held,
+        )  # fmt: skip
 
     def _entry_id(self, due: Due) -> str:
         """The same for the same turn: a turn that was taken twice at once is taken once."""
@@ -190,12 +191,13 @@ class DebateDesk:
         del due, ending, detail
         if course_of(self._checked()).rules.escalation is Escalation.HUMAN:
             return Passed.NEVER
-        done = session.tick(self._file, self._clock, self._space)
-        self._remember(done.checked)
+        done = session.tick(self._file, self._clock, self._space, self._held)
         return Passed.DONE if done.entries else Passed.LATER
 
     def history(self) -> Sequence[Said]:
-        said = spoken(course_of(self._checked()).rounds)
+        """The end of it is enough: a circle shows in the last few entries of everybody."""
+        course = course_of(self._checked())
+        said = spoken(course.rounds)[-2 * TIMES * len(course.rules.agents) :]
         return [
             Said(entry.author, f"{entry.said('stance')} {entry.said('summary')} {entry.body}")
             for entry in said
@@ -232,38 +234,23 @@ class DebateDesk:
         return course, standing(course, self._clock())
 
     def _checked(self) -> Checked:
-        """The file as it is now; read again only if it has changed."""
-        mark = self._mark()
-        if self._read is None or self._read[0] != mark:
-            self._read = (mark, session.read(self._file))
-        return self._read[1]
-
-    def _remember(self, checked: Checked) -> None:
-        """What was just written need not be read back, unless someone else wrote meanwhile."""
-        mark = self._mark()
-        whole = len(checked.document.text.encode())
-        if mark[0] == whole:
-            self._read = (mark, checked)
-
-    def _mark(self) -> tuple[int, int, int]:
-        try:
-            found = os.stat(self._file)
-        except OSError:
-            return (-1, 0, 0)
-        return found.st_size, found.st_mtime_ns, found.st_ino
+        return self._held.look()
 
 
 def _operator(why: str) -> Due:
     return Due(who=OPERATOR, what="resume", subject=why, hint="moot debate status FILE")
 
 
-def _positions(said: list[Entry]) -> dict[str, str]:
+def _positions(said: list[Entry], agents: tuple[str, ...]) -> dict[str, str]:
     """The latest stance of each, if it is one; a placeholder is nobody's position."""
-    return {
-        entry.author: entry.said("stance")
-        for entry in said
-        if not is_placeholder(entry) and entry.said("stance") in STANCES
-    }
+    latest: dict[str, str] = {}
+    for entry in reversed(said):
+        stance = entry.said("stance")
+        if entry.author not in latest and stance in STANCES and not is_placeholder(entry):
+            latest[entry.author] = stance
+        if len(latest) == len(agents):
+            break
+    return {agent: latest[agent] for agent in agents if agent in latest}
 
 
 def _quoted(entry: Entry, trust: Trust) -> Quote:

@@ -6,7 +6,7 @@ message is the agent's own business. Chasing and the operator are mail's own way
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -21,7 +21,7 @@ from moot.core.errors import Malformed
 from moot.core.machine import Due, KeyClass
 from moot.flows import notices, post
 from moot.flows.books import Books, NoBooks
-from moot.mail.model import Message
+from moot.mail.model import Message, State, stream_of, thread_of_id
 from moot.workspace.workspace import Workspace
 
 WHAT: Final = "ack"
@@ -50,13 +50,17 @@ class MailDesk:
         """Nothing here moves by itself."""
 
     def dues(self) -> Sequence[Due]:
-        return [
-            Due(who=one.name, what=WHAT, subject=message.id, since=message.sent_at)
-            for _, state in post.open_threads(self._space)
-            for message in state.in_order()
-            for one in message.missing
-            if one.name in self._names and not _taken(state, one)
-        ]
+        return [due for stream, state in post.open_threads(self._space)
+                for due in self._owed(stream, state)]  # fmt: skip
+
+    def _owed(self, stream: str, state: State) -> Iterator[Due]:
+        """Who has given no answer at all, and still holds the name it was sent to."""
+        for _, due in self._space.engine.agenda([stream]):
+            id_ = due.subject.partition(": ")[0]
+            message = state.message(id_)
+            missing = () if message is None else [one.name for one in message.missing]
+            if due.who in self._names and due.who in missing:
+                yield Due(who=due.who, what=WHAT, subject=id_, since=due.since)
 
     def together(self, due: Due) -> bool:
         del due
@@ -109,7 +113,7 @@ class MailDesk:
         self._books.ended(ended)
 
     def _message(self, due: Due) -> Message:
-        state = self._space.engine.state(post.thread_of(self._space, due.subject))
+        state = self._space.engine.state(stream_of(thread_of_id(due.subject)))
         found: Message | None = state.message(due.subject)
         if found is None:
             raise post.not_found(due.subject)
@@ -119,8 +123,3 @@ class MailDesk:
         known = self._space.engine.registry().agents.get(name)
         person = known is not None and known.kind is KeyClass.HUMAN
         return Trust.PERSON if person else Trust.AGENT
-
-
-def _taken(state: Any, one: Any) -> bool:
-    """The name has another holder now, who cannot answer for the earlier one."""
-    return bool(state.holders.get(one.name, 0) > one.epoch)

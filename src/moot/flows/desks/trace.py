@@ -9,23 +9,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from moot.agents.brief import Brief, schema_of
+from moot.agents.brief import Brief
 from moot.agents.budget import Spent
 from moot.agents.desk import Passed
 from moot.agents.outcome import Ended, Ending, Outcome
 from moot.agents.quoting import Quote, Trust
 from moot.agents.repeats import Said
-from moot.core.errors import Malformed
+from moot.core.errors import Malformed, Refused
 from moot.core.machine import Command, Due
 from moot.core.names import OPERATOR
 from moot.engine.replay import read_record
 from moot.flows import auditing, execution, tracing
 from moot.flows.books import Books, NoBooks
+from moot.flows.desks.trace_asks import (
+    SCHEMAS,
+    WANTED,
+    ClaimReply,
+    IntentReply,
+    IntentReviewReply,
+    ProposalReply,
+    ReviewReply,
+    StatementReply,
+)
 from moot.trace import commands as ask
 from moot.trace.machine import MACHINE
 from moot.trace.model import Profile, Review, Role, State
@@ -42,93 +53,6 @@ class Ground(NamedTuple):
 
     root: Path
     env: Mapping[str, str]
-
-
-class ProposalReply(msgspec.Struct, forbid_unknown_fields=True):
-    objective: str
-    tools: list[str]
-    assumptions: list[str] = []
-    expected_evidence: list[str] = []
-
-
-class ReviewReply(msgspec.Struct, forbid_unknown_fields=True):
-    verdict: Literal["approved", "conditional", "rejected", "blocked"]
-    rationale: str
-    conditions: list[str] = []
-
-
-class IntentReply(msgspec.Struct, forbid_unknown_fields=True):
-    """`command` is the program and its arguments, without a shell."""
-
-    tool: str
-    command: list[str]
-    risk: Literal["low", "medium", "high", "critical"]
-    why: str
-    writes: list[str] = []
-
-
-class IntentReviewReply(msgspec.Struct, forbid_unknown_fields=True):
-    verdict: Literal["approved", "blocked"]
-    rationale: str
-
-
-class ClaimReply(msgspec.Struct, forbid_unknown_fields=True):
-    """`evidence` names outputs of runs, such as x1/stdout."""
-
-    text: str
-    confidence: Annotated[float, msgspec.Meta(ge=0, le=1)]
-    evidence: list[str]
-
-
-class StatementReply(msgspec.Struct, forbid_unknown_fields=True):
-    statement: str
-
-
-class Wanted(NamedTuple):
-    """What a due asks for: its short name, the shape of the reply, the task in words."""
-
-    what: str
-    shape: type[msgspec.Struct]
-    task: str
-
-
-_PROPOSE: Final = Wanted(
-    "proposal",
-    ProposalReply,
-    "You plan. Propose how to do the task quoted below: the objective, the tools it needs, what "
-    "you assume, and which evidence will show that it is done.",
-)
-WANTED: Final[dict[str, Wanted]] = {
-    "propose": _PROPOSE,
-    "revise a blocked proposal": _PROPOSE,
-    "review a proposal": Wanted(
-        "review",
-        ReviewReply,
-        "You are the critic. Judge the proposal that waits: approved, conditional (each intent "
-        "needs you too), rejected, or blocked until it is revised. Say why.",
-    ),
-    "say what you will run": Wanted(
-        "intent",
-        IntentReply,
-        "You execute. Say exactly what you would run for the approved proposal: the program and "
-        "its arguments, how risky it is, what it writes, and why. Nothing runs by saying so.",
-    ),
-    "review an intent": Wanted(
-        "intent_review",
-        IntentReviewReply,
-        "You are the critic. Approve the intent that waits, or block it, and say why.",
-    ),
-    "claim what was found": Wanted(
-        "claim",
-        ClaimReply,
-        "You execute. Claim what the finished runs show, how sure you are, and on which of their "
-        "outputs it rests.",
-    ),
-    "finish with a final statement": Wanted(
-        "statement", StatementReply, "You execute. Close the work with a final statement."
-    ),
-}
-_SCHEMAS: Final = {wanted.what: schema_of(wanted.shape) for wanted in WANTED.values()}
 
 
 class TraceDesk:
@@ -161,14 +85,18 @@ class TraceDesk:
             if due.who not in self._seated:
                 continue
             if due.what == RUN and self._ground is not None:
-                intent = due.subject.partition(":")[0]
-                execution.execute(
-                    self._space, self._stream, intent, due.who, self._ground.env, self._ground.root
-                )
+                self._run(due, self._ground)
                 return
             if due.what in VERIFY:
                 auditing.verify(self._space, self._stream, due.who, Profile.DEFAULT)
                 return
+
+    def _run(self, due: Due, ground: Ground) -> None:
+        """A refused run (a scope that another holds, say) stays due, for a person to see."""
+        with suppress(Refused):
+            execution.execute(
+                self._space, self._stream, _about(due), due.who, ground.env, ground.root
+            )
 
     def _agenda(self) -> list[Due]:
         return [due for _, due in self._space.engine.agenda([self._stream])]
@@ -195,7 +123,7 @@ class TraceDesk:
             role="one of the four roles of a recorded piece of work",
             what=wanted.what,
             task=wanted.task,
-            schema=_SCHEMAS[wanted.what],
+            schema=SCHEMAS[wanted.what],
             view={"stage": str(state.stage), "about": due.subject.partition(":")[0]},
             quotes=(task, *events[-MOST_EVENTS:]),
             number=mine,

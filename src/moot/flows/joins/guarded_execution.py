@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.presence import STREAM, overlap, shelf
-from moot.presence.commands import Reserve
+from moot.presence.commands import Release, Reserve
 from moot.presence.model import DEFAULT_STALE
 from moot.presence.paths import Scope, inside, read_scope
 from moot.trace.model import Reserved
@@ -99,9 +99,7 @@ def _refuse_others(
             hint=refused.hint,
             findings=refused.findings,
         ) from None
-    with suppress(Refused):  # it was given back in this very moment: then it is not held by us
-        from moot.presence.commands import Release
-
+    with suppress(Refused):  # it was given back in this very moment: nobody asked us to hold it
         release = Release(scopes=scopes, project_root=str(space.root), worktree=str(root))
         space.engine.execute(STREAM, release, actor)
 

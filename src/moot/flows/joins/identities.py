@@ -45,7 +45,7 @@ def agent_of(space: Workspace, named: str, streams: Iterable[str] = ()) -> str |
     looked at leave no doubt. A key is named by four or more digits that only it begins with.
     """
     registry = space.engine.registry()
-    found = {snake(named)} & registry.agents.keys()
+    found = {snake(named)} & set(registry.agents)
     if not found and _KEY.match(named):
         found = {key.name for kid, key in registry.keys.items() if kid.startswith(named)}
     if not found:

@@ -10,6 +10,8 @@ import uuid
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from moot.core.errors import Refused
 from moot.core.machine import Recorded
 from moot.core.markdown import escape_comments, quote
@@ -52,7 +54,7 @@ class Wanted(NamedTuple):
 
     more: tuple[str, ...] = ()
     file: Path | None = None
-    rules: Rules | None = None
+    rules: Rules = Rules(())
     even_if_gone: bool = False
 
 
@@ -73,7 +75,7 @@ def message_to_debate(
         require_present(space, agents)
     sections = [(name, unwrapped(body.said(name))) for name in headings]
     context = _context([part for part in sections if part[1]], said, asked_by)
-    rules = wanted.rules or Rules(agents)
+    rules = msgspec.structs.replace(wanted.rules, agents=agents)
     title = _title(said.found.title or flow)
 
     def make(target: Target, link: Link) -> tuple[Made, ...]:
@@ -88,8 +90,6 @@ def message_to_debate(
 
 def _agents(recorded: Recorded[Any], origin: str, wanted: Wanted) -> tuple[str, ...]:
     """Sender, receivers, and those named besides; the machine itself takes no part."""
-    if wanted.rules is not None:
-        return wanted.rules.agents
     receivers = [one.name for one in (*recorded.event.to, *recorded.event.cc)]
     names = tuple(n for n in dict.fromkeys((origin, *receivers, *wanted.more)) if n != SYSTEM)
     if len(names) < 2:

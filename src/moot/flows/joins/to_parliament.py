@@ -25,7 +25,7 @@ from moot.flows.convening import convene, fresh_id, make_folder
 from moot.flows.joins import seeds, sources
 from moot.flows.joins.identities import pascal
 from moot.flows.joins.present import require_present
-from moot.flows.joins.steps import Plan, Walked, walk
+from moot.flows.joins.steps import Found, Plan, Walked, walk
 from moot.flows.sessiondesk import desk
 from moot.flows.sessionrecord import place_of
 from moot.parliament.model import DEFAULT_ROUNDS
@@ -101,7 +101,7 @@ def standing(checked: Checked) -> Standing:
     )
 
 
-def _source(space: Workspace, named: str, checked: Checked) -> tuple[sources.Found, Path]:
+def _source(space: Workspace, named: str, checked: Checked) -> tuple[Found, Path]:
     """The event that ended the debate; a debate that goes on leads nowhere yet."""
     try:
         return sources.debate(space, named, did.SessionEnded)

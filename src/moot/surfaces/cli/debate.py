@@ -76,13 +76,28 @@ def _doubles(shell: Shell, file: Path, checked: Checked) -> list[Finding]:
 def status(shell: Shell, file: Path) -> Answer:
     """Show where a session stands: whose turn, until when, which positions, how it ended.
 
+    In a workspace it also says how alive the agents are whose turn it is.
+
     Examples:
       moot debate status api-design.md
     """
     from moot.debate.views import status_data
 
     data = status_data(checked_file(file), session_clock(shell)())
+    data["liveness"] = _alive(shell, data["may_speak"])
     return Answer(data, lambda: lines.status(data))
+
+
+def _alive(shell: Shell, names: list[str]) -> dict[str, str]:
+    """X-07: whoever is expected and gone is shown as gone; nothing is known outside a workspace."""
+    with suppress(MootError):
+        space = space_of(shell)
+        if space is not None and names:
+            from moot.flows.joins.present import alive
+
+            found = alive(space, names)
+            return {name: str(verdict.liveness) for name, verdict in found.items()}
+    return {}
 
 
 @command(debate, "consensus", "debate.consensus")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,11 +44,22 @@ def status(data: dict[str, Any]) -> Iterable[str]:
     elif data["open_entry"]:
         yield f"{data['open_entry']['author']} is writing; time until {data['deadline']}"
     else:
-        who = ", ".join(data["may_speak"]) or "nobody until the operator acts"
+        who = ", ".join(map(_expected(data), data["may_speak"])) or "nobody until the operator acts"
         late = ", which has passed" if data["timed_out"] else ""
         yield f"round {data['round']} turn {data['turn']}: {who}, until {data['deadline']}{late}"
     yield from _positions(data["entries"])
     yield _verdict(data["consensus"])
+
+
+def _expected(data: dict[str, Any]) -> Callable[[str], str]:
+    """X-07: a name, and how alive it is unless it is active."""
+    alive: dict[str, str] = data.get("liveness", {})
+
+    def named(name: str) -> str:
+        how = alive.get(name, "active")
+        return name if how == "active" else f"{name} ({paint(how, 'yellow')})"
+
+    return named
 
 
 def _positions(entries: Sequence[dict[str, Any]]) -> Iterable[str]:

@@ -83,7 +83,8 @@ def _inbox(shell: Shell, agent: str | None, everything: bool, peek: bool, limit:
 def _own(shell: Shell, box: Box) -> bool:
     """Only an agent itself, or a terminal that plays its part, moves its cursor; both have its key.
 
-    Where nothing may be written, looking must still be possible.
+    A person's key is not unlocked for reading, so a person must be there, or have left the
+    passphrase. Where nothing may be written, looking must still be possible.
     """
     from moot.core.machine import KeyClass
 
@@ -93,9 +94,13 @@ def _own(shell: Shell, box: Box) -> bool:
     if shell.acting is not None and shell.actor(None) != box.name:
         return False
     agent = space.engine.registry().agents[box.name]
-    if shell.acting is None and agent.kind is not KeyClass.AGENT:
+    if agent.kind is not KeyClass.AGENT and not (shell.acting and _person(shell)):
         return False
     return space.keys.folder.get(space.keys.origin, box.name, agent.kid) is not None
+
+
+def _person(shell: Shell) -> bool:
+    return shell.interactive() or "MOOT_PASSPHRASE_FILE" in shell.env
 
 
 def _lines(data: dict[str, Any], everything: bool) -> Iterable[str]:

@@ -84,8 +84,12 @@ def pending(shell: Shell, agent: str | None) -> Answer:
     from moot.mail import views
 
     space, who = shell.workspace, agent or shell.acting
-    now = space.engine.clock()
-    found = [one for _, state in post.open_threads(space) for one in views.pending(state, now, who)]
+    now, known = space.engine.clock(), space.engine.registry().agents.get(who or "")
+    found = [
+        one
+        for _, state in post.open_threads(space)
+        for one in views.pending(state, now, who, known.epoch if known is not None else 0)
+    ]
     found.sort(key=lambda one: (one["by"] is None, one["by"] or "", one["sent_at"]))
     return Answer({"pending": found}, lambda: _pending_lines(found))
 

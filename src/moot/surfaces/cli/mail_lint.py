@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from moot.core.errors import Malformed, Unavailable
+from moot.core.errors import Malformed, Refused, Unavailable
 from moot.mail.types import TYPES, MessageType
 from moot.surfaces.cli.answer import REFUSED, Answer, finding_line, paint, visible
 from moot.surfaces.cli.shell import MAX_TEXT, Shell, command
@@ -51,7 +51,9 @@ def template(shell: Shell, kind: str) -> Answer:
 
 @command(None, "lint", "mail.lint")
 @click.argument("file", metavar="FILE|-")
-@click.option("--subject", required=True, metavar="S", help="The subject, such as 'INFO: done'.")
+@click.option(
+    "--subject", metavar="S", help="The subject, such as 'INFO: done' (default: that in FILE)."
+)
 @click.option(
     "--ack-required/--no-ack",
     "ack",
@@ -59,8 +61,11 @@ def template(shell: Shell, kind: str) -> Answer:
     help="What the message will say about an ACK (default: as its type asks).",
 )
 @click.option("--fix", is_flag=True, help="Repair what needs no guessing; FILE is written anew.")
-def lint(shell: Shell, file: str, subject: str, ack: bool | None, fix: bool) -> Answer:
+def lint(shell: Shell, file: str, subject: str | None, ack: bool | None, fix: bool) -> Answer:
     """Check a message: every rule, with the line and what to do.
+
+    FILE is a body; without --subject, a whole message as `moot mail import` reads it: front matter
+    with subject, from and ack_required, then the body.
 
     Exit 1 if it has errors; warnings and notes leave it valid. With --fix the ack flag, the case
     of headings and fixed words and missing optional headings are set right first; no sentence is
@@ -70,23 +75,81 @@ def lint(shell: Shell, file: str, subject: str, ack: bool | None, fix: bool) -> 
       moot mail lint question.md --subject "QUESTION: which cache?"
       cat handoff.md | moot mail lint - --subject "HANDOFF: T-7 to teal-crane" --json
       moot mail lint blocked.md --subject "blocked: T-7" --fix
+      moot mail lint message.md
     """
-    from moot.mail.lint import lint as check
-
     del shell
     raw = _read(file)
-    fixed = _repair(file, raw, subject, ack) if fix else None
+    draft = _draft(raw, subject, ack)
+    fixed = _repair(draft) if fix else None
     if fixed is None:
-        checked = check(subject, raw, ack)
+        checked = _checked(draft)
         repaired: dict[str, Any] = {}
     else:
-        checked = check(fixed.subject, fixed.body, fixed.ack_required)
+        draft = draft.mended(fixed)
+        checked = _checked(draft)
         repaired = {"repairs": list(fixed.repairs), "subject": fixed.subject, "body": fixed.body}
+        if file != _STDIN and draft.text.encode() != raw:
+            _write(file, draft.text)
     data = _data(checked) | repaired
     code = 0 if checked.valid else REFUSED
     if fixed is not None and file == _STDIN:
-        return Answer(data, lambda: [fixed.body.removesuffix("\n")], code)
+        return Answer(data, lambda: [draft.text.removesuffix("\n")], code)
     return Answer(data, lambda: _lines(file, checked, fixed), code)
+
+
+class _Draft(NamedTuple):
+    """What is to be checked; `head` stands before the body, None if this cannot be written back."""
+
+    subject: str
+    body: str | bytes
+    ack: bool | None
+    sender: str = ""
+    head: str | None = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.head or ''}{self.body!s}"
+
+    def mended(self, fixed: Fixed) -> _Draft:
+        from moot.mail.codec import mended_head
+
+        head = mended_head(self.head or "", fixed.subject, bool(fixed.ack_required))
+        return self._replace(
+            subject=fixed.subject, body=fixed.body, ack=fixed.ack_required, head=head
+        )
+
+
+def _draft(raw: bytes, subject: str | None, ack: bool | None) -> _Draft:
+    """A body with the subject that was given, or a message that says its own."""
+    from moot.mail.codec import head_of, read_message
+
+    if subject is not None:
+        return _Draft(subject, raw, ack)
+    try:
+        message = read_message(raw)
+    except Malformed as error:
+        raise Malformed(
+            f"no --subject was given, and the file says none: {error}",
+            code="subject_required",
+            hint="add --subject 'TYPE: words', or front matter: ---, subject: ..., ---",
+        ) from None
+    said = message.ack_required if ack is None else ack
+    return _Draft(message.subject, message.body, said, message.sender, head_of(raw.decode()))
+
+
+def _checked(draft: _Draft) -> Linted:
+    """What was found, with the lines as they are in the file."""
+    import msgspec
+
+    from moot.mail.lint import lint as check
+
+    checked = check(draft.subject, draft.body, draft.ack, sender=draft.sender)
+    above = (draft.head or "").count("\n")
+    moved = (
+        msgspec.structs.replace(one, line=one.line + above) if one.line else one
+        for one in checked.findings
+    )
+    return msgspec.structs.replace(checked, findings=tuple(moved)) if above else checked
 
 
 def _data(checked: Linted) -> dict[str, Any]:
@@ -112,20 +175,27 @@ def _lines(file: str, checked: Linted, fixed: Fixed | None) -> Iterable[str]:
     yield f"{visible(file)}: {verdict} ({kind}, {owed})"
 
 
-def _repair(file: str, raw: bytes, subject: str, ack: bool | None) -> Fixed | None:
-    """The message as repaired, written back; None if the text cannot be read at all."""
+def _repair(draft: _Draft) -> Fixed | None:
+    """The message as repaired; None if the text cannot be read at all."""
     from moot.mail.fix import fix as repair
 
+    if draft.head is None:
+        raise Refused(
+            "cannot_fix",
+            "a message in JSON is not rewritten",
+            hint="put its body into a file and give --subject",
+        )
     try:
-        text = raw.decode()
+        text = draft.body if isinstance(draft.body, str) else draft.body.decode()
     except UnicodeDecodeError:
         return None
-    fixed = repair(subject, text, ack)
-    if file != _STDIN and fixed.body != text:
-        from moot.surfaces.cli.page import write_file
+    return repair(draft.subject, text, draft.ack)
 
-        write_file(Path(file), fixed.body.encode())
-    return fixed
+
+def _write(file: str, text: str) -> None:
+    from moot.surfaces.cli.page import write_file
+
+    write_file(Path(file), text.encode())
 
 
 def _read(file: str) -> bytes:

@@ -69,7 +69,7 @@ def _message_lines(data: dict[str, Any]) -> Iterable[str]:
 def search(shell: Shell, words: tuple[str, ...], limit: int) -> Answer:
     """Messages whose subject or text holds all these words, best first.
 
-    Of a text beyond 16 KiB the beginning is searched.
+    Of a text beyond 16 KiB each word is kept once, up to 16 KiB of them.
 
     Examples:
       moot mail search cache session

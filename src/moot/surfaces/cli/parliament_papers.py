@@ -67,19 +67,26 @@ def check(_shell: Shell, folder: Path, since: Path | None) -> Answer:
 @command(parliament, "import", "parliament.import")
 @folder_argument
 @click.option("--bind", "binds", multiple=True, metavar="SEAT=AGENT", help="Repeat it.")
-def import_files(shell: Shell, folder: Path, binds: tuple[str, ...]) -> Answer:
+@click.option("--id", "parliament_id", metavar="ID", help="Under this id, not that of the files.")
+def import_files(
+    shell: Shell, folder: Path, binds: tuple[str, ...], parliament_id: str | None
+) -> Answer:
     """Go on with a session from elsewhere, from its four files.
 
     They must be sound, and what they show must follow from their messages. What was imported is
-    signed by the clerk; the files are kept, and replaced by ours where the form differs.
+    signed by the clerk, and every document of the session says so; the files are kept, and
+    replaced by ours where the form differs.
 
     Examples:
       moot parliament import uploads
       moot parliament import uploads --bind rep_1=amber-otter
+      moot parliament import uploads --id parl-20260210-007
     """
     from moot.flows.convening import take
 
-    room, aside = take(shell.workspace, folder, dict(_bind(text) for text in binds))
+    official(shell)  # what is read from files becomes the clerk's word, not an agent's
+    named = dict(_bind(text) for text in binds)
+    room, aside = take(shell.workspace, folder, named, parliament_id)
     state = room.state
     data = {
         **standing(state),

@@ -77,7 +77,8 @@ def mail_send(shell: Shell, sender: str | None, **values: Any) -> Answer:
 
 
 def _send(shell: Shell, sender: str | None, values: dict[str, Any]) -> Answer:
-    from moot.flows.post import Letter, minutes_for, post
+    from moot.flows.notices import post
+    from moot.flows.post import Letter, minutes_for
 
     space, name = shell.workspace, shell.actor(sender)
     subject = text_argument(values["subject"]).strip()

@@ -65,11 +65,13 @@ def _mail(shell: Shell) -> dict[str, Any]:
     from moot.flows import inbox
 
     engine, owed = shell.workspace.engine, Counter[str]()
+    registry = engine.registry()
     for stream in engine.open_streams():
         if stream.startswith("mail/"):
             from moot.mail.views import owed as owed_in
 
-            owed.update(owed_in(engine.state(stream)))
+            owing = owed_in(engine.state(stream))
+            owed.update(one.name for one in owing if registry.holds(one.name, one.epoch))
     box = inbox.box_of(shell.workspace, shell.acting) if shell.acting else None
     unread = 0
     if box is not None:

@@ -10,15 +10,16 @@ import click
 from moot.core.clock import SECOND
 from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.shell import Shell, command, text_argument
-from moot.surfaces.cli.trace_desk import Desk, new_trace
+from moot.surfaces.cli.trace_claims import challenge, claim, finalize, withdraw
+from moot.surfaces.cli.trace_desk import SUPERSEDES, Desk, new_trace
 from moot.surfaces.cli.trace_exec import execute
 from moot.surfaces.cli.trace_read import listed, observed, report, status
+from moot.surfaces.cli.trace_run import run
 from moot.surfaces.cli.trace_verify import audit, export, verify
 from moot.trace import commands as ask
 from moot.trace.model import Role
 
 RISKS = ("low", "medium", "high", "critical")
-_SUPERSEDES = click.option("--supersedes", metavar="ID", help="The one this replaces.")
 
 
 @click.group("trace", no_args_is_help=False)
@@ -26,7 +27,10 @@ def trace() -> None:
     """Work that can be proved: proposed, approved, run, claimed, verified."""
 
 
-for one in (execute, audit, export, verify, status, report, listed, observed):
+for one in (
+    *(execute, run, audit, export, verify, status, report, listed, observed),
+    *(claim, withdraw, challenge, finalize),
+):
     trace.add_command(one)
 
 
@@ -63,7 +67,7 @@ def new(shell: Shell, task: str, policy: Path | None, follows: str | None, **age
 @click.option("--assume", "assumptions", multiple=True, metavar="TEXT", help="It rests on.")
 @click.option("--expect", "evidence", multiple=True, metavar="TEXT", help="It would leave.")
 @click.option("--fallback-for", metavar="INTENT", help="The failed intent this makes up for.")
-@_SUPERSEDES
+@SUPERSEDES
 def propose(
     shell: Shell,
     trace_id: str,
@@ -150,7 +154,7 @@ def review(
 @click.option("--env", multiple=True, metavar="NAME", help="A variable it may see.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds.")
 @click.option("--retry-of", metavar="INTENT", help="The failed intent this tries again.")
-@_SUPERSEDES
+@SUPERSEDES
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
 def intend(
     shell: Shell,
@@ -217,106 +221,6 @@ def review_intent(shell: Shell, trace_id: str, intent: str, verdict: str, ration
     asked = ask.ReviewIntent(intent_id=intent, status=verdict, rationale=text_argument(rationale))
     outcome = desk.ask(Role.CRITIC, asked)
     return desk.answer(outcome, {"intent": intent, "verdict": verdict}, f"{intent} is {verdict}")
-
-
-@command(trace, "claim", "trace.claim")
-@click.argument("trace_id", metavar="TRACE")
-@click.option("--text", required=True, metavar="TEXT", help="What you claim.")
-@click.option("--confidence", required=True, metavar="C", help="How sure, from 0 to 1.")
-@click.option(
-    "--evidence",
-    multiple=True,
-    required=True,
-    metavar="WHAT",
-    help="What it rests on: an output such as x1/stdout, or a file's SHA256.",
-)
-@click.option("--run", "runs", multiple=True, metavar="EXECUTION", help="A run it is about.")
-@_SUPERSEDES
-def claim(
-    shell: Shell,
-    trace_id: str,
-    text: str,
-    confidence: str,
-    evidence: tuple[str, ...],
-    runs: tuple[str, ...],
-    supersedes: str | None,
-) -> Answer:
-    """Claim something that a finished run shows (the executor).
-
-    Examples:
-      moot trace claim t1 --text "All tests pass" --confidence 0.9 --evidence x1/stdout
-      moot trace claim t1 --text "All but one" --confidence 0.9 --evidence 3f786850 --supersedes c1
-    """
-    desk = Desk(shell, trace_id)
-    asked = ask.IssueClaim(
-        text=text_argument(text),
-        confidence=confidence,
-        evidence=desk.cited(evidence),
-        execution_ids=desk.runs(runs, evidence),
-        supersedes=supersedes,
-    )
-    outcome = desk.ask(Role.EXECUTOR, asked)
-    made = outcome.recorded[-1].event
-    data = {"claim": made.claim_id, "evidence": list(made.evidence)}
-    data["artifact_missing"] = list(made.artifact_missing)
-    return desk.answer(outcome, data, f"{made.claim_id} stands on record")
-
-
-@command(trace, "withdraw", "trace.withdraw")
-@click.argument("trace_id", metavar="TRACE")
-@click.argument("claim_id", metavar="CLAIM")
-@click.option("--reason", default="", metavar="TEXT", help="Why.")
-def withdraw(shell: Shell, trace_id: str, claim_id: str, reason: str) -> Answer:
-    """Take back a claim of yours (the executor). It stays on record as withdrawn.
-
-    Examples:
-      moot trace withdraw t1 c1 --reason "the test was wrong"
-    """
-    desk = Desk(shell, trace_id)
-    asked = ask.WithdrawClaim(claim_id=claim_id, reason=text_argument(reason))
-    outcome = desk.ask(Role.EXECUTOR, asked)
-    return desk.answer(outcome, {"claim": claim_id}, f"{claim_id} is withdrawn")
-
-
-@command(trace, "challenge", "trace.challenge")
-@click.argument("trace_id", metavar="TRACE")
-@click.argument("claim_id", metavar="CLAIM")
-@click.option("--reason", required=True, metavar="TEXT", help="What is weak, or contradicts it.")
-@click.option("--evidence", multiple=True, metavar="WHAT", help="What the objection rests on.")
-def challenge(
-    shell: Shell, trace_id: str, claim_id: str, reason: str, evidence: tuple[str, ...]
-) -> Answer:
-    """Object to a claim (the critic). It must be replaced or withdrawn before the end.
-
-    Examples:
-      moot trace challenge t1 c1 --reason "two tests were skipped"
-    """
-    desk = Desk(shell, trace_id)
-    asked = ask.ChallengeClaim(
-        claim_id=claim_id, reason=text_argument(reason), evidence=desk.cited(evidence)
-    )
-    outcome = desk.ask(Role.CRITIC, asked)
-    said = f"{claim_id} is challenged: it must be replaced or withdrawn before the end"
-    return desk.answer(outcome, {"claim": claim_id}, said)
-
-
-@command(trace, "finalize", "trace.finalize")
-@click.argument("trace_id", metavar="TRACE")
-@click.option("--statement", required=True, metavar="TEXT", help="What came of it.")
-def finalize(shell: Shell, trace_id: str, statement: str) -> Answer:
-    """Sign the final statement with every claim that stands (the executor).
-
-    Refused while a claim is challenged or a run has not ended. Only the audit follows.
-
-    Examples:
-      moot trace finalize t1 --statement "The parser is correct for all inputs tested"
-    """
-    desk = Desk(shell, trace_id)
-    asked = ask.SignFinalStatement(statement=text_argument(statement))
-    outcome = desk.ask(Role.EXECUTOR, asked)
-    bundle = [one.claim_id for one in outcome.recorded[-1].event.claims]
-    said = f"{desk.name} is closed with {', '.join(bundle)}: `moot trace audit {desk.name}`"
-    return desk.answer(outcome, {"claims": bundle}, said)
 
 
 @command(trace, "recover", "trace.recover")

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from moot.core.errors import Unavailable
 from moot.core.names import SYSTEM
 from moot.flows import execution, tracing
@@ -13,6 +15,8 @@ from moot.surfaces.cli.answer import Answer, remarks
 from moot.surfaces.cli.shell import Shell
 from moot.trace import policy as policies
 from moot.trace.model import Role, State
+
+SUPERSEDES = click.option("--supersedes", metavar="ID", help="The one this replaces.")
 
 if TYPE_CHECKING:
     from moot.core.machine import Command

@@ -69,4 +69,5 @@ def _told(message: Message, who: Who) -> str:
 
 
 def _quoted(subject: str) -> str:
-    return json.dumps(" ".join(subject.split())[:_LONGEST], ensure_ascii=False)
+    said = " ".join(subject.split())[:_LONGEST]
+    return json.dumps(said, ensure_ascii=not said.isprintable())

@@ -1,0 +1,84 @@
+"""Our own work in a turn of a debate, early and late: everything but the participant.
+
+Ten participants with replies laid down beforehand argue in one process until a thousand entries
+stand there, each signed, recorded and made durable; from one question to the next it is all ours.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from bench.debates import beginning, draft, rules
+from bench.figure import Figure, at_most, value
+from bench.ground import Ground, opened
+from moot.agents.participant import Nature
+from moot.agents.seats import Room
+from moot.agents.spec import read_spec
+from moot.agents.watch import Unwatched
+from moot.core.machine import Due
+from moot.debate.model import Rules, TurnOrder
+from moot.flows import session
+from moot.flows.debating import run_debate
+from moot.workspace.workspace import Workspace
+
+AGENTS = 10
+LIMIT = at_most(5)
+
+
+class Times(Unwatched):
+    """When each question was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[float] = []
+
+    def asking(self, due: Due, nature: Nature, attempt: int) -> None:
+        del due, nature, attempt
+        self.asked.append(time.perf_counter())
+
+
+def measure(ground: Ground) -> Iterator[Figure]:
+    rounds = ground.pick(100, 20)
+    for name, recorded in (("recorded", True), ("on a bare file", False)):
+        turns = _run(ground, rounds, recorded)
+        early, late = turns[5:15], turns[-20:]
+        yield value(f"debate turn, {name}, at 10 turns", "ms", median(early), target=LIMIT)
+        yield value(
+            f"debate turn, {name}, at {len(turns) + 1:,} turns", "ms", median(late), target=LIMIT
+        )
+
+
+def _run(ground: Ground, rounds: int, recorded: bool) -> list[float]:
+    """How long each turn took, in milliseconds."""
+    of = msgspec.structs.replace(rules(AGENTS, rounds, 1), turn_order=TurnOrder.ROUND_ROBIN)
+    place = ground.new(f"turns-{recorded}", of.agents)
+    with opened(place) as space:
+        return _turns(place, of, space if recorded else None, space)
+
+
+def _turns(place: Path, of: Rules, space: Workspace | None, known: Workspace) -> list[float]:
+    clock, times = known.engine.clock, Times()
+    file = session.new(place / "long.md", beginning(of, now=clock()), space)
+    specs = {}
+    for agent in of.agents:
+        replies = [_reply(agent, number) for number in range(of.max_rounds)]
+        (place / f"{agent}.json").write_text(json.dumps(replies))
+        specs[agent] = read_spec(f"script:{agent}.json")
+    run_debate(file, specs, Room(place, {}), clock, space, watch=times)
+    return [(after - before) * 1_000 for before, after in pairwise(times.asked)]
+
+
+def _reply(agent: str, number: int) -> dict[str, object]:
+    """Something new each time: whoever repeats himself is stopped."""
+    said = draft(agent, number)
+    words = " ".join(f"{number}-{place}" for place in range(100))
+    return {
+        "stance": said.stance, "confidence": 0.6, "summary": said.summary,
+        "body": f"{said.body}\n\n{words}",
+    }  # fmt: skip

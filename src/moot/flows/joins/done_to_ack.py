@@ -1,0 +1,90 @@
+"""Verified work closes the message that asked for it: its receiver says Completed.
+
+The ACK is the receiver's own word, so the receiver runs this flow. It takes a trace that was
+completed by a verification that passed; who still holds something for this work is named.
+"""
+
+from __future__ import annotations
+
+from moot.core.errors import Refused
+from moot.engine.job import Link
+from moot.flows import notices, tracing
+from moot.flows.joins import sources
+from moot.flows.joins.steps import Found, Plan, Walked, path_of, state_of, walk
+from moot.flows.post import message_at
+from moot.mail.events import MessageKept
+from moot.mail.model import stream_of, thread_of_id
+from moot.mail.types import AckStatus, MessageType
+from moot.path.model import Made, Target
+from moot.trace import events as did
+from moot.trace.model import State, Verdict
+from moot.workspace.workspace import Workspace
+
+FLOW = "done-to-ack"
+ASKS = (MessageType.BLOCKED, MessageType.HANDOFF, MessageType.QUESTION)
+
+
+def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = None) -> Walked:
+    found, stream = sources.trace(space, named, did.VerificationRunCompleted)
+    state: State = space.engine.state(stream)
+    if state.verdict is None or state.verdict is Verdict.FAIL:
+        raise Refused(
+            "not_verified",
+            f"{tracing.short(stream)} was not verified: {state.verdict}",
+            hint=f"`moot trace report {tracing.short(stream)}` says why",
+        )
+    asked = message or _asked_for(space, found)
+    said = sources.message(space, asked, *ASKS)
+    _require_receiver(said.recorded.event, actor)
+    native = said.found.source.id
+
+    def make(_target: Target, link: Link) -> tuple[Made, ...]:
+        notes = f"Done and verified ({state.verdict}): {tracing.short(stream)}, {state.report}"
+        done = _acknowledged(space, native, link)
+        if done is None:
+            outcome = notices.acknowledge(
+                space, actor, native, AckStatus.COMPLETED.value, notes, link
+            )
+            sent = next(one for one in outcome.recorded if isinstance(one.event, MessageKept))
+            done = Made("message", sent.stream, sent.seq, sent.event.id)
+        return (done,)
+
+    def target() -> Target:
+        return Target(stream_of(thread_of_id(native)), native)
+
+    return walk(space, Plan(FLOW, found, actor, target, make, fresh=False))
+
+
+def _asked_for(space: Workspace, found: Found) -> str:
+    """The message that this path began with."""
+    steps = state_of(space, path_of(space, FLOW, found)).in_order()
+    begun = [step.source for step in steps if step.source.protocol == "mail"]
+    if not begun:
+        raise Refused(
+            "no_message",
+            "no message led to this trace",
+            hint="name it: --message ID",
+        )
+    return begun[0].id
+
+
+def _require_receiver(event: MessageKept, actor: str) -> None:
+    names = [one.name for one in event.to]
+    if actor not in names:
+        raise Refused(
+            "not_addressed",
+            f"{event.id} was sent to {', '.join(names)}, and you are {actor}",
+            hint=f"moot --as {names[0]} flow {FLOW} ...",
+        )
+
+
+def _acknowledged(space: Workspace, native: str, link: Link) -> Made | None:
+    """The same ACK, from a run that was cut short."""
+    stream = stream_of(thread_of_id(native))
+    with space.store.read() as view:
+        for record in view.records(stream):
+            body = record.body
+            if body.type == "mail.message_sent" and body.cause == link.cause:
+                found = message_at(view, str(body.data["id"]))
+                return Made("message", stream, found.seq, found.event.id)
+    return None

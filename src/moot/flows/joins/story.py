@@ -1,0 +1,227 @@
+"""The whole path in order: every step, every record of what it joined, every native id, who, when.
+
+A story is read off the record each time; nothing of it is stored. What stands alone (a trace that
+no flow led to) has a story too: its own record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.errors import NotFound
+from moot.core.ledger import View
+from moot.core.names import SYSTEM
+from moot.core.record import Record
+from moot.flows.joins import identities
+from moot.flows.joins.steps import state_of
+from moot.mail.keys import EVENTS as MAIL_OF_EVENT
+from moot.mail.keys import MESSAGES
+from moot.path import stream_of
+from moot.path.machine import AFFAIRS, ITEMS
+from moot.path.model import State, Step
+from moot.path.views import step_data
+from moot.workspace.workspace import Workspace
+
+MOST_MOMENTS: Final = 20_000
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._:@+~-]{1,200}\Z")
+# Of these streams a path concerns single records; of the others all.
+_SHARED: Final = frozenset({"presence", "registry"})
+_IDS: Final = (
+    *("execution_id", "intent_id", "claim_id", "proposal_id", "run_id"),
+    *("id", "session_id", "parliament_id", "seat", "decision"),
+)
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """One record of the path. `flow`: the step that wrote it; `cause`: what it comes from."""
+
+    at: str
+    who: str
+    what: str
+    id: str
+    stream: str
+    seq: int
+    hash: str
+    cause: str | None
+    flow: str | None
+
+
+class Story(msgspec.Struct, frozen=True):
+    """`path` is empty for what no flow has joined to anything."""
+
+    path: str
+    title: str
+    origin: str
+    steps: list[dict[str, Any]]
+    moments: list[Moment]
+    people: list[identities.Person]
+    cut: bool = False
+
+
+def story_of(space: Workspace, named: str) -> Story:
+    """The story of a path, or of the path that a native id belongs to."""
+    path, streams = _find(space, named)
+    if path is None:
+        return _told(space, "", State(title=named), streams)
+    state = state_of(space, path)
+    return _told(space, path, state, (*streams, stream_of(path)))
+
+
+def _find(space: Workspace, named: str) -> tuple[str | None, tuple[str, ...]]:
+    with space.store.read() as view:
+        path = _path_of(view, named)
+        if path is not None:
+            return path, ()
+        alone = tuple(stream for stream in _streams_of(view, named))
+    if alone:
+        for stream in alone:
+            found = _path_in(space, stream)
+            if found is not None:
+                return found, ()
+        return None, alone
+    agent = identities.agent_of(space, named, space.engine.open_streams())
+    if agent is not None:
+        return None, tuple(_where(space, agent))
+    raise NotFound(
+        "story_not_found",
+        f"nothing here is called {named[:80]!r}",
+        hint="an id of a message, event, session, trace or path; `moot flow list --paths`",
+    )
+
+
+def _path_of(view: View, named: str) -> str | None:
+    if not _PLAIN.match(named.replace("/", "")):
+        return None
+    short = named.removeprefix("path/")
+    if _PLAIN.match(short) and view.head(stream_of(short)) is not None:
+        return short
+    pair = view.row(MAIL_OF_EVENT, named)
+    keys = [named, *(f"{affair}/{named}" for affair in sorted(AFFAIRS))]
+    if pair is not None:
+        keys.append(str(msgspec.json.decode(pair.value)["id"]))
+    rows = (view.row(ITEMS, key) for key in keys)
+    row = next(filter(None, rows), None)
+    return str(msgspec.json.decode(row.value)["path"]) if row is not None else None
+
+
+def _streams_of(view: View, named: str) -> Iterator[str]:
+    """Streams that are called so, or hold the message that is."""
+    if _PLAIN.match(named):
+        names = [f"{affair}/{named}" for affair in (*sorted(AFFAIRS), "mail")]
+        yield from (name for name in names if view.head(name) is not None)
+    elif _PLAIN.match(named.replace("/", "", 1)) and view.head(named) is not None:
+        yield named
+    row = view.row(MESSAGES, named)
+    if row is not None:
+        yield row.stream
+
+
+def _path_in(space: Workspace, stream: str) -> str | None:
+    with space.store.read() as view:
+        row = view.row(ITEMS, stream)
+    return None if row is None else str(msgspec.json.decode(row.value)["path"])
+
+
+def _where(space: Workspace, agent: str) -> Iterator[str]:
+    """Open affairs in which this agent has a seat or a part."""
+    for stream in space.engine.open_streams():
+        person = identities.person(space, agent, [stream])
+        if person.seats or person.parts:
+            yield stream
+
+
+def _told(space: Workspace, path: str, state: State, streams: Iterable[str]) -> Story:
+    steps = state.in_order()
+    whole, single = _places(steps)
+    whole = list(dict.fromkeys((*streams, *whole)))
+    with space.store.read() as view:
+        records = list(_records(view, whole, single))
+    cut = len(records) > MOST_MOMENTS
+    flows = {(made.stream, made.seq): step.flow for step in steps for made in step.made}
+    rank = {stream: place for place, stream in enumerate(dict.fromkeys(_order(steps, whole)))}
+    records.sort(key=lambda one: (one.body.at, rank.get(one.stream, -1), one.stream, one.seq))
+    moments = [_moment(record, flows, path) for record in records[:MOST_MOMENTS]]
+    names = [moment.who for moment in moments]
+    people = identities.people(space, (state.origin, *names), whole)
+    return Story(
+        path, state.title, state.origin, [step_data(one) for one in steps], moments, people, cut
+    )
+
+
+def _places(steps: list[Step]) -> tuple[list[str], set[tuple[str, int]]]:
+    """Streams that belong to the path as a whole, and single records of shared ones."""
+    whole: list[str] = []
+    single: set[tuple[str, int]] = set()
+    for step in steps:
+        for stream, seq in (
+            (step.source.stream, step.source.seq),
+            *((made.stream, made.seq) for made in step.made),
+        ):
+            if stream.partition("/")[0] in _SHARED:
+                single.add((stream, seq))
+            else:
+                whole.append(stream)
+    return whole, single
+
+
+def _order(steps: list[Step], whole: list[str]) -> Iterator[str]:
+    for step in steps:
+        yield step.source.stream
+        yield from (made.stream for made in step.made)
+    yield from whole
+
+
+def _records(view: View, whole: list[str], single: set[tuple[str, int]]) -> Iterator[Record]:
+    for stream in whole:
+        for record in view.records(stream):
+            yield record
+            cause = record.body.data.get("event")
+            if stream.startswith("mail/") and isinstance(cause, str):
+                single |= _event_at(view, cause)
+    for stream, seq in sorted(single):
+        found = next(view.records(stream, after=seq - 1), None)
+        if found is not None:
+            yield found
+
+
+def _event_at(view: View, event: str) -> set[tuple[str, int]]:
+    """A message that tells of an event of presence brings that event into the story."""
+    row = view.row("presence.events", event)
+    return set() if row is None else {(row.stream, row.seq)}
+
+
+def _moment(record: Record, flows: dict[tuple[str, int], str], path: str) -> Moment:
+    body = record.body
+    flow = flows.get((record.stream, record.seq))
+    if flow is None and path and body.corr == path and body.actor.id == SYSTEM:
+        flow = str(body.data.get("flow", "")) or None
+    return Moment(
+        at=body.at,
+        who=body.actor.id,
+        what=body.type,
+        id=_native(record),
+        stream=record.stream,
+        seq=record.seq,
+        hash=record.hash.hex(),
+        cause=body.cause,
+        flow=flow,
+    )
+
+
+def _native(record: Record) -> str:
+    """The id by which its own protocol knows what happened."""
+    data = record.body.data
+    inner = data.get("message")
+    if isinstance(inner, dict) and isinstance(inner.get("id"), str):
+        return str(inner["id"])
+    source = data.get("source")
+    if isinstance(source, dict) and isinstance(source.get("id"), str):
+        target = data.get("target")
+        into = f" -> {target['id']}" if isinstance(target, dict) else ""
+        return f"{source['id']}{into}"
+    found = (data[name] for name in _IDS if isinstance(data.get(name), str))
+    return next(found, "")

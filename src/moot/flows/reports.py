@@ -1,0 +1,98 @@
+"""One report for any id: which protocol it belongs to, and that protocol's own page.
+
+What has no page of its own (a message, a thread, an agent) is told as a story.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from moot.core.errors import NotFound
+from moot.core.names import STREAM
+from moot.core.report import Report
+from moot.workspace.check import How
+from moot.workspace.workspace import Workspace
+
+Tell = Callable[[Workspace, str, How], Report]
+
+
+def report_of(space: Workspace, named: str, how: How) -> Report:
+    """The page of a decision, debate, parliament, trace or path; NotFound if it is none here."""
+    for protocol, tell in REPORTS.items():
+        name = named.removeprefix(f"{protocol}/")
+        if _recorded(space, f"{protocol}/{name}"):
+            return tell(space, name, how)
+    return _story(space, named, how)
+
+
+def _recorded(space: Workspace, stream: str) -> bool:
+    if not STREAM.match(stream):
+        return False
+    with space.store.read() as view:
+        return view.head(stream) is not None
+
+
+def _decision(space: Workspace, name: str, _how: How) -> Report:
+    from moot.flows.receipts.page import report_of as page_of
+    from moot.flows.receipts.says import says
+
+    return page_of(says(space, name))
+
+
+def _debate(space: Workspace, name: str, _how: How) -> Report:
+    """From the record: what stands in the file now is not asked."""
+    from moot.debate.checker import check
+    from moot.debate.report import report
+    from moot.flows.sessionrecord import history, segments
+
+    stream = f"debate/{name}"
+    with space.store.read() as view:
+        events = history(view, stream)
+    data = b"".join(part for part, _, _ in segments(events, space.artifacts))
+    file = Path(space.engine.state(stream).file).name
+    return report(check(data, file_name=file), file, hashlib.sha256(data).hexdigest())
+
+
+def _parliament(space: Workspace, name: str, _how: How) -> Report:
+    from moot.flows.chamber import Room
+    from moot.parliament.report import report
+
+    return report(Room(space, space.root, name).proceedings())
+
+
+def _trace(space: Workspace, name: str, how: How) -> Report:
+    from moot.flows import inspection, watching
+    from moot.trace import page, views
+
+    stream = f"trace/{name}"
+    state = space.engine.state(stream)
+    watched = [one.state for one in watching.beside(space, state)]
+    counted = views.counted(state.completed + state.failures, watched)
+    found = inspection.inspect_live(space.path, how, stream)
+    return page.report(found.events[stream], found.reports[0], counted)
+
+
+def _story(space: Workspace, name: str, _how: How) -> Report:
+    from moot.flows.joins.story import story_of
+    from moot.flows.joins.storypage import report
+
+    try:
+        return report(name, story_of(space, name))
+    except NotFound:
+        raise NotFound(
+            "not_found",
+            f"nothing here is called {name}",
+            hint="`moot ledger log` lists what there is; `moot debate report FILE` takes a file",
+        ) from None
+
+
+REPORTS: Final[dict[str, Tell]] = {
+    "decision": _decision,
+    "debate": _debate,
+    "parliament": _parliament,
+    "trace": _trace,
+    "path": _story,
+}

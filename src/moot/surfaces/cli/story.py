@@ -1,0 +1,77 @@
+"""`moot story`: the whole path a decision took, with every native id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from moot.surfaces.cli.answer import Answer, paint, table, visible
+from moot.surfaces.cli.page import page_option, write_page
+from moot.surfaces.cli.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.flows.joins.story import Story
+
+
+@command(None, "story", "story")
+@click.argument("named", metavar="ID")
+@page_option
+def story(shell: Shell, named: str, output: Path | None) -> Answer:
+    """Print the path that ID belongs to: every step, every record, who, when, by which flow.
+
+    ID is anything with a name of its own: a path, a message, an event, a debate, a parliament, a
+    trace, a claim; or an agent under any of its names, for what it has a seat or a part in.
+
+    Examples:
+      moot story p-3f9a1c20b7de
+      moot story parl-20260218-001 --json
+      moot story t1 -o t1.html
+    """
+    from moot.flows.joins.story import story_of
+
+    told = story_of(shell.workspace, named)
+    if output is not None:
+        from moot.flows.joins.storypage import report
+
+        write_page(output, report(named, told))
+    data: dict[str, Any] = msgspec.to_builtins(told)
+    return Answer(data, lambda: _lines(told, output))
+
+
+def _lines(told: Story, output: Path | None) -> Iterator[str]:
+    where = f" ({told.path})" if told.path else ""
+    yield paint(f"{visible(told.title)}{where}", "bold")
+    if told.origin:
+        yield f"begun for {told.origin}"
+    yield from map(step_line, told.steps)
+    rows = [
+        (one.at, one.who, one.what, one.id, f"{one.stream}#{one.seq}", one.flow or "")
+        for one in told.moments
+    ]
+    if rows:
+        yield from table(rows, ("when", "who", "what", "id", "record", "by flow"))
+    if told.cut:
+        yield "... and more: only the first records are shown"
+    yield from _people(told)
+    if output is not None:
+        yield f"written to {output}"
+
+
+def step_line(step: dict[str, Any]) -> str:
+    made = ", ".join(f"{one['kind']} {one['id']}" for one in step["made"]) or step["why"]
+    said = f"{step['flow']}: {step['source']['id']} -> {step['target']['id']}"
+    return visible(f"{step['number']}. {said}, {step['stage']}{f': {made}' if made else ''}")
+
+
+def _people(told: Story) -> Iterable[str]:
+    from moot.flows.joins.storypage import parts, seats
+
+    rows = [
+        (one.agent, one.brenner, seats(one) or "-", parts(one) or "-", one.keys[0][:12])
+        for one in told.people
+    ]
+    return table(rows, ("agent", "by mail", "seat", "part", "key")) if rows else ()

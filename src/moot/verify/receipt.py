@@ -1,0 +1,59 @@
+"""A receipt (section 8): one line around a bundle, and what the bundle must cite at its end.
+
+What a person reads of a receipt stands outside of the bundle. So it is taken for said only if the
+ledger's root key signed for it: as an artifact of the last event of one of the bundle's streams.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from typing import IO, Any, Final, NamedTuple
+
+from moot.verify import canonical
+from moot.verify.failure import Bad
+from moot.verify.state import State
+
+START: Final = b'{"format":"moot-receipt/1","record":'
+MAX_RECEIPT: Final = 64 * 1024 * 1024
+MADE: Final = "decision.receipt_made"
+_NAMES: Final = {"format", "record", "says"}
+
+
+class Opened(NamedTuple):
+    """The bundle to read, and the SHA-256 of what a receipt around it says."""
+
+    file: IO[bytes]
+    says: str | None = None
+
+
+def opened(file: IO[bytes]) -> Opened:
+    """What is in an open file; one that is no sound receipt is read as a bundle, and fails so."""
+    if file.read(len(START)) != START:
+        file.seek(0)
+        return Opened(file)
+    text = START + file.read(MAX_RECEIPT)
+    receipt = _read(text.removesuffix(b"\n"))
+    if receipt is None:
+        file.seek(0)
+        return Opened(file)
+    says = hashlib.sha256(canonical.write(receipt["says"])).hexdigest()
+    return Opened(io.BytesIO(receipt["record"].encode()), says)
+
+
+def _read(text: bytes) -> dict[str, Any] | None:
+    try:
+        value = canonical.parse(text)
+    except canonical.NotCanonical:
+        return None
+    if type(value) is not dict or set(value) != _NAMES:
+        return None
+    whole = type(value["record"]) is str and type(value["says"]) is dict
+    return value if whole else None
+
+
+def require_said(state: State) -> None:
+    """After the last line: the receipt says what its record cites last, else `Bad` at line 1."""
+    says = state.demands.says
+    if says is not None and not any(says in cited for cited in state.said.values()):
+        raise Bad(8, "receipt_differs", "the receipt says what its record does not").at(1)

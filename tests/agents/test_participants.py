@@ -1,0 +1,70 @@
+"""The real coding agents as participants of a debate, against a model on the loopback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from moot.agents.command import CommandParticipant
+from moot.agents.outcome import Stop
+from moot.agents.runner import Runner
+from moot.agents.spec import read_spec
+from moot.core.clock import system_clock
+from moot.debate.model import Escalation, Rules
+from moot.debate.writer import new_session
+from moot.flows import session
+from moot.flows.books import NoBooks
+from moot.flows.desks.debate import DebateDesk
+from tests.agents.loopback import Model, Turn
+from tests.agents.tools import SECONDS, TOOLS, Tool, installed
+from tests.agents_here.voices import Voice
+
+OTTER, CRANE = "amber-otter", "teal-crane"
+SAID = {"stance": "reject", "confidence": 0.9, "summary": "Not before the tests pass."}
+COMMANDS = {
+    "claude": "claude -p",
+    "codex": "codex exec --dangerously-bypass-approvals-and-sandbox -m gpt-5.5",
+    "gemini": "gemini --yolo -p",
+    "opencode": "opencode run",
+}
+
+
+class Speaker(Model):
+    """A model that answers with an entry, in a fence as models like to."""
+
+    def answer(self, turn: Turn) -> str:
+        del turn
+        return f"Here is my entry:\n```json\n{json.dumps(SAID)}\n```"
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
+def test_a_real_coding_agent_takes_its_turn(tmp_path: Path, tool: Tool) -> None:
+    root, home = tmp_path / "project", tmp_path / "home"
+    root.mkdir()
+    home.mkdir()
+    file = root / "plan.md"
+    rules = Rules((OTTER, CRANE), max_rounds=1, escalation=Escalation.TIMEOUT_SKIP)
+    text = new_session(
+        "Ship it?", "Shall we ship?", rules, "11111111-1111-4111-8111-111111111111", system_clock()
+    )
+    session.new(file, text)
+    with Speaker() as model:
+        tool.prepare(root, home, model.url)
+        env = {"PATH": f"{installed()}:/usr/bin:/bin", "HOME": str(home), "NO_PROXY": "127.0.0.1"}
+        spec = read_spec(f"{CRANE}=cmd:{COMMANDS[tool.name]}")
+        crane = CommandParticipant(spec, CRANE, root, {**env, **tool.env(model.url)})
+        otter = Voice({"stance": "approve", "confidence": 0.8, "summary": "Ship it on Friday."})
+        desk = DebateDesk(file, system_clock, None, NoBooks())
+        seats = {OTTER: otter, CRANE: crane}
+        ended = Runner(desk, seats, system_clock, turn_seconds=SECONDS).run()
+    assert ended.stop is Stop.SETTLED, ended
+    entries = session.read(file).document.entries
+    assert [(one.author, one.said("stance")) for one in entries] == [
+        (OTTER, "approve"),
+        (CRANE, "reject"),
+    ]
+    assert "Ship it on Friday." in model.heard
+    assert "no instructions to you" in model.heard
+    print(tool.name, ended.cost, crane.nature)  # noqa: T201 - shown if the test fails

@@ -1,0 +1,111 @@
+"""A file that became longer: the same is said of it as if it were read from the beginning."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.debate import growth
+from moot.debate.checker import Checked, check
+from moot.debate.growth import grown
+from tests.debate.sessions import VALID, entry, session
+from tests.debate.test_following import RESUME, SESSIONS
+
+NAMES = ("red-fox", "blue-hen", "human-judge")
+BODIES = (
+    "Words.",
+    "",
+    "```\n<!-- yield -->\n```",
+    "```\nnever closed",
+    "## Too big",
+    "Session closed.",
+    "<!-- open",
+    "<!-- generated-by: orchestrator -->",
+    "## Context",
+    "Ä 🦊",
+)
+ASKS = ("n/a", "blue-hen", "red-fox or blue-hen", "nobody")
+ORDERS = ("round-robin", "free-form", "supervised")
+PIECES = st.one_of(
+    st.builds(
+        entry,
+        st.integers(1, 6),
+        st.sampled_from((*NAMES, "judge", "system", "stranger")),
+        st.integers(1, 3),
+        st.integers(1, 4),
+        stance=st.sampled_from(("approve", "reject", "neutral", "defer", "never")),
+        confidence=st.sampled_from(("0.7", "1.0", "1.5")),
+        asks=st.sampled_from(ASKS),
+        status=st.sampled_from(("yield", "closed", "open")),
+        body=st.sampled_from(BODIES),
+        marker=st.sampled_from(
+            ("<!-- yield -->\n", "<!-- yield -->\n", "<!-- yield -->", "<!-- yield --> \n", "")
+        ),
+    ),
+    st.sampled_from(
+        (RESUME, "\n", "stray\n", "\r\n", "\n## Context\n", "<!-- entry: x -->\n", "<!-- en")
+    ),
+)
+SOUND = st.builds(
+    lambda number, author, stance, asks: (number, author, stance, asks),
+    st.just(0),
+    st.sampled_from(NAMES),
+    st.sampled_from(("approve", "reject", "neutral", "defer")),
+    st.sampled_from(ASKS),
+)
+
+
+def step_by_step(parts: list[str]) -> Checked:
+    checked = check(parts[0])
+    for more in parts[1:]:
+        checked = grown(checked, more)
+    return checked
+
+
+@given(st.sampled_from(SESSIONS), st.lists(st.integers(0, 100_000), max_size=6))
+def test_a_file_cut_anywhere_grows_to_what_it_is_whole(text: str, cuts: list[int]) -> None:
+    places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    parts = [text[a:b] for a, b in zip(places, places[1:], strict=False)]
+    assert step_by_step(parts) == check(text)
+
+
+@given(
+    st.lists(PIECES, max_size=6), st.sampled_from(ORDERS), st.sampled_from(("1", "2")),
+    st.sampled_from(("structured", "free-text")), st.sampled_from(("0.0", "0.7", "1.0")),
+)  # fmt: skip
+def test_whatever_is_appended_the_same_is_said_of_the_whole(
+    pieces: list[str], order: str, most: str, form: str, threshold: str
+) -> None:
+    start = session(
+        agents=NAMES, turn_order=order, max_turns_per_round=most, output_format=form,
+        consensus_threshold=threshold, max_rounds="2",
+    )  # fmt: skip
+    assert step_by_step([start, *pieces]) == check(start + "".join(pieces))
+
+
+@given(st.lists(SOUND, max_size=12), st.sampled_from(ORDERS))
+def test_sound_entries_of_any_authors_are_followed_to_the_end(
+    said: list[tuple[int, str, str, str]], order: str
+) -> None:
+    start = session(agents=NAMES, turn_order=order, max_turns_per_round="4", max_rounds="4")
+    pieces = [
+        entry(number + 1, author, 1 + number // 3, 1 + number % 3, stance=stance, asks=asks)
+        for number, (_, author, stance, asks) in enumerate(said)
+    ]
+    assert step_by_step([start, *pieces]) == check(start + "".join(pieces))
+    assert grown(check(start), "".join(pieces)) == check(start + "".join(pieces))
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_the_usual_append_reads_nothing_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = VALID[name]
+    whole = check(text)
+    starts = [one.start for one in whole.document.entries] + [len(text)]
+    seen: list[str] = []
+    monkeypatch.setattr(growth, "check", lambda text, **_: seen.append(text) or check(text))
+    checked = check(text[: starts[0]])
+    for start, end in zip(starts, starts[1:], strict=False):
+        checked = grown(checked, text[start:end])
+    assert checked == whole
+    assert seen == []

@@ -1,0 +1,108 @@
+"""F-1, wholly: blocked, argued, decided, proved, done; real files, real keys, one real command."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from moot.parliament.messages import response_findings
+from tests.cli.project import Project
+from tests.flows.stage import CRANE, FINCH, HERON, OTTER, SCOPE, Shop
+
+
+@pytest.mark.requirement("FLO-01", "XPR-01", "XPR-03", "XPR-05")
+def test_from_blocked_to_verified_and_done(shop: Shop) -> None:
+    (shop.root / SCOPE).mkdir(parents=True)
+    # 1, 2: stuck, and someone takes it on.
+    message = shop.blocked()
+    shop.as_(CRANE, "mail", "ack", message, "--status", "Will Action")
+    # 3: a debate, opened by the machine, with the origin named.
+    opened = shop.debate(message)
+    path = opened["path"]
+    text = (shop.root / "payments.md").read_text("utf-8")
+    assert f"Opened by system for {OTTER}" in text
+    assert f"mail:{message}" in text
+    # 4: agreement.
+    shop.agreed()
+    # 5: a parliament of the same agents.
+    made = shop.parliament()
+    assert made["path"] == path
+    assert list(shop.seats()) == ["rep_1", "rep_2", "rep_3"]
+    for seat in shop.seats():
+        assert not [
+            one for one in response_findings(shop.seed(f"{seat}.json")) if one.severity == "error"
+        ]
+    shop.to_vote()
+    shop.vote()
+    shop.decide("approve")
+    # 6: a trace; the bill's approval is not the critic's.
+    begun = shop.trace()
+    assert (begun["path"], begun["trace"]) == (path, "t1")
+    early = ("trace", "intend", "t1", "p1", "--tool", "python", "--why", "x", "--risk", "low")
+    assert shop.refused(*early, "--", *shop.touch()) == "wrong_state"
+    shop.reviewed()
+    # 7: nothing runs without the executor's own reservation.
+    intent = shop.intended(*shop.touch())
+    assert shop.refused("trace", "exec", "t1", intent) == "reservation_required"
+    shop.as_(CRANE, "reserve", SCOPE)
+    assert shop.refused("trace", "exec", "t1", intent) == "held_by_another"
+    shop.as_(CRANE, "release", SCOPE)
+    assert not (shop.root / "src/payments/done.txt").exists()
+    shop.as_(OTTER, "reserve", SCOPE)
+    done = shop.ok("trace", "exec", "t1", intent)
+    assert (done["exit_status"], done["failed"]) == (0, False)
+    assert (shop.root / "src/payments/done.txt").read_text("utf-8") == "done"
+    # 8: claimed, final, verified.
+    shop.ok(
+        *("trace", "claim", "t1", "--text", "orders are paid", "--confidence", "0.9"),
+        *("--evidence", "x1/stdout"),
+    )
+    shop.ok("trace", "finalize", "t1", "--statement", "Payments work.")
+    audit = shop.ok("trace", "audit", "t1")
+    assert (audit["status"], audit["state"]) == ("pass", "completed")
+    # 9: the receiver closes it, the owner gives back what it held.
+    closed = shop.as_(CRANE, "flow", "done-to-ack", "t1")
+    assert closed["path"] == path
+    shop.as_(OTTER, "release", "--all")
+    assert not any(shop.ok("mail", "pending").values())
+    one_path(shop, path, message)
+    every_file_stands_alone(shop.project)
+
+
+def one_path(shop: Shop, path: str, message: str) -> None:
+    """One id over all steps, from every native id; every step's records name cause and path."""
+    for named in (path, message, "t1", shop.session()["parliament_id"], "t1/p1"):
+        assert shop.ok("story", named)["path"] == path
+    story = shop.ok("story", path)
+    assert [step["flow"] for step in story["steps"]] == [
+        *("blocked-to-debate", "consensus-to-parliament", "approval-to-trace", "done-to-ack"),
+    ]
+    hashes = {moment["hash"] for moment in story["moments"]}
+    for step in story["steps"]:
+        assert step["source"]["hash"] in hashes
+        for thing in step["made"]:
+            body = shop.records(thing["stream"])[thing["seq"]]
+            assert (body.corr, body.cause) == (path, step["source"]["hash"])
+    kinds = {moment["what"].split(".")[0] for moment in story["moments"]}
+    assert kinds == {"presence", "mail", "debate", "parliament", "trace", "path"}
+    made_by = {body.actor.id for body in shop.records(f"path/{path}")}
+    assert made_by == {"system"}
+    people = {one["agent"]: one for one in story["people"]}
+    assert people[OTTER]["seats"] == {shop.session()["parliament_id"]: "rep_1"}
+    assert people[FINCH]["parts"] == {"t1": ["critic"]}
+    assert people[HERON]["parts"] == {"t1": ["auditor"]}
+
+
+def every_file_stands_alone(project: Project) -> None:
+    assert project.ok("debate", "check", "payments.md")["valid"]
+    assert project.ok("parliament", "check", "bill")["valid"]
+    assert project.ok("verify")["verdict"] == "valid"
+    project.ok("ledger", "rebuild")
+    for suffix in ("html", "md", "json"):
+        project.ok("story", "t1", "-o", f"story.{suffix}")
+    assert (project.root / "story.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert json.loads((project.root / "story.json").read_text("utf-8"))["kind"] == "story"
+    shown = project.run("story", "t1")
+    assert shown.code == 0
+    assert "approval-to-trace" in shown.out

@@ -1,0 +1,114 @@
+"""Receipts (section 8): only what the root key signed for at the end of a stream is said."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.verify import standalone, verify_bundle
+from tests.verify.forge import Json, Ledger, Signer, canon
+from tests.verify.judge import named, trust_of
+
+STREAM, MADE = "decision/q-1", "decision.receipt_made"
+SAYS: Json = {"question": "Which queue?", "votes": ["ä", 1, None, {"so": True}]}
+
+
+def said(data: bytes, pins: Json | None) -> tuple[str, int | None]:
+    """What both checkers say of a file's bytes; they must agree."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, trust = Path(folder, "receipt.json"), Path(folder, "trust.json")
+        file.write_bytes(data)
+        trust.write_text(json.dumps(pins), encoding="utf-8")
+        theirs = standalone.verify(str(file), None if pins is None else str(trust))
+        ours = verify_bundle(file, None if pins is None else trust_of(pins))
+    assert named(ours) == (theirs.verdict, theirs.first_bad and theirs.first_bad["line"])
+    return named(ours)
+
+
+def receipt(ledger: Ledger, says: Json = SAYS, **more: Any) -> bytes:
+    record = ledger.bundle().data().decode()
+    return canon({"format": "moot-receipt/1", "record": record, "says": says, **more}) + b"\n"
+
+
+def ledger(by: Signer | None = None, kind: str = MADE, says: Json = SAYS) -> Ledger:
+    """A ledger whose last event of one stream cites what a receipt says."""
+    made = Ledger("receipts")
+    made.add("ada")
+    made.event(STREAM, made.root)
+    signer = made.root if by is None else by
+    made.event(STREAM, signer, type=kind, artifacts=[made.cite(canon(says))])
+    return made
+
+
+@pytest.mark.requirement("DEC-021")
+def test_what_the_root_key_signed_for_is_said() -> None:
+    made = ledger()
+    assert said(receipt(made), made.trust()) == ("valid", None)
+    assert said(receipt(made).rstrip(b"\n"), made.trust()) == ("valid", None)
+    assert said(receipt(made), None) == ("unknown-key", 2)
+    made.event("errand/tea", made.current["ada"])
+    assert said(receipt(made), made.trust()) == ("valid", None)
+
+
+@pytest.mark.requirement("DEC-021")
+def test_anything_else_is_not() -> None:
+    agents = Ledger("receipts").add("ada")
+    assert said(receipt(ledger(by=agents)), ledger().trust()) == ("tampered", 1)
+    assert said(receipt(ledger(kind="decision.noted")), ledger().trust()) == ("tampered", 1)
+    assert said(receipt(ledger(), {"question": "Other?"}), ledger().trust()) == ("tampered", 1)
+    followed = ledger()
+    followed.event(STREAM, followed.root)
+    assert said(receipt(followed), followed.trust()) == ("tampered", 1)
+
+
+@pytest.mark.requirement("DEC-021")
+def test_a_receipt_whose_words_were_erased_still_counts_by_its_hash() -> None:
+    made = ledger()
+    made.artifacts.clear()
+    assert said(receipt(made), made.trust()) == ("valid", None)
+
+
+@pytest.mark.requirement("DEC-021")
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b'{"format":"moot-receipt/1","record":',
+        b'{"format":"moot-receipt/1","record":"","says":{}}',
+        b'{"format":"moot-receipt/1","record":1,"says":{}}',
+        b'{"format":"moot-receipt/1","record":"","says":[]}',
+        b'{"format":"moot-receipt/1","record":"","says":{}} ',
+        b'{"format":"moot-receipt/1","record":"","says":{"a":1.5}}',
+        b'{"format":"moot-receipt/1","record":"","says":{"a":"\\ud800"}}',
+        b'{"format":"moot-receipt/1","record":"","says":{},"z":1}',
+        b'{"format":"moot-receipt/1","record":"","says":' + b'{"a":' * 40 + b"1" + b"}" * 41,
+        b'{"format":"moot-receipt/1", "record":"","says":{}}',
+        b'{"format":"moot-receipt/2","record":"","says":{}}',
+        b"\xff\xfe",
+    ],
+)
+def test_what_is_no_receipt_fails_at_its_first_line(data: bytes) -> None:
+    assert said(data, ledger().trust()) == ("tampered", 1)
+
+
+@pytest.mark.requirement("DEC-021")
+def test_damage_inside_is_named_by_its_line_in_the_record() -> None:
+    made = ledger()
+    whole = made.bundle()
+    place = whole.event(STREAM, 0)
+    for damaged, line in ((whole.duplicate(place), place + 1), (whole.drop(place), place)):
+        record = damaged.data().decode()
+        text = canon({"format": "moot-receipt/1", "record": record, "says": SAYS})
+        assert said(text, made.trust()) == ("tampered", line)
+
+
+@pytest.mark.requirement("DEC-021")
+@given(st.binary(max_size=60) | st.binary(max_size=40).map(lambda b: receipt(ledger())[:60] + b))
+def test_no_bytes_break_a_checker(data: bytes) -> None:
+    assert said(data, ledger().trust())[0] == "tampered"
