@@ -89,6 +89,7 @@ SUCCEEDS: dict[str, Words] = {
         *("parliament", "new", "p", "--problem", "Why?", "--issue", "speed", "--issue", "cost"),
         *("--rep", "Rep. Swift:speed", "--rep", "Rep. Thrift:cost"),
     ),
+    "parliament.template": ("parliament", "template", "QUESTION"),
     "parliament.check": (),  # these need a session: test_parliament.py
     "parliament.submit": (),
     "parliament.history": (),
@@ -127,6 +128,22 @@ SUCCEEDS: dict[str, Words] = {
     "trace.run": (),
     "trace.list": ("trace", "list"),
     "trace.observed": ("trace", "observed"),
+    "flow.list": ("flow", "list"),
+    "flow.blocked_to_debate": (),  # these need something to start from: tests/flows
+    "flow.question_to_debate": (),
+    "flow.kickoff_to_debate": (),
+    "flow.critique_to_debate": (),
+    "flow.consensus_to_parliament": (),
+    "flow.deadlock_to_parliament": (),
+    "flow.approval_to_trace": (),
+    "flow.critique_to_challenge": (),
+    "flow.challenge_to_critique": (),
+    "flow.report_to_info": (),
+    "flow.done_to_ack": (),
+    "flow.timeout_to_operator": (),
+    "flow.takeover_to_info": (),
+    "flow.resume_to_work": (),
+    "story": (),
     "ledger.log": ("ledger", "log", LIST),
     "ledger.verify": ("ledger", "verify"),
     "ledger.doctor": ("ledger", "doctor"),
@@ -185,7 +202,35 @@ TRACE: dict[str, Words] = {
     "export": ("-o", "t9.moot"),
     "report": (),
 }
+# Every flow, as it is refused where there is nothing to start from.
+FLOWS: dict[str, tuple[str, int, Words]] = {
+    "blocked_to_debate": ("source_not_found", 1, ("none:1",)),
+    "question_to_debate": ("source_not_found", 1, ("none:1",)),
+    "kickoff_to_debate": ("source_not_found", 1, ("none:1",)),
+    "critique_to_debate": ("source_not_found", 1, ("none:1",)),
+    "consensus_to_parliament": ("unreadable_file", 4, ("none.md",)),
+    "deadlock_to_parliament": ("human_key_required", 1, ("none.md",)),
+    "approval_to_trace": (
+        *("no_session", 4),
+        (
+            *("nowhere", "--planner", "amber-otter", "--executor", "a-b-c", "--critic", "d-e-f"),
+            *("--auditor", "g-h-i", "--tool", "pytest"),
+        ),
+    ),
+    "critique_to_challenge": ("actor_required", 1, ("none:1",)),
+    "challenge_to_critique": ("trace_not_found", 1, ("t9", "c1")),
+    "report_to_info": ("trace_not_found", 1, ("t9",)),
+    "done_to_ack": ("actor_required", 1, ("t9",)),
+    "timeout_to_operator": ("unreadable_file", 4, ("none.md",)),
+    "takeover_to_info": ("source_not_found", 1, ("none",)),
+    "resume_to_work": ("human_key_required", 1, ("none",)),
+}
 REFUSALS: dict[str, tuple[str, int, Words]] = {
+    **{
+        f"flow.{name}": (code, status, ("flow", name.replace("_", "-"), *words))
+        for name, (code, status, words) in FLOWS.items()
+    },
+    "story": ("story_not_found", 1, ("story", "nothing-9")),
     **{
         f"trace.{name}": ("trace_not_found", 1, ("trace", name.replace("_", "-"), "t9", *words))
         for name, words in TRACE.items()
@@ -248,7 +293,9 @@ NEEDS_NO_WORKSPACE = {
     *("init", "demo", "completion", "scope.compare", "mail.template", "mail.lint"),
     *(name for name in SUCCEEDS if name.startswith("debate.")),
     "parliament.check",
+    "parliament.template",
     "trace.verify",
+    "flow.list",
 }
 SPEAKS = {
     "run",
@@ -328,7 +375,7 @@ def test_a_person_reads_the_same_in_lines(busy: Project, command: str) -> None:
     assert done.code == 0
     assert done.err == "" or command in SPEAKS
     assert done.out.strip() or command in SPEAKS
-    assert not done.out.startswith("{")
+    assert not done.out.startswith('{"')
     assert "\x1b" not in done.out
 
 

@@ -125,6 +125,9 @@ def test_a_message_that_is_wrong_is_refused_with_what_to_do(mail: Project) -> No
     rules = {one["rule"] for one in done.error["findings"]}
     assert rules >= {"MB-006", "MB-007"}
     assert all(one["hint"] for one in done.error["findings"])
+    bad = write(mail, "bad.md", (DELTA % "x").replace('"§12"}', '"§12",}'))
+    said = mail.run(*otter("send", "teal-crane", "DELTA[opus]: x", bad))
+    assert "error MB-005 line 8 delta block 1" in said.err
     said = mail.run(*otter("send", "teal-crane", "which cache?"))
     assert "[invalid_subject_prefix]" in said.err
     assert "try: " in said.err
@@ -300,6 +303,12 @@ def test_a_word_deep_in_a_long_text_is_found(mail: Project) -> None:
         assert ids(mail.ok("mail", "search", *words)) == [sent["id"]]
     assert mail.ok("mail", "search", "fillers")["messages"] == []
     assert mail.ok("ledger", "rebuild")["findings"] == []
+
+
+def test_bytes_that_are_no_text_are_refused_with_what_to_do(mail: Project) -> None:
+    (mail.root / "x.md").write_bytes(b"\xff")
+    done = mail.json(*otter("send", "teal-crane", "INFO: x", "x.md"))
+    assert (done.error["code"], done.error["hint"]) == ("not_utf8", "save it as UTF-8 text")
 
 
 def test_a_body_comes_from_one_place(mail: Project) -> None:
@@ -554,7 +563,7 @@ def test_a_waiting_agenda_is_woken_by_mail(project: Project) -> None:
 
 def test_a_hook_tells_of_new_mail_once(project: Project) -> None:
     from moot.surfaces.hooks.actor import Who
-    from moot.surfaces.hooks.waiting import mail_line
+    from moot.surfaces.hooks.waiting import _quoted, mail_line
 
     project.ok(*otter("send", "teal-crane", 'INFO: "done" 雪'))
     project.ok(*otter("send", "teal-crane", "INFO: again"))
@@ -565,6 +574,8 @@ def test_a_hook_tells_of_new_mail_once(project: Project) -> None:
         assert "2 messages, the newest from amber-otter" in line
         assert "`moot inbox`" in line
         assert mail_line(space, who) is None
+        for hidden in ("\x9b", "\u202e"):
+            assert hidden not in _quoted(f"INFO: a{hidden}b")
         assert mail_line(space, Who("no-body", "moot")) is None
 
 

@@ -106,6 +106,9 @@ def test_a_whole_session_is_played_through_the_command_line(
         *("## 1. Problem", "## 2. Scope", "## 3. Solution", "## 4. Implementation"),
         *("## 5. Deliberation Record", "## 6. Dissenting Opinions", "## 7. Vote Record"),
     ]
+    assert "veto by operator: Old clients break. Guidance: Say how old clients go on." in text
+    assert "approve by operator: It does what we need." in text
+    assert "Origin" not in text
     assert "<svg" in Path(page).read_text("utf-8")
     check_sound(sitting)
     session = sitting.document("session.json")
@@ -458,6 +461,38 @@ def test_two_sessions_of_a_day_have_two_numbers(sitting: Sitting) -> None:
     assert sitting.project.ok(*words)["parliament_id"].endswith("-002")
 
 
+def test_sessions_called_at_once_have_numbers_of_their_own(sitting: Sitting) -> None:
+    """Real processes: whoever comes second takes the next number, with all its seats."""
+    words = [*NEW, *(word for rep in REPS for word in ("--rep", rep))]
+    running = []
+    for folder in ("second", "third", "fourth"):
+        words[2] = folder
+        running.append(
+            subprocess.Popen(
+                [*MOOT, *words],
+                cwd=sitting.project.root,
+                env=sitting.project.env,
+                stdout=subprocess.DEVNULL,
+            )
+        )
+    assert [one.wait() for one in running] == [0, 0, 0]
+    folders = (FOLDER, "second", "third", "fourth")
+    texts = [(sitting.project.root / one / "session.json").read_text() for one in folders]
+    numbers = sorted(json.loads(text)["parliament_id"][-3:] for text in texts)
+    assert numbers == ["001", "002", "003", "004"]
+
+
+def test_a_seats_name_in_use_does_not_stop_a_session(bare: Project) -> None:
+    bare.ok("init")
+    first = opened(bare).moot("status")["parliament_id"]
+    bare.ok("agent", "register", f"{first[:-1]}2-rep-3")
+    words = [*NEW, *(word for rep in REPS for word in ("--rep", rep))]
+    words[2] = "second"
+    agents = len(bare.ok("agent", "list")["agents"])
+    assert bare.ok(*words)["parliament_id"].endswith("-003")
+    assert len(bare.ok("agent", "list")["agents"]) == agents + 3
+
+
 def test_check_needs_no_workspace(sitting: Sitting, tmp_path: Path) -> None:
     sitting.to_debate()
     other = Project(tmp_path / "elsewhere", tmp_path / "no-keys")
@@ -471,6 +506,59 @@ def test_check_needs_no_workspace(sitting: Sitting, tmp_path: Path) -> None:
     assert (done.code, done.data["valid"]) == (1, False)
     assert {one["rule"] for one in done.data["findings"]} >= {"PAR-012", "PAR-019"}
     assert not (tmp_path / "no-keys").exists()
+    words = ("parliament", "check", FOLDER, "--since")
+    assert other.refused(*words, "nowhere") == ("no_session", 4)
+    ledger.write_text("{")
+    gone = other.json(*words, str(sitting.project.root / FOLDER))
+    assert {one["code"] for one in gone.data["findings"]} >= {"not_json", "not_append_only"}
+
+
+def test_every_type_of_message_has_a_template(sitting: Sitting) -> None:
+    from moot.core.findings import errors
+    from moot.parliament.messages import response_findings
+    from moot.parliament.words import Kind
+
+    for kind in Kind:
+        said = sitting.project.ok("parliament", "template", kind.lower())["message"]
+        assert said["type"] == kind
+        assert errors(response_findings(said)) == ()
+        text = sitting.project.run("parliament", "template", kind).out
+        assert json.loads(text) == said
+    assert sitting.project.refused("parliament", "template", "SPEECH") == ("unknown_type", 1)
+
+
+def test_whoever_follows_what_is_next_gets_to_the_end(
+    sitting: Sitting, people: dict[str, str]
+) -> None:
+    """Every step that is due is told with the command that does it."""
+
+    def ways() -> list[str]:
+        lines = sitting.project.run("parliament", "next", FOLDER).out.splitlines()
+        return [line.removeprefix("try: moot parliament ") for line in lines if "try: " in line]
+
+    assert ways() == [f"template OPENING_STATEMENT > m.json; moot parliament submit {FOLDER} m.json"]
+    for seat in MOTIVES:
+        sitting.statement(seat)
+    assert ways() == [f"drafter {FOLDER}"]
+    sitting.moot("drafter")
+    assert ways()[0].startswith("template BILL_DRAFT")
+    sitting.draft(1)
+    assert ways()[0].startswith("template SPEAKER_RULING")
+    sitting.start()
+    assert ways()[0].startswith("template QUESTION")
+    for to, sender in (("rep_1", "rep_2"), ("rep_2", "rep_3"), ("rep_3", "rep_1")):
+        sitting.exchange(sender, to)
+    sitting.call_vote()
+    assert ways()[0].startswith("template VOTE")
+    for seat in MOTIVES:
+        sitting.vote(seat, "YES")
+    assert ways() == [f"tally {FOLDER}"]
+    sitting.moot("tally")
+    assert ways() == [f"decide {FOLDER} approve|veto|amend_and_approve --reason TEXT"]
+    sitting.moot("decide", "approve", "--reason", "Good.", **people)
+    assert ways() == [f"final {FOLDER}"]
+    sitting.moot("final")
+    assert ways() == []
 
 
 def test_the_final_document_of_someone_else_is_put_aside(
@@ -593,6 +681,38 @@ def test_a_session_goes_on_elsewhere_from_its_files(
 
 
 @requirement("PAR-085")
+def test_files_whose_id_is_taken_are_imported_under_another(sitting: Sitting) -> None:
+    sitting.to_debate()
+    project = sitting.project
+    name = sitting.document("session.json")["parliament_id"]
+    shutil.copytree(project.root / FOLDER, project.root / "copy")
+    taken = project.json("parliament", "import", "copy").error
+    assert (taken["code"], "--id parl-" in taken["hint"]) == ("already_convened", True)
+    assert project.refused("parliament", "import", "copy", "--id", name) == ("already_convened", 1)
+    assert project.refused("parliament", "import", "copy", "--id", "parl-1") == ("bad_id", 1)
+    said = project.ok("parliament", "import", "copy", "--id", "parl-20260101-001")
+    assert said["parliament_id"] == "parl-20260101-001"
+    aside = ["ledger.json.changed-1", "session.json.changed-1"]
+    assert (said["put_aside"], said["messages"]) == (aside, 4)
+    assert project.ok("parliament", "check", "copy")["valid"]
+    other = json.loads((project.root / "copy" / "ledger.json").read_text("utf-8"))
+    assert other["parliament_id"] == "parl-20260101-001"
+    assert other["messages"] == sitting.document("ledger.json")["messages"]
+    sitting.start()  # the first one goes on as before
+    check_sound(sitting)
+
+
+def test_no_agent_makes_files_the_clerks_word(sitting: Sitting) -> None:
+    sitting.to_debate()
+    project = sitting.project
+    project.ok("agent", "register", "amber-otter")
+    shutil.copytree(project.root / FOLDER, project.root / "copy")
+    words = ("parliament", "import", "copy", "--id", "parl-20260101-001")
+    assert project.refused("--as", "amber-otter", *words) == ("not_you", 1)
+    assert project.ok("parliament", "import", "copy", *words[3:])["messages"] == 4
+
+
+@requirement("PAR-085")
 def test_a_finished_session_can_be_imported_too(
     sitting: Sitting, people: dict[str, str], tmp_path: Path
 ) -> None:
@@ -613,6 +733,15 @@ def test_a_finished_session_can_be_imported_too(
     before = files_of(other)
     assert other.moot("import")["outcome"] == "approved_with_amendments"
     assert files_of(other) == before
+    # Whoever reads its documents learns that nobody signed this here.
+    page = tmp_path / "page.md"
+    other.moot("final", "-o", str(page))
+    told = (there.root / FOLDER / "final-bill.md").read_text("utf-8")
+    count = len(other.document("ledger.json")["messages"])
+    origin = f"{count} of {count} messages were read from files, not signed here"
+    assert f"- Origin: {origin}\n" in told
+    assert "amend and approve by someone elsewhere: Keep them." in told
+    assert origin in page.read_text("utf-8")
 
 
 def test_files_in_another_form_are_put_aside_when_imported(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,7 +68,7 @@ def step_by_step(parts: list[str]) -> Checked:
 @given(st.sampled_from(SESSIONS), st.lists(st.integers(0, 100_000), max_size=6))
 def test_a_file_cut_anywhere_grows_to_what_it_is_whole(text: str, cuts: list[int]) -> None:
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
-    parts = [text[a:b] for a, b in zip(places, places[1:], strict=False)]
+    parts = [text[a:b] for a, b in pairwise(places)]
     assert step_by_step(parts) == check(text)
 
 
@@ -105,7 +107,7 @@ def test_the_usual_append_reads_nothing_again(name: str, monkeypatch: pytest.Mon
     seen: list[str] = []
     monkeypatch.setattr(growth, "check", lambda text, **_: seen.append(text) or check(text))
     checked = check(text[: starts[0]])
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in pairwise(starts):
         checked = grown(checked, text[start:end])
     assert checked == whole
     assert seen == []

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.cli.project import MOOT
 from tests.flows.stage import CRANE, FINCH, HERON, NEED, OTTER, PARTS, Shop, at
 
 # A process that dies at one of three moments of a step.
@@ -111,6 +112,27 @@ def test_an_id_that_another_takes_in_between_is_left_to_them(shop: Shop) -> None
 
 
 @pytest.mark.requirement("XPR-02")
+def test_several_processes_at_once_take_one_step(shop: Shop) -> None:
+    message = shop.blocked()
+    words = ("flow", "blocked-to-debate", message, "--file", "payments.md")
+    running = [
+        subprocess.Popen(
+            [*MOOT, "--json", *words],
+            cwd=shop.root,
+            env=shop.project.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+        )
+        for _ in range(3)
+    ]
+    answers = [json.loads(one.communicate()[0]) for one in running]
+    assert [one["ok"] for one in answers] == [True] * 3
+    assert sorted(one["data"]["again"] for one in answers) == [False, True, True]
+    assert len(shop.streams("debate")) == 1
+    assert shop.ok("mail", "inbox", "--agent", "operator")["messages"] == []
+
+
+@pytest.mark.requirement("XPR-02")
 def test_a_message_and_its_event_are_one_source(shop: Shop) -> None:
     message = shop.blocked()
     first = shop.debate(message)
@@ -149,14 +171,14 @@ def test_a_failed_step_touches_nothing_tells_and_can_be_tried_again(shop: Shop) 
     told = shop.ok("mail", "inbox", "--agent", "operator")["messages"]
     assert [one["subject"].split(":")[0] for one in told] == ["BLOCKED"]
     assert told[0]["from"] == "system"
-    dues = [due for due in shop.ok("agenda")["agenda"] if due["what"] == "try again"]
+    dues = [due for due in shop.ok("agenda")["due"] if due["what"] == "try again"]
     assert len(dues) == 1
     # The same failure again is told once.
     shop.refused("flow", "consensus-to-parliament", "payments.md", "--dir", "bill")
     assert len(shop.ok("mail", "inbox", "--agent", "operator", "--all")["messages"]) == 1
     foreign.unlink()
     assert shop.parliament()["step"]["stage"] == "done"
-    assert not [due for due in shop.ok("agenda")["agenda"] if due["what"] == "try again"]
+    assert not [due for due in shop.ok("agenda")["due"] if due["what"] == "try again"]
 
 
 @pytest.mark.requirement("XPR-07")
@@ -181,21 +203,22 @@ def test_who_is_expected_and_gone_is_shown_as_gone(shop: Shop) -> None:
 
 @pytest.mark.requirement("XPR-08")
 def test_who_runs_it_or_was_alone_for_it_is_not_its_critic(shop: Shop) -> None:
-    shop.debate(shop.blocked(), "--threshold", "0.3")
-    shop.agreed(("neutral", "neutral", "approve"))
+    shop.ok("flow", "blocked-to-debate", shop.blocked(), "--file", "payments.md")
+    shop.say(OTTER, "defer", "I cannot tell.")
+    shop.say(CRANE, "approve", "Use the new sandbox.")
     shop.parliament()
     shop.to_vote()
     shop.vote()
     shop.decide("approve")
     before = shop.count_events()
-    go = ("--as", CRANE, "flow", "approval-to-trace", "bill", "--tool", "python")
+    go = ("--as", FINCH, "flow", "approval-to-trace", "bill", "--tool", "python")
     same = ("--executor", OTTER, "--critic", OTTER, "--auditor", HERON)
     assert shop.refused(*go, *same) == "two_parts"
-    lone = ("--executor", OTTER, "--critic", FINCH, "--auditor", HERON)
+    lone = ("--executor", OTTER, "--critic", CRANE, "--auditor", HERON)
     assert shop.refused(*go, *lone) == "lone_approver"
     assert shop.count_events() == before
     assert shop.streams("trace") == []
-    shop.ok(*go, "--executor", OTTER, "--critic", HERON, "--auditor", FINCH)
+    shop.ok(*go, "--executor", OTTER, "--critic", HERON, "--auditor", CRANE)
 
 
 HOSTILE = """## Dialogue

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
 from moot.core.record import MAX_TEXT_BYTES, ArtifactRef
 from moot.mail.excerpt import EXCERPT_BYTES, kept
@@ -28,9 +27,9 @@ def test_a_word_that_the_beginning_cuts_is_found() -> None:
     assert "hypothalamus" in kept(text, SOMEWHERE).words.split()
 
 
-@given(st.integers(0, 2**32))
-def test_words_never_outgrow_an_event(seed: int) -> None:
-    text = " ".join(f"{seed}é{number}" for number in range(20_000))
+@pytest.mark.parametrize("letter", ["a", "é", "雪", "𝒳"])
+def test_words_never_outgrow_an_event(letter: str) -> None:
+    text = " ".join(f"{letter}{number}" for number in range(20_000))
     words = kept(text, SOMEWHERE).words
     assert MAX_TEXT_BYTES - 100 < len(words.encode()) <= MAX_TEXT_BYTES
     assert set(words.split()) <= set(text.split())

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
 from moot.mail import reply
+from moot.mail.artifact import new_artifact
 from moot.mail.body import Body, unwrapped
 from moot.mail.lint import lint
+from moot.mail.merge import contributions, merge
 from moot.mail.subject import ack_subject
 from moot.mail.templates import template
 from moot.mail.types import STATISTICS, TYPES, AckStatus, MessageType, Need
@@ -193,6 +195,15 @@ def test_a_template_is_not_a_message_until_it_is_filled_in(kind: MessageType) ->
     subject = made.subject.replace("{role}", "opus")
     required = [one for one in TYPES[kind].sections if one.need is Need.REQUIRED]
     assert lint(subject, made.body).valid is not bool(required)
+
+
+def test_a_delta_that_still_is_the_template_says_nothing() -> None:
+    body = template(MessageType.DELTA).body
+    found = {one.rule: one.message for one in lint("DELTA[opus]: x", body).findings}
+    assert "`rationale`" in found["MBX-033"]
+    assert "`name`, `claim`, `mechanism`" in found["MBX-035"]
+    merged = merge(new_artifact("t", 0), contributions("t:1", "amber-otter", 0, body))
+    assert [one.code for one in merged.findings] == ["missing_required_field"]
 
 
 def test_the_template_of_a_compilation_counts_six_things() -> None:

@@ -80,7 +80,7 @@ def test_a_prefix_alone_is_not_enough(text: str) -> None:
     assert caught.value.code == "empty_subject_description"
 
 
-@pytest.mark.parametrize("char", ["\n", "\r", "\x00", "\x1b", "\u2028", "\x85"])
+@pytest.mark.parametrize("char", ["\n", "\r", "\x00", "\x1b", "\u2028", "\x85", "\u202e", "\u2067"])
 def test_a_subject_is_one_line(char: str) -> None:
     with pytest.raises(Malformed) as caught:
         parse_subject(f"INFO: a{char}b")
@@ -119,7 +119,7 @@ def test_a_handoff_names_item_and_agent(rest: str, named: tuple[str, str] | None
 
 def test_the_subject_of_an_ack_repeats_the_one_it_answers() -> None:
     assert ack_subject("QUESTION: which?") == "ACK: QUESTION: which?"
-    assert parse_subject(ack_subject("a\nb")).rest == "a b"
+    assert parse_subject(ack_subject("a\nb\u202e")).rest == "a b"
     assert parse_subject(ack_subject("")).type is MessageType.ACK
 
 

@@ -177,7 +177,19 @@ def test_the_last_round_has_no_next_one() -> None:
         ("Run `a.b. c` now. Then stop.", 2),
         ("```\nx. y. z.\n``` Done.", 1),
         ("He said \u201cno.\u201d Then left.", 2),
-        ("1. First\n2. Second", 1),
+        ("1. First\n2. Second", 2),
+        ("Two ways:\n- one\n- two", 2),
+        ("One\n\nTwo\n\n\nThree", 3),
+        ("One line\nand its rest", 1),
+        ("No. We say no. They say no.", 3),
+        ("See no. 5 and fig. 7. Done.", 2),
+        ("Wait 5 min. Then go.", 2),
+        ("One.\u200bTwo.\u2060Three.\u00a0Four.", 4),
+        ("One.\U0001f642 Two!\U0001f680 Three.", 3),
+        ("One\u2049 Two\u06d4 Three\uff0eFour\u1362", 4),
+        ("The fence ``` opens nothing. Two. Three.", 3),
+        ("```\nNever closed. Still code.", 1),
+        ("U.S.-based, etc., and so on.", 1),
         ("\u3053\u308c\u306f\u4e00\u3064\u3002\u4e8c\u3064\u76ee\u3002", 2),
         ("See moot.parliament.clock for it.", 1),
         ("...", 1),
@@ -187,7 +199,27 @@ def test_sentences_are_counted(text: str, count: int) -> None:
     assert sentences.count(text) == count
 
 
-@given(st.text(alphabet="aB .!?`\n1", max_size=60), st.integers(0, 8))
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("." * 48_000 + "x", 1),
+        ("e.g. " * 9_600, 1),
+        ("A. " * 16_000, 1),
+        (". " * 24_000, 1),
+        ("?" * 24_000 + "#" * 24_000 + "x", 1),
+        ("`" * 48_000, 1),
+        ("\n " * 24_000 + "x", 1),
+        ("See no. 1 " * 4_800, 1),
+        ("xy. " * 12_000, 12_000),
+    ],
+    ids=lambda value: repr(value)[:8],
+)
+def test_the_largest_text_is_counted_at_once(text: str, count: int) -> None:
+    """Where a step looked back over the whole text, one reply would hold everyone up."""
+    assert sentences.count(text) == count
+
+
+@given(st.text(alphabet="aB .!?`\n1-:\u3002\u200b", max_size=60), st.integers(0, 8))
 def test_a_cut_text_is_a_beginning_within_its_budget(text: str, most: int) -> None:
     short = sentences.cut(text, most)
     assert text.startswith(short)

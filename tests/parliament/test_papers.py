@@ -301,7 +301,7 @@ MISSING = [
     "PAR-124",
 )
 @pytest.mark.parametrize(
-    ("name", "shape", "sample", "path"), MISSING, ids=lambda x: str(x)[:40] if x else ""
+    ("name", "shape", "sample", "path"), MISSING, ids=[f"{n} {p}" for n, _, _, p in MISSING]
 )
 def test_no_key_may_be_missing_and_none_added(
     name: str, shape: Check, sample: Any, path: tuple[Any, ...]

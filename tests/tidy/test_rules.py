@@ -16,6 +16,7 @@ from moot.mail.mergerules import ARTIFACT_RULES, MERGE_RULES
 from moot.mail.rules import EVERY
 from moot.mail.rules import RULES as MAIL
 from moot.parliament.rules import RULES as PARLIAMENT
+from moot.path.rules import RULES as PATH
 from moot.presence.rules import RULES as PRESENCE
 
 TABLES = (
@@ -25,6 +26,7 @@ TABLES = (
     *DECISION.values(),
     *PRESENCE.values(),
     *PARLIAMENT.values(),
+    *PATH.values(),
     EVERY,
     *MAIL.values(),
     *CONDUCT.values(),

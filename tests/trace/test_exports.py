@@ -26,6 +26,7 @@ from moot.flows import auditing, inspection
 from moot.flows.inspection import Inspected
 from moot.keys.folder import KeyFolder
 from moot.trace import events as did
+from moot.trace.audit import Status
 from moot.trace.machine import MACHINE
 from moot.trace.model import Profile, Result, Role, Verdict
 from moot.verify import standalone
@@ -261,7 +262,8 @@ def test_swapped_bytes_of_an_artifact_are_found(kept: Kept) -> None:
         lines[place + 1] = b'{"chunk":"%b"}\n' % other
         found = judge(kept, with_header(lines))
         assert found.verdict.verdict == "tampered"
-        assert "artifact_hash_mismatch" in codes(found), sha256
+        failed = [check.id for check in found.reports[0].checks if check.status is Status.FAIL]
+        assert failed == ["CHK_ARTIFACT_HASH_MATCH"], sha256
         assert found.reports[0].verdict is Verdict.FAIL
 
 

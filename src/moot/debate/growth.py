@@ -12,7 +12,6 @@ from typing import Final
 import msgspec
 
 from moot.core.findings import Finding, errors
-from moot.core.markdown import BYTE_ORDER_MARK
 from moot.debate.checker import Checked, check
 from moot.debate.course import Course, follow_on
 from moot.debate.dialogue import Dialogue, read_dialogue
@@ -22,19 +21,15 @@ from moot.debate.norms import find_all
 from moot.debate.rules import ENTRY, ORDER
 from moot.debate.sequence import sequence_remarks
 
+_LINE_ENDS: Final = frozenset({Odd.CRLF, Odd.LONE_CR})
 _DOUBLES: Final = frozenset({"DUPLICATE_ENTRY_ID", "duplicate_entry_conflict"})
 
 
 def grown(checked: Checked, more: str, *, file_name: str | None = None) -> Checked:
     """The file with this text behind it, checked."""
     quickly = _carried_on(checked, more) if _is_settled(checked) and "\r" not in more else None
-    return quickly or check(_as_read(checked.document) + more, file_name=file_name)
-
-
-def _as_read(document: Document) -> str:
-    """The text with the mark that was taken off."""
-    marked = any(one.kind is Odd.BYTE_ORDER_MARK for one in document.odd)
-    return BYTE_ORDER_MARK + document.text if marked else document.text
+    document = checked.document
+    return quickly or check(document.mark + document.text + more, file_name=file_name)
 
 
 def _is_settled(checked: Checked) -> bool:
@@ -44,7 +39,9 @@ def _is_settled(checked: Checked) -> bool:
         return False
     text, section = document.text, document.section(SECTIONS[-1])
     last = document.entries[-1] if document.entries else None
-    if section is None or "\r" in text or not text.endswith("\n") or (last and last.odd):
+    if section is None or not text.endswith("\n") or (last and last.odd):
+        return False
+    if any(one.kind in _LINE_ENDS for one in document.odd):
         return False
     if any(one.code in _DOUBLES for one in checked.findings):
         return False

@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from moot.core.clock import Millis
+from moot.core.markdown import BYTE_ORDER_MARK
 
 
 class Stance(StrEnum):
@@ -247,6 +248,12 @@ class Document(msgspec.Struct, frozen=True):
     def section_text(self, name: str) -> str:
         found = self.section(name)
         return self.text[found.start : found.end] if found else ""
+
+    @property
+    def mark(self) -> str:
+        """The byte order mark, if the file began with one."""
+        marked = any(one.kind is Odd.BYTE_ORDER_MARK for one in self.odd)
+        return BYTE_ORDER_MARK if marked else ""
 
     @property
     def session_id(self) -> str:

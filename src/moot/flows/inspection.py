@@ -234,14 +234,17 @@ class _Watcher:
         found: dict[str, Any] = {"unreadable": dict(self._unreadable.get(stream, {}))}
         for seq, kind, why in self._problems(stream, verdict):
             found.setdefault(kind, {})[seq] = why
-        if verdict.verdict not in _ANCHORED and not any(found.values()):
+        seen = self._seen(verdict)
+        told = any(found.values()) or Seen.DIFFERS in seen.values()
+        if verdict.verdict not in _ANCHORED and not told:
             # Something is wrong that has no place of its own: then it is the end that is.
-            found["chain"] = {len(self.walks[stream].events): verdict.verdict}
+            grave = (one.message for one in verdict.findings if one.severity == "error")
+            found["chain"] = {len(self.walks[stream].events): next(grave, verdict.verdict)}
         return Facts(
             trace=stream,
             head=head,
             events=count,
-            artifacts=self._seen(verdict),
+            artifacts=seen,
             in_charge=frozenset(self._in_charge),
             anchored=_ANCHORED.get(verdict.verdict),
             **found,

@@ -102,7 +102,7 @@ def new(
     if record is None or actor is None:
         create(file, text)
         return file
-    record.begin(text.encode(), checked, actor, partial(create, file, text), link)
+    record.begin(checked, actor, partial(create, file, text), link)
     return file
 
 
@@ -261,7 +261,7 @@ def add_context(
 def _context(at: Desk, record: Record, data: bytes) -> ask.AddContext:
     section = at.checked.document.section("Context")
     start = at.bytes_before(section.end if section else 0)
-    size = len(data) - len(at.data)
+    size = len(data) - at.reading.size
     digest = hashlib.sha256(data[: record.state.size + size]).hexdigest()
     piece = data[start : start + size].decode()
     return ask.AddContext(start=start, text=piece, digest=digest)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from moot.core.clock import Clock
 from moot.core.machine import Command
-from moot.core.markdown import BYTE_ORDER_MARK
 from moot.debate import commands as ask
 from moot.debate.checker import Checked
 from moot.debate.escalation import overdue
@@ -58,15 +57,19 @@ class Desk:
         if not record.known:
             if acting is None or not self.registered(acting) or self.checked.course is None:
                 return None
-            record.begin_unless_begun(self.data, self.checked, record.witness(acting) or acting)
+            record.begin_unless_begun(self.checked, record.witness(acting) or acting)
         require_one_file(record)
         if not record.fits(self.reading):
             self._now(record.restored(self.data))
         witness = record.witness(acting if acting and self.registered(acting) else None)
         if witness is not None:
             moved(record, witness)
-            record.observe(self.data, self.checked, witness)
+            self._observe(record, witness)
         return record
+
+    def _observe(self, record: Record, witness: str) -> None:
+        if record.state.size != self.reading.size:
+            record.observe(self.data, self.checked, witness)
 
     def recorded(self) -> Record | None:
         """Its record, begun now if there was none and the machine's key is here."""
@@ -76,8 +79,8 @@ class Desk:
             witness = record.witness(None) if record is not None else None
             if record is None or witness is None:
                 return None
-            record.begin_unless_begun(self.data, self.checked, witness)
-            record.observe(self.data, self.checked, witness)
+            record.begin_unless_begun(self.checked, witness)
+            self._observe(record, witness)
             self.record = record
         return record
 
@@ -95,10 +98,9 @@ class Desk:
     def bytes_before(self, place: int) -> int:
         """A place in the text as a place in the file."""
         if place == len(self.checked.document.text):
-            return len(self.data)
-        mark = BYTE_ORDER_MARK.encode()
-        above = len(mark) if self.data.startswith(mark) else 0
-        return above + len(self.checked.document.text[:place].encode())
+            return self.reading.size
+        document = self.checked.document
+        return len((document.mark + document.text[:place]).encode())
 
     def put(
         self,
@@ -120,8 +122,8 @@ class Desk:
         else:
             require_no_errors(self.checked)
             start = self.record.state.size
-            piece = self.data[start:keep].decode() + text
-            asked = command(start=start, text=piece, digest=after.digest)
+            above = self.data[start:keep].decode() if start < keep else ""
+            asked = command(start=start, text=above + text, digest=after.digest)
             self.record.run([(asked, actor)], write)
         self.reading = after
 
@@ -133,7 +135,7 @@ class Desk:
 
     def put_mark(self, text: str, command: Callable[..., Command], actor: str | None) -> None:
         made = grown(self.checked, text, file_name=self.file.name)
-        self.put(text, made, command, actor, len(self.data))
+        self.put(text, made, command, actor, self.reading.size)
 
     def apply_policy(self) -> list[str]:
         """The entries that the session's own policy writes for those whose time is up."""

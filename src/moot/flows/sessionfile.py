@@ -9,7 +9,7 @@ beside it holds nothing and may be deleted at any time nobody writes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,6 @@ from moot.store.files import replace, write_new
 
 LOCK_SECONDS: Final = 30
 _BYTES: Final = getattr(os, "O_BINARY", 0)  # Windows would change line ends
-_PORTION: Final = 1 << 16  # compared at once
 LOOK_SECONDS: Final = 0.002  # how often whoever waits for the lock tries again
 
 
@@ -30,17 +29,14 @@ def read_file(path: Path) -> bytes:
         raise _unreadable(path, error) from None
 
 
-def appended_to(path: Path, known: bytes) -> bytes | None:
+def appended_to(path: Path, known: Iterable[bytes]) -> bytes | None:
     """What stands behind `known` in this file; None if it does not begin with it, to the byte."""
-    at = 0
     try:
-        with path.open("rb", buffering=0) as opened:
-            while at < len(known):
-                data = opened.read(min(len(known) - at, _PORTION))
-                if not data or not known.startswith(data, at):
+        with path.open("rb") as opened:
+            for part in known:
+                if opened.read(len(part)) != part:
                     return None
-                at += len(data)
-            return opened.readall()
+            return opened.read()
     except OSError as error:
         raise _unreadable(path, error) from None
 

@@ -10,37 +10,59 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from moot.debate.checker import Checked, check
 from moot.debate.growth import grown
+from moot.debate.model import Odd
 from moot.flows.sessionfile import appended_to, read_file
 
+_PORTION: Final = 1 << 16
 Marks = tuple[int, int, int, int]
 
 
 class Reading(NamedTuple):
-    """The bytes, what they say, and their digest so far, which is only ever copied."""
+    """What a file says, its size, and its digest so far, which is only ever copied.
 
-    data: bytes
+    `raw` is left out where the text says it as well: of a sound file that was appended to.
+    """
+
     checked: Checked
+    size: int
     sha256: Any
+    raw: bytes | None = None
 
     @property
     def digest(self) -> str:
         return str(self.sha256.hexdigest())
 
+    @property
+    def data(self) -> bytes:
+        return b"".join(self.portions()) if self.raw is None else self.raw
+
+    def portions(self) -> Iterator[bytes]:
+        """The bytes, a few at a time."""
+        if self.raw is not None:
+            yield from (self.raw[at : at + _PORTION] for at in range(0, self.size, _PORTION))
+            return
+        document = self.checked.document
+        yield document.mark.encode()
+        for at in range(0, len(document.text), _PORTION):
+            yield document.text[at : at + _PORTION].encode()
+
     def followed_by(self, raw: bytes, made: Checked, keep: int) -> Reading:
         """With `raw` behind its first `keep` bytes; `made` is what that says."""
-        whole = keep == len(self.data)
-        sha256 = self.sha256.copy() if whole else hashlib.sha256(self.data[:keep])
+        sha256 = self.sha256.copy() if keep == self.size else hashlib.sha256(self.data[:keep])
         sha256.update(raw)
-        return Reading(self.data[:keep] + raw, made, sha256)
+        sound = not any(one.kind is Odd.ENCODING for one in made.document.odd)
+        whole = None if sound else self.data[:keep] + raw
+        return Reading(made, keep + len(raw), sha256, whole)
 
 
 def reading_of(data: bytes, name: str) -> Reading:
-    return Reading(data, check(data, file_name=name), hashlib.sha256(data))
+    return Reading(check(data, file_name=name), len(data), hashlib.sha256(data), data)
 
 
 class Held:
@@ -54,7 +76,7 @@ class Held:
     def read(self) -> Reading:
         """The file as it is now, whatever happened to it meanwhile."""
         marks = self._seen()
-        more = None if self._last is None else appended_to(self.file, self._last.data)
+        more = None if self._last is None else appended_to(self.file, self._last.portions())
         if self._last is None or more is None:
             reading = reading_of(read_file(self.file), self.file.name)
         else:
@@ -72,7 +94,7 @@ class Held:
         """Hold on to what was read, or to what was just written."""
         marks = marks or self._seen()
         self._last = reading
-        self._marks = marks if marks and marks[0] == len(reading.data) else None
+        self._marks = marks if marks and marks[0] == reading.size else None
 
     def _longer(self, last: Reading, raw: bytes) -> Reading:
         try:
@@ -82,7 +104,7 @@ class Held:
         if not more:
             return last
         made = grown(last.checked, more, file_name=self.file.name)
-        return last.followed_by(raw, made, len(last.data))
+        return last.followed_by(raw, made, last.size)
 
     def _seen(self) -> Marks | None:
         try:

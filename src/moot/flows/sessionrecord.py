@@ -104,7 +104,6 @@ class Record:
 
     def begin(
         self,
-        data: bytes,
         checked: Checked,
         by: str,
         write: Callable[[], None] | None = None,
@@ -114,15 +113,15 @@ class Record:
         end = preamble_end(checked.document)
         if end is None:
             raise _not_a_session()
-        text = _marked(data, checked.document.text[:end])
+        text = checked.document.mark + checked.document.text[:end]
         place = place_of(self.space, self.file)
         digest = hashlib.sha256(text.encode()).hexdigest()
         self.run([(ask.Begin(file=place, text=text, digest=digest), by)], write, link)
 
-    def begin_unless_begun(self, data: bytes, checked: Checked, by: str) -> None:
+    def begin_unless_begun(self, checked: Checked, by: str) -> None:
         """Whoever made the file may be about to commit its beginning: then that one counts."""
         try:
-            self.begin(data, checked, by)
+            self.begin(checked, by)
         except Refused as refused:
             self.state = self.engine.state(self.stream)
             if refused.code != "session_known":
@@ -158,11 +157,10 @@ class Record:
 
     def fits(self, reading: Reading) -> bool:
         """Is the file what was recorded, with at most something appended?"""
-        size, data = self.state.size, reading.data
-        if len(data) == size:
-            return reading.digest == self.state.digest
-        same = hashlib.sha256(data[:size]).hexdigest() == self.state.digest
-        return len(data) > size and same
+        size = self.state.size
+        if reading.size <= size:
+            return reading.size == size and reading.digest == self.state.digest
+        return hashlib.sha256(reading.data[:size]).hexdigest() == self.state.digest
 
     def restored(self, data: bytes) -> bytes:
         """Put back what the file has lost at its end; Refused if it is no exact beginning."""
@@ -226,12 +224,6 @@ def _store_long_text(artifacts: Artifacts, command: Any) -> None:
     text = getattr(command, "text", None)
     if text is not None and not kept_inline(text):
         artifacts.put(text.encode(), MEDIA_TYPE)
-
-
-def _marked(data: bytes, text: str) -> str:
-    """With the byte order mark, if the file has one: bytes are recorded as they are."""
-    mark = BYTE_ORDER_MARK
-    return mark + text if data.startswith(mark.encode()) else text
 
 
 def _not_a_session() -> Refused:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from moot.core.findings import Breach
-from moot.mail.deltas import RESEARCH_THREAD, SHELVES, DeltaBlock, Operation
+from moot.mail.body import is_unfilled
+from moot.mail.deltas import RESEARCH_THREAD, SHELVES, DeltaBlock, Operation, lacking
 from moot.mail.draft import Draft
 from moot.mail.strays import strays
 
@@ -63,7 +64,9 @@ _FIELDS: dict[str, Any] = {
     "section": lambda value, name: isinstance(value.get(name), str),
     "target_id": lambda value, name: name in value and isinstance(value[name], str | None),
     "payload": lambda value, name: isinstance(value.get(name), dict),
-    "rationale": lambda value, name: isinstance(value.get(name), str) and value[name].strip(),
+    "rationale": lambda value, name: (
+        isinstance(value.get(name), str) and not is_unfilled(value[name])
+    ),
 }
 
 
@@ -91,9 +94,9 @@ def poor_payload(draft: Draft) -> Iterator[Breach]:
             wanted = SHELVES[delta.section].required
         elif delta.operation is Operation.KILL and not delta.rationale:
             wanted = ("reason",)
-        lacking = [name for name in wanted if delta.payload.get(name) in (None, "")]
-        if lacking:
-            names = ", ".join(f"`{name}`" for name in lacking)
+        wanting = lacking(delta.payload, wanted)
+        if wanting:
+            names = ", ".join(f"`{name}`" for name in wanting)
             yield f"the payload of {block.where} lacks {names}", block.where, block.line
 
 

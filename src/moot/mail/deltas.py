@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from moot.mail.body import Body
+from moot.mail.body import Body, is_unfilled
 from moot.mail.outline import Block
 
 INFO = "delta"
@@ -98,6 +98,15 @@ class DeltaBlock(msgspec.Struct, frozen=True):
     @property
     def where(self) -> str:
         return f"delta block {self.number}"
+
+
+def lacking(payload: dict[str, Any], names: tuple[str, ...]) -> list[str]:
+    """Which of these fields say nothing: not there, blank, or text of the template."""
+    return [name for name in names if _empty(payload.get(name))]
+
+
+def _empty(value: Any) -> bool:
+    return is_unfilled(value) if isinstance(value, str) else value is None
 
 
 # Reading ------------------------------------------------------------------------------------------

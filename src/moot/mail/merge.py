@@ -18,7 +18,7 @@ from moot.core.clock import Millis
 from moot.core.findings import Finding
 from moot.mail.artifact import Artifact, Contributor, Item, Kill
 from moot.mail.body import Body
-from moot.mail.deltas import RESEARCH_THREAD, SHELVES, Delta, Operation, delta_blocks
+from moot.mail.deltas import RESEARCH_THREAD, SHELVES, Delta, Operation, delta_blocks, lacking
 from moot.mail.mergerules import MERGE_RULES
 
 MAX_HYPOTHESES = 6
@@ -133,10 +133,10 @@ class _Work:
         items = self.items[shelf.id]
         if shelf.id == _LIMITED and self.standing >= MAX_HYPOTHESES:
             raise _Refused("section_limit_exceeded", f"{MAX_HYPOTHESES} hypotheses stand already")
-        lacking = [name for name in shelf.required if delta.payload.get(name) in (None, "")]
+        wanting = lacking(delta.payload, shelf.required)
         item_id = f"{shelf.prefix}{len(items) + 1}"
-        if lacking:
-            self.say(one, "missing_required_field", f"{item_id} lacks {', '.join(lacking)}")
+        if wanting:
+            self.say(one, "missing_required_field", f"{item_id} lacks {', '.join(wanting)}")
         fields = {name: value for name, value, _ in self._fields(one, {})}
         items.append(Item(item_id, Map(fields), one.agent, one.at))
         self.standing += shelf.id == _LIMITED

@@ -16,12 +16,12 @@ _DELTA_BLOCK = """\
   "section": "hypothesis_slate",
   "target_id": null,
   "payload": {
-    "name": "A short name",
-    "claim": "What is claimed",
-    "mechanism": "How it would work",
+    "name": "{a short name}",
+    "claim": "{what is claimed}",
+    "mechanism": "{how it would work}",
     "anchors": ["§1"]
   },
-  "rationale": "Why this belongs into the artifact"
+  "rationale": "{why this belongs into the artifact}"
 }
 ```
 """

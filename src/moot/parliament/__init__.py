@@ -5,6 +5,7 @@ a seat with the key of its agent, the prime minister with a person's key.
 
     words.py      the closed vocabularies            contents.py  what each message holds
     messages.py   the ten types, read and written    schema.py    what is checked in a message
+    templates.py  a message of each, to be filled in
     model.py      seats, round, bill, ballot, State  phases.py    TRANSITIONS, what fits where
     commands.py   what may be asked                  events.py    what may stand in the ledger
     rules.py      the rules as tables, those of the messages in messagerules.py; their checks in

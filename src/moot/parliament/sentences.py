@@ -1,8 +1,9 @@
 """Counting sentences, and cutting a text after so many of them (C-08).
 
-A sentence ends with `.`, `!`, `?` (or a full stop of another script) before a blank or the end.
-Code, common abbreviations, initials and the numbers of a list end nothing; what is left without
-a full stop is a sentence too.
+A sentence ends with `.`, `!`, `?` (or a full stop of another script) before a blank or the end,
+and with a paragraph or an item of a list. Code, common abbreviations, initials and the numbers of
+a list end nothing; what is left without a full stop is a sentence too. Every step looks at a few
+characters only: a text costs what its length costs.
 """
 
 from __future__ import annotations
@@ -12,16 +13,28 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_CLOSING: Final = "\"'”’»)\\]}*_"
-_STOP: Final = re.compile(rf"(?:[.!?…]+[{_CLOSING}]*(?=\s|\Z))|[。！？।؟]+[{_CLOSING}」』）]*")
-_WORD: Final = re.compile(r"[^\s(\[\"'“‘]*\Z")
-_MARKER: Final = re.compile(r"(?:\d{1,3}|[A-Za-z])\Z")
-_ABBREVIATIONS: Final = (
-    "a.m al approx art cf co corp dept dr e.g ed eq est fig i.e inc jr ltd max min mr mrs ms no nos"
-    " p.m pp prof rep resp sec sen sr st u.s viz vol vs"
+# A fence that nobody closes is code only where it opens a line.
+_CODE: Final = re.compile(r"```.*?```|(?<![^\n])[ \t]{0,3}```.*\Z|`[^`\n]*`", re.DOTALL)
+# Also what shows as nothing: one cannot hide the blank after a full stop.
+_BLANK: Final = r"\s\u00ad\u200b-\u200f\u2060-\u2064\u2800\u3164\ufeff"
+_STOPS: Final = ".!?…‥‼⁇⁈⁉"
+_FOREIGN: Final = "。｡．！？।॥؟۔։።፧၊။។៕᠃᠉"
+_STOP: Final = re.compile(
+    rf"(?<![{_STOPS}])[{_STOPS}]++[^\w{_BLANK}{_STOPS},;:]*+(?=[{_BLANK}]|\Z)"
+    rf"|[{_FOREIGN}]++[^\w{_BLANK}{_STOPS}{_FOREIGN},;:]*+"
+    r"|(?P<gap>\n(?=[ \t]*+(?:\n|[-*+•][ \t]|[0-9]{1,3}[.)][ \t])))"
 )
+_WORD: Final = re.compile(r"[^\s(\[\"'“‘]*\Z")
+_MARKER: Final = re.compile(r"(?:[0-9]{1,3}|[A-Za-z])\Z")
+_ABBREVIATIONS: Final = (
+    "a.m al cf co corp dept dr e.g ed i.e inc jr ltd mr mrs ms p.m prof rep resp sen sr st u.s"
+    " viz vs"
+)
+# These shorten something only before a number: `no. 5`, but `They say no.`
+_NUMBERED: Final = "approx art eq est fig max min no nos p pp sec vol"
 ABBREVIATIONS: Final = frozenset(_ABBREVIATIONS.split())
+NUMBERED: Final = frozenset(_NUMBERED.split())
+_LONGEST: Final = 12
 
 
 def count(text: str) -> int:
@@ -37,27 +50,42 @@ def cut(text: str, most: int) -> str:
 def _ends(text: str) -> Iterator[int]:
     """Where each sentence ends."""
     plain = _CODE.sub(lambda code: "x" * len(code[0]), text)
-    start = 0
+    last = len(plain.rstrip())
+    start = seen = 0
+    said = False
     for stop in _STOP.finditer(plain):
-        if _ends_a_sentence(plain, start, stop):
-            yield stop.end()
-            start = stop.end()
+        said = said or any(map(str.isalnum, plain[seen : stop.start()]))
+        seen = stop.start()
+        if said and (stop.end() >= last or _closes(plain, start, stop)):
+            start = seen = stop.start() if stop["gap"] else stop.end()
+            said = False
+            yield start
     if plain[start:].strip():
         yield len(text)
 
 
-def _ends_a_sentence(plain: str, start: int, stop: re.Match[str]) -> bool:
-    before = plain[start : stop.start()]
-    if not any(map(str.isalnum, before)):
-        return False
+def _closes(plain: str, start: int, stop: re.Match[str]) -> bool:
+    """Is this the end of a sentence, with more to come?"""
+    if stop["gap"]:
+        return plain[_trimmed(plain, start, stop.start()) - 1] not in ":,;"
     if stop[0] != ".":
         return True
-    found = _WORD.search(before)
+    found = _WORD.search(plain, max(start, stop.start() - _LONGEST), stop.start())
     word = found[0] if found else ""
     if word.lower() in ABBREVIATIONS:
-        return stop.end() == len(plain.rstrip())
+        return False
+    if word.lower() in NUMBERED:
+        return not plain[stop.end() : stop.end() + 2].strip()[:1].isdigit()
     # `1. First` and `J. Smith`: a number or an initial that opens a line or a name.
-    opens = not before[: len(before) - len(word)].rpartition("\n")[2].strip()
+    before = stop.start() - len(word)
+    blank = _trimmed(plain, start, before)
+    opens = blank == 0 or "\n" in plain[blank:before]
     initial = len(word) == 1 and word.isupper() and word != "I"
-    ends_all = stop.end() == len(plain.rstrip())
-    return ends_all or not (initial or (opens and _MARKER.match(word) is not None))
+    return not (initial or (opens and _MARKER.match(word) is not None))
+
+
+def _trimmed(plain: str, start: int, end: int) -> int:
+    """Where the blanks before `end` begin."""
+    while end > start and plain[end - 1].isspace():
+        end -= 1
+    return end

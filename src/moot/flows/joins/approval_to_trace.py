@@ -21,7 +21,7 @@ from moot.parliament import events as did
 from moot.parliament.model import Bill
 from moot.path.model import Made, Part, Target
 from moot.trace.commands import CreateProposal
-from moot.trace.model import Review, Role, State, number
+from moot.trace.model import Role, State, number
 from moot.trace.policy import DEFAULT, Policy
 from moot.workspace.workspace import Workspace
 
@@ -145,8 +145,3 @@ def _made_before(space: Workspace, target: Target, link: Link) -> Made | None:
                     f"{target.id}/{body.data['proposal_id']}",
                 )
     return None
-
-
-def waiting_for_review(state: State) -> list[str]:
-    """Proposals that the critic has not judged yet: nothing runs under them."""
-    return [one.id for one in state.proposals.values() if one.review is Review.PENDING]

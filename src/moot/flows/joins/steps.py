@@ -10,13 +10,14 @@ first record does not belong to this path is someone else's, and the step gets a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
 import msgspec
+from filelock import FileLock, Timeout
 
-from moot.core.errors import Conflict, MootError, Refused
+from moot.core.errors import Conflict, MootError, Refused, StoreFailed
 from moot.core.machine import Command, KeyClass
 from moot.core.names import SYSTEM
 from moot.engine.job import Job, Link
@@ -42,6 +43,8 @@ from moot.path.model import (
 from moot.workspace.workspace import Workspace
 
 TRIES: Final = 20
+LOCKS: Final = "paths"
+LOCK_SECONDS: Final = 60
 _LINE: Final = 200
 
 
@@ -83,14 +86,38 @@ class Walked(NamedTuple):
 def walk(space: Workspace, plan: Plan) -> Walked:
     """Take this step, or find that it was taken; Refused if the rules forbid it."""
     path = path_of(space, plan.flow, plan.found)
-    known = state_of(space, path).step(plan.flow, plan.found.source)
-    if known is not None and known.stage is Stage.DONE:
-        return Walked(path, known, again=True)
+    with _one_at_a_time(space, path):
+        known = state_of(space, path).step(plan.flow, plan.found.source)
+        if known is not None and known.stage is Stage.DONE:
+            return Walked(path, known, again=True)
+        look(space, plan.flow, plan.found, plan.asked_by)
+        return _walk(space, path, plan)
+
+
+def look(space: Workspace, flow: str, found: Found, asked_by: str) -> None:
+    """F-8: nothing starts from what was changed; whoever is concerned is told."""
     try:
-        require_whole(space, plan.found.source, plan.found.file)
+        require_whole(space, found.source, found.file)
     except MootError as error:
-        _tell(space, path, plan, error)
+        _tell(space, path_of(space, flow, found), flow, found, asked_by, error)
         raise
+
+
+@contextmanager
+def _one_at_a_time(space: Workspace, path: str) -> Iterator[None]:
+    """Two processes that take the same step would get in each other's way."""
+    folder = space.path / LOCKS
+    folder.mkdir(exist_ok=True)
+    try:
+        with FileLock(folder / f"{path}.lock", timeout=LOCK_SECONDS):
+            yield
+    except Timeout:
+        raise StoreFailed(
+            "lock_timeout", f"another program goes on with {path}", hint="try again"
+        ) from None
+
+
+def _walk(space: Workspace, path: str, plan: Plan) -> Walked:
     step = _begin(space, path, plan)
     link = Link(plan.found.source.hash, path)
     try:
@@ -192,7 +219,7 @@ def _ours(space: Workspace, stream: str, path: str) -> bool:
 
 def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:
     """X-06: what went wrong is on record, and someone is told."""
-    told = _tell(space, path, plan, error)
+    told = _tell(space, path, plan.flow, plan.found, plan.asked_by, error)
     command = ask.FailStep(
         flow=plan.flow,
         source=plan.found.source,
@@ -204,12 +231,14 @@ def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:
         _run(space, path, command, plan.found.source)
 
 
-def _tell(space: Workspace, path: str, plan: Plan, error: MootError) -> str:
+def _tell(
+    space: Workspace, path: str, flow: str, found: Found, asked_by: str, error: MootError
+) -> str:
     """BLOCKED to whoever asked or is concerned, and to the people; the message's id."""
-    to = concerned(space, plan.found.origin, plan.asked_by)
+    to = concerned(space, found.origin, asked_by)
     if not to:
         return ""
-    what = f"{plan.flow} {plan.found.source.id}"
+    what = f"{flow} {found.source.id}"
     body = blocked_body(
         item=path,
         blocker=f"{what}: {error}",
@@ -226,7 +255,7 @@ def _tell(space: Workspace, path: str, plan: Plan, error: MootError) -> str:
         thread=path,
         importance="high",
         key=f"failed-{said}",
-        cause=plan.found.source.hash,
+        cause=found.source.hash,
         corr=path,
     )
     try:

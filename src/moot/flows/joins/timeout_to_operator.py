@@ -34,7 +34,7 @@ def timeout_to_operator(space: Workspace, named: str, asked_by: str) -> Walked:
         blocker=f"{', '.join(late)} did not speak in time in {found.title!r}. {how}".strip(),
         kind="Dependency",
         needed=(
-            f"moot debate resume {file} gives the time again, with --skip passes over; "
+            f"moot debate resume {file} --late gives the time again, --skip passes over; "
             f"moot debate close {file} --reason TEXT ends it"
         ),
     )

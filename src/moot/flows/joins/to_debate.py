@@ -25,7 +25,6 @@ from moot.flows.joins.present import require_present
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.post import body_of
 from moot.flows.sessionfile import named as named_file
-from moot.flows.sessionfile import read_file
 from moot.flows.sessionrecord import Record, place_of, stream_of
 from moot.mail.body import read_body, unwrapped
 from moot.mail.types import MessageType
@@ -140,7 +139,7 @@ def _session(space: Workspace, target: Target, text: str, link: Link) -> tuple[M
     _require_ours(file, target)
     record = Record(space, file, target.id)
     if not record.known:
-        record.begin(read_file(file), session.read(file), SYSTEM, link=link)
+        record.begin(session.read(file), SYSTEM, link=link)
     return (Made("session", target.stream, 0, target.id),)
 
 

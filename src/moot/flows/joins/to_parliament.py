@@ -25,7 +25,7 @@ from moot.flows.convening import convene, fresh_id, make_folder
 from moot.flows.joins import seeds, sources
 from moot.flows.joins.identities import pascal
 from moot.flows.joins.present import require_present
-from moot.flows.joins.steps import Found, Plan, Walked, walk
+from moot.flows.joins.steps import Found, Plan, Walked, look, walk
 from moot.flows.sessiondesk import desk
 from moot.flows.sessionrecord import place_of
 from moot.parliament.model import DEFAULT_ROUNDS
@@ -50,7 +50,8 @@ class Chamber(NamedTuple):
 def to_parliament(
     space: Workspace, flow: str, named: str, asked_by: str, wanted: Chamber
 ) -> Walked:
-    _, file = sources.debate(space, named, did.SessionBegan)
+    begun, file = sources.debate(space, named, did.SessionBegan)
+    look(space, flow, begun, asked_by)
     with desk(file, space.engine.clock, space):  # what stands in the file is on record first
         pass
     checked = session.read(file)

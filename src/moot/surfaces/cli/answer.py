@@ -65,7 +65,7 @@ def print_error(command: str, error: MootError, as_json: bool) -> None:
 def _error_lines(error: MootError) -> Iterable[str]:
     yield f"{paint('error', 'red')} [{error.code}] {visible(str(error))}"
     for finding in error.findings:
-        if finding.message != str(error):
+        if finding.message != str(error) or finding.line:
             yield f"  {finding_line(finding)}"
     if error.hint:
         yield f"  {paint('try:', 'bold')} {visible(error.hint)}"

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from moot.surfaces.cli.answer import Answer, paint
 from moot.surfaces.cli.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.surfaces.demo.stage import Line
+
+_WIDTH: Final = 78
+# Time to read, at a terminal only: seconds for a line, and for each of its characters.
+_PAUSES: Final = {"act": (1.0, 0.0), "say": (0.4, 0.02), "run": (0.3, 0.0), "out": (0.05, 0.005)}
+_VERDICTS: Final = {
+    "INTACT": "green",
+    "DAMAGED": "red",
+    "CUT SHORT": "red",
+    "error": "red",
+    '"permissionDecision": "deny"': "red",
+    "carried": "green",
+    "dissent": "yellow",
+    "changed": "yellow",
+}
 
 
 @command(None, "demo", "demo")
@@ -18,37 +39,86 @@ from moot.surfaces.cli.shell import Shell, command
     metavar="DIR",
     help="Where to play (default: a new temporary folder, which is kept).",
 )
-@click.option("--full", is_flag=True, help="Also an older copy put back, and a key revoked.")
-def demo(shell: Shell, out: Path | None, full: bool) -> Answer:
-    """See it work: agents, signed events, an export, and two checkers that catch every edit.
+@click.option("--full", is_flag=True, help="Also the whole path: BLOCKED to verified claims.")
+@click.option("--fast", is_flag=True, help="Do not pause for reading at a terminal.")
+def demo(shell: Shell, out: Path | None, full: bool, fast: bool) -> Answer:
+    """See it work, in three acts on a real repository.
 
-    Needs no network and touches nothing of yours: repository and keys are made for it and kept,
-    so that you can look around afterwards. Takes a few seconds.
+    An agent is stopped before it writes over another's work; three voices decide and you have the
+    last word; and whoever edits the record is caught. Needs no network and no model, and touches
+    nothing of yours: repository and keys are made for it and kept, to look around afterwards.
 
     Examples:
       moot demo
-      moot demo --out /tmp/moot-demo --full
+      moot demo --out /tmp/moot-demo --full --fast
     """
-    from moot.surfaces.cli.demo_stage import Stage
-    from moot.surfaces.cli.demo_story import Story
+    from moot.surfaces.demo import argued, proved
+    from moot.surfaces.demo.stage import Stage
+    from moot.surfaces.demo.told import Story
 
     stage = Stage(out or Path(tempfile.mkdtemp(prefix="moot-demo-")))
     stage.prepare()
-    story = Story(stage, full)
+    story = Story(stage, full, _ask_person if shell.interactive() and not fast else _nobody)
     data = {
         "folder": str(stage.out),
-        "report": str(stage.out / "report.html"),
-        "record": str(stage.out / "record.moot"),
+        "report": str(stage.out / argued.PAGE),
+        "receipt": str(stage.out / proved.RECEIPT),
+        "record": str(stage.out / proved.RECORD),
         "verdicts": story.verdicts,
         "git": stage.git is not None,
     }
     if shell.json:  # the story first, then one answer; for a person it is told as it happens
         for _ in story.tell():
             pass
-    return Answer(data, lambda: map(_styled, story.tell()))
+    paced = sys.stdout.isatty() and not fast
+    return Answer(data, lambda: _shown(story.tell(), paced))
 
 
-def _styled(line: str) -> str:
-    if line.startswith("# "):
-        return paint(line, "dim")
-    return paint(line, "bold") if line.startswith(("$ ", ">>> ")) else line
+def _nobody(_decision: str) -> None:
+    return None
+
+
+def _ask_person(decision: str) -> tuple[str, str]:
+    """You are the person here; the key's passphrase is in the demonstration's own folder."""
+    from moot.surfaces.demo import voices
+
+    word = click.prompt(
+        f"you decide on {decision}: veto or approve",
+        type=click.Choice(["veto", "approve"]),
+        default="veto",
+        err=True,
+    )
+    usual = voices.VETO if word == "veto" else "Agreed."
+    return word, click.prompt("why", default=usual, err=True)
+
+
+def _shown(lines: Iterator[Line], paced: bool) -> Iterator[str]:
+    for line in lines:
+        yield from _styled(line)
+        if paced:
+            first, each = _PAUSES.get(line.kind, (0.0, 0.0))
+            sys.stdout.flush()
+            time.sleep(first + each * len(line.text))
+
+
+def _styled(line: Line) -> Iterator[str]:
+    match line.kind:
+        case "act":
+            yield ""
+            yield paint(f"── {line.text} ".ljust(_WIDTH, "─"), "bold")
+        case "say":
+            yield paint(f"# {line.text}", "dim")
+        case "run":
+            yield paint(f"$ {line.text}", "bold")
+        case "end":
+            yield ""
+            yield paint(line.text, "green")
+        case _:
+            yield _coloured(line.text)
+
+
+def _coloured(text: str) -> str:
+    for word, colour in _VERDICTS.items():
+        if text.startswith(word):
+            return paint(word, colour) + text[len(word) :]
+    return text

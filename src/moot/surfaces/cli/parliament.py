@@ -97,9 +97,10 @@ def _new_lines(data: dict[str, Any]) -> Iterable[str]:
 def submit(shell: Shell, folder: Path, file: str) -> Answer:
     """Bring one message in the Agent Response Format: no id, round or timestamp.
 
-    A seat's message is signed by its agent, the speaker's by the session, the prime minister's
-    by a person. What the rules refuse changes nothing, except that a reply nobody can read
-    counts against its seat.
+    `moot parliament template TYPE` prints one to fill in. A seat's message is signed by its
+    agent, the speaker's by the session, the prime minister's by a person. What the rules refuse
+    changes nothing, except that a malformed reply counts against its seat: the second in a row
+    expels it.
 
     Examples:
       moot parliament submit uploads question.json
@@ -112,6 +113,35 @@ def submit(shell: Shell, folder: Path, file: str) -> Answer:
     done = bring(room, data, shell.acting, who_acts(shell))
     said = [message_line(message) for message in done.logged]
     return answer(done, said, messages=list(done.logged))
+
+
+@command(parliament, "template", "parliament.template")
+@click.argument("kind", metavar="TYPE")
+def template(shell: Shell, kind: str) -> Answer:
+    """Print a message of a type, to be filled in and submitted. Needs no session.
+
+    TYPE is OPENING_STATEMENT, BILL_DRAFT, QUESTION, ANSWER, AMENDMENT, MOTION, VOTE,
+    SPEAKER_RULING, VOTE_TALLY or PM_DECISION.
+
+    Examples:
+      moot parliament template QUESTION > question.json
+      moot parliament template vote
+    """
+    import json
+
+    from moot.parliament.templates import template as blank
+    from moot.parliament.words import Kind
+
+    del shell
+    known = [word for word in Kind if word == kind.upper()]
+    if not known:
+        raise Malformed(
+            f"{kind} is no type of message",
+            code="unknown_type",
+            hint=f"one of {', '.join(Kind)}",
+        )
+    message = blank(known[0])
+    return Answer({"message": message}, lambda: json.dumps(message, indent=2).splitlines())
 
 
 def _read(file: str) -> bytes:
@@ -190,6 +220,7 @@ def next_turn(shell: Shell, folder: Path) -> Answer:
     seen = as_json(state)
     data = {
         **standing(state),
+        "folder": str(folder),
         "due": [_due(state, due) for due in agenda(state, now)],
         **{name: seen[name] for name in ("underserved", "ask_next", "may_vote", "missing_votes")},
     }
@@ -217,3 +248,34 @@ def _next_lines(data: dict[str, Any]) -> Iterable[str]:
     low = [f"{one['motive']} of {one['seat']}" for one in data["underserved"]]
     if low and data["status"] == "debate":
         yield visible(f"below 3: {', '.join(low)}")
+    at = shlex.quote(data["folder"])
+    ways = dict.fromkeys(_WAYS[due["what"]] for due in data["due"] if due["what"] in _WAYS)
+    yield from (visible(f"try: moot parliament {way.replace('DIR', at)}") for way in ways)
+
+
+def _said(kind: str) -> str:
+    return f"template {kind} > m.json; moot parliament submit DIR m.json"
+
+
+# How what is due is done.
+_WAYS = {
+    "make an opening statement": _said("OPENING_STATEMENT"),
+    "choose the drafter": "drafter DIR",
+    "choose another drafter": "drafter DIR",
+    "draft the bill": _said("BILL_DRAFT"),
+    "answer": _said("ANSWER"),
+    "ask": _said("QUESTION"),
+    "be heard": _said("QUESTION"),
+    "speak": _said("QUESTION"),
+    "start the round": _said("SPEAKER_RULING"),
+    "start a round or call a vote": _said("SPEAKER_RULING"),
+    "give the floor or end the round": _said("SPEAKER_RULING"),
+    "call a vote or end the round": _said("SPEAKER_RULING"),
+    "call the vote": _said("SPEAKER_RULING"),
+    "rule on a motion": _said("SPEAKER_RULING"),
+    "incorporate": "incorporate DIR AMENDMENT",
+    "vote": _said("VOTE"),
+    "count the votes": "tally DIR",
+    "decide": "decide DIR approve|veto|amend_and_approve --reason TEXT",
+    "write the final document": "final DIR",
+}

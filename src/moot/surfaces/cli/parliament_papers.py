@@ -25,6 +25,7 @@ from moot.surfaces.cli.parliament_room import (
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
+    from moot.core.findings import Finding
     from moot.core.report import Proof
 
 
@@ -47,21 +48,32 @@ def check(_shell: Shell, folder: Path, since: Path | None) -> Answer:
     from moot.flows.cabinet import read_or_none
     from moot.flows.chamber import no_session
     from moot.parliament.fileshapes import FILES, LEDGER_FILE
-    from moot.parliament.inspection import inspect, only_added
+    from moot.parliament.inspection import inspect
 
     files = {name: read_or_none(folder / name) for name in FILES}
     if not any(files.values()):
         raise no_session(folder)
     found = list(inspect(files))
-    ledger = files[LEDGER_FILE]
-    before = read_or_none(since / LEDGER_FILE) if since else None
-    if before is not None and ledger is not None:
-        found += only_added(before, ledger)
+    if since is not None:
+        found += _since(since, files[LEDGER_FILE])
     valid = not errors(found)
     data = {"valid": valid, "findings": findings_json(found)}
     lines = [finding_line(finding) for finding in found]
     said = "the files are sound" if valid else f"{len(errors(found))} errors"
     return Answer(data, lambda: [*lines, said], DONE if valid else REFUSED)
+
+
+def _since(folder: Path, ledger: bytes | None) -> tuple[Finding, ...]:
+    """What became of the messages of an earlier ledger file, which must be there."""
+    from moot.flows.cabinet import read_or_none
+    from moot.flows.chamber import no_session
+    from moot.parliament.fileshapes import LEDGER_FILE
+    from moot.parliament.inspection import only_added
+
+    before = read_or_none(folder / LEDGER_FILE)
+    if before is None:
+        raise no_session(folder)
+    return only_added(before, ledger or b"")
 
 
 @command(parliament, "import", "parliament.import")

@@ -152,11 +152,13 @@ def _read(path: Path) -> str:
 
 def _decoded(data: bytes, where: str) -> str:
     if len(data) > MAX_TEXT:
-        raise Malformed(f"{where} is longer than {MAX_TEXT} bytes", code="too_large")
+        hint = "put the long part into a file and name it"
+        raise Malformed(f"{where} is longer than {MAX_TEXT} bytes", code="too_large", hint=hint)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise Malformed(f"{where} is not UTF-8: {error.reason}", code="not_utf8") from None
+        said = f"{where} is not UTF-8: {error.reason}"
+        raise Malformed(said, code="not_utf8", hint="save it as UTF-8 text") from None
 
 
 def _path(text: str | None) -> Path | None:

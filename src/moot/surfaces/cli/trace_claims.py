@@ -1,4 +1,4 @@
-"""`moot trace claim`, `withdraw`, `challenge`, `finalize`: what is said of the runs, and against it."""
+"""`moot trace claim`, `withdraw`, `challenge`, `finalize`: what runs show, and objections to it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,12 @@
+"""The demonstration: three acts on a real repository, with nothing faked.
+
+    stage.py     where it plays: a folder of its own, its own keys, and real processes
+    held.py      act 1: a held file, a dead holder, a forged sender
+    argued.py    act 2: three voices, one who changes, a veto, a second version
+    proved.py    act 3: one byte changed, the last event deleted, both named
+    path.py      --full: from BLOCKED to verified claims, through all five protocols
+    voices.py    what the scripted voices say
+    told.py      the acts in their order, and what is handed on between them
+
+Every `$ ...` line that is shown is what was run; what follows it is what it printed.
+"""

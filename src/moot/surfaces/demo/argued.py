@@ -1,0 +1,68 @@
+"""Act 2: three voices disagree, one changes its mind, the vote passes, and the person vetoes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from moot.surfaces.demo import voices
+from moot.surfaces.demo.stage import Call, Lines, Stage, grep, say
+
+# What the person says of a decision: the word and the reason. Asked at a terminal, else None.
+AskPerson = Callable[[str], tuple[str, str] | None]
+RECORD: Final = "docs/decisions/0001-sessions.md"
+PAGE, FIRST_PAGE = "decision.html", "first-version.html"
+
+
+def play(stage: Stage, ask: AskPerson) -> Lines:
+    yield stage.title("Act 2", "three voices decide, and a person has the last word")
+    stage.write("notes.md", voices.NOTES)
+    first = _write(stage, "first", voices.FIRST)
+    yield say("Scripted voices, so that it runs without a model and a network.")
+    how = Call(quiet=True, part=grep("^(q-|WHO|[a-z]+-[a-z]+  |motion|changed|carried|dissent)"))
+    yield from stage.moot(
+        *("ask", voices.QUESTION, "--context", "@notes.md", "--with", first), how=how
+    )
+    yield from _who_did_it(stage, "q-1")
+    yield from stage.moot("report", "q-1", "-o", f"../{FIRST_PAGE}")
+    last = "q-1"
+    # At a terminal whoever sits there is the person; elsewhere the script vetoes.
+    word, reason = ask("q-1") or ("veto", voices.VETO)
+    if word == "veto":
+        yield from stage.moot(*_decide("q-1", "veto", reason), how=Call(settings=stage.person))
+        yield say("The reason goes into the context of the next version.")
+        second = _write(stage, "second", voices.SECOND)
+        yield from stage.moot("ask", "--resume", "q-2", "--with", second, how=how)
+        last, word, reason = "q-2", "approve", voices.APPROVAL
+    yield from stage.moot(*_decide(last, word, reason), how=Call(settings=stage.person))
+    yield from _kept(stage, last)
+
+
+def _write(stage: Stage, version: str, said: dict[str, Any]) -> str:
+    """The scripts of one version; gives what `--with` takes."""
+    for name, script in said.items():
+        stage.write(f"../voices/{version}/{name}.json", voices.as_script(script))
+    return ",".join(f"{name}=script:../voices/{version}/{name}.json" for name in said)
+
+
+def _who_did_it(stage: Stage, decision: str) -> Lines:
+    """Which entry moved whom: off the report, which is drawn from the record."""
+    blocks = stage.data("report", decision)["report"]["blocks"]
+    (table,) = [one for one in blocks if one.get("title", "").startswith("Who changed")]
+    for row in table.get("rows", []):
+        cells = [cell if isinstance(cell, str) else cell["text"] for cell in row]
+        yield say(f"{cells[0]} went from {cells[2]} to {cells[3]} after hearing {cells[4]}.")
+
+
+def _decide(decision: str, word: str, reason: str) -> tuple[str, ...]:
+    return ("decide", decision, word, "--reason", reason)
+
+
+def _kept(stage: Stage, decision: str) -> Lines:
+    yield say("The receipt becomes a decision record in the repository, dissent included.")
+    stage.write(RECORD, "")
+    short = Call(part=grep("^(dissent|written|proof)"))
+    yield from stage.moot("receipt", decision, "-o", RECORD, how=short)
+    yield from stage.moot("receipt", decision, "-o", f"../{PAGE}", how=short)
+    yield from stage.in_git("add", "docs")
+    yield from stage.in_git("commit", "--quiet", "-m", f"Decide {decision}")

@@ -1,0 +1,99 @@
+"""Act 3: the record goes to somebody else. One byte changed, or the last event deleted, is named;
+two checkers that share no code say the same."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+from moot.surfaces.demo.argued import PAGE
+from moot.surfaces.demo.stage import ALONE, FIRST, MOOT, Call, Lines, Stage, only, say
+
+RECORD, CHANGED, SHORTENED, TRUST = "record.moot", "changed.moot", "shortened.moot", "trust.json"
+RECEIPT: Final = PAGE.replace(".html", ".json")
+LIE: Final = "changed-receipt.json"
+_PLACE: Final = only('^verdict: .*|"line": [0-9]+(?=, "stream": [^}]+}$)|^findings: .*')
+Verdicts = list[dict[str, Any]]
+
+
+def play(stage: Stage, verdicts: Verdicts) -> Lines:
+    yield stage.title("Act 3", "anyone can check the record, without us")
+    yield from stage.moot("ledger", "export", "-o", f"../{RECORD}", how=Call(part=FIRST))
+    yield from stage.moot("trust", "export", "-o", f"../{TRUST}", how=Call(part=FIRST))
+    yield from stage.go(stage.out)
+    yield from _checked(stage, verdicts, RECORD, "valid", "the record as it was written")
+    yield from _checked(stage, verdicts, RECEIPT, "valid", "the receipt as it was written")
+    yield say("Now someone edits copies, and makes the header fit: that needs no key.")
+    header, *body = (stage.out / RECORD).read_bytes().splitlines(keepends=True)
+    for name, edit, expected, what in _DAMAGE:
+        edited = edit(body)
+        (stage.out / name).write_bytes(b"".join([refitted(header, edited), *edited]))
+        yield say(f"{what}: {name}")
+        yield from _checked(stage, verdicts, name, expected, what)
+    yield from _lie(stage, verdicts)
+    yield say("The untouched one is still intact, and so is the workspace itself.")
+    yield from _checked(stage, verdicts, RECORD, "valid", "the record, untouched")
+    yield from stage.go(stage.repository)
+    yield from stage.moot("verify", how=Call(part=FIRST))
+
+
+def _lie(stage: Stage, verdicts: Verdicts) -> Lines:
+    """The readable part of a receipt is signed for as well."""
+    made = json.loads((stage.out / RECEIPT).read_bytes())
+    made["says"]["argument"]["dissent"] = []
+    text = json.dumps(made, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    (stage.out / LIE).write_text(text + "\n", encoding="utf-8")
+    what = "the dissent taken out of the receipt"
+    yield say(f"{what}: {LIE}")
+    yield from _checked(stage, verdicts, LIE, "tampered", what)
+
+
+def _checked(stage: Stage, verdicts: Verdicts, file: str, expected: str, what: str) -> Lines:
+    """Both checkers must say the same; anything else is a bug worth a loud end."""
+    code = 0 if expected == "valid" else 1
+    words = (file, "--trust", TRUST)
+    yield from stage.moot("verify", *words, how=Call(expect=code, part=FIRST))
+    verdict = Call(expect=code, part=only("^verdict: .*"))
+    yield from stage.standalone(*words, how=verdict)
+    ours = stage.answer(*MOOT, "verify", *words, "--json")["data"]
+    theirs = stage.answer(*ALONE, *words, "--json")
+    places = [one["first_bad"] and one["first_bad"]["line"] for one in (ours, theirs)]
+    if {ours["verdict"], theirs["verdict"]} != {expected} or places[0] != places[1]:
+        raise stage.failed(f"the two checkers disagree about {file}")
+    if places[0] is not None:
+        yield say(f"Both name the same place: line {places[0]} of the record.")
+    verdicts.append({"what": what, "file": file, **ours})
+
+
+def change_a_byte(body: list[bytes]) -> list[bytes]:
+    """How sure an objection was: 0.8 becomes 0.1, inside a signed event."""
+    for number, line in enumerate(body):
+        envelope = json.loads(line)
+        payload = base64.b64decode(envelope.get("payload", ""))
+        if b'"stance":"reject"' in payload and b'"confidence":"0.8"' in payload:
+            less = payload.replace(b'"confidence":"0.8"', b'"confidence":"0.1"')
+            envelope["payload"] = base64.b64encode(less).decode()
+            changed = json.dumps(envelope, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+            return [*body[:number], changed, *body[number + 1 :]]
+    raise LookupError("no such objection is on record")
+
+
+def delete_the_last_event(body: list[bytes]) -> list[bytes]:
+    number = max(place for place, line in enumerate(body) if line.startswith(b'{"payload"'))
+    return [*body[:number], *body[number + 1 :]]
+
+
+def refitted(header: bytes, body: list[bytes]) -> bytes:
+    """The header that fits: it needs no key, so it protects only against accidents."""
+    fields = json.loads(header)
+    fields |= {"digest": hashlib.sha256(b"".join(body)).hexdigest(), "lines": len(body)}
+    return json.dumps(fields, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+
+
+_DAMAGE: Final[tuple[tuple[str, Callable[[list[bytes]], list[bytes]], str, str], ...]] = (
+    (CHANGED, change_a_byte, "tampered", "one byte of an objection changed"),
+    (SHORTENED, delete_the_last_event, "truncated", "the last event deleted"),
+)

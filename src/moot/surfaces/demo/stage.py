@@ -1,0 +1,223 @@
+"""Where the demonstration plays: a folder of its own, its own keys, and real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
+
+from moot.core.errors import Refused, StoreFailed
+from moot.surfaces.cli.page import unwritable
+
+Kind = Literal["act", "say", "run", "out", "end"]
+Words = tuple[str, ...]
+MOOT: Final[Words] = (sys.executable, "-P", "-m", "moot")
+ALONE: Final[Words] = (
+    sys.executable,
+    "-P",
+    str(Path(__file__).parents[2] / "verify" / "standalone.py"),
+)
+# Short, so that nobody has to wait long for a dead agent to count as one.
+STALE_MINUTES: Final = "0.05"
+
+
+class Line(NamedTuple):
+    """One line of the story: an act's title, a remark, a command, or what it printed."""
+
+    kind: Kind
+    text: str
+
+
+Lines = Iterator[Line]
+
+
+def say(text: str) -> Line:
+    return Line("say", text)
+
+
+class Part(NamedTuple):
+    """A part of a long answer, as `shown` takes it: the line that is run says so."""
+
+    shown: str
+    pattern: re.Pattern[str]
+
+    def of(self, lines: list[str]) -> list[str]:
+        found = (match[0] for line in lines for match in self.pattern.finditer(line))
+        return [text for text in found if text]
+
+
+def grep(expression: str) -> Part:
+    """Those lines that match."""
+    return Part(f" | grep -E {shlex.quote(expression)}", re.compile(f".*(?:{expression}).*"))
+
+
+def only(expression: str) -> Part:
+    """Only what matches."""
+    return Part(f" | grep -oE {shlex.quote(expression)}", re.compile(expression))
+
+
+WHOLE: Final = Part("", re.compile(r".*"))
+FIRST: Final = Part(" | head -1", re.compile(r".*"))
+
+
+class Call(NamedTuple):
+    """How a program is run: as whom, in which settings, with what on its standard input."""
+
+    expect: int = 0
+    part: Part = WHOLE
+    settings: Mapping[str, str] = MappingProxyType({})
+    read: str = ""
+    quiet: bool = False
+
+
+USUAL: Final = Call()
+
+
+class Stage:
+    def __init__(self, out: Path) -> None:
+        self.out = out.absolute()
+        self.repository = self.out / "repository"
+        self.keys = self.out / "keys"
+        self.passphrase = self.out / "passphrase"
+        self.git = shutil.which("git")
+        self.act = ""
+        self._here = self.repository
+        self._env = _clean_environment(self.out)
+
+    def prepare(self) -> None:
+        try:
+            self.repository.mkdir(parents=True)
+        except FileExistsError:
+            raise Refused(
+                "demo_exists", f"{self.out} holds a demonstration already", hint="use another --out"
+            ) from None
+        except OSError as error:
+            raise unwritable(self.out, error) from None
+
+    def plain_folder(self) -> None:
+        """Without git: nothing above the stage is looked at."""
+        self._env["MOOT_HOME"] = str(self.repository)
+
+    def title(self, act: str, text: str) -> Line:
+        """From here on a failure is told as one of this act."""
+        self.act = act
+        return Line("act", f"{act} · {text}")
+
+    def go(self, place: Path) -> Lines:
+        yield Line("run", f"cd {os.path.relpath(place, self._here)}")
+        self._here = place
+
+    def write(self, name: str, text: str) -> Path:
+        """A file of the story, in the repository unless the name leads out of it."""
+        file = self.repository / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    def moot(self, *words: str, how: Call = USUAL) -> Lines:
+        """`moot ...` as its own process; the exit code must be the expected one."""
+        yield from self.run("moot", MOOT, words, how)
+
+    def standalone(self, *words: str, how: Call = USUAL) -> Lines:
+        """The checker that is one file and shares nothing with the rest."""
+        yield from self.run("python standalone.py", ALONE, words, how)
+
+    def in_git(self, *words: str) -> Lines:
+        """Without git a plain folder does, and these steps are left out."""
+        if self.git is not None:
+            yield from self.run("git", (self.git,), words, USUAL)
+
+    def run(self, shown: str, program: Words, words: Words, how: Call) -> Lines:
+        settings = "".join(f"{name}={value} " for name, value in how.settings.items())
+        command = f"{settings}{shown} {shlex.join(words)}"
+        command += f" < {how.read}" if how.read else ""
+        command += " 2>/dev/null" if how.quiet else " 2>&1" if how.expect and how.part.shown else ""
+        yield Line("run", command + how.part.shown)
+        done = self._process((*program, *words), how)
+        told = done.stdout.splitlines() + ([] if how.quiet else done.stderr.splitlines())
+        told = told[:1] if how.part is FIRST else how.part.of(told)
+        yield from (Line("out", line) for line in told)
+        if done.returncode != how.expect:
+            said = done.stderr.strip().splitlines()
+            raise self.failed(
+                f"`{command}` ended with {done.returncode}, not {how.expect}"
+                + (f": {said[-1]}" if said else "")
+            )
+
+    def failed(self, what: str) -> StoreFailed:
+        place = self.act or "before the first act"
+        return StoreFailed("demo_failed", f"{place}: {what}", hint=f"look into {self.out}")
+
+    def answer(self, *words: str) -> dict[str, Any]:
+        """What a program says as JSON, whatever its exit code; not shown."""
+        done = self._process(words, USUAL)
+        try:
+            said: dict[str, Any] = json.loads(done.stdout)
+        except ValueError:
+            raise self.failed(f"`{shlex.join(words[3:])}` gave no answer") from None
+        return said
+
+    def data(self, *words: str) -> Any:
+        """The data of a `moot` command, not shown."""
+        said = self.answer(*MOOT, "--json", *words)
+        if not said["ok"]:
+            raise self.failed(f"`moot {shlex.join(words)}`: {said['error']['message']}")
+        return said["data"]
+
+    def background(self, *words: str) -> subprocess.Popen[bytes]:
+        """A process that goes on; it ends when its standard input is closed."""
+        return subprocess.Popen(
+            (*MOOT, *words),
+            cwd=self._here,
+            env=self._env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def _process(self, words: Words, how: Call) -> subprocess.CompletedProcess[str]:
+        given = (self._here / how.read).read_text("utf-8") if how.read else ""
+        return subprocess.run(
+            words,
+            cwd=self._here,
+            env={**self._env, **how.settings},
+            input=given,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    @property
+    def person(self) -> dict[str, str]:
+        """The setting under which the person's own key opens, as shown."""
+        return {"MOOT_PASSPHRASE_FILE": os.path.relpath(self.passphrase, self._here)}
+
+
+def _clean_environment(out: Path) -> dict[str, str]:
+    """Nothing of the user's own workspace, keys or git settings takes part."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MOOT_", "GIT_", "_MOOT", "BB_"))
+    }
+    people = {f"GIT_{who}_NAME": "demo" for who in ("AUTHOR", "COMMITTER")}
+    addresses = {f"GIT_{who}_EMAIL": "demo@example.invalid" for who in ("AUTHOR", "COMMITTER")}
+    return {
+        **kept,
+        **people,
+        **addresses,
+        "HOME": str(out),
+        "MOOT_KEYS": str(out / "keys"),
+        "BB_AGENT_STALE_MINUTES": STALE_MINUTES,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PYTHONUTF8": "1",
+        "COLUMNS": "100",
+    }

@@ -1,0 +1,43 @@
+"""The acts in their order, and what they leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moot.surfaces.demo import argued, held, proved
+from moot.surfaces.demo.argued import AskPerson
+from moot.surfaces.demo.stage import Line, Lines, Stage, say
+
+
+class Story:
+    """Told line by line, as it happens; `verdicts` fills up on the way."""
+
+    def __init__(self, stage: Stage, full: bool, ask: AskPerson) -> None:
+        self._stage = stage
+        self._full = full
+        self._ask = ask
+        self.verdicts: list[dict[str, Any]] = []
+
+    def tell(self) -> Lines:
+        stage = self._stage
+        yield from held.play(stage)
+        yield from argued.play(stage, self._ask)
+        if self._full:
+            from moot.surfaces.demo import path
+
+            yield from path.play(stage)
+        yield from proved.play(stage, self.verdicts)
+        yield from self._end()
+
+    def _end(self) -> Lines:
+        stage = self._stage
+        stage.act = "the end"
+        yield Line("act", "What is left to look at")
+        yield Line("out", f"the decision   {stage.out / argued.PAGE}")
+        yield Line("out", f"who changed    {stage.out / argued.FIRST_PAGE}")
+        yield Line("out", f"the record     {stage.out / proved.RECORD}")
+        yield Line(
+            "out", f"the workspace  cd {stage.repository} && MOOT_KEYS={stage.keys} moot status"
+        )
+        yield say("Keys, repository and files stay in this folder; nothing of yours was touched.")
+        yield Line("end", "your turn: moot init && moot run -- claude")

@@ -1,0 +1,129 @@
+"""What the scripted voices say. No model is asked; on screen and on record it says so."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from moot.flows.desks.answers import WHAT as ANSWER
+from moot.flows.desks.debate import WHAT as ENTRY
+
+FINCH, HERON, WREN = "coral-finch", "jade-heron", "slate-wren"
+QUESTION: Final = "Where do login sessions live: in Redis, or in Postgres?"
+NOTES: Final = """We run one Postgres server and nothing else.
+A login session is about 300 bytes; 40,000 are open at noon.
+In March a restart of the cache logged everybody out.
+Redis with an append-only file loses at most one second of writes.
+"""
+VETO: Final = "No second server to run this year: nobody is on call for it."
+APPROVAL: Final = "One server, and the loss we accept is written down."
+
+
+def _entry(stance: str, sure: float, summary: str, body: str, evidence: str = "n/a") -> Any:
+    return {
+        "stance": stance,
+        "confidence": sure,
+        "summary": summary,
+        "body": f"{body}\n\n*(A scripted voice.)*",
+        "evidence": evidence,
+    }
+
+
+FIRST: Final[dict[str, Any]] = {
+    FINCH: {
+        ANSWER: [{"answer": "Redis", "why": "It is made for short-lived keys."}],
+        ENTRY: [
+            _entry(
+                "approve",
+                0.8,
+                "Redis expires sessions by itself.",
+                "Expiry is a property of the key; in a table we would have to write the sweeper.",
+            ),
+            _entry(
+                "approve",
+                0.85,
+                "With an append-only file a restart loses one second at most.",
+                "What happened in March cannot happen with an append-only file.",
+                "notes.md",
+            ),
+        ],
+    },
+    HERON: {
+        ANSWER: [{"answer": "Postgres", "why": "It is there."}],
+        ENTRY: [
+            _entry(
+                "reject",
+                0.75,
+                "A second server is a second thing that fails at night.",
+                "40,000 rows of 300 bytes are 12 MB: the server we have does not notice them.",
+                "notes.md",
+            ),
+            _entry(
+                "reject",
+                0.8,
+                "Losing a second is not the point; running a second server is.",
+                "Backups, upgrades and alarms double. Nobody has said who does that.",
+            ),
+        ],
+    },
+    WREN: {
+        ANSWER: [{"answer": "Redis", "why": "It is the usual choice."}],
+        ENTRY: [
+            _entry(
+                "reject",
+                0.6,
+                "A restart would log everybody out, as in March.",
+                "I would take Redis, but not if a restart empties it.",
+                "notes.md",
+            ),
+            _entry(
+                "approve",
+                0.75,
+                "The append-only file answers my objection.",
+                "One second of sessions is a loss that I can explain to a user.",
+            ),
+        ],
+    },
+}
+_TABLE: Final = "Postgres, in an unlogged table"
+SECOND: Final[dict[str, Any]] = {
+    FINCH: {
+        ANSWER: [{"answer": _TABLE, "why": "If it must be one server, then without the log."}],
+        ENTRY: [
+            _entry(
+                "approve",
+                0.7,
+                "An unlogged table is fast enough.",
+                "No write-ahead log for data that may be lost. A sweeper is ten lines.",
+            )
+        ],
+    },
+    HERON: {
+        ANSWER: [{"answer": _TABLE, "why": "One server, one backup, one alarm."}],
+        ENTRY: [
+            _entry(
+                "approve",
+                0.9,
+                "It is the server we have.",
+                "Sessions survive a clean restart, which is what happened in March.",
+                "notes.md",
+            )
+        ],
+    },
+    WREN: {
+        ANSWER: [{"answer": "Postgres, in an ordinary table", "why": "Crashes happen."}],
+        ENTRY: [
+            _entry(
+                "reject",
+                0.65,
+                "A crash empties an unlogged table: everybody is logged out.",
+                "An ordinary table costs a little more writing and survives a crash. I would "
+                "measure before giving that up.",
+            )
+        ],
+    },
+}
+
+
+def as_script(said: Any) -> str:
+    return json.dumps(said, indent=1) + "\n"

@@ -1,0 +1,158 @@
+"""A process that comes back to a file: it reads only what is new, and misses no change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.core.clock import fixed_clock
+from moot.core.errors import MootError, Refused
+from moot.debate import growth
+from moot.debate.checker import check
+from moot.debate.drafts import Draft
+from moot.flows import session as debates
+from moot.flows import sessionreading
+from moot.flows.sessionreading import Held, reading_of
+from tests.cli.project import Project
+from tests.debate.sessions import TWO_ROUNDS, entry, session
+from tests.debate.test_recording import CLOCK, FOX, HEN, new
+
+NOW = fixed_clock(CLOCK)
+THREE = session(entry(1, FOX), entry(2, HEN, 1, 2, stance="reject"), entry(3, FOX, 2))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Project:
+    """A workspace with two registered agents."""
+    root = tmp_path / "project"
+    root.mkdir()
+    made = Project(root, tmp_path / "keys")
+    made.ok("init")
+    made.ok("agent", "register", FOX)
+    made.ok("agent", "register", HEN)
+    return made
+
+
+def draft(author: str, **more: Any) -> Draft:
+    said = {"stance": "reject", "confidence": "0.5", "summary": "No. Ä 🦊", **more}
+    return Draft(author=author, **said)
+
+
+def in_place(file: Path, data: bytes) -> None:
+    """Other bytes in the same file, with the times it had."""
+    times = file.stat()
+    with file.open("r+b") as opened:
+        opened.write(data)
+        opened.truncate()
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    at %= len(data)
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+CHANGES: dict[str, Callable[[bytes, int], bytes]] = {
+    "a byte": flipped,
+    "a byte more": lambda data, at: data[: at % len(data)] + b"x" + data[at % len(data) :],
+    "a byte less": lambda data, at: data[: at % len(data)] + data[at % len(data) + 1 :],
+    "cut": lambda data, at: data[: at % len(data)],
+    "appended": lambda data, _: data + entry(4, HEN, 2, 2).encode(),
+    "begun": lambda data, _: data + b"\n<!-- entry: ",
+    "no text": lambda data, _: data + b"\xff\xfe",
+    "a mark": lambda data, _: b"\xef\xbb\xbf" + data,
+    "CRLF": lambda data, _: data.replace(b"\n", b"\r\n"),
+}
+
+
+@given(st.sampled_from(sorted(CHANGES)), st.integers(0, 100_000), st.booleans())
+def test_whatever_was_done_to_a_file_it_is_read_as_it_is_now(
+    tmp_path_factory: pytest.TempPathFactory, name: str, at: int, written: bool
+) -> None:
+    file = tmp_path_factory.mktemp("held") / "s.md"
+    file.write_text(THREE)
+    held = Held(file)
+    held.read()
+    if written:  # what we wrote ourselves is held as what we read
+        debates.add(file, draft(HEN), NOW, held=held)
+    changed = CHANGES[name](file.read_bytes(), at)
+    in_place(file, changed)
+    found, expected = held.read(), reading_of(changed, "s.md")
+    assert found.checked == expected.checked
+    assert (found.size, found.digest, found.data) == (len(changed), expected.digest, changed)
+    assert held.look() == expected.checked
+
+
+def test_every_single_byte_counts(tmp_path: Path) -> None:
+    file = tmp_path / "s.md"
+    file.write_text(TWO_ROUNDS)
+    data = file.read_bytes()
+    known, held = reading_of(data, "s.md"), Held(file)
+    for at in range(len(data)):
+        in_place(file, flipped(data, at))
+        held.keep(known)
+        assert held.read().data == flipped(data, at)
+
+
+@pytest.mark.parametrize("at", [0, 130, 700, 900, -30])
+def test_a_byte_changed_between_two_turns_is_reported_and_nothing_is_written(
+    place: Project, at: int
+) -> None:
+    file = new(place, "--turn-timeout", "86400")
+    held = Held(file)
+    with place.workspace() as space:
+        for author in (FOX, HEN, FOX):
+            debates.add(file, draft(author), space.engine.clock, space, held=held)
+        sound = file.read_bytes()
+        in_place(file, flipped(sound, at))
+        stream = f"debate/{check(sound).document.session_id}"
+        before = space.engine.load(stream).seq
+        with pytest.raises(MootError) as caught:
+            debates.add(file, draft(HEN), space.engine.clock, space, held=held)
+        assert caught.value.code == "session_changed"
+        assert file.read_bytes() == flipped(sound, at)
+        assert space.engine.load(stream).seq == before
+        in_place(file, sound)
+        done = debates.add(file, draft(HEN), space.engine.clock, space, held=held)
+        assert done.recorded == "signed"
+    assert place.ok("debate", "verify", "s.md")["verdict"] == "valid"
+
+
+def test_two_who_hold_the_same_file_hear_each_other(place: Project) -> None:
+    file = new(place, "--max-rounds", "20")
+    one, other = Held(file), Held(file)
+    with place.workspace() as space:
+        for _ in range(5):
+            debates.add(file, draft(FOX), space.engine.clock, space, held=one)
+            debates.add(file, draft(HEN), space.engine.clock, space, held=other)
+        with pytest.raises(Refused, match="not blue-hen's turn"):
+            debates.add(file, draft(HEN), space.engine.clock, space, held=one)
+    assert one.look() == other.look() == check(file.read_bytes())
+    assert place.ok("debate", "verify", "s.md")["verdict"] == "valid"
+
+
+def test_a_file_is_checked_once_by_a_command_and_never_again_by_who_holds_it(
+    place: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = new(place, "--max-rounds", "20")
+    seen: list[int] = []
+
+    def counted(data: Any, **more: Any) -> Any:
+        seen.append(len(data))
+        return check(data, **more)
+
+    for module in (growth, sessionreading):
+        monkeypatch.setattr(module, "check", counted)
+    with place.workspace() as space:
+        held = Held(file)
+        for author in (FOX, HEN) * 3:
+            debates.add(file, draft(author), space.engine.clock, space, held=held)
+        assert len(seen) == 1
+        debates.add(file, draft(FOX), space.engine.clock, space)
+        assert len(seen) == 2

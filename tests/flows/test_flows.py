@@ -1,0 +1,449 @@
+"""F-2 to F-10, each played through: takeover, resume, timeout, critique, deadlock, veto, damage,
+research, one person under all names."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cli.damage import edit, of
+from tests.cli.project import Project
+from tests.flows.stage import CRANE, FINCH, HERON, OTTER, PYTHON, SCOPE, Shop, at
+
+TRACE = (
+    *("trace", "new", "--task", "Pay.", "--planner", CRANE, "--executor", OTTER),
+    *("--critic", FINCH, "--auditor", HERON),
+)
+PROPOSE = ("trace", "propose", "t1", "--objective", "pay", "--tool", "python")
+
+
+def working(shop: Shop) -> str:
+    """A trace with an intent that may run and writes to the scope."""
+    (shop.root / SCOPE).mkdir(parents=True)
+    shop.ok(*TRACE)
+    shop.ok(*PROPOSE)
+    shop.reviewed()
+    return shop.intended(*shop.touch())
+
+
+def incursions(shop: Shop) -> list[Any]:
+    return [one for one in shop.ok("event", "list")["events"] if kind(one) == "INCURSION"]
+
+
+def kind(event: Any) -> str:
+    return str(event["kind"])
+
+
+@pytest.mark.requirement("FLO-02", "XPR-03")
+def test_who_lost_a_scope_runs_nothing_there(shop: Shop) -> None:
+    intent = working(shop)
+    shop.as_(OTTER, "reserve", SCOPE)
+    stale = at(20)
+    shop.ok("--as", CRANE, "agent", "heartbeat", **stale)
+    shop.ok("--as", CRANE, "reserve", SCOPE, "--takeover-stale", **stale)
+    taken = incursions(shop)
+    assert [one["from_agent"] for one in taken] == [CRANE]
+    before = len(shop.records("trace/t1"))
+    assert shop.refused("trace", "exec", "t1", intent, **stale) == "held_by_another"
+    assert len(shop.records("trace/t1")) == before
+    assert not (shop.root / SCOPE / "done.txt").exists()
+    assert [one["from_agent"] for one in incursions(shop)].count(OTTER) == 1
+    # Said before it is tried: to the former owner, with what can no longer run.
+    told = shop.ok("flow", "takeover-to-info", taken[0]["id"], **stale)
+    assert told["step"]["stage"] == "done"
+    said = shop.ok("mail", "inbox", "--agent", OTTER, **stale)["messages"]
+    assert "was taken over by teal-crane" in said[0]["subject"]
+    text = shop.ok("mail", "show", said[0]["id"], **stale)
+    assert f"t1 {intent} can no longer run there" in json.dumps(text)
+    assert shop.ok("flow", "takeover-to-info", taken[0]["id"], **stale)["again"]
+
+
+@pytest.mark.requirement("FLO-02")
+def test_a_reservation_lost_between_start_and_run_stops_the_run(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from moot.flows.joins import guarded_execution
+
+    intent = working(shop)
+    shop.as_(OTTER, "reserve", SCOPE)
+    monkeypatch.setattr(guarded_execution, "lost", lambda *_: [SCOPE])
+    done = shop.project.json("trace", "exec", "t1", intent).data
+    assert done["failed"]
+    assert "was lost before it could run" in done["detail"]
+    assert not (shop.root / SCOPE / "done.txt").exists()
+
+
+@pytest.mark.requirement("FLO-02")
+def test_the_number_of_a_reservation_is_what_is_looked_at(shop: Shop) -> None:
+    from moot.flows.joins.guarded_execution import lost
+    from moot.trace.model import Reserved
+
+    shop.as_(OTTER, "reserve", SCOPE)
+    with shop.project.workspace() as space:
+        assert lost(space, [Reserved(SCOPE, 1)], OTTER) == []
+        assert lost(space, [Reserved(SCOPE, 2)], OTTER) == [SCOPE]
+        assert lost(space, [Reserved(SCOPE, 1)], CRANE) == [SCOPE]
+
+
+@pytest.mark.requirement("FLO-03")
+def test_an_adopted_name_goes_on_where_the_session_ended(shop: Shop) -> None:
+    shop.debate(shop.blocked(), "--timeout", "86400")  # the turn is amber-otter's
+    intent = working(shop)
+    shop.as_(OTTER, "reserve", SCOPE, "--work", "pay-7")
+    dies(shop, intent)
+    (shop.root / SCOPE / "half.py").write_text("x = 1\n", encoding="utf-8")
+    shop_git(shop.project)
+    late = at(40)
+    adopted = shop.ok("join", "--adopt", OTTER, "--work", "pay-7", **late)
+    del adopted
+    resumed = [one for one in shop.ok("event", "list", **late)["events"] if kind(one) == "RESUME"]
+    assert shop.refused("flow", "resume-to-work", resumed[0]["id"], **late) == "human_key_required"
+    done = shop.ok("flow", "resume-to-work", resumed[0]["id"], **late, **shop.person)
+    made = [(one["kind"], one["id"]) for one in done["step"]["made"]]
+    assert made == [("key", "t1/executor"), ("recovery", "t1/x1")]
+    assert any(due["where"].startswith("debate/") for due in done["waits"])
+    # The open turn goes on under the name, and the trace from its last complete event.
+    shop.as_(
+        OTTER,
+        *("debate", "add", "payments.md", "--author", OTTER, "--stance", "approve"),
+        *("--confidence", "0.9", "--summary", "Yes.", "--body", "Yes."),
+        **late,
+    )
+    again = ("--tool", "python", "--why", "once more", "--risk", "low", "--retry-of", intent)
+    retry = shop.ok(
+        *("trace", "intend", "t1", "p1", *again, "--writes", f"{SCOPE}/done.txt"),
+        *("--", *shop.touch()),
+        **late,
+    )["intent"]
+    yes = ("--verdict", "approved", "--rationale", "ok")
+    shop.ok("trace", "review-intent", "t1", retry, *yes, **late)
+    assert not shop.ok("trace", "exec", "t1", retry, **late)["failed"]
+
+
+def dies(shop: Shop, intent: str) -> None:
+    """A run whose process is killed with its parent."""
+    import subprocess
+    import sys
+
+    code = (
+        "import os, sys\n"
+        "from moot.flows import execution\n"
+        "from moot.surfaces.cli.main import run\n"
+        "execution.run = lambda *_: os._exit(9)\n"
+        "sys.exit(run(sys.argv[1:]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "trace", "exec", "t1", intent],
+        cwd=shop.root,
+        env=shop.project.env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 9, done
+
+
+def shop_git(project: Project) -> None:
+    import subprocess
+
+    subprocess.run(["git", "init", "-q"], cwd=project.root, env=project.env, check=True)
+
+
+@pytest.mark.requirement("FLO-04")
+def test_a_turn_that_times_out_is_told_to_the_operator(shop: Shop) -> None:
+    shop.debate(shop.blocked())
+    assert shop.refused("flow", "timeout-to-operator", "payments.md") == "not_yet"
+    late = at(10)
+    told = shop.ok("flow", "timeout-to-operator", "payments.md", **late)
+    said = shop.ok("mail", "inbox", "--agent", "operator", **late)["messages"]
+    assert [(one["importance"], one["type"]) for one in said] == [("urgent", "BLOCKED")]
+    assert said[0]["id"] == told["step"]["made"][0]["id"]
+    text = json.dumps(shop.ok("mail", "show", said[0]["id"], **late))
+    assert OTTER in text
+    assert "moot debate resume" in text
+    assert shop.ok("flow", "timeout-to-operator", "payments.md", **late)["again"]
+    shop.ok("debate", "resume", "payments.md", "--late", **late, **shop.person)
+    assert shop.ok("debate", "status", "payments.md", **late)["may_speak"] == [OTTER]
+
+
+CRITIQUE = """# Critique: too little
+
+## Target
+%s
+
+## Attack
+One order is no proof.
+
+## Severity
+Major
+"""
+
+
+@pytest.mark.requirement("FLO-05")
+def test_a_critique_becomes_a_challenge_and_is_answered(shop: Shop) -> None:
+    intent = working(shop)
+    shop.as_(OTTER, "reserve", SCOPE)
+    shop.ok("trace", "exec", "t1", intent)
+    claim = ("trace", "claim", "t1", "--confidence", "0.9", "--evidence", "x1/stdout")
+    shop.ok(*claim, "--text", "paid")
+    body = shop.file(CRITIQUE % "t1/c1")
+    sent = shop.as_(CRANE, "send", FINCH, "CRITIQUE: too little", body)["id"]
+    go = ("flow", "critique-to-challenge", sent)
+    assert shop.refused("--as", OTTER, *go) == "not_the_critic"
+    made = shop.as_(FINCH, *go)
+    assert made["step"]["made"][0]["id"] == "t1/c1"
+    challenge = shop.records("trace/t1")[made["step"]["made"][0]["seq"]]
+    assert (challenge.type, challenge.actor.id) == ("trace.claim_challenged", FINCH)
+    assert "One order is no proof." in challenge.data["reason"]
+    assert shop.as_(FINCH, *go)["again"]
+    # Told to whoever claimed, answered with a better claim, verified with that warning.
+    told = shop.ok("flow", "challenge-to-critique", "t1", "c1")
+    assert told["path"] == made["path"]
+    inbox = shop.ok("mail", "inbox", "--agent", OTTER)["messages"]
+    assert inbox[-1]["type"] == "CRITIQUE"
+    assert shop.refused("trace", "finalize", "t1", "--statement", "done") == "claim_disputed"
+    shop.ok(*claim, "--text", "one order was paid", "--supersedes", "c1")
+    shop.ok("trace", "finalize", "t1", "--statement", "done")
+    assert shop.ok("trace", "audit", "t1")["status"] == "pass-with-warnings"
+    info = shop.ok("flow", "report-to-info", "t1")
+    assert info["path"] == made["path"]
+    last = shop.ok("mail", "inbox", "--agent", CRANE)["messages"][-1]
+    assert "pass-with-warnings" in last["subject"]
+
+
+def test_a_critique_of_no_claim_challenges_nothing(shop: Shop) -> None:
+    shop.ok(*TRACE)
+    sent = shop.as_(CRANE, "send", FINCH, "CRITIQUE: all of it", shop.file(CRITIQUE % "H2"))["id"]
+    assert shop.refused("--as", FINCH, "flow", "critique-to-challenge", sent) == "no_claim_named"
+    assert shop.refused("flow", "challenge-to-critique", "t1", "c1") == "not_challenged"
+
+
+@pytest.mark.requirement("FLO-06")
+def test_a_deadlock_goes_on_if_a_person_asks(shop: Shop) -> None:
+    shop.debate(shop.blocked(), "--rounds", "1")
+    shop.agreed(("defer",) * 3)
+    assert shop.ok("debate", "status", "payments.md")["state"] == "ended:deadlock"
+    go = ("flow", "deadlock-to-parliament", "payments.md", "--dir", "bill")
+    assert shop.refused(*go) == "human_key_required"
+    assert shop.refused("flow", "consensus-to-parliament", "payments.md") == "not_settled"
+    made = shop.ok(*go, "--note", "Decide by cost.", **shop.person)
+    assert made["step"]["asked_by"] == "operator"
+    problem = shop.session()["problem_statement"]
+    assert "Decide by cost." in problem
+    assert f"{OTTER} UNDECIDED" in problem
+    assert [one["name"] for one in shop.session()["representatives"]] == [
+        *("Rep. AmberOtter", "Rep. TealCrane", "Rep. CoralFinch"),
+    ]
+    for seat in shop.seats():
+        shop.submit(shop.seed(f"{seat}.json"))
+    words = ("--reason", "As I said.", "--guidance", "Decide by cost.")
+    shop.ok("parliament", "decide", "bill", "opening_guidance", *words, **shop.person)
+
+
+@pytest.mark.requirement("FLO-07")
+def test_a_vetoed_bill_comes_back_and_its_proposal_takes_the_others_place(shop: Shop) -> None:
+    shop.debate(shop.blocked())
+    shop.agreed()
+    shop.parliament()
+    shop.to_vote()
+    shop.ok(*TRACE)  # work that was proposed before the bill was decided
+    shop.ok(*PROPOSE)
+    shop.vote()
+    shop.decide("veto", "--guidance", "Name the sandbox.")
+    assert shop.refused("--as", CRANE, "flow", "approval-to-trace", "bill", "--tool", "python",
+                        "--supersede", "t1") == "not_yet"  # fmt: skip
+    shop.round()
+    amendment = {
+        "amendment_id": "amend-001",
+        "target_section": "solution",
+        "action": "add",
+        "description": "Name it",
+        "rationale": "The veto.",
+        "proposed_text": "Sandbox B, nothing else.",
+    }
+    shop.submit({"type": "AMENDMENT", "from": "rep_2", "content": amendment})
+    endorse(shop)
+    shop.ok("parliament", "incorporate", "bill", "amend-001")
+    shop.vote()
+    shop.decide("approve")
+    made = shop.as_(CRANE, "flow", "approval-to-trace", "bill", "--tool", "python",
+                    "--supersede", "t1")  # fmt: skip
+    assert [one["id"] for one in made["step"]["made"]] == ["t1", "t1/p2"]
+    status = shop.ok("trace", "status", "t1")
+    assert [one["id"] for one in status["proposals"]] == ["p2"]
+    body = shop.records("trace/t1")[made["step"]["made"][1]["seq"]]
+    assert (body.data["supersedes"], body.actor.id) == ("p1", CRANE)
+    kinds = [body.type for body in shop.records(f"parliament/{shop.session()['parliament_id']}")]
+    assert "parliament.bill_returned" in kinds
+
+
+def endorse(shop: Shop) -> None:
+    question = {"topic": "amend-001", "question": "For it?", "motive_context": ""}
+    said = shop.submit({"type": "QUESTION", "from": "rep_2", "to": "rep_1", "content": question})
+    answer = {
+        "answer": "Yes.",
+        "concessions": "",
+        "stance": "maintain",
+        "motive_scores": shop.scores("rep_1"),
+        "amendment_position": {
+            "amendment_id": "amend-001",
+            "position": "endorse",
+            "reason": "It names it.",
+        },
+    }
+    shop.submit(
+        {
+            "type": "ANSWER",
+            "from": "rep_1",
+            "to": "rep_2",
+            "in_reply_to": said["messages"][0]["id"],
+            "content": answer,
+        }
+    )
+
+
+@pytest.mark.requirement("FLO-08")
+def test_a_changed_debate_leads_nowhere_and_the_place_is_named(shop: Shop) -> None:
+    shop.debate(shop.blocked())
+    shop.agreed()
+    file = shop.root / "payments.md"
+    whole = file.read_text("utf-8")
+    file.write_text(whole.replace("The old one is dead.", "The old one is fine!"), "utf-8")
+    done = shop.project.json("flow", "consensus-to-parliament", "payments.md", "--dir", "bill")
+    assert done.error["code"] == "file_changed"
+    told = shop.ok("debate", "status", "payments.md")["entries"]
+    entry = next(one for one in told if one["author"] == CRANE)["id"]
+    story = shop.ok("story", "pay-7:1")["moments"]
+    (first_bad,) = [one["hash"] for one in story if one["id"] == entry]
+    for word in ("payments.md", entry, first_bad):
+        assert word in done.error["message"]
+    inbox = shop.ok("mail", "inbox", "--agent", "operator")["messages"]
+    assert [one["type"] for one in inbox] == ["BLOCKED"]
+    assert not (shop.root / "bill").exists()
+    assert shop.streams("parliament") == []
+    file.write_text(whole, "utf-8")
+    shop.parliament()
+
+
+@pytest.mark.requirement("FLO-08")
+def test_a_changed_ledger_file_leads_nowhere_and_the_message_is_named(shop: Shop) -> None:
+    shop.approved()
+    file = shop.root / "bill" / "ledger.json"
+    whole = file.read_text("utf-8")
+    file.write_text(whole.replace("rep_2 says YES.", "rep_2 says NOO."), "utf-8")
+    done = shop.project.json(
+        *("--as", CRANE, "flow", "approval-to-trace", "bill", "--tool", "python"),
+        *("--executor", OTTER, "--critic", FINCH, "--auditor", HERON),
+    )
+    assert done.error["code"] == "file_changed"
+    said = done.error["message"]
+    message = next(
+        one["id"] for one in json.loads(whole)["messages"]
+        if one["content"].get("reasoning") == "rep_2 says YES."
+    )  # fmt: skip
+    assert "ledger.json" in said
+    assert message in said
+    stream = f"parliament/{shop.session()['parliament_id']}"
+    hashes = [m["hash"] for m in shop.ok("story", stream)["moments"] if m["id"] == message]
+    assert hashes[0] in said
+    assert shop.streams("trace") == []
+
+
+@pytest.mark.requirement("FLO-08")
+def test_a_changed_record_leads_nowhere_and_its_hash_is_named(shop: Shop) -> None:
+    working(shop)
+    shop.ok("trace", "abort", "t1", "--reason", "x")
+    message = shop.blocked()
+    stream = "mail/pay-7"
+    edit(
+        shop.project.ledger,
+        "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'sandbox', 'Sandbox') AS BLOB)"
+        f" WHERE {of(stream)}",
+    )
+    done = shop.project.json("flow", "blocked-to-debate", message, "--with", FINCH)
+    assert not done.envelope["ok"]
+    assert "mail/pay-7 is damaged at event 0" in done.error["message"]
+    assert "the first bad record is" in done.error["message"]
+    assert shop.streams("debate") == []
+
+
+@pytest.mark.requirement("FLO-09")
+def test_a_research_thread_ends_in_a_vote_on_the_critique(shop: Shop) -> None:
+    thread = "RS-20260218-slow-logins"
+    kickoff = shop.file(
+        "# Slow logins\n\n## Research Question\nWhy so slow?\n\n## Context\nSince Monday.\n\n"
+        '## Excerpt\n"It hangs." §12\n'
+    )
+    words = ("mail", "send", "--from", OTTER, "--to", f"{CRANE},{FINCH}", "--thread", thread)
+    first = shop.ok(*words, "--subject", "KICKOFF: Slow logins", kickoff)["id"]
+    for name in (CRANE, FINCH):
+        shop.as_(name, "mail", "ack", first, "--status", "Understood")
+    for name in (CRANE, FINCH):
+        delta = shop.file(
+            "# Delta Contribution\n\n## Deltas\n\n```delta\n"
+            '{"operation": "ADD", "section": "hypothesis_slate", "target_id": null,\n'
+            f' "payload": {{"name": "{name}", "claim": "c", "mechanism": "m",'
+            ' "anchors": ["§12"]},\n "rationale": "§12"}\n```\n'
+        )
+        shop.ok(
+            *("mail", "send", "--from", name, "--to", OTTER, "--thread", thread),
+            *("--subject", "DELTA[hypothesis_generator]: one more", delta),
+        )
+    shop.as_(OTTER, "mail", "compile", thread)
+    body = shop.file(CRITIQUE % "H1")
+    attack = shop.ok(
+        *("mail", "send", "--from", FINCH, "--to", OTTER, "--cc", CRANE, "--thread", thread),
+        *("--subject", "CRITIQUE: H1 explains nothing", body),
+    )["id"]
+    made = shop.ok("flow", "critique-to-debate", attack, "--file", "vote.md")
+    assert "One order is no proof." in (shop.root / "vote.md").read_text("utf-8")
+    for name in (FINCH, OTTER, CRANE):
+        shop.say(name, "approve", "It holds.", "vote.md")
+    assert shop.ok("debate", "status", "vote.md")["state"] == "ended:consensus"
+    asked = shop.ok("flow", "kickoff-to-debate", first, "--file", "question.md")
+    assert asked["path"] != made["path"]
+    assert "Why so slow?" in (shop.root / "question.md").read_text("utf-8")
+    story = shop.ok("story", attack)
+    assert story["path"] == made["path"]
+    assert {"mail.message_sent", "debate.session_began"} <= {m["what"] for m in story["moments"]}
+
+
+def test_only_a_question_that_blocks_is_argued(shop: Shop) -> None:
+    ask = "# Question\n\n## Question\nWhich?\n\n## Urgency\n%s\n"
+    soon = shop.as_(OTTER, "send", CRANE, "QUESTION: Which?", shop.file(ask % "Soon"))["id"]
+    assert shop.refused("flow", "question-to-debate", soon) == "not_blocking"
+    now = shop.as_(OTTER, "send", CRANE, "QUESTION: Which?", shop.file(ask % "Blocking"))["id"]
+    assert shop.ok("flow", "question-to-debate", now)["step"]["stage"] == "done"
+
+
+@pytest.mark.requirement("FLO-10")
+def test_one_person_under_all_names(shop: Shop) -> None:
+    from moot.flows.joins.identities import agent_of, pascal, person, snake
+
+    shop.approved()
+    shop.trace()
+    session = shop.session()["parliament_id"]
+    with shop.project.workspace() as space:
+        streams = [f"parliament/{session}", "trace/t1"]
+        one = person(space, CRANE, streams)
+        assert (one.seats, one.parts) == ({session: "rep_2"}, {"t1": ["planner"]})
+        assert one.brenner == "TealCrane"
+        key = one.keys[0]
+        for named in (CRANE, "TealCrane", f"{session}/rep_2", key, key[:8]):
+            assert agent_of(space, named, streams) == CRANE
+        assert agent_of(space, "rep_2", streams) == CRANE
+        for nobody in ("NoBody", "rep_9", "", "x/y", "0000"):
+            assert agent_of(space, nobody, streams) is None
+    assert snake(pascal(CRANE)) == CRANE
+    for named in ("TealCrane", f"{session}/rep_2", key[:12]):
+        people = shop.ok("story", named)["people"]
+        assert CRANE in [one["agent"] for one in people]
+
+
+def test_a_run_is_real(shop: Shop) -> None:
+    intent = working(shop)
+    shop.as_(OTTER, "reserve", SCOPE)
+    assert shop.ok("trace", "exec", "t1", intent)["exit_status"] == 0
+    assert PYTHON
