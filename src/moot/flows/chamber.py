@@ -20,7 +20,14 @@ from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.job import Outcome
-from moot.flows.cabinet import Cabinet, last_id, read_or_none, signed_messages, summaries
+from moot.flows.cabinet import (
+    Cabinet,
+    last_id,
+    messages,
+    read_or_none,
+    signed_messages,
+    summaries,
+)
 from moot.parliament import clock
 from moot.parliament import commands as ask
 from moot.parliament import events as did
@@ -243,6 +250,41 @@ def _recorded_only(error: Refused) -> Unavailable:
     found = Unavailable("files_behind", f"recorded, but not in the files: {error}", hint=error.hint)
     found.findings = error.findings
     return found
+
+
+def unrecorded(space: Workspace, ledger: bytes | None) -> list[Finding]:
+    """C-33: messages of a ledger file that are not what the record of its session holds.
+
+    An older file is fine, for messages are only added; so is one of a session unknown here.
+    """
+    try:
+        document = read_json(ledger or b"")
+    except Malformed:
+        return []
+    if not isinstance(document, dict) or not PARLIAMENT_ID.fullmatch(_text(document)):
+        return []
+    given, stream = document.get("messages"), stream_of(_text(document))
+    if not isinstance(given, list) or space.engine.state(stream).status is None:
+        return []
+    with space.store.read() as view:
+        held = [as_document(message) for message in messages(view, stream)]
+    wrong = (place for place, one in enumerate(given) if one not in held[place : place + 1])
+    return [_unlike(place, place < len(held)) for place in wrong]
+
+
+def _text(document: dict[str, Any]) -> str:
+    return str(document.get("parliament_id"))
+
+
+def _unlike(place: int, known: bool) -> Finding:
+    why = "it differs from the signed record" if known else "the signed record has no such message"
+    return Finding(
+        rule="C-33",
+        code="not_recorded",
+        message=why,
+        where=f"{LEDGER_FILE}#messages[{place}]",
+        hint="`moot parliament export DIR` writes the files as the record has them",
+    )
 
 
 def bad_id(parliament_id: str) -> Malformed:

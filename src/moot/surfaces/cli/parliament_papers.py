@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     metavar="OLD_DIR",
     help="Earlier files: every message in them must still stand.",
 )
-def check(_shell: Shell, folder: Path, since: Path | None) -> Answer:
-    """Are the four files sound? Every field, every reference, every tally. Needs no workspace.
+def check(shell: Shell, folder: Path, since: Path | None) -> Answer:
+    """Are the four files sound? Every field, every reference, every tally.
+
+    Needs no workspace; in one that knows the session, every message must also be the one on
+    record. Elsewhere nobody's signature is checked: that is what `moot verify` is for.
 
     Examples:
       moot parliament check uploads
@@ -46,7 +49,7 @@ def check(_shell: Shell, folder: Path, since: Path | None) -> Answer:
     """
     from moot.core.findings import errors
     from moot.flows.cabinet import read_or_none
-    from moot.flows.chamber import no_session
+    from moot.flows.chamber import no_session, unrecorded
     from moot.parliament.fileshapes import FILES, LEDGER_FILE
     from moot.parliament.inspection import inspect
 
@@ -56,6 +59,9 @@ def check(_shell: Shell, folder: Path, since: Path | None) -> Answer:
     found = list(inspect(files))
     if since is not None:
         found += _since(since, files[LEDGER_FILE])
+    space = space_of(shell)
+    if space is not None:
+        found += unrecorded(space, files[LEDGER_FILE])
     valid = not errors(found)
     data = {"valid": valid, "findings": findings_json(found)}
     lines = [finding_line(finding) for finding in found]
@@ -247,6 +253,7 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
     from moot.parliament.report import report
 
     room = room_at(shell, folder)
+    room.cabinet.require_ours()  # the page will cite the ledger file
     decided = room.state.outcome is not None
     if not decided and output is None:
         raise Refused(

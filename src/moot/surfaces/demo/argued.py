@@ -11,17 +11,19 @@ from moot.surfaces.demo.stage import Call, Lines, Stage, grep, say
 # What the person says of a decision: the word and the reason. Asked at a terminal, else None.
 AskPerson = Callable[[str], tuple[str, str] | None]
 RECORD: Final = "docs/decisions/0001-sessions.md"
+_SHOWN: Final = "^(q-|WHO|[a-z]+-[a-z]+  |motion|changed|carried|dissent)"
+_ASKED: Final = Call(quiet=True, part=grep(_SHOWN))
 PAGE, FIRST_PAGE = "decision.html", "first-version.html"
 
 
 def play(stage: Stage, ask: AskPerson) -> Lines:
     yield stage.title("Act 2", "three voices decide, and a person has the last word")
     stage.write("notes.md", voices.NOTES)
-    first = _write(stage, "first", voices.FIRST)
     yield say("Scripted voices, so that it runs without a model and a network.")
-    how = Call(quiet=True, part=grep("^(q-|WHO|[a-z]+-[a-z]+  |motion|changed|carried|dissent)"))
     yield from stage.moot(
-        *("ask", voices.QUESTION, "--context", "@notes.md", "--with", first), how=how
+        *("ask", voices.QUESTION, "--context", "@notes.md"),
+        *("--with", _voices(stage, voices.FIRST)),
+        how=_ASKED,
     )
     yield from _who_did_it(stage, "q-1")
     yield from stage.moot("report", "q-1", "-o", f"../{FIRST_PAGE}")
@@ -30,28 +32,32 @@ def play(stage: Stage, ask: AskPerson) -> Lines:
     word, reason = ask("q-1") or ("veto", voices.VETO)
     if word == "veto":
         yield from stage.moot(*_decide("q-1", "veto", reason), how=Call(settings=stage.person))
-        yield say("The reason goes into the context of the next version.")
-        second = _write(stage, "second", voices.SECOND)
-        yield from stage.moot("ask", "--resume", "q-2", "--with", second, how=how)
+        yield say("The reason stands in the context of the second version; they argue again.")
+        _voices(stage, voices.SECOND)
+        yield from stage.moot("ask", "--resume", "q-2", how=_ASKED)
         last, word, reason = "q-2", "approve", voices.APPROVAL
     yield from stage.moot(*_decide(last, word, reason), how=Call(settings=stage.person))
     yield from _kept(stage, last)
 
 
-def _write(stage: Stage, version: str, said: dict[str, Any]) -> str:
-    """The scripts of one version; gives what `--with` takes."""
+def _voices(stage: Stage, said: dict[str, Any]) -> str:
+    """What the voices will say, each in a file of its own; gives what `--with` takes."""
+    files = {name: f"../voices/{name.partition('-')[2]}.json" for name in said}
     for name, script in said.items():
-        stage.write(f"../voices/{version}/{name}.json", voices.as_script(script))
-    return ",".join(f"{name}=script:../voices/{version}/{name}.json" for name in said)
+        stage.write(files[name], voices.as_script(script))
+    return ",".join(f"{name}=script:{file}" for name, file in files.items())
 
 
 def _who_did_it(stage: Stage, decision: str) -> Lines:
-    """Which entry moved whom: off the report, which is drawn from the record."""
+    """Which entries moved whom: as the page shows it, which is drawn from the record."""
     blocks = stage.data("report", decision)["report"]["blocks"]
     (table,) = [one for one in blocks if one.get("title", "").startswith("Who changed")]
     for row in table.get("rows", []):
-        cells = [cell if isinstance(cell, str) else cell["text"] for cell in row]
-        yield say(f"{cells[0]} went from {cells[2]} to {cells[3]} after hearing {cells[4]}.")
+        who, _round, before, now, heard, entry = (
+            cell if isinstance(cell, str) else cell["text"] for cell in row
+        )
+        yield say(f"{who} went from {before} to {now} (entry {entry[:8]}) after hearing")
+        yield from (say(f"  {one}") for one in heard.split("; "))
 
 
 def _decide(decision: str, word: str, reason: str) -> tuple[str, ...]:

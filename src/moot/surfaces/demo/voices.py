@@ -41,7 +41,7 @@ FIRST: Final[dict[str, Any]] = {
             ),
             _entry(
                 "approve",
-                0.85,
+                0.8,
                 "With an append-only file a restart loses one second at most.",
                 "What happened in March cannot happen with an append-only file.",
                 "notes.md",
@@ -53,7 +53,7 @@ FIRST: Final[dict[str, Any]] = {
         ENTRY: [
             _entry(
                 "reject",
-                0.75,
+                0.8,
                 "A second server is a second thing that fails at night.",
                 "40,000 rows of 300 bytes are 12 MB: the server we have does not notice them.",
                 "notes.md",
