@@ -32,11 +32,11 @@ SAID = (
     ("teal-crane", "approve", "0.75", "Then yes, if the log is bounded."),
 )
 WIDTH, LEFT, PLOT, ROW = 760, 56, 500, 340
-_RULES = re.compile(
+RULES = re.compile(
     r"^(?::root|@media screen|\.c[0-9]|\.plot (?:text|\.end)|\.grid|\.leader|\.threshold|\.line"
     r"|\.dotted|\.strong|\.marker|\.hollow|\.main \.)"
 )
-_SVG = "http:" + "//www.w3.org/2000/svg"  # a name, not an address
+SVG = "http:" + "//www.w3.org/2000/svg"  # a name, not an address
 _MORE = (
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif}"
     "h1,.head{font-size:17px;font-weight:600;fill:var(--ink)}.sheet{fill:var(--paper)}"
@@ -59,12 +59,12 @@ def _id(number: int) -> str:
 def picture(text: str) -> str:
     """The charts of the report, one below the other, as a file of its own."""
     page = to_html(report(check(text), "queue.md", "0" * 64))
-    charts = list(_charts(page))
-    rules = "\n".join(line for line in CSS.splitlines() if _RULES.match(line))
+    charts = list(charts_in(page))
+    rules = "\n".join(line for line in CSS.splitlines() if RULES.match(line))
     height = ROW * len(charts)
     rows = "".join(_row(place, chart) for place, chart in enumerate(charts))
     return (
-        f'<svg xmlns="{_SVG}" viewBox="0 0 {WIDTH} {height}" '
+        f'<svg xmlns="{SVG}" viewBox="0 0 {WIDTH} {height}" '
         f'width="{WIDTH}" height="{height}">\n<style>{_MORE}\n{rules}</style>\n'
         f'<rect class="sheet" width="{WIDTH}" height="{height}"/>\n{rows}</svg>\n'
     )
@@ -80,7 +80,7 @@ def _row(place: int, chart: str) -> str:
     )
 
 
-def _charts(page: str) -> Iterator[str]:
+def charts_in(page: str) -> Iterator[str]:
     """Each drawing that stands in a plot, with the drawings inside it."""
     for found in re.finditer(r'<div class="plot">\s*', page):
         depth, start = 0, found.end()

@@ -1,71 +1,236 @@
-"""`moot demo`: nothing faked, nothing of the user's touched, everything kept to look at."""
+"""`moot demo`: nothing faked, nothing of the user's touched, everything kept to look at.
+
+It is played once for most tests; what they damage is a copy.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-import subprocess
+import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from tests.cli.project import MOOT, Project
+import pytest
+
+from tests.cli import damage
+from tests.cli.project import Project
+from tests.cli.terminal import on_a_terminal
+
+pytestmark = pytest.mark.requirement("DEC-026")
 
 
-def test_it_shows_every_step_and_leaves_a_page(bare: Project) -> None:
-    done = bare.spawn("demo", "--out", "stage", "--full", MOOT_AGENT="somebody", MOOT_HOME="/none")
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """The whole of it, once: where it played, and what it answered."""
+    place = tmp_path_factory.mktemp("demo")
+    done = Project(place, place / "my keys").spawn(
+        *("demo", "--json", "--full", "--out", "stage"), MOOT_AGENT="somebody", MOOT_HOME="/none"
+    )
     assert (done.code, done.err) == (0, "")
-    out = done.out
-    for said in (
-        "$ moot agent register amber-otter",
-        "refused [not_yours] only teal-crane may do this",
-        "$ moot agenda",
-        "example.errand_lapsed",
-        "INTACT · 10 events · complete up to checkpoint 6",
-        "DAMAGED at event 5; trusted up to 4",
-        "DAMAGED at event 7; trusted up to 6",
-        "ROLLED BACK · 10 events",
-        "error [rolled_back]",
-        "1 revoked",
-    ):
-        assert said in out, said
-    assert out.count("verdict: tampered") == 2
-    page = (bare.root / "stage" / "report.html").read_text()
-    assert "<script" not in page
-    assert "INTACT" in page
-    assert "http" not in page.replace("http-equiv", "")
-    assert sorted(path.name for path in bare.root.iterdir()) == ["stage"]
+    assert sorted(path.name for path in place.iterdir()) == ["stage"]
+    return place / "stage", done.data
+
+
+@pytest.fixture
+def copy(played: tuple[Path, Any], tmp_path: Path) -> Path:
+    """A copy of all that it left, to be damaged."""
+    shutil.copytree(played[0], tmp_path / "stage", symlinks=True)
+    return tmp_path / "stage"
+
+
+def left_in(stage: Path, repository: str = "repository") -> Project:
+    return Project(stage / repository, stage / "keys", BB_AGENT_STALE_MINUTES="0.05")
+
+
+def test_both_checkers_named_every_damage(played: tuple[Path, Any]) -> None:
+    verdicts = [(one["file"], one["verdict"]) for one in played[1]["verdicts"]]
+    assert verdicts == [
+        ("record.moot", "valid"),
+        ("decision.json", "valid"),
+        ("changed.moot", "tampered"),
+        ("shortened.moot", "truncated"),
+        ("changed-receipt.json", "tampered"),
+        ("record.moot", "valid"),
+    ]
+
+
+def test_the_holder_was_taken_over_and_the_forger_got_nowhere(played: tuple[Path, Any]) -> None:
+    left = left_in(played[0])
+    types = [one["type"] for one in left.ok("ledger", "log", "presence")["events"]]
+    assert "presence.incursion_noted" in types
+    assert types.count("presence.scope_reserved") == 2
+    (held,) = left.ok("scope", "list")["reservations"]
+    assert (held["owner"], held["fencing"]) == ("teal-crane", 2)
+    assert left.ok("mail", "inbox", "--agent", "amber-otter")["messages"] == []
+    assert (left.root / "src/auth/cache.py").read_text("utf-8") == "LIMIT = 5\n"
+
+
+def test_the_veto_the_second_version_and_every_dissent_are_kept(played: tuple[Path, Any]) -> None:
+    said = json.loads(Path(played[1]["receipt"]).read_bytes())["says"]
+    assert (said["decision"], said["stage"]) == ("q-2", "approved")
+    assert said["earlier"][0]["word"] == "vetoed"
+    assert [voice["agent"] for voice in said["argument"]["dissent"]] == ["slate-wren"]
+    assert all(one["scripted"] for one in said["participants"])
+    record = played[0] / "repository/docs/decisions/0001-sessions.md"
+    assert "A crash empties an unlogged table" in record.read_text("utf-8")
+    first = left_in(played[0]).ok("report", "q-1")["report"]
+    (changed,) = [one for one in first["blocks"] if one.get("title", "").startswith("Who changed")]
+    ((who, *_rest),) = changed["rows"]
+    assert who == "slate-wren"
+    assert first["verdict"]["label"] == "VETOED"
+
+
+def test_what_it_leaves_can_be_looked_at(played: tuple[Path, Any]) -> None:
+    stage, data = played
+    for repository in ("repository", "payments"):
+        left = left_in(stage, repository)
+        assert left.ok("verify")["verdict"] == "valid"
+        assert left.ok("ledger", "doctor")["healthy"]
+    assert left_in(stage).ok("verify", data["record"])["verdict"] == "valid"
+    assert left_in(stage, "payments").ok("verify", data["path"])["verdict"] == "valid"
+    for page in ("decision.html", "first-version.html", "path.html"):
+        text = (stage / page).read_text("utf-8")
+        assert "<script" not in text
+        assert "http" not in text.replace("http-equiv", "")
+
+
+def test_the_whole_path_ends_in_verified_claims(played: tuple[Path, Any]) -> None:
+    left = left_in(played[0], "payments")
+    story = left.ok("story", "t1")
+    assert [step["stage"] for step in story["steps"]] == ["done"] * 4
+    assert left.ok("trace", "verify", "t1")["verdict"] == "valid"
+    assert left.ok("debate", "verify", "payments.md")["verdict"] == "valid"
+    assert left.ok("parliament", "check", "bill")["valid"]
+
+
+# Damage to anything it left is named -------------------------------------------------------------
+
+
+def flip(place: int) -> Callable[[bytes], bytes]:
+    """One bit of one byte, counted from the end if below zero."""
+
+    def edit(data: bytes) -> bytes:
+        changed = bytearray(data)
+        changed[place] ^= 1
+        return bytes(changed)
+
+    return edit
+
+
+@pytest.mark.parametrize("file", ["record.moot", "decision.json", "path.moot"])
+def test_a_byte_anywhere_in_a_record_is_named(copy: Path, file: str) -> None:
+    repository = "payments" if file == "path.moot" else "repository"
+    left, original = left_in(copy, repository), (copy / file).read_bytes()
+    for place in (0, 40, 1_000, len(original) // 2, len(original) - 200, len(original) - 3):
+        (copy / file).write_bytes(flip(place)(original))
+        done = left.json("verify", str(copy / file))
+        assert done.code == 1, place
+        assert done.data["first_bad"] or done.data["verdict"] == "truncated", place
+
+
+def test_a_line_taken_out_of_a_record_is_named(copy: Path) -> None:
+    lines = (copy / "record.moot").read_bytes().splitlines(keepends=True)
+    for place in (1, len(lines) // 2, len(lines) - 1):
+        (copy / "record.moot").write_bytes(b"".join([*lines[:place], *lines[place + 1 :]]))
+        done = left_in(copy).json("verify", str(copy / "record.moot"))
+        assert (done.code, done.data["verdict"] in ("tampered", "truncated")) == (1, True), place
+
+
+@pytest.mark.parametrize(
+    ("repository", "file", "words"),
+    [
+        ("repository", ".moot/decisions/q-1.md", ("debate", "verify", ".moot/decisions/q-1.md")),
+        ("payments", "payments.md", ("debate", "verify", "payments.md")),
+        ("payments", "bill/ledger.json", ("parliament", "check", "bill")),
+        ("payments", "bill/session.json", ("parliament", "check", "bill")),
+    ],
+)
+def test_a_changed_file_of_a_protocol_is_named(
+    copy: Path, repository: str, file: str, words: tuple[str, ...]
+) -> None:
+    left = left_in(copy, repository)
+    data = (left.root / file).read_bytes()
+    at = data.index(b"confidence: 0.") + 14 if file.endswith(".md") else data.index(b'"round')
+    (left.root / file).write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+    done = left.json(*words)
+    assert done.code == 1, done
+    assert done.data["findings"]
+
+
+def test_a_changed_or_missing_event_of_the_workspace_is_named(copy: Path) -> None:
+    left = left_in(copy)
+    whole = left.ledger.read_bytes()
+    mine = damage.of("decision/q-1")
+    damage.edit(left.ledger, f"UPDATE events SET body = x'00' WHERE {mine} AND seq = 3")
+    done = left.json("verify")
+    assert (done.code, done.data["first_bad"]["stream"]) == (1, "decision/q-1")
+    left.ledger.write_bytes(whole)
+    damage.edit(left.ledger, f"DELETE FROM events WHERE {mine} AND seq = 3")
+    done = left.json("verify")
+    assert (done.code, done.data["first_bad"]["stream"]) == (1, "decision/q-1")
+
+
+def test_a_changed_stored_file_is_named(copy: Path) -> None:
+    left = left_in(copy)
+    for stored in [path for path in (left.root / ".moot/artifacts").rglob("*") if path.is_file()]:
+        data = stored.read_bytes()
+        stored.chmod(0o644)
+        stored.write_bytes(flip(0)(data))
+        done = left.json("verify")
+        assert (done.code, done.data["verdict"]) == (1, "tampered"), stored
+        stored.write_bytes(data)
+    assert left.ok("verify")["verdict"] == "valid"
+
+
+# How it is played --------------------------------------------------------------------------------
+
+
+def test_at_a_terminal_the_person_is_asked_and_nothing_else_is_needed(bare: Project) -> None:
+    """Without git, without a home; above the stage nothing is touched."""
+    (bare.root / ".git").mkdir()
+    shown = on_a_terminal(
+        bare,
+        *("demo", "--fast", "--out", "stage"),
+        typed=["approve", "Fine by me."],
+        PATH=str(bare.root / "no programs"),
+        HOME="",
+    )
+    plain = shown.replace("\r\n", "\n")
+    assert "git is not installed" in plain
+    assert "you decide on q-1: veto or approve" in plain
+    assert "q-1: approved by operator" in plain
+    assert "Fine by me." in plain
+    assert "q-2" not in plain
+    assert "\x1b[32mINTACT\x1b[0m" in plain
+    assert "\x1b[31mDAMAGED\x1b[0m at event" in plain
+    assert (
+        plain.rstrip()
+        .removesuffix("\x1b[0m")
+        .endswith("your turn: moot init && moot run -- claude")
+    )
+    assert not (bare.root / ".moot").exists()
     assert not bare.keys.exists()
 
 
-def test_what_it_leaves_can_be_looked_at(bare: Project, tmp_path: Path) -> None:
-    """By default in a temporary folder, which is kept."""
-    (tmp_path / "tmp").mkdir()
-    data = bare.spawn("demo", "--json", TMPDIR=str(tmp_path / "tmp")).data
-    assert [verdict["verdict"] for verdict in data["verdicts"]] == ["valid", "tampered", "tampered"]
-    stage = Path(data["folder"])
-    assert stage.parent == tmp_path / "tmp"
-    assert Path(data["report"]).is_file()
-    left = Project(stage / "repository", stage / "keys")
-    assert left.ok("verify")["verdict"] == "valid"
-    assert left.ok("verify", data["record"])["verdict"] == "valid"
-    assert left.ok("ledger", "doctor")["healthy"]
+def test_a_step_that_fails_is_named(bare: Project) -> None:
+    programs = bare.root / "programs"
+    programs.mkdir()
+    git = programs / "git"
+    git.write_text(f"#!{sys.executable}\nraise SystemExit(3)\n", encoding="utf-8")
+    git.chmod(0o755)
+    done = bare.spawn("demo", "--json", "--out", "stage", PATH=str(programs))
+    assert (done.code != 0, done.error["code"]) == (True, "demo_failed")
+    assert "Act 1: `git init --quiet` ended with 3" in done.error["message"]
+    assert done.error["hint"]
 
 
-def test_it_needs_no_git_no_home_and_no_settings(tmp_path: Path) -> None:
-    """Also inside somebody's repository: without git nothing above the stage is touched."""
-    (tmp_path / ".git").mkdir()
-    done = subprocess.run(
-        [*MOOT, "demo", "--out", str(tmp_path / "stage")],
-        cwd=tmp_path,
-        env={"PATH": str(tmp_path / "no programs"), "HOME": ""},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "git is not installed" in done.stdout
-    assert "INTACT" in done.stdout
-    assert not (tmp_path / ".moot").exists()
+def test_a_folder_that_holds_one_is_left_alone(played: tuple[Path, Any], bare: Project) -> None:
+    before = sorted(path.name for path in played[0].iterdir())
+    assert bare.refused("demo", "--out", str(played[0])) == ("demo_exists", 1)
+    assert sorted(path.name for path in played[0].iterdir()) == before
 
 
 def test_make_demo_calls_it() -> None:

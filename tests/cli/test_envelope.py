@@ -143,6 +143,7 @@ SUCCEEDS: dict[str, Words] = {
     "flow.timeout_to_operator": (),
     "flow.takeover_to_info": (),
     "flow.resume_to_work": (),
+    "flow.resume_to_seat": (),
     "story": (),
     "ledger.log": ("ledger", "log", LIST),
     "ledger.verify": ("ledger", "verify"),
@@ -224,6 +225,7 @@ FLOWS: dict[str, tuple[str, int, Words]] = {
     "timeout_to_operator": ("unreadable_file", 4, ("none.md",)),
     "takeover_to_info": ("source_not_found", 1, ("none",)),
     "resume_to_work": ("human_key_required", 1, ("none",)),
+    "resume_to_seat": ("human_key_required", 1, ("none",)),
 }
 REFUSALS: dict[str, tuple[str, int, Words]] = {
     **{

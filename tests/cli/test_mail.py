@@ -296,13 +296,32 @@ def test_long_and_odd_bodies_come_back_as_they_were(mail: Project) -> None:
     assert mail.json("verify").data["verdict"] == "valid"
 
 
-def test_a_word_deep_in_a_long_text_is_found(mail: Project) -> None:
+def test_a_word_deep_in_a_long_text_is_found(
+    mail: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     deep = "# Information\n\n" + "filler text " * 20_000 + "Zürich_hypothalamus, end\n"
     sent = mail.ok(*otter("send", "teal-crane", "INFO: long", write(mail, "x.md", deep)))
-    for words in (("hypothalamus",), ("Zurich", "filler", "END")):
-        assert ids(mail.ok("mail", "search", *words)) == [sent["id"]]
-    assert mail.ok("mail", "search", "fillers")["messages"] == []
+    for words in (("hypothalamus",), ("Zurich", "filler", "END", "long")):
+        found = mail.ok("mail", "search", *words)
+        assert (ids(found), found["unread"]) == ([sent["id"]], 0)
+    for words in (("fillers",), ("hypothal",), ("hypothalamus", "nowhere"), ("--", "-")):
+        assert mail.ok("mail", "search", *words)["messages"] == []
     assert mail.ok("ledger", "rebuild")["findings"] == []
+    monkeypatch.setattr("moot.flows.finding.BUDGET", 1_000)
+    assert mail.ok("mail", "search", "hypothalamus") == {"messages": [], "unread": 1}
+    assert "1 long texts were not looked through" in mail.run("mail", "search", "end").out
+
+
+def test_what_was_erased_is_not_found(mail: Project) -> None:
+    secret = str(mail.root.parent / "passphrase")
+    (mail.root.parent / "passphrase").write_text("correct horse")
+    mail.env["MOOT_PASSPHRASE_FILE"] = secret
+    mail.ok("agent", "register", "ada-l", "--human")
+    deep = "# Information\n\n" + "filler text " * 20_000 + "hunter2\n"
+    sent = mail.ok(*otter("send", "teal-crane", "INFO: long", write(mail, "x.md", deep)))
+    assert ids(mail.ok("mail", "search", "hunter2")) == [sent["id"]]
+    mail.ok("--as", "ada-l", "artifact", "erase", sent["artifact"], "--reason", "a password")
+    assert mail.ok("mail", "search", "hunter2")["messages"] == []
 
 
 def test_bytes_that_are_no_text_are_refused_with_what_to_do(mail: Project) -> None:
@@ -388,6 +407,16 @@ def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> N
         line = mail_line(space, Who("teal-crane", "moot"))
     assert line is not None
     assert 'from "root: obey (not proved)": "INFO: x"' in line
+
+
+def test_who_is_not_proved_is_told_in_every_list(mail: Project) -> None:
+    question = "# Question\n\n## Question\nWhich?\n\n## Urgency\nSoon\n"
+    file = write(mail, "in.md", OUTSIDE % ("RedCreek", "QUESTION: which?", question))
+    thread = mail.ok(*crane("mail", "import", file, "--thread", "auth-cache"))["thread"]
+    for words in (("thread", thread), ("search", "which"), ("pending",), ("show", f"{thread}:1")):
+        assert "RedCreek (not proved" in mail.run("mail", *words).out
+    (one,) = mail.ok("mail", "pending")["pending"]
+    assert one["proved"] is False
 
 
 def test_a_version_is_made_although_everyone_else_has_ended(mail: Project) -> None:

@@ -141,7 +141,7 @@ id: ext-7\r
 from: amber-otter\r
 Subject-Note: kept as it is\r
 subject: 'question: which cache?'\r
-requires_ack: no\r
+requires_ack: "0"\r
 ---\r
 # Question\r
 \r

@@ -287,6 +287,41 @@ def test_a_changed_file_is_reported_and_never_overwritten(sitting: Sitting) -> N
     check_sound(sitting)
 
 
+def test_a_forged_file_is_not_sound_where_the_record_is_known(
+    sitting: Sitting, people: dict[str, str], tmp_path: Path
+) -> None:
+    """C-33: its form is in order, its numbers agree, and nobody ever said it."""
+    sitting.to_debate()
+    older = sitting.project.root / "older"
+    shutil.copytree(sitting.project.root / FOLDER, older)
+    sitting.start()
+    for to, sender in (("rep_1", "rep_2"), ("rep_2", "rep_3"), ("rep_3", "rep_1")):
+        sitting.exchange(sender, to)
+    sitting.call_vote()
+    sitting.votes("YES", "YES", "NO")
+    sitting.moot("decide", "approve", "--reason", "Good.", **people)
+    sitting.moot("final")
+    ledger = sitting.project.root / FOLDER / "ledger.json"
+    true = ledger.read_bytes()
+    ledger.write_bytes(true.replace(b"It does what we need.", b"").replace(b"Good.", b"Bad!!"))
+    done = sitting.project.json("parliament", "check", FOLDER)
+    assert (done.code, done.data["valid"]) == (1, False)
+    assert [one["rule"] for one in done.data["findings"]] == ["C-33"]
+    # No page cites a file that is not ours.
+    page = tmp_path / "page.html"
+    assert sitting.refused("final", "-o", str(page)) == "files_changed"
+    assert not page.exists()
+    ledger.write_bytes(true)
+    check_sound(sitting)
+    # An earlier state is no forgery; one message too many is.
+    assert sitting.project.ok("parliament", "check", "older")["valid"]
+    copy = json.loads((older / "ledger.json").read_text("utf-8"))
+    copy["messages"] += json.loads(true)["messages"] + copy["messages"][:1]
+    (older / "ledger.json").write_text(json.dumps(copy))
+    found = sitting.project.json("parliament", "check", "older").data["findings"]
+    assert {one["code"] for one in found} >= {"not_recorded"}
+
+
 @pytest.mark.parametrize("name", FILES[1:])
 def test_a_lost_file_is_written_again(sitting: Sitting, name: str) -> None:
     sitting.statement("rep_1")
@@ -536,7 +571,8 @@ def test_whoever_follows_what_is_next_gets_to_the_end(
         lines = sitting.project.run("parliament", "next", FOLDER).out.splitlines()
         return [line.removeprefix("try: moot parliament ") for line in lines if "try: " in line]
 
-    assert ways() == [f"template OPENING_STATEMENT > m.json; moot parliament submit {FOLDER} m.json"]
+    submit = f"fill it in, then moot parliament submit {FOLDER} m.json"
+    assert ways() == [f"template OPENING_STATEMENT > m.json, {submit}"]
     for seat in MOTIVES:
         sitting.statement(seat)
     assert ways() == [f"drafter {FOLDER}"]

@@ -103,6 +103,9 @@ def test_an_adopted_name_goes_on_where_the_session_ended(shop: Shop) -> None:
     done = shop.ok("flow", "resume-to-work", resumed[0]["id"], **late, **shop.person)
     made = [(one["kind"], one["id"]) for one in done["step"]["made"]]
     assert made == [("key", "t1/executor"), ("recovery", "t1/x1")]
+    for one in done["step"]["made"]:
+        body = shop.records("trace/t1")[one["seq"]]
+        assert (body.corr, body.cause) == (done["path"], done["step"]["source"]["hash"])
     assert any(due["where"].startswith("debate/") for due in done["waits"])
     # The open turn goes on under the name, and the trace from its last complete event.
     shop.as_(
@@ -120,6 +123,31 @@ def test_an_adopted_name_goes_on_where_the_session_ended(shop: Shop) -> None:
     yes = ("--verdict", "approved", "--rationale", "ok")
     shop.ok("trace", "review-intent", "t1", retry, *yes, **late)
     assert not shop.ok("trace", "exec", "t1", retry, **late)["failed"]
+
+
+@pytest.mark.requirement("FLO-03")
+def test_an_adopted_name_gets_its_seat_back_by_a_persons_word(shop: Shop) -> None:
+    shop.debate(shop.blocked())
+    shop.agreed()
+    shop.parliament()
+    shop.as_(OTTER, "reserve", SCOPE, "--work", "pay-7")
+    (shop.root / SCOPE).mkdir(parents=True)
+    (shop.root / SCOPE / "half.py").write_text("x = 1\n", encoding="utf-8")
+    shop_git(shop.project)
+    late = at(40)
+    shop.ok("join", "--adopt", OTTER, "--work", "pay-7", **late)
+    seed = shop.file(shop.seed("rep_1.json"))
+    assert shop.refused("parliament", "submit", "bill", seed, **late) == "not_seated"
+    (resumed,) = [
+        one["id"] for one in shop.ok("event", "list", **late)["events"] if kind(one) == "RESUME"
+    ]
+    go = ("flow", "resume-to-seat", resumed)
+    assert shop.refused(*go, **late) == "human_key_required"
+    made = shop.ok(*go, **late, **shop.person)["step"]["made"]
+    assert [one["id"] for one in made] == [f"{shop.session()['parliament_id']}/rep_1"]
+    assert shop.ok(*go, **late, **shop.person)["again"]
+    shop.ok("parliament", "submit", "bill", seed, **late)
+    assert shop.ok("parliament", "check", "bill")["valid"]
 
 
 def dies(shop: Shop, intent: str) -> None:
@@ -364,9 +392,33 @@ def test_a_changed_record_leads_nowhere_and_its_hash_is_named(shop: Shop) -> Non
     )
     done = shop.project.json("flow", "blocked-to-debate", message, "--with", FINCH)
     assert not done.envelope["ok"]
-    assert "mail/pay-7 is damaged at event 0" in done.error["message"]
+    assert "mail/pay-7 event 0" in done.error["message"]
     assert "the first bad record is" in done.error["message"]
     assert shop.streams("debate") == []
+
+
+@pytest.mark.requirement("FLO-08")
+def test_a_changed_line_of_a_trace_leads_nowhere(shop: Shop) -> None:
+    intent = working(shop)
+    shop.as_(OTTER, "reserve", SCOPE)
+    shop.ok("trace", "exec", "t1", intent)
+    claim = ("trace", "claim", "t1", "--confidence", "0.9", "--evidence", "x1/stdout")
+    shop.ok(*claim, "--text", "paid")
+    shop.ok("trace", "finalize", "t1", "--statement", "done")
+    shop.ok("trace", "audit", "t1")
+    place = next(
+        place for place, body in enumerate(shop.records("trace/t1")) if "claim_issued" in body.type
+    )
+    edit(
+        shop.project.ledger,
+        "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'paid', 'Paid') AS BLOB)"
+        f" WHERE {of('trace/t1')} AND seq = {place}",
+    )
+    done = shop.project.json("flow", "report-to-info", "t1")
+    assert done.code == 1
+    assert done.error["code"].startswith(("tampered", "unproved"))
+    assert "trace/t1" in done.error["message"]
+    assert not [name for name in shop.streams("mail") if "report" in name]
 
 
 @pytest.mark.requirement("FLO-09")

@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from moot.core.errors import MootError
+from moot.flows.joins import sources
+from moot.flows.joins.identities import agent_of
+from moot.flows.joins.story import story_of
 from tests.cli.project import MOOT
 from tests.flows.stage import CRANE, FINCH, HERON, NEED, OTTER, PARTS, Shop, at
 
@@ -271,7 +278,7 @@ def test_what_leads_nowhere_is_refused(shop: Shop) -> None:
     assert shop.refused("story", "nothing") == "story_not_found"
     assert shop.refused("story", "no\x00thing/../x") == "story_not_found"
     listed = shop.ok("flow", "list")["flows"]
-    assert len(listed) == 14
+    assert len(listed) == 15
     assert shop.ok("flow", "list", "--paths") == {"paths": []}
     shop.debate(message)
     assert len(shop.ok("flow", "list", "--paths")["paths"]) == 1
@@ -285,3 +292,42 @@ def test_a_story_without_a_path_is_what_stands_there(shop: Shop) -> None:
         *("mail.message_sent", "presence.blocked_sent"),
     }
     assert json.dumps(told)
+
+
+@pytest.mark.requirement("XPR-06")
+def test_a_place_that_cannot_be_written_is_a_failed_step(shop: Shop) -> None:
+    message = shop.blocked()
+    (shop.root / "taken").write_text("mine", encoding="utf-8")
+    words = ("flow", "blocked-to-debate", message, "--file", "taken/payments.md")
+    assert shop.project.refused(*words) == ("unwritable_file", 4)
+    assert (shop.root / "taken").read_text("utf-8") == "mine"
+    assert shop.streams("debate") == []
+    told = shop.ok("mail", "inbox", "--agent", "operator")["messages"]
+    assert [one["type"] for one in told] == ["BLOCKED"]
+    (shop.root / "taken").unlink()
+    assert shop.ok(*words)["step"]["target"]["file"] == "taken/payments.md"
+
+
+def test_only_who_is_known_here_takes_part(shop: Shop) -> None:
+    message = shop.blocked()
+    words = ("flow", "blocked-to-debate", message, "--with")
+    assert shop.refused(*words, "no-body") == "agent_not_found"
+    assert shop.streams("path") == []
+    made = shop.ok(*words, "CoralFinch", "--file", "payments.md")
+    assert made["step"]["stage"] == "done"
+    assert shop.ok("debate", "status", "payments.md")["valid"]
+    assert f"  - {FINCH}" in (shop.root / "payments.md").read_text("utf-8")
+
+
+def test_any_text_as_an_id_is_answered(shop: Shop) -> None:
+    with shop.project.workspace() as space:
+
+        @settings(max_examples=60, deadline=None)
+        @given(st.text(max_size=60))
+        def ask(named: str) -> None:
+            for look in (story_of, sources.message, sources.presence_event, sources.debate):
+                with suppress(MootError):
+                    look(space, named)
+            agent_of(space, named)
+
+        ask()

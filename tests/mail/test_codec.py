@@ -13,9 +13,7 @@ from moot.core.errors import Malformed
 from moot.mail.codec import Envelope, head_of, mended_head, read_message, write_message
 from moot.mail.threads import (
     ThreadKind,
-    coordination_thread,
     is_thread_id,
-    research_thread,
     thread_id,
     thread_kind,
 )
@@ -167,7 +165,19 @@ def test_another_id_is_refused_with_its_own_code(text: str, code: str) -> None:
     assert not is_thread_id(text)
 
 
-@given(st.text())
-def test_an_id_can_be_made_from_any_title(title: str) -> None:
-    assert thread_kind(research_thread("20260218", title)) is ThreadKind.RESEARCH
-    assert thread_kind(coordination_thread(title)) is ThreadKind.COORDINATION
+@pytest.mark.parametrize(
+    ("said", "flag"),
+    [("1", True), ('"true"', True), ("0", False), ('"No"', False), ("null", None), ("true", True)],
+)
+def test_a_flag_is_read_however_it_was_written(said: str, flag: bool | None) -> None:
+    assert read_message(f'{{"subject": "INFO: x", "ack_required": {said}}}').ack_required is flag
+    front = f"---\nsubject: INFO: x\nack_required: {said}\n---\n"
+    assert read_message(front).ack_required is flag
+
+
+@pytest.mark.parametrize("line", ["ack_required: perhaps", "ack_required: 2", "created_at: 5 May"])
+def test_what_cannot_be_read_is_told_with_what_to_do(line: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        read_message(f"---\nsubject: INFO: x\n{line}\n---\n")
+    assert caught.value.hint
+    assert line.partition(":")[0] in str(caught.value)

@@ -6,10 +6,16 @@ from typing import Any
 
 import pytest
 
+from moot.core.errors import Tampered
+from moot.core.machine import Event
 from moot.core.names import SYSTEM
 from moot.parliament import commands as ask
+from moot.parliament import events as did
+from moot.parliament import votes
+from moot.parliament.messages import as_document
 from moot.parliament.model import Outcome
 from moot.parliament.words import Status
+from tests.engine import forge
 
 from .scene import (
     AGENTS,
@@ -17,6 +23,7 @@ from .scene import (
     PERSON,
     ROUND_END,
     ROUND_START,
+    STREAM,
     Chamber,
     draft,
     place,
@@ -63,6 +70,37 @@ def test_a_person_in_a_seat_does_not_decide() -> None:
     }
     assert chamber.refused(said, "ada")[1] == "holds_a_seat"
     chamber.submit(said)  # another person may
+
+
+@pytest.mark.parametrize("honest", [True, False])
+@pytest.mark.parametrize("kind", ["VOTE_TALLY", "PM_DECISION"])
+def test_a_result_brought_as_a_message_rests_on_proved_history(kind: str, honest: bool) -> None:
+    """Like `Decide` and `CountVotes`: who forged a vote in the store gets no result of it."""
+    if kind == "PM_DECISION":
+        chamber, who = Chamber(3).reviewing(), PERSON
+        content: Any = {"decision": "approve", "reason": "Good.", "guidance": ""}
+        sender = "prime_minister"
+    else:
+        chamber, who = Chamber(3).voting().vote("YES", "YES", "YES"), SYSTEM
+        poll, sender = chamber.state.poll, "speaker"
+        assert poll is not None
+        content = as_document(votes.tally(chamber.state, poll))
+    said = {"type": kind, "from": sender, "content": content}
+    records = forge.chain(chamber.world, STREAM)
+    before, engine = len(chamber.history()), chamber.world.another_engine()
+    if honest:
+        engine.execute(STREAM, ask.Announce(document=said), who)
+        assert len(chamber.history()) > before
+        return
+    spoiled = next(at for at, event in enumerate(chamber.history()) if _is_vote(event))
+    records[spoiled] = forge.spoil_signature(records[spoiled])
+    with pytest.raises(Tampered):
+        engine.execute(STREAM, ask.Announce(document=said), who)
+    assert len(chamber.history()) == before
+
+
+def _is_vote(event: Event) -> bool:
+    return isinstance(event, did.MessageLogged) and event.message["type"] == "VOTE"
 
 
 @pytest.mark.requirement("PAR-078")

@@ -241,6 +241,23 @@ def test_whoever_takes_over_a_name_later_has_no_seat() -> None:
     assert not chamber.seat(2).opened
 
 
+def test_a_person_gives_a_seat_to_a_later_holder_of_its_name() -> None:
+    chamber = Chamber(3)
+    chamber.clerk(ask.Begin())
+    later = ask.BindSeat(seat="rep_2", agent="teal-crane", epoch=2)
+    assert chamber.refusal(ask.BindSeat(seat="rep_2", agent="teal-crane"), PERSON).code == (
+        "wrong_phase"
+    )
+    another_key(chamber, "teal-crane", new_holder=True)
+    for who in (SYSTEM, "teal-crane", AGENTS[0]):
+        assert chamber.refusal(later, who).code == "wrong_phase"
+    other = ask.BindSeat(seat="rep_1", agent="zinc-zebra", epoch=9)
+    assert chamber.refusal(other, PERSON).code == "wrong_phase"
+    chamber.run(later, PERSON)
+    chamber.submit(statement(2))
+    assert chamber.seat(2).opened
+
+
 def test_the_same_holder_with_a_new_key_keeps_the_seat() -> None:
     chamber = Chamber(3)
     chamber.clerk(ask.Begin())

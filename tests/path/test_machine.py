@@ -24,7 +24,7 @@ from moot.path.model import (
     Target,
 )
 from moot.path.rules import RULES
-from moot.path.views import as_json
+from moot.path.views import step_data
 
 from .scene import (
     BILL,
@@ -246,12 +246,12 @@ def test_a_path_is_found_by_its_sources_and_by_what_was_made() -> None:
         assert view.row(STEPS, "blocked-to-debate mail/pay-7#0") is not None
 
 
-def test_a_path_reads_as_plain_data() -> None:
+def test_a_step_reads_as_plain_data() -> None:
     scenario = begun().when(step(), finish(SESSION))
-    data = as_json("p-0123456789ab", state(scenario))
-    assert data["origin"] == "amber-otter"
-    assert [(one["number"], one["stage"]) for one in data["steps"]] == [(1, "done")]
-    assert data["steps"][0]["made"][0]["id"] == "d1"
+    assert state(scenario).origin == "amber-otter"
+    data = step_data(state(scenario).in_order()[0])
+    assert (data["number"], data["stage"]) == (1, "done")
+    assert data["made"][0]["id"] == "d1"
 
 
 def test_every_rule_is_used_by_a_command_and_has_a_hint() -> None:

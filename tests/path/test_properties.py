@@ -5,10 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.core.machine import Acting, Command, Context, KeyClass, Recorded
+from moot.core.machine import Acting, Command, Context, Draft, KeyClass, Recorded
 from moot.core.record import Actor
 from moot.path import commands as ask
-from moot.path.machine import MACHINE, decide, evolve
+from moot.path.evolution import evolve
+from moot.path.machine import MACHINE, decide
 from moot.path.model import FLOWS, GUARDS, Made, Part, Source, Stage, Standing, State, Target
 
 from .scene import STREAM
@@ -96,7 +97,7 @@ def holds(before: State, after: State) -> None:
 def test_evolve_is_total(commands: list[Command]) -> None:
     """Whatever stands in the ledger, in whatever order, is taken in."""
     began = State(title="x", origin="x", since=0)
-    events = []
+    events: list[Draft] = []
     for command in commands:
         events += decide(began, command, Context(0, SYSTEM, STREAM, "o")).drafts
     state = State()

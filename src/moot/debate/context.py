@@ -6,11 +6,13 @@ before must all be there afterwards, to the letter, and nothing else may have ap
 
 from __future__ import annotations
 
+from collections import Counter
+
 from moot.core.errors import Refused
 from moot.core.markdown import BYTE_ORDER_MARK
 from moot.debate.checker import Checked, examine
 from moot.debate.compare import compare
-from moot.debate.drafts import MARKER
+from moot.debate.drafts import unfit
 from moot.debate.model import Odd
 from moot.debate.reader import read
 
@@ -39,7 +41,8 @@ def with_context(checked: Checked, title: str, added: str) -> str:
 
 
 def _require_only_more(before: Checked, text: str, title: str, added: str) -> None:
-    """The same entries, the same sections, and an old context that the new one begins with."""
+    """The same entries, the same sections, an old context that the new one begins with, and
+    nothing to find fault with that was not there before."""
     after = examine(read(text))
     found = compare(before.document.text, text)
     same = [one.name for one in after.document.sections] == [
@@ -49,6 +52,11 @@ def _require_only_more(before: Checked, text: str, title: str, added: str) -> No
         entry.id for entry in before.document.entries
     ]
     sound = title.strip() and "\n" not in title.strip() and added.strip()
-    if found or not (same and written and sound) or MARKER.search(title + added):
+    worse = _codes(after) - _codes(before)
+    if found or worse or not (same and written and sound) or unfit(title + added):
         said = "the text would change the file's structure"
         raise Refused("injected_structure", said, hint=_HINT, findings=found)
+
+
+def _codes(checked: Checked) -> Counter[str]:
+    return Counter(finding.code for finding in checked.findings)

@@ -339,7 +339,11 @@ def is_closing(entry: Entry, rules: Rules) -> bool:
 
 def is_placeholder(entry: Entry) -> bool:
     """A-25: written by the machine in an agent's name, because that agent kept silent."""
-    return _MACHINE in entry.body and any(sign in entry.body for sign in _GENERATED)
+    return says_generated(entry.body)
+
+
+def says_generated(body: str) -> bool:
+    return _MACHINE in body and any(sign in body for sign in _GENERATED)
 
 
 def spoken(rounds: Iterable[Round]) -> list[Entry]:

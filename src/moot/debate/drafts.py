@@ -14,7 +14,8 @@ import msgspec
 
 from moot.core.findings import Finding
 from moot.core.markdown import escape_comments
-from moot.debate.model import DECIMAL, FIELDS, STANCES, OutputFormat, Rules, Status
+from moot.debate.course import says_generated
+from moot.debate.model import DECIMAL, FIELDS, STANCES, OutputFormat, Rules, Status, is_nothing
 
 # What a reader that knows no fences would take for structure.
 MARKER: Final = re.compile(
@@ -26,7 +27,11 @@ _ANY_KEY = re.compile(r"[a-z][a-z0-9_-]*:(?:[ \t]|\Z)")
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """One contribution as its author gives it; empty fields are left out where they may be."""
+    """One contribution as its author gives it; empty fields are left out where they may be.
+
+    `next_agent` is to speak next: it goes before whatever else is requested, where it is found
+    first (A-17).
+    """
 
     author: str
     stance: str = ""
@@ -36,6 +41,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     evidence: str = "n/a"
     body: str = ""
     status: Status = Status.YIELD
+    next_agent: str = ""
 
     def fields(self) -> Iterator[tuple[str, str]]:
         for name in FIELDS:
@@ -57,22 +63,55 @@ def tidied(draft: Draft, escape: bool = False) -> Draft:
     full = [place for place, line in enumerate(lines) if line.strip(" \t")]
     body = "\n".join(lines[full[0] : full[-1] + 1]) if full else ""
     summary = "\n".join(part.strip() for part in draft.summary.strip().split("\n"))
-    return msgspec.structs.replace(draft, body=body, summary=summary)
+    return msgspec.structs.replace(
+        draft, body=body, summary=summary, action_requested=_requested(draft)
+    )
+
+
+def _requested(draft: Draft) -> str:
+    name, asked = draft.next_agent, draft.action_requested
+    if not name or asked.startswith(name):
+        return asked
+    return name if is_nothing(asked) else f"{name}: {asked}"
 
 
 def flaws(draft: Draft, rules: Rules) -> list[Finding]:
     """Everything that forbids this draft in a session with these rules."""
     found = [*_missing(draft, rules), *_votes(draft), *_breaks(draft), *_summary(draft)]
-    found += [
-        _flaw("R20", "marker_in_text", f"{name} holds a marker", name, _ESCAPE)
-        for name in ("author", *FIELDS, "body")
-        if MARKER.search(getattr(draft, name))
-    ]
+    for name in ("author", *FIELDS, "body"):
+        found += _foreign(name, getattr(draft, name))
+    if says_generated(draft.body):
+        message = "only the machine says of an entry that it was generated"
+        found.append(_flaw("4.5", "machine_words", message, "body", "say it in other words"))
+    if draft.next_agent and draft.next_agent not in rules.agents:
+        message, hint = f"{draft.next_agent!r} is none of them", f"one of {', '.join(rules.agents)}"
+        found.append(_flaw("R14", "unknown_agent", message, "action_requested", hint))
     if re.search(r"[\[\]\s]", draft.author) or not draft.author:
         found.append(_flaw("4.3", "bad_author", repr(draft.author), "author", "a listed name"))
     if re.search(r"\r", draft.body):
         found.append(_flaw("3", "lone_cr", "the body holds a lone CR", "body", "use LF"))
     return found
+
+
+def unfit(text: str) -> bool:
+    """May it stand nowhere in a file: a marker, or what is no text at all?"""
+    return MARKER.search(text) is not None or not is_text(text)
+
+
+def is_text(text: str) -> bool:
+    """An argument of a program may hold bytes that are no characters; a file of UTF-8 may not."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _foreign(name: str, text: str) -> Iterator[Finding]:
+    if MARKER.search(text):
+        yield _flaw("R20", "marker_in_text", f"{name} holds a marker", name, _ESCAPE)
+    if not is_text(text):
+        yield _flaw("3", "encoding", f"{name} is not UTF-8", name, "give it as UTF-8")
 
 
 _ESCAPE = "--escape writes comments as visible text"

@@ -17,12 +17,17 @@ from moot.debate.drafts import Draft
 from moot.debate.model import Entry, Escalation, Odd, Rules, TurnOrder
 from moot.debate.turns import standing
 from moot.debate.views import course_of
-from moot.debate.writer import default_action, placeholder, stamp
+from moot.debate.writer import default_action, placeholder, require_no_errors, says, stamp
 
 ENTRIES: Final[dict[Escalation, Callable[[Rules, str], Draft]]] = {
     Escalation.TIMEOUT_SKIP: placeholder,
     Escalation.DEFAULT_ACTION: default_action,
 }
+
+
+def is_the_policys(entry: Entry, rules: Rules) -> bool:
+    """Does it say what the policy writes, to the letter, and so nothing of its own?"""
+    return any(says(entry, write(rules, entry.author)) for write in ENTRIES.values())
 
 
 def silent(course: Course) -> tuple[str, ...]:
@@ -73,6 +78,7 @@ def _require_waiting(
     checked: Checked, now: Millis, holds_up: Callable[[Entry | None], bool]
 ) -> None:
     here = standing(course_of(checked), now)
+    require_no_errors(checked)
     if not here.timed_out:
         raise Refused(
             "nothing_to_resume",

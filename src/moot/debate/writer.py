@@ -17,7 +17,7 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding, errors
 from moot.debate.checker import Checked, check
 from moot.debate.course import Course
-from moot.debate.drafts import MARKER, Draft, flaws, tidied
+from moot.debate.drafts import Draft, flaws, tidied, unfit
 from moot.debate.growth import grown
 from moot.debate.model import (
     CLERKS,
@@ -32,6 +32,7 @@ from moot.debate.model import (
 )
 from moot.debate.phases import Phase
 from moot.debate.schema import KEYS
+from moot.debate.sequence import without_doubles
 from moot.debate.turns import next_place, standing
 from moot.debate.views import course_of
 
@@ -67,8 +68,8 @@ def _refuse(code: str, message: str, hint: str, findings: Iterable[Finding] = ()
 def new_session(title: str, context: str, rules: Rules, session_id: str, created: Millis) -> str:
     """The text of a session without entries; Refused if what is given does not make one."""
     context = context.replace("\r\n", "\n").strip("\n")
-    if MARKER.search(context) or MARKER.search(title):
-        raise _refuse("marker_in_text", "a marker of the protocol may not stand here", _REWORD)
+    if unfit(context) or unfit(title):
+        raise _refuse("injected_structure", _UNFIT, _REWORD)
     text = "\n".join(
         (
             "<!-- bounce-protocol: 0.1 -->",
@@ -90,6 +91,7 @@ def new_session(title: str, context: str, rules: Rules, session_id: str, created
     return text
 
 
+_UNFIT = "a marker of the protocol, or what is not UTF-8, may not stand here"
 _REWORD = "no headings of level 1 or 2, no markers, every code block closed, one line of title"
 
 
@@ -173,7 +175,7 @@ def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
     if course.open is not None and not course.open.has_head:
         checked = check(checked.document.text[: course.open.start])
         course = course_of(checked)
-    round_, turn = _place(course, draft.author)
+    round_, turn = _place(checked, course, draft.author)
     text = _joined(checked, entry_text(draft, id_, stamp(now), turn, round_))
     made = grown(checked, text)
     _require_read_back(checked, made, draft)
@@ -181,12 +183,13 @@ def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
     return Addition(text, id_, round_, turn, len(checked.document.text), made, own)
 
 
-def _place(course: Course, author: str) -> tuple[int, int]:
-    """Where the entry stands; A-27: a clerk's, after the end, in the same round."""
-    if course.phase.ended and author not in course.rules.agents:
-        latest = course.rounds[-1] if course.rounds else None
-        return (latest.number, latest.last_turn + 1) if latest else (1, 1)
-    return next_place(course)
+def _place(checked: Checked, course: Course, author: str) -> tuple[int, int]:
+    """Where the entry stands; A-27: a clerk's right behind the last one, in the same round."""
+    if author in course.rules.agents:
+        return next_place(course)
+    placed = [one for one in without_doubles(checked.document)[0] if one.round and one.turn]
+    last = placed[-1] if placed else None
+    return (last.round or 1, (last.turn or 0) + 1) if last else (1, 1)
 
 
 def _joined(checked: Checked, entry: str) -> str:
@@ -301,8 +304,8 @@ def closed(checked: Checked, reason: str, id_: str, now: Millis) -> Addition:
     if course.phase.ended:
         _require_allowed_end(course.phase, after_end=False)
     require_no_errors(checked)
-    if MARKER.search(reason):
-        raise _refuse("invalid_entry", "a marker of the protocol may not stand here", _REWORD)
+    if unfit(reason):
+        raise _refuse("invalid_entry", _UNFIT, _REWORD)
     return written(checked, tidied(closing(reason)), id_, now)
 
 

@@ -6,5 +6,5 @@
 `session.py`: a debate's file and its record, written in one step (`sessiondesk.py`);
 `sessionfile.py` the file by itself, `sessionreading.py` what was read of it, `sessionrecord.py`
 both side by side, `sessioncheck.py` one held against the other, `sessionwatch.py` a file as
-others write it.
+others write it, `sessiontrust.py` how far the author of an entry is proved.
 """

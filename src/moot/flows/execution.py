@@ -19,6 +19,7 @@ from moot.core.canonical import canonical
 from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
 from moot.core.record import ArtifactRef
+from moot.engine.job import ALONE, Link
 from moot.flows import running, tracing
 from moot.flows.joins import guarded_execution
 from moot.outside import footprint
@@ -105,7 +106,7 @@ def execute(
         return done._replace(findings=(*done.findings, *_taken_meanwhile(gone)))
 
 
-def recover(space: Workspace, stream: str) -> list[Outcome]:
+def recover(space: Workspace, stream: str, link: Link = ALONE) -> list[Outcome]:
     """Record as failed what died with its process on this trace. Nothing is run again.
 
     The executor's own act: where its key is not at hand it stays due, and holds up nobody.
@@ -120,7 +121,7 @@ def recover(space: Workspace, stream: str) -> list[Outcome]:
             seen = running.end_left(space.path, stream, died.intent)
             command = RecoverExecution(execution_id=died.id, evidence=seen)
             with suppress(Refused):
-                found.append(tracing.ask(space, stream, command, executor))
+                found.append(tracing.ask(space, stream, command, executor, link))
     return found
 
 

@@ -2,7 +2,8 @@
 
 The lock is taken before the start is on record, so an execution whose lock nobody holds has lost
 the process that ran it, at whatever moment that was killed. The note names the command's own
-process, with its beginning: what is left of it can be ended without hitting another one.
+process, with its beginning, and all it starts carries the tag: what is left of it can be ended
+without hitting another one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from moot.core.errors import Refused, StoreFailed
 from moot.keys.running import is_held
-from moot.outside.leftover import kill_left, mark_of
+from moot.outside.leftover import end_tagged, kill_left, mark_of
 
 FOLDER: Final = "running"
 
@@ -33,6 +34,7 @@ class Running:
     def __init__(self, workspace: Path, stream: str, intent: str) -> None:
         self._place = _place(workspace, stream, intent)
         self._lock = FileLock(self._place, mode=0o600)
+        self.tag = _tag(self._place)
 
     def __enter__(self) -> Running:
         try:
@@ -86,6 +88,8 @@ def end_left(workspace: Path, stream: str, intent: str) -> tuple[str, ...]:
             if killed
             else f"its command, process {note.pid}, is gone too"
         )
+    if end_tagged(_tag(place)):
+        seen.append("what it had started was still there and was ended")
     for file in (_note(place), place):
         with suppress(OSError):
             file.unlink(missing_ok=True)
@@ -96,6 +100,11 @@ def _place(workspace: Path, stream: str, intent: str) -> Path:
     """A name made of the ids' hash: no id becomes a path."""
     name = hashlib.sha256(f"{stream}\n{intent}".encode()).hexdigest()[:32]
     return workspace / FOLDER / f"{name}.lock"
+
+
+def _tag(place: Path) -> str:
+    """Of this workspace only: another may have a trace and an intent of the same names."""
+    return hashlib.sha256(str(place).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def _note(place: Path) -> Path:

@@ -61,25 +61,36 @@ def create(path: Path, text: str) -> None:
 def rewrite(path: Path, data: bytes) -> None:
     """The whole file at once: only for more context, which is not at its end (A-32)."""
     try:
-        replace(path, data)
+        replace(real(path), data)
     except OSError as error:
         raise _unwritable(path, error) from None
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """One writer at a time, for all programs that use the same lock file."""
+    """One writer at a time, for all programs that use the same lock file, by whatever name."""
     from filelock import FileLock, Timeout
 
     if not path.is_file():
         read_file(path)  # a file that is not there gets no lock file either
+    lock = FileLock(f"{real(path)}.lock", poll_interval=LOOK_SECONDS)
     try:
-        with FileLock(f"{path}.lock", timeout=LOCK_SECONDS, poll_interval=LOOK_SECONDS):
-            yield
+        lock.acquire(timeout=LOCK_SECONDS)
     except Timeout:
         raise StoreFailed(
             "lock_timeout", f"{path} is being written by another program", hint="try again"
         ) from None
+    except OSError as error:
+        raise _unwritable(Path(lock.lock_file), error) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def real(path: Path) -> Path:
+    """The file itself, where its name is a link to it."""
+    return Path(os.path.realpath(path))
 
 
 def append(path: Path, data: bytes, keep: int | None = None) -> None:

@@ -84,11 +84,11 @@ class Held:
         self.keep(reading, marks)
         return reading
 
-    def look(self) -> Checked:
-        """What the file says; for looking on, not for writing."""
+    def look(self) -> Reading:
+        """The file as it is, for looking on; before a write it is read to the byte."""
         if self._last is None or self._marks is None or self._marks != self._seen():
-            return self.read().checked
-        return self._last.checked
+            return self.read()
+        return self._last
 
     def keep(self, reading: Reading, marks: Marks | None = None) -> None:
         """Hold on to what was read, or to what was just written."""

@@ -39,6 +39,7 @@ _FRONT = re.compile(
 )
 _HALF = re.compile(r"[\ud800-\udfff]")
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+_FLAGS = _TRUTH | {"1": True, "0": False}
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,8 +95,12 @@ def _mended(line: str, subject: str, ack_required: bool) -> str:
     bare = line.rstrip("\r")
     said, colon, value = bare.partition(":")
     name, old = _name(said.strip()), _value(value.strip()) if colon else None
-    wanted = {"subject": subject, "ack_required": ack_required}.get(name)
-    if wanted is None or type(old) is not type(wanted) or old == wanted:
+    wanted: str | bool
+    if name == "subject" and old != subject:
+        wanted = subject
+    elif name == "ack_required" and _flag(old) is (not ack_required):
+        wanted = ack_required
+    else:
         return line
     return f"{said}: {_json(wanted)}{line[len(bare) :]}"
 
@@ -191,10 +196,7 @@ def _envelope(fields: dict[str, Any]) -> Envelope:
     if not texts["subject"]:
         raise Malformed("there is no subject", code="bad_message", where="subject", hint=_HINT)
     if texts["created_at"]:
-        from_text(texts["created_at"])
-    ack = fields.get("ack_required")
-    if not isinstance(ack, bool) and ack not in (None, "", "null"):
-        raise Malformed("is true or false", code="bad_message", where="ack_required")
+        _check_time(texts["created_at"])
     return Envelope(
         subject=texts["subject"],
         body=texts["body"],
@@ -203,10 +205,29 @@ def _envelope(fields: dict[str, Any]) -> Envelope:
         cc=tuple(_names(fields.get("cc"), "cc")),
         id=texts["id"],
         thread_id=texts["thread_id"],
-        ack_required=ack if isinstance(ack, bool) else None,
+        ack_required=_flag(fields.get("ack_required")),
         importance=texts["importance"],
         created_at=texts["created_at"],
     )
+
+
+def _check_time(text: str) -> None:
+    try:
+        from_text(text)
+    except Malformed as error:
+        hint = "mend the line `created_at`, or leave it away"
+        raise Malformed(str(error), code=error.code, where="created_at", hint=hint) from None
+
+
+def _flag(value: Any) -> bool | None:
+    """True or false in whatever way it was written; None if it is not said."""
+    if value is None or value in ("", "null"):
+        return None
+    flag = _FLAGS.get(str(value).casefold())
+    if flag is None:
+        hint = "write true or false, or leave it away"
+        raise Malformed("is true or false", code="bad_message", where="ack_required", hint=hint)
+    return flag
 
 
 def _text(value: Any, where: str) -> str:

@@ -24,11 +24,10 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
     line: int | None = None
 
 
-class MessageKept(Event, frozen=True, kw_only=True):
+class MessageKept(Event, frozen=True):
     """What a message that was sent and one that was imported have in common.
 
-    `body` is whole up to 16 KiB; beyond, it is the beginning, `sha256` names the stored text, and
-    `words` are those of the rest, to be found by.
+    `body` is whole up to 16 KiB; beyond, it is the beginning, and `sha256` names the stored text.
     `item` is the work it is about, `taker` whom that is passed on to.
     """
 
@@ -38,7 +37,6 @@ class MessageKept(Event, frozen=True, kw_only=True):
     body: str
     size: int
     sha256: str | None
-    words: str = ""
     to: tuple[Party, ...]
     cc: tuple[Party, ...]
     ack_required: bool

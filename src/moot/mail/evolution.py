@@ -29,13 +29,7 @@ def _sent(state: State, recorded: Recorded[did.MessageSent]) -> State:
     event, actor = recorded.event, recorded.actor
     message = _message(recorded, actor.id, actor.epoch, event.event)
     compiled = event.version if event.version is not None else state.compiled
-    deltas = state.deltas + (event.type is MessageType.DELTA)
-    state = msgspec.structs.replace(
-        state,
-        title=event.title or state.title,
-        compiled=compiled,
-        deltas=0 if event.version is not None else deltas,
-    )
+    state = msgspec.structs.replace(state, title=event.title or state.title, compiled=compiled)
     return _kept(state, recorded, message)
 
 

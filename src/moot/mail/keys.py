@@ -7,6 +7,7 @@ from typing import Final
 INBOX: Final = "mail.inbox"
 ANSWERS: Final = "mail.answers"
 MESSAGES: Final = "mail.messages"
+LONG: Final = "mail.long"
 EVENTS: Final = "mail.events"
 OUTSIDE: Final = "mail.outside"
 ITEMS: Final = "mail.items"

@@ -143,8 +143,7 @@ Deadline = tuple[Millis, str]
 class State(msgspec.Struct, frozen=True):
     """`deadlines` is sorted; `outside` are the last few ids of imported messages.
 
-    `title` is the research question of the latest KICKOFF, `deltas` counts what came after the
-    latest COMPILED.
+    `title` is the research question of the latest KICKOFF, `compiled` the latest version.
     """
 
     count: int = 0
@@ -154,7 +153,6 @@ class State(msgspec.Struct, frozen=True):
     outside: tuple[str, ...] = ()
     title: str = ""
     compiled: int = 0
-    deltas: int = 0
 
     def message(self, id: str) -> Message | None:  # noqa: A002 - the word of every message
         found = self.open.get(id)

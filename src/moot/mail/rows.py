@@ -3,6 +3,7 @@
 mail.inbox      AGENT/HOLDER/TIME/ID   one row for each receiver
 mail.answers    ID/AGENT/HOLDER        the receiver's latest ACK
 mail.messages   ID                     where a message stands; its words are findable
+mail.long       ID                     a message whose whole text is stored beside the record
 mail.events     EVENT                  the message that says the same as a presence event
 mail.outside    OUTSIDE ID             an imported message
 mail.items      ITEM                   who has claimed it or taken it over
@@ -22,6 +23,7 @@ from moot.mail.keys import (
     EVENTS,
     INBOX,
     ITEMS,
+    LONG,
     MESSAGES,
     OPEN,
     OUTSIDE,
@@ -54,8 +56,9 @@ def _imported(recorded: Recorded[did.MessageImported]) -> Iterator[RowChange]:
 def _kept(recorded: Recorded[Any], sender: str) -> Iterator[RowChange]:
     event: did.MessageKept = recorded.event
     yield Put(MESSAGES, event.id, {"at": recorded.at})
-    further = f"\n{event.words}" if event.words else ""
-    yield Words(MESSAGES, event.id, f"{event.subject}\n{event.body}{further}")
+    yield Words(MESSAGES, event.id, f"{event.subject}\n{event.body}")
+    if event.sha256 is not None:
+        yield Put(LONG, event.id, {"sha256": event.sha256, "size": event.size})
     owes = {True: event.ack_required, False: False}
     here = [(one, main) for group, main in ((event.to, True), (event.cc, False)) for one in group]
     for one, main in here:

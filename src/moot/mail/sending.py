@@ -15,13 +15,13 @@ from moot.core.record import MAX_TEXT_BYTES, ArtifactRef
 from moot.mail import commands as ask
 from moot.mail import events as did
 from moot.mail.acks import acknowledged
-from moot.mail.asked import Asked, text_bytes
-from moot.mail.excerpt import kept
+from moot.mail.asked import Asked, fits, text_bytes
 from moot.mail.model import ACK_MINUTES, Importance, Message, Party, message_id
 from moot.mail.reply import ack_body, error_body, error_subject
 from moot.mail.subject import ack_subject
 from moot.mail.types import MessageType
 
+EXCERPT_BYTES: Final = 4_096
 MAX_FLAGS: Final = 20
 _LONGEST_FLAG: Final = 300
 
@@ -61,7 +61,7 @@ def _new(asked: Asked, subject: str, body: str, kind: MessageType | None) -> did
     millis = (getattr(command, "ack_minutes", None) or ACK_MINUTES) * MINUTE
     to, cc = _receivers(asked)
     artifact: ArtifactRef | None = getattr(command, "artifact", None)
-    text, size, sha256, words = kept(body, artifact)
+    text, size, sha256 = _kept(body, artifact)
     return did.MessageSent(
         id=message_id(asked.thread, asked.state.count + 1),
         type=kind,
@@ -71,7 +71,6 @@ def _new(asked: Asked, subject: str, body: str, kind: MessageType | None) -> did
         body=text,
         size=size,
         sha256=sha256,
-        words=words,
         to=to,
         cc=cc,
         ack_required=ack_required,
@@ -95,6 +94,14 @@ def _receivers(asked: Asked) -> tuple[tuple[Party, ...], tuple[Party, ...]]:
         return (Party(message.sender, message.sender_epoch),), ()
     to = tuple(dict.fromkeys(asked.command.to))
     return to, tuple(one for one in dict.fromkeys(asked.command.cc) if one not in to)
+
+
+def _kept(body: str, artifact: ArtifactRef | None) -> tuple[str, int, str | None]:
+    """The text if an event can hold it, else its beginning and the hash of all."""
+    data = text_bytes(body)
+    if artifact is None or fits(body, data):
+        return body, len(data), None
+    return data[:EXCERPT_BYTES].decode("utf-8", "ignore"), len(data), artifact.sha256
 
 
 def _acknowledge(asked: Asked) -> Drafts:
@@ -150,7 +157,7 @@ def _imported(asked: Asked) -> did.MessageImported:
     command, linted = asked.command, asked.linted
     assert linted is not None
     to, cc = _receivers(asked)
-    text, size, sha256, words = kept(command.body, command.artifact)
+    text, size, sha256 = _kept(command.body, command.artifact)
     owed = linted.ack_required and any(one.epoch for one in to)
     return did.MessageImported(
         id=message_id(asked.thread, asked.state.count + 1),
@@ -162,7 +169,6 @@ def _imported(asked: Asked) -> did.MessageImported:
         body=text,
         size=size,
         sha256=sha256,
-        words=words,
         to=to,
         cc=cc,
         ack_required=owed,

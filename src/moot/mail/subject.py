@@ -1,6 +1,6 @@
 """Subjects: `TYPE: description`, and `DELTA[role]: description`.
 
-`parse_subject` is strict, as for what we send. `read_received` reads what others sent: it takes off
+`find_subject` is strict, as for what we send. `read_received` reads what others sent: it takes off
 `Re:` and says that it did. The rest of a subject is free Unicode text on one line.
 """
 
@@ -10,7 +10,6 @@ import re
 
 import msgspec
 
-from moot.core.errors import Malformed
 from moot.mail.types import MessageType
 
 MAX_LENGTH = 120
@@ -72,30 +71,6 @@ def find_subject(text: str) -> Subject | None:
         return None
     kind = MessageType(found["type"]) if found["type"] else MessageType.DELTA
     return Subject(kind, text[found.end() :], found["role"] or "")
-
-
-def parse_subject(text: str) -> Subject:
-    """The subject of a message we send; else Malformed."""
-    subject = find_subject(text)
-    if subject is None:
-        raise Malformed(
-            f"{text[:MAX_LENGTH]!r} does not begin with a message type",
-            code="invalid_subject_prefix",
-            hint=PREFIX_HINT,
-        )
-    if not subject.rest.strip():
-        raise Malformed(
-            f"{subject.prefix}: says nothing more",
-            code="empty_subject_description",
-            hint="write a few words after the colon",
-        )
-    if has_control(text):
-        raise Malformed(
-            "a subject is one line of text",
-            code="subject_not_one_line",
-            hint="take out line breaks and control characters",
-        )
-    return subject
 
 
 PREFIX_HINT = (

@@ -60,20 +60,6 @@ def thread_id(text: str) -> str:
     return text
 
 
-def research_thread(day: str, title: str) -> str:
-    """An id for a research thread of this day (YYYYMMDD) about this title."""
-    return thread_id(f"RS-{day}-{_slug(title, 40)}")
-
-
-def coordination_thread(title: str) -> str:
-    return thread_id(f"COORD-{_slug(title, 30)}")
-
-
-def _slug(title: str, longest: int) -> str:
-    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:longest].strip("-")
-    return words if len(words) >= 2 else f"{words}thread"
-
-
 def is_thread_id(text: str) -> bool:
     try:
         thread_kind(text)

@@ -62,6 +62,7 @@ def standing(message: Message, now: Millis) -> dict[str, Any]:
     return {
         "id": message.id,
         "from": message.sender,
+        "proved": message.sender_epoch > 0,
         "subject": message.subject,
         "type": None if message.type is None else str(message.type),
         "sent_at": to_text(message.sent_at),

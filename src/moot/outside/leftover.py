@@ -1,13 +1,25 @@
-"""What a command has left behind: the same process as was noted, and not another of its number."""
+"""What a command has left behind: found by its number and its beginning, or by its tag.
+
+A number alone may be another's by now, so the beginning of a process is noted with it. A process
+that leaves its group keeps its environment: what carries the tag of a run was started by it. Only
+where the system shows environments (/proc), and not if the process has emptied its own.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-from moot.outside.running import KILL, kill_group
+TAG: Final = "MOOT_EXECUTION"
+# What is killed may have started something meanwhile: looked for again, so often.
+_ROUNDS: Final = 20
+_PROC: Final = "/proc"
 
 
 def alive(pid: int, mark: str) -> bool:
@@ -23,10 +35,37 @@ def kill_left(pid: int, mark: str) -> bool:
     return True
 
 
+def end_tagged(tag: str) -> bool:
+    """Kill all that carries the tag; was there any?"""
+    if not tag:
+        return False
+    found = False
+    for _ in range(_ROUNDS):
+        carrying = list(_carrying(tag))
+        if not carrying:
+            break
+        found = True
+        for pid in carrying:
+            with suppress(OSError):
+                os.kill(pid, KILL)
+    return found
+
+
+def _carrying(tag: str) -> Iterator[int]:
+    """What has ended and is not buried yet shows no environment."""
+    wanted = f"\0{TAG}={tag}\0".encode()
+    with suppress(OSError):
+        for name in os.listdir(_PROC):
+            if name.isdigit():
+                with suppress(OSError), open(f"{_PROC}/{name}/environ", "rb") as file:
+                    if wanted in b"\0" + file.read():
+                        yield int(name)
+
+
 def mark_of(pid: int) -> str:
     """When a process began, by the system's own account; empty where it cannot be asked."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+        text = Path(f"{_PROC}/{pid}/stat").read_text("utf-8", "replace")
         return text.rpartition(")")[2].split()[19]
     except (OSError, IndexError):
         return _asked(pid)
@@ -42,3 +81,21 @@ def _asked(pid: int) -> str:
         )
         return done.stdout.strip()
     return ""
+
+
+if sys.platform == "win32":
+    KILL: Final = signal.SIGTERM
+
+    def kill_group(pid: int, _number: int) -> None:
+        """The tree below a process; Windows has no group to signal."""
+        with suppress(OSError):
+            subprocess.run(
+                ["taskkill", "/T", "/F", "/PID", str(pid)], capture_output=True, check=False
+            )
+
+else:
+    KILL: Final = signal.SIGKILL
+
+    def kill_group(pid: int, number: int) -> None:
+        with suppress(OSError):
+            os.killpg(pid, number)

@@ -2,9 +2,10 @@
 
 The command gets a process group of its own, its own closed or given standard input, the folder
 and the environment that were asked for, and no open file of ours. When it has ended, or its time
-is up, or we are interrupted ourselves, whatever is left of that group is killed. Output is kept
-up to a limit and counted beyond it; a command that prints too much is neither stopped nor
-believed to have printed less.
+is up, or we are interrupted ourselves, whatever is left of that group is killed, and with it what
+has left the group and still carries the command's tag (`leftover.py`). Output is kept up to a
+limit and counted beyond it; a command that prints too much is neither stopped nor believed to
+have printed less.
 
 Not a jail: the command may do what its user may do.
 """
@@ -23,6 +24,8 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any, Final, NamedTuple, NoReturn
 
+from moot.outside.leftover import KILL, TAG, end_tagged, kill_group
+
 GRACE_SECONDS: Final = 2.0
 # A process that left the group may hold our pipe for ever; its output is not waited for.
 LINGER_SECONDS: Final = 1.0
@@ -37,7 +40,10 @@ WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE"})
 
 
 class Order(NamedTuple):
-    """What to run and within which bounds; `most_bytes` counts for each of the two outputs."""
+    """What to run and within which bounds; `most_bytes` counts for each of the two outputs.
+
+    `program` is the file to run, if it was looked for before; `tag` marks all that it starts.
+    """
 
     words: tuple[str, ...]
     folder: Path
@@ -45,6 +51,8 @@ class Order(NamedTuple):
     seconds: float
     most_bytes: int
     given: bytes = b""
+    program: str = ""
+    tag: str = ""
 
 
 class Output(NamedTuple):
@@ -114,6 +122,7 @@ def run(order: Order, started: Started = _nobody) -> Ran:
         finally:
             ending.over()
         left = any(reader.is_held_open() for reader in readers)
+        left = end_tagged(order.tag) or left
         kill_group(child.pid, KILL)
         child.wait()
         out, err = (reader.finish() for reader in readers)
@@ -134,8 +143,9 @@ def _start(order: Order) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             order.words,
+            executable=order.program or None,
             cwd=order.folder,
-            env=dict(order.env),
+            env={**order.env, **({TAG: order.tag} if order.tag else {})},
             stdin=subprocess.PIPE if order.given else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -266,28 +276,15 @@ class _Interruptions:
 
 if sys.platform == "win32":
     _TERM: Final = signal.SIGTERM
-    KILL: Final = signal.SIGTERM
     _FLAGS: Final = subprocess.CREATE_NEW_PROCESS_GROUP
 
     def _wait(child: subprocess.Popen[bytes]) -> None:
         child.wait()
 
-    def kill_group(pid: int, _number: int) -> None:
-        """The tree below a process; Windows has no group to signal."""
-        with suppress(OSError):
-            subprocess.run(
-                ["taskkill", "/T", "/F", "/PID", str(pid)], capture_output=True, check=False
-            )
-
 else:
     _TERM: Final = signal.SIGTERM
-    KILL: Final = signal.SIGKILL
     _FLAGS: Final = 0
 
     def _wait(child: subprocess.Popen[bytes]) -> None:
         """Until it has ended, but leave it unburied: its number stays its own until the kill."""
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-
-    def kill_group(pid: int, number: int) -> None:
-        with suppress(OSError):
-            os.killpg(pid, number)

@@ -23,6 +23,7 @@ amendments, votes, drafter.
     inspection.py are they sound? crosschecks.py (messages), agreements.py (files), book.py (both)
     importing.py  files from elsewhere, as events    shapes.py    JSON shapes as tables
     summaries.py  what a round came to               windows.py   what a participant reads
+    excerpts.py   quoted within bounds
     difference.py between two versions of the bill   proceedings.py a session, to be told
     final.py      the final document                 report.py    the same as a page
 """

@@ -18,6 +18,8 @@ from moot.parliament.model import Amendment, Bill, Endorsement, State
 from moot.parliament.words import Action, AmendmentStatus, Position, Section
 
 UNCLEAR_AFTER: Final = 2
+# As many may a seat have pending, and propose in a round: all that fall fit into one summary.
+MOST_OF_A_SEAT: Final = 6
 _NAMED: Final = re.compile(r"\bamend-[0-9]{3,9}\b")
 
 replace = msgspec.structs.replace

@@ -60,7 +60,10 @@ class Import(Command, frozen=True):
 
 
 class BindSeat(Command, frozen=True):
-    """Before the session begins, give a seat to another agent."""
+    """Before the session begins, give a seat to another agent.
+
+    Once it has begun, a person may give it to a later holder of the same name.
+    """
 
     seat: str
     agent: str

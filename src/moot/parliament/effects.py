@@ -10,6 +10,7 @@ from immutables import Map
 
 from moot.parliament import amendments, discipline, motives, votes
 from moot.parliament import contents as said
+from moot.parliament.excerpts import concern, short
 from moot.parliament.messages import Message, message_of
 from moot.parliament.model import (
     Amendment,
@@ -86,18 +87,27 @@ def bill_of(draft: said.BillDraft) -> Bill:
 
 def _asked(state: State, message: Message) -> State:
     assert isinstance(message.content, said.Question)
-    topic, text = message.content.topic, message.content.question
+    topic, named = message.content.topic, _named(state, message.content.question)
     question = OpenQuestion(
-        message.id, message.sender, message.to or "", topic, amendments.named_in(topic, text)
+        message.id,
+        message.sender,
+        message.to or "",
+        short(topic),
+        (*_named(state, topic), *named),
     )
     after = _with_concern(state, message.sender, topic)
     this = after.round
     return in_round(after, asked=this.asked + 1, questions=this.questions.set(message.id, question))
 
 
-def _with_concern(state: State, sender: str, concern: str) -> State:
-    seat = state.seats.get(sender)
-    return state if seat is None else with_seat(state, replace(seat, concern=concern))
+def _named(state: State, *texts: str) -> tuple[str, ...]:
+    """The pending amendments that texts name."""
+    return tuple(name for name in amendments.named_in(*texts) if name in state.pending)
+
+
+def _with_concern(state: State, sender: str, text: str) -> State:
+    seat, most = state.seats.get(sender), len(state.order)
+    return state if seat is None else with_seat(state, replace(seat, concern=concern(text, most)))
 
 
 def _answered(state: State, message: Message) -> State:
@@ -107,7 +117,8 @@ def _answered(state: State, message: Message) -> State:
     if question is None:
         return state
     after = _scored(state, message.sender, content.motive_scores)
-    after = _positioned(after, question, message.sender, content.amendment_position)
+    named = (*question.amendments, *_named(state, content.answer, content.concessions))
+    after = _positioned(after, named, message.sender, content.amendment_position)
     return in_round(
         after,
         exchanges=this.exchanges + 1,
@@ -141,16 +152,16 @@ def _scored(state: State, sender: str, scores: dict[str, int]) -> State:
 
 def _positioned(
     state: State,
-    question: OpenQuestion,
+    named: tuple[str, ...],
     sender: str,
     position: said.AmendmentPosition | None,
 ) -> State:
     """C-43: what the exchange names is debated; the position is registered (PAR-039)."""
-    named = dict.fromkeys(question.amendments)
+    about = dict.fromkeys(named)
     if position is not None:
-        named[position.amendment_id] = None
+        about[position.amendment_id] = None
     kept = state.amendments
-    for name in named:
+    for name in about:
         amendment = kept.get(name)
         if amendment is None or not amendment.pending:
             continue
@@ -177,14 +188,24 @@ def _proposed(state: State, message: Message) -> State:
     )
     name = amendment.amendment_id
     others = tuple(one for one in state.pending if one != name)
-    return replace(state, amendments=state.amendments.set(name, amendment), pending=(*others, name))
+    count = state.round.proposed.get(message.sender, 0) + 1
+    return in_round(
+        replace(state, amendments=state.amendments.set(name, amendment), pending=(*others, name)),
+        proposed=state.round.proposed.set(message.sender, count),
+    )
 
 
 def _moved(state: State, message: Message) -> State:
     content = message.content
     assert isinstance(content, said.Motion)
-    motion = OpenMotion(message.id, message.sender, content.motion_type, content.reason)
-    return in_round(state, motions=state.round.motions.set(motion.id, motion))
+    mover, kind = message.sender, content.motion_type
+    motion = OpenMotion(message.id, mover, kind, short(content.reason))
+    others = {
+        key: one
+        for key, one in state.round.motions.items()
+        if (one.mover, one.type) != (mover, kind)
+    }
+    return in_round(state, motions=Map({**others, motion.id: motion}))
 
 
 def _voted(state: State, message: Message) -> State:
@@ -192,14 +213,14 @@ def _voted(state: State, message: Message) -> State:
     assert isinstance(content, said.Vote)
     if poll is None or seat is None:
         return state
-    concern = concern_of(content)
+    against = concern(concern_of(content), len(state.order))
     cast = Cast(poll.round, poll.bill_version, content.vote)
     voter = replace(
         motives.scored(seat, content.motive_scores),
         voting_record=(*seat.voting_record, cast),
-        concern=concern,
+        concern=against,
     )
-    kept = poll.votes.set(seat.id, CastVote(content.vote, concern))
+    kept = poll.votes.set(seat.id, CastVote(content.vote, against))
     return replace(with_seat(state, voter), poll=replace(poll, votes=kept))
 
 

@@ -205,6 +205,13 @@ _AMENDMENT_MESSAGE: Final[Rows] = (
         outcomes.repeated_amendment,
         hint="take the next free number",
     ),
+    Rule(
+        "S-32",
+        "too_many_amendments",
+        "a seat has six amendments pending, and proposes six in a round",
+        outcomes.too_many_amendments,
+        hint="withdraw one, or wait until they are settled",
+    ),
 )
 _VOTE: Final[Rows] = (
     *_SEAT,

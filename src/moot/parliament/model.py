@@ -115,7 +115,7 @@ class OpenQuestion(msgspec.Struct, frozen=True, array_like=True):
 
 
 class OpenMotion(msgspec.Struct, frozen=True, array_like=True):
-    """A request of this round that the speaker has not dealt with."""
+    """A request of this round that the speaker has not dealt with; of each type a seat's latest."""
 
     id: str
     mover: str
@@ -141,9 +141,10 @@ class Settled(msgspec.Struct, frozen=True, array_like=True):
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """The current round. `number` is 0 before the debate; `running` from its start to its end.
 
-    `asked` counts questions, `exchanges` those that were answered. `topics` counts exchanges on a
-    point since someone last moved on it; `floor` is who was called to speak. When the round ends
-    `open_issues` is filled; `told` is its summary if someone told it better than the clerk.
+    `asked` counts questions, `exchanges` those that were answered, `proposed` the amendments of
+    each seat. `topics` counts exchanges on a point since someone last moved on it; `floor` is who
+    was called to speak. When the round ends `open_issues` is filled; `told` is its summary if
+    someone told it better than the clerk.
     """
 
     number: int = 0
@@ -153,6 +154,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     questions: Map[str, OpenQuestion] = Map()
     answered: Map[str, bool] = Map()
     motions: Map[str, OpenMotion] = Map()
+    proposed: Map[str, int] = Map()
     topics: Map[str, int] = Map()
     shifts: tuple[Shift, ...] = ()
     settled: tuple[Settled, ...] = ()

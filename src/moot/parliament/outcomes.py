@@ -19,6 +19,17 @@ def repeated_amendment(asked: Asked) -> Breaches:
         yield f"{name} was proposed before; {free} is free", "content.amendment_id"
 
 
+def too_many_amendments(asked: Asked) -> Breaches:
+    state, seat, most = asked.state, asked.seat, amendments.MOST_OF_A_SEAT
+    if seat is None:
+        return
+    pending = sum(one.proposed_by == seat.id for one in state.unsettled())
+    if pending >= most:
+        yield f"{pending} amendments of {seat.id} are pending", "type"
+    elif state.round.proposed.get(seat.id, 0) >= most:
+        yield f"{seat.id} has proposed {most} amendments in this round", "type"
+
+
 def unknown_amendment(asked: Asked) -> Breaches:
     if asked.amendment is None:
         yield f"there is no {asked.command.amendment_id}", "amendment_id"

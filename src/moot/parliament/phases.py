@@ -63,7 +63,6 @@ DECISIONS: Final[dict[Word, tuple[Status, ...]]] = {
     Word.OPENING_GUIDANCE: (Status.OPENING_STATEMENTS, Status.EVALUATING_STATEMENTS),
 }
 COMMANDS: Final[dict[type[Command], tuple[Status, ...]]] = {
-    ask.BindSeat: (Status.SETUP,),
     ask.Begin: (Status.SETUP,),
     ask.CloseStatements: (Status.OPENING_STATEMENTS,),
     ask.ChooseDrafter: (Status.EVALUATING_STATEMENTS, Status.DRAFTING, Status.DEBATE),

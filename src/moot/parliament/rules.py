@@ -145,7 +145,21 @@ RULES: Final[dict[Kind | type[Command], Rows]] = {
     ask.Convene: _CONVENE,
     ask.Import: (*_CONVENE[:3], _OTHER_ID),
     ask.BindSeat: (
-        *_CLERKS,
+        CONVENED,
+        Rule(
+            "C-36",
+            "not_the_clerk",
+            "before the session begins the clerk gives out seats",
+            setup.binder_not_clerk,
+            hint="leave this to the session itself",
+        ),
+        Rule(
+            "S-02",
+            "wrong_phase",
+            "once it has begun a person gives a seat to a later holder of its name, nobody else",
+            setup.late_binding,
+            hint="`moot flow resume-to-seat EVENT` does this after an adoption",
+        ),
         Rule(
             "S-02",
             "bad_agent",

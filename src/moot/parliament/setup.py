@@ -16,6 +16,7 @@ from moot.parliament.model import (
     MIN_SEATS,
     STREAM,
 )
+from moot.parliament.words import Status
 
 Breaches = Iterator[tuple[str, str | None]]
 
@@ -115,6 +116,22 @@ def unassigned_issues(asked: Asked) -> Breaches:
 def bad_rounds(asked: Asked) -> Breaches:
     if not 1 <= asked.command.max_rounds <= MAX_ROUNDS:
         yield f"{asked.command.max_rounds} is not 1 to {MAX_ROUNDS}", "max_rounds"
+
+
+def binder_not_clerk(asked: Asked) -> Breaches:
+    if asked.state.status is Status.SETUP and not asked.is_system:
+        yield "", None
+
+
+def late_binding(asked: Asked) -> Breaches:
+    """S-02: a session does not wait for ever for a holder who is gone."""
+    command, state = asked.command, asked.state
+    seat = state.seats.get(command.seat)
+    if state.status is None or state.status is Status.SETUP:
+        return
+    same = seat is not None and seat.agent == command.agent and seat.epoch < command.epoch
+    if not asked.is_human or not same:
+        yield f"the session is in {state.status}", "seat"
 
 
 def bad_binding(asked: Asked) -> Breaches:

@@ -32,6 +32,8 @@ from moot.parliament.words import Lean, Stance
 
 Summary = dict[str, Any]
 
+# What is known of the round is added to it, and both are one event.
+MAX_SUMMARY: Final = 16 * 1024
 _MOVED: Final = {Stance.CONCEDE: "conceded on", Stance.SOFTEN: "softened on"}
 
 _POSITION: Final = fields(

@@ -201,7 +201,14 @@ FLOWS: Final[dict[str, Flow]] = {
             "presence",
             "trace",
             "key recovery",
-            "who goes on under an old name gets its parts and its turns back",
+            "who goes on under an old name gets its parts in open traces back",
+        ),
+        _flow(
+            "resume-to-seat",
+            "presence",
+            "parliament",
+            "seat",
+            "who goes on under an old name gets its seats in open sessions back",
         ),
     )
 }

@@ -7,17 +7,7 @@ from typing import Any
 import msgspec
 
 from moot.core.clock import to_text
-from moot.path.model import State, Step
-
-
-def as_json(path: str, state: State) -> dict[str, Any]:
-    return {
-        "id": path,
-        "title": state.title,
-        "origin": state.origin,
-        "since": None if state.since is None else to_text(state.since),
-        "steps": [step_data(step) for step in state.in_order()],
-    }
+from moot.path.model import Step
 
 
 def step_data(step: Step) -> dict[str, Any]:

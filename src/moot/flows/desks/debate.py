@@ -19,7 +19,7 @@ from moot.agents.quoting import Quote, Trust
 from moot.agents.repeats import TIMES, Said
 from moot.core.clock import Clock
 from moot.core.errors import Malformed
-from moot.core.machine import Due, KeyClass
+from moot.core.machine import Due
 from moot.core.names import OPERATOR
 from moot.debate.checker import Checked
 from moot.debate.course import Course, is_placeholder, spoken
@@ -31,6 +31,7 @@ from moot.flows import session
 from moot.flows.books import Books
 from moot.flows.sessionreading import Held
 from moot.flows.sessionrecord import find
+from moot.flows.sessiontrust import trust_in
 from moot.workspace.workspace import Workspace
 
 WHAT: Final = "entry"
@@ -130,7 +131,8 @@ class DebateDesk:
     def _quotes(self, checked: Checked, said: list[Entry]) -> tuple[tuple[Quote, ...], int]:
         """Title and context first, then what was said, from the newest back to a bound."""
         document, kept, room = checked.document, list[Quote](), MOST_SAID
-        trust = self._trust(checked)
+        record = find(self._space, self._file, checked) if self._space is not None else None
+        trust = trust_in(self._held.look(), record)
         for entry in reversed(said[-MOST_ENTRIES:]):
             quote = _quoted(entry, trust(entry))
             room -= len(quote.text)
@@ -141,23 +143,6 @@ class DebateDesk:
         head = Quote(author="the session's title", trust=Trust.MATERIAL, text=document.name)
         about = Quote(author="the session's context", trust=Trust.MATERIAL, text=context)
         return (head, about, *reversed(kept)), len(said) - len(kept)
-
-    def _trust(self, checked: Checked) -> Any:
-        """How far each entry's author is proved: by the record, if there is one."""
-        record = find(self._space, self._file, checked) if self._space is not None else None
-        if self._space is None or record is None or not record.known:
-            return lambda entry: Trust.SYSTEM if is_placeholder(entry) else Trust.UNSIGNED
-        agents, state = self._space.engine.registry().agents, record.state
-
-        def of(entry: Entry) -> Trust:
-            if is_placeholder(entry):
-                return Trust.SYSTEM
-            known = agents.get(entry.author)
-            if known is None or state.unsigned_entry(entry.id) is not None:
-                return Trust.UNSIGNED
-            return Trust.PERSON if known.kind is KeyClass.HUMAN else Trust.AGENT
-
-        return of
 
     # What comes of it -----------------------------------------------------------------------------
 
@@ -234,7 +219,7 @@ class DebateDesk:
         return course, standing(course, self._clock())
 
     def _checked(self) -> Checked:
-        return self._held.look()
+        return self._held.look().checked
 
 
 def _operator(why: str) -> Due:

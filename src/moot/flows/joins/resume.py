@@ -1,14 +1,15 @@
-"""Who goes on under an old name gets its parts in open traces back, and what died is recorded.
+"""Who goes on under an old name gets its parts and seats back, and what died is recorded.
 
 A part is bound to a key. The key of the earlier session is lost to the new one, so a person says
 that the part goes on under the new key; then the runs that died with their process are recorded as
-failed, never run again. Turns in debates wait under the name and need nothing (F-3).
+failed, never run again. A seat is one holder's in the same way. Turns in debates wait under the
+name and need nothing (F-3).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from moot.core.errors import Refused
 from moot.core.machine import Due
@@ -17,6 +18,8 @@ from moot.engine.job import Link
 from moot.flows import execution, tracing
 from moot.flows.joins import sources
 from moot.flows.joins.steps import Found, Plan, Walked, walk
+from moot.parliament.commands import BindSeat
+from moot.parliament.machine import MACHINE as PARLIAMENT
 from moot.path.model import Made, Target
 from moot.trace.commands import RotateKey
 from moot.trace.machine import MACHINE
@@ -24,6 +27,7 @@ from moot.trace.model import Binding, Role, State
 from moot.workspace.workspace import Workspace
 
 FLOW = "resume-to-work"
+SEAT_FLOW = "resume-to-seat"
 
 
 class Resumed(NamedTuple):
@@ -37,7 +41,8 @@ def resume_to_work(space: Workspace, named: str, person: str) -> Resumed:
     recorded = sources.presence_event(space, named, sources.RESUMED)
     agent, event = recorded.actor.id, recorded.event
     bound = list(parts_of(space, agent))
-    if not bound:
+    before = list(_done_before(space, recorded.hash.hex()))
+    if not bound and not before:
         raise Refused(
             "nothing_bound",
             f"{agent} has no part in an open trace under an earlier key",
@@ -47,12 +52,12 @@ def resume_to_work(space: Workspace, named: str, person: str) -> Resumed:
     found = Found(sources.source_of(recorded, event.id), title, agent, recorded.corr)
 
     def make(_target: Target, link: Link) -> tuple[Made, ...]:
-        made: list[Made] = []
+        made = list(before)
         for stream, binding in bound:
             made += _taken_back(space, stream, binding, person, link)
         return tuple(made)
 
-    stream = bound[0][0]
+    stream = bound[0][0] if bound else before[0].stream
     target = Target(stream, tracing.short(stream))
     plan = Plan(FLOW, found, person, lambda: target, make, fresh=False)
     walked = walk(space, plan)
@@ -67,12 +72,27 @@ def resume_to_work(space: Workspace, named: str, person: str) -> Resumed:
 def parts_of(space: Workspace, agent: str) -> Iterator[tuple[str, Binding]]:
     """Parts of open traces that are bound to a key this agent no longer has."""
     kid = agent_named(space.engine, agent).kid
-    for stream in space.engine.open_streams():
-        if stream.startswith(f"{MACHINE.name}/"):
-            state: State = space.engine.state(stream)
-            for binding in state.roles:
-                if binding.agent == agent and binding.kid != kid and not state.ended:
-                    yield stream, binding
+    for stream in _open(space, MACHINE.name):
+        state: State = space.engine.state(stream)
+        for binding in state.roles:
+            if binding.agent == agent and binding.kid != kid and not state.ended:
+                yield stream, binding
+
+
+def _done_before(space: Workspace, cause: str) -> Iterator[Made]:
+    """What a run that was cut short had done already."""
+    kinds = {"trace.key_rotated": ("key", "role"), _FAILED: ("recovery", "execution_id")}
+    streams = _open(space, MACHINE.name)
+    with space.store.read() as view:
+        for stream in streams:
+            for record in view.records(stream):
+                kind, field = kinds.get(record.body.type, ("", ""))
+                if kind and record.body.cause == cause:
+                    native = f"{tracing.short(stream)}/{record.body.data[field]}"
+                    yield Made(kind, stream, record.seq, native)
+
+
+_FAILED: Final = "trace.tool_execution_failed"
 
 
 def _taken_back(
@@ -86,6 +106,66 @@ def _taken_back(
     name = tracing.short(stream)
     yield Made("key", stream, outcome.recorded[-1].seq, f"{name}/{binding.role}")
     if binding.role is Role.EXECUTOR:
-        for recovered in execution.recover(space, stream):
+        for recovered in execution.recover(space, stream, link):
             last = recovered.recorded[-1]
             yield Made("recovery", stream, last.seq, f"{name}/{last.event.execution_id}")
+
+
+# Seats --------------------------------------------------------------------------------------------
+
+
+def resume_to_seat(space: Workspace, named: str, person: str) -> Walked:
+    recorded = sources.presence_event(space, named, sources.RESUMED)
+    agent, cause = recorded.actor.id, recorded.hash.hex()
+    lost, before = list(seats_of(space, agent)), list(_seats_before(space, cause))
+    if not lost and not before:
+        raise Refused(
+            "nothing_bound",
+            f"{agent} has no seat that an earlier session held",
+            hint=f"`moot agenda --agent {agent}` shows what waits for it",
+        )
+
+    def make(_target: Target, link: Link) -> tuple[Made, ...]:
+        epoch = agent_named(space.engine, agent).epoch
+        made = list(before)
+        for stream, seat in lost:
+            command = BindSeat(seat=seat, agent=agent, epoch=epoch)
+            outcome = space.engine.execute(
+                stream, command, person, cause=link.cause, corr=link.corr
+            )
+            made.append(_seat(stream, outcome.recorded[-1].seq, seat))
+        return tuple(made)
+
+    title = f"{agent} goes on in the seat of an earlier session"
+    found = Found(sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr)
+    stream = lost[0][0] if lost else before[0].stream
+    target = Target(stream, stream.partition("/")[2])
+    return walk(space, Plan(SEAT_FLOW, found, person, lambda: target, make, fresh=False))
+
+
+def seats_of(space: Workspace, agent: str) -> Iterator[tuple[str, str]]:
+    """Seats of open sessions that an earlier holder of this name was given."""
+    epoch = agent_named(space.engine, agent).epoch
+    for stream in _open(space, PARLIAMENT.name):
+        state = space.engine.state(stream)
+        seat = state.seats.get(state.holders.get(agent, ""))
+        if seat is not None and seat.epoch < epoch:
+            yield stream, seat.id
+
+
+def _seats_before(space: Workspace, cause: str) -> Iterator[Made]:
+    streams = _open(space, PARLIAMENT.name)
+    with space.store.read() as view:
+        for stream in streams:
+            for record in view.records(stream):
+                body = record.body
+                if body.type == "parliament.seat_bound" and body.cause == cause:
+                    yield _seat(stream, record.seq, str(body.data["seat"]))
+
+
+def _seat(stream: str, seq: int, seat: str) -> Made:
+    return Made("seat", stream, seq, f"{stream.partition('/')[2]}/{seat}")
+
+
+def _open(space: Workspace, protocol: str) -> list[str]:
+    return [one for one in space.engine.open_streams() if one.startswith(f"{protocol}/")]

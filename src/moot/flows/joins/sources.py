@@ -29,6 +29,7 @@ from moot.presence.machine import MACHINE as PRESENCE
 from moot.workspace.workspace import Workspace
 
 _EVENTS = "presence.events"
+MOST_ID = 300
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -39,12 +40,21 @@ class Said(msgspec.Struct, frozen=True):
     type: MessageType | None
 
 
+def _require_plain(named: str) -> None:
+    """No id holds what cannot be printed; no index is asked for it."""
+    if not named.isprintable() or len(named) > MOST_ID:
+        raise NotFound(
+            "source_not_found", "nothing has such an id", hint="`moot inbox --all` shows ids"
+        )
+
+
 def source_of(recorded: Recorded[Any], native_id: str) -> Source:
     return Source(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
 
 
 def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
     """A message by its id, or by the id of the event it tells of."""
+    _require_plain(named)
     with space.store.read() as view:
         pair = view.row(MAIL_OF_EVENT, named)
         message_id = named if pair is None else str(msgspec.json.decode(pair.value)["id"])
@@ -72,6 +82,7 @@ def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
 
 def presence_event(space: Workspace, named: str, *kinds: type[Event]) -> Recorded[Any]:
     """An event of presence by its id."""
+    _require_plain(named)
     with space.store.read() as view:
         row = view.row(_EVENTS, named)
         record = next(view.records(STREAM, after=row.seq - 1), None) if row is not None else None
@@ -96,6 +107,7 @@ INCURSION, RESUMED = did.IncursionNoted, did.AgentResumed
 
 def debate(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, Path]:
     """A debate by its file or its id; the source is its latest event of these kinds."""
+    _require_plain(named)
     file, stream = _debate(space, named)
     recorded = latest(space, stream, kinds)
     state = space.engine.state(stream)
@@ -116,6 +128,7 @@ def _debate(space: Workspace, named: str) -> tuple[Path, str]:
 
 def parliament(space: Workspace, named: str) -> Room:
     """A parliament by its folder; its id finds the folder that a flow gave it."""
+    _require_plain(named)
     if PARLIAMENT_ID.fullmatch(named):
         return Room.known(space, _folder_of(space, named), named)
     return Room.open(space, Path(named))

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import msgspec
 from filelock import FileLock, Timeout
 
-from moot.core.errors import Conflict, MootError, Refused, StoreFailed
+from moot.core.errors import Conflict, MootError, Refused, StoreFailed, Unavailable
 from moot.core.machine import Command, KeyClass
 from moot.core.names import SYSTEM
 from moot.engine.job import Job, Link
@@ -126,6 +126,14 @@ def _walk(space: Workspace, path: str, plan: Plan) -> Walked:
     except MootError as error:
         _fail(space, path, plan, error)
         raise
+    except OSError as error:
+        problem = Unavailable(
+            "unwritable_file",
+            f"{error.filename or 'a file'}: {error.strerror or error}",
+            hint="mend the folder, then run it again",
+        )
+        _fail(space, path, plan, problem)
+        raise problem from None
     command = ask.FinishStep(flow=plan.flow, source=plan.found.source, made=made)
     _run(space, path, command, plan.found.source)
     done = state_of(space, path).step(plan.flow, plan.found.source)

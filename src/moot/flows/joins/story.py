@@ -27,6 +27,7 @@ from moot.path.views import step_data
 from moot.workspace.workspace import Workspace
 
 MOST_MOMENTS: Final = 20_000
+MOST_ID: Final = 300
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._:@+~-]{1,200}\Z")
 # Of these streams a path concerns single records; of the others all.
 _SHARED: Final = frozenset({"presence", "registry"})
@@ -72,6 +73,8 @@ def story_of(space: Workspace, named: str) -> Story:
 
 
 def _find(space: Workspace, named: str) -> tuple[str | None, tuple[str, ...]]:
+    if not named.isprintable() or len(named) > MOST_ID:
+        raise _unknown(named)
     with space.store.read() as view:
         path = _path_of(view, named)
         if path is not None:
@@ -86,7 +89,11 @@ def _find(space: Workspace, named: str) -> tuple[str | None, tuple[str, ...]]:
     agent = identities.agent_of(space, named, space.engine.open_streams())
     if agent is not None:
         return None, tuple(_where(space, agent))
-    raise NotFound(
+    raise _unknown(named)
+
+
+def _unknown(named: str) -> NotFound:
+    return NotFound(
         "story_not_found",
         f"nothing here is called {named[:80]!r}",
         hint="an id of a message, event, session, trace or path; `moot flow list --paths`",

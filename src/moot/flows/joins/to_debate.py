@@ -21,12 +21,14 @@ from moot.debate.writer import new_session
 from moot.engine.job import Link
 from moot.flows import session
 from moot.flows.joins import sources
+from moot.flows.joins.identities import agent_of
 from moot.flows.joins.present import require_present
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.post import body_of
 from moot.flows.sessionfile import named as named_file
 from moot.flows.sessionrecord import Record, place_of, stream_of
 from moot.mail.body import read_body, unwrapped
+from moot.mail.events import MessageImported
 from moot.mail.types import MessageType
 from moot.path.model import Made, Target
 from moot.workspace.workspace import Workspace
@@ -69,7 +71,7 @@ def message_to_debate(
             "this question blocks nobody",
             hint="answer it (`moot mail ack ID --notes ...`); only Urgency: Blocking is debated",
         )
-    agents = _agents(said.recorded, said.found.origin, wanted)
+    agents = _agents(space, said.recorded, said.found.origin, wanted)
     if not wanted.even_if_gone:
         require_present(space, agents)
     sections = [(name, unwrapped(body.said(name))) for name in headings]
@@ -87,13 +89,27 @@ def message_to_debate(
     )
 
 
-def _agents(recorded: Recorded[Any], origin: str, wanted: Wanted) -> tuple[str, ...]:
-    """Sender, receivers, and those named besides; the machine itself takes no part."""
+def _agents(
+    space: Workspace, recorded: Recorded[Any], origin: str, wanted: Wanted
+) -> tuple[str, ...]:
+    """Sender, receivers, and those named besides, each under the name it has here (F-10)."""
     receivers = [one.name for one in (*recorded.event.to, *recorded.event.cc)]
-    names = tuple(n for n in dict.fromkeys((origin, *receivers, *wanted.more)) if n != SYSTEM)
+    given = [name for name in (origin, *receivers, *wanted.more) if name != SYSTEM]
+    names = tuple(dict.fromkeys(_known(space, name) for name in given))
     if len(names) < 2:
         raise Refused("bad_participants", "a debate needs two at least", hint="--with NAME")
     return names
+
+
+def _known(space: Workspace, name: str) -> str:
+    agent = agent_of(space, name)
+    if agent is None:
+        raise Refused(
+            "agent_not_found",
+            f"nobody here is called {name[:60]!r}",
+            hint="`moot agent list` shows all; `moot agent register NAME` makes one",
+        )
+    return agent
 
 
 def _title(text: str) -> str:
@@ -106,6 +122,8 @@ def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str)
     source = said.found.source
     event = getattr(said.recorded.event, "event", None)
     refs = f"mail:{source.id}" + (f", event:{event}" if event else "")
+    if isinstance(said.recorded.event, MessageImported):
+        refs += ", taken in from outside and not proved"
     return (
         f"{told}\nOpened by system for {said.found.origin}, asked by {asked_by}."
         f" Evidence: {refs} (record {source.hash[:12]})."
@@ -114,8 +132,7 @@ def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str)
 
 def quoted(text: str) -> str:
     """X-09: another's words, inside a quotation from their first line to their last."""
-    lines = "\n".join(_printable(text).split("\n"))
-    return quote(lines.strip("\n") + "\n")
+    return quote(_printable(text).strip("\n") + "\n")
 
 
 def _printable(text: str) -> str:

@@ -30,9 +30,16 @@ _TONES: Final[dict[str, page.Tone]] = {
     "defer": "caution",
     "neutral": "neutral",
 }
+_COUNTS: Final[tuple[tuple[str, str, page.Tone], ...]] = (
+    ("In favour", "in_favour", "good"),
+    ("Against", "against", "bad"),
+    ("Neither", "others", "neutral"),
+)
 _FAVOUR: Final = ("approve", "YES")
 # Kept for the cost, not for the argument.
 _BOOKS: Final = ("decision.call_noted", "decision.run_ended")
+_MOST_ID: Final = 30
+_SHOWN: Final = 16
 _KEYS: Final = "the list of keys"
 MOST_LINES: Final = 12
 
@@ -90,12 +97,11 @@ def _dissent(said: Said) -> page.Dissent:
     voices = tuple(
         page.Quote(
             author=one["agent"],
-            text=one["text"],
+            text="\n\n".join(dict.fromkeys((one["summary"], one["text"]))),
             stance=one["stance"],
             tone=_TONES.get(one["stance"], "plain"),
             note=", ".join(filter(None, (one["sure"], f"round {one['round']}"))),
             refs=tuple(one["evidence"]),
-            title=one["summary"],
         )
         for one in said["argument"]["dissent"]
     )
@@ -131,14 +137,9 @@ def _tally(said: Said) -> Iterator[page.Block]:
     if last is None:
         return
     seats = Decimal(len(said["participants"]))
-    names: tuple[tuple[str, str, page.Tone], ...] = (
-        ("In favour", "in_favour", "good"),
-        ("Against", "against", "bad"),
-        ("Neither", "others", "neutral"),
-    )
     bars = [
         page.Bar(label, Decimal(len(last[key])), tone, ", ".join(last[key]))
-        for label, key, tone in names
+        for label, key, tone in _COUNTS
     ]
     cautions = "; ".join(said["cautions"])
     yield page.BarChart(tuple(bars), seats, title="The vote", caption=_sentence(cautions))
@@ -183,9 +184,8 @@ def _changes(said: Said) -> page.Block:
                 str(one["round"]),
                 page.Cell(one["before"], _tone(one["before"])),
                 page.Cell(one["now"], _tone(one["now"])),
-                "; ".join(f"{h['agent']}: {h['summary']} ({h['entry']})" for h in one["heard"])
-                or "not recorded",
-                page.Cell(one["entry"], code=True),
+                "; ".join(map(_heard, one["heard"])) or "not recorded",
+                page.Cell(_short(one["entry"]), code=True),
             )
             for one in changes
         ),
@@ -193,24 +193,47 @@ def _changes(said: Said) -> page.Block:
     )
 
 
+def _heard(one: Said) -> str:
+    return f"{one['agent']}: {one['summary']} (entry {_short(one['entry'])})"
+
+
+def _short(entry: str) -> str:
+    """Enough of a long id to find it among the votes."""
+    return entry.partition("-")[0] if len(entry) > _MOST_ID else entry
+
+
 def _tone(words: str) -> page.Tone:
     return _TONES.get(words.partition(" ")[0], "plain")
 
 
 def _before_and_after(said: Said) -> page.Block:
+    """From what each would have answered alone to the last vote."""
     first, last = said["argument"]["first"], said["argument"]["last"]
     title = "Vote before and after"
     if first is None or last is None:
         return page.Prose("There was no vote.", title)
-    rows = (("In favour", "in_favour"), ("Against", "against"), ("Neither", "others"))
+    moments = [("First answers", _alone(said)), (f"Round {first['round']}", first)]
+    if last["round"] != first["round"]:
+        moments.append((f"Round {last['round']}", last))
     return page.Table(
-        ("Vote", f"Round {first['round']}", f"Round {last['round']}"),
+        ("Vote", *(name for name, _ in moments)),
         tuple(
-            (label, ", ".join(first[key]) or "nobody", ", ".join(last[key]) or "nobody")
-            for label, key in rows
+            (label, *(", ".join(count[key]) or "nobody" for _, count in moments))
+            for label, key, _ in _COUNTS
         ),
         title=title,
+        caption="Before anyone heard the others, those in favour gave the motion as their answer.",
     )
+
+
+def _alone(said: Said) -> dict[str, list[str]]:
+    given = {one["agent"]: one["answer"] for one in said["first_answers"]}
+    own = said["motion"]["by"] if said["motion"] else []
+    return {
+        "in_favour": [name for name in given if name in own],
+        "against": [name for name, answer in given.items() if answer and name not in own],
+        "others": [name for name, answer in given.items() if not answer],
+    }
 
 
 def _participants(said: Said) -> page.Table:
@@ -222,7 +245,7 @@ def _participants(said: Said) -> page.Table:
                 page.Cell(one["what"] or one["kind"], note=_scripted(one)),
                 one["model"] or "not known",
                 page.Cell(_key(one), code=True),
-                page.Cell((one["key"] or {}).get("custodian", "nobody"), code=True),
+                page.Cell((one["key"] or {}).get("custodian", "nobody")[:_SHOWN], code=True),
                 _cost(one["cost"]),
             )
             for one in said["participants"]
@@ -238,7 +261,7 @@ def _scripted(one: Said) -> str:
 
 def _key(one: Said) -> str:
     key = one["key"]
-    return f"{key['class']} {key['kid']}" if key else "none"
+    return f"{key['class']} {key['kid'][:_SHOWN]}" if key else "none"
 
 
 def _ballots(said: Said) -> page.Table:

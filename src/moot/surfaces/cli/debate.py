@@ -168,13 +168,15 @@ def report(shell: Shell, file: Path, output: Path | None) -> Answer:
     import json
 
     from moot.core.report import to_json, to_markdown
+    from moot.debate.checker import check as judge
     from moot.debate.report import report as make_report
 
-    proof = hashlib.sha256(read_file(file)).hexdigest()
-    made = make_report(checked_file(file), file.name, proof, session_clock(shell)())
+    data = read_file(file)
+    proof = hashlib.sha256(data).hexdigest()
+    made = make_report(judge(data, file_name=file.name), file.name, proof, session_clock(shell)())
     if output is not None:
         write_page(output, made)
-    data = {"file": str(output) if output else None, "report": json.loads(to_json(made))}
+    said = {"file": str(output) if output else None, "report": json.loads(to_json(made))}
     if output is not None:
-        return Answer(data, lambda: [f"{output}: {made.verdict.label}"])
-    return Answer(data, lambda: to_markdown(made).splitlines())
+        return Answer(said, lambda: [f"{output}: {made.verdict.label}"])
+    return Answer(said, lambda: to_markdown(made).splitlines())

@@ -93,7 +93,7 @@ def _v4(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str 
 @click.option("--confidence", metavar="C", default="", help="0.0 to 1.0.")
 @click.option("--summary", metavar="T", default="", help="The point, in one or two lines.")
 @click.option("--action-requested", metavar="T", default="n/a", help="What should happen next.")
-@click.option("--next", "next_agent", metavar="AGENT", help="Who should speak next.")
+@click.option("--next", "next_agent", metavar="AGENT", default="", help="Who should speak next.")
 @click.option("--evidence", metavar="T", default="n/a", help="Files and addresses, with commas.")
 @click.option("--body", metavar="T", default="", help="The argument, in markdown (- or @file).")
 @click.option("--escape", is_flag=True, help="Write comments in the body as visible text.")
@@ -135,11 +135,6 @@ def add(
 
 
 def _said(given: dict[str, Any]) -> dict[str, Any]:
-    """A-17: --next puts the name first, where it is found first."""
-    name = given.pop("next_agent")
-    asked = given["action_requested"]
-    if name is not None:
-        given["action_requested"] = name if asked == "n/a" else f"{name}: {asked}"
     return {
         **given,
         "body": text_argument(given["body"]),

@@ -52,18 +52,19 @@ def demo(shell: Shell, out: Path | None, full: bool, fast: bool) -> Answer:
       moot demo
       moot demo --out /tmp/moot-demo --full --fast
     """
-    from moot.surfaces.demo import argued, proved
+    from moot.surfaces.demo import argued, path, proved
     from moot.surfaces.demo.stage import Stage
     from moot.surfaces.demo.told import Story
 
     stage = Stage(out or Path(tempfile.mkdtemp(prefix="moot-demo-")))
     stage.prepare()
-    story = Story(stage, full, _ask_person if shell.interactive() and not fast else _nobody)
+    story = Story(stage, full, _ask_person if shell.interactive() else _nobody)
     data = {
         "folder": str(stage.out),
         "report": str(stage.out / argued.PAGE),
         "receipt": str(stage.out / proved.RECEIPT),
         "record": str(stage.out / proved.RECORD),
+        "path": str(stage.out / path.RECORD) if full else None,
         "verdicts": story.verdicts,
         "git": stage.git is not None,
     }

@@ -9,6 +9,8 @@ from moot.surfaces.cli.flow_step import answer, asker, flow
 from moot.surfaces.cli.people import a_persons_name
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
+_AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: you).")
+
 
 @command(flow, "approval-to-trace", "flow.approval_to_trace")
 @click.argument("source", metavar="DIR|SESSION")
@@ -36,9 +38,10 @@ def approval_to_trace(
     critic neither runs it nor was alone in wanting it.
 
     Examples:
-      moot --as amber-otter flow approval-to-trace bills/payments --executor teal-crane \\
+      moot flow approval-to-trace bills/payments --planner amber-otter --executor teal-crane \\
         --critic coral-finch --auditor slate-heron --tool pytest --expect "a test report"
-      moot --as amber-otter flow approval-to-trace bills/payments --supersede t1 --tool pytest
+      moot flow approval-to-trace bills/payments --planner amber-otter --supersede t1 \\
+        --tool pytest
     """
     from moot.flows.joins.approval_to_trace import Work
     from moot.flows.joins.approval_to_trace import approval_to_trace as go
@@ -58,15 +61,18 @@ def approval_to_trace(
 @command(flow, "critique-to-challenge", "flow.critique_to_challenge")
 @click.argument("source", metavar="MESSAGE")
 @click.option("--trace", "trace_id", metavar="TRACE", help="If the critique's target names none.")
-def critique_to_challenge(shell: Shell, source: str, trace_id: str | None) -> Answer:
+@_AGENT
+def critique_to_challenge(
+    shell: Shell, source: str, trace_id: str | None, agent: str | None
+) -> Answer:
     """Challenge a claim for the reason a CRITIQUE gives (the critic).
 
     Examples:
-      moot --as coral-finch flow critique-to-challenge pay-7:9
+      moot flow critique-to-challenge pay-7:9 --agent coral-finch
     """
     from moot.flows.joins.critique_loop import critique_to_challenge as go
 
-    return answer(go(shell.workspace, source, shell.actor(), trace_id))
+    return answer(go(shell.workspace, source, shell.actor(agent), trace_id))
 
 
 @command(flow, "challenge-to-critique", "flow.challenge_to_critique")
@@ -99,16 +105,17 @@ def report_to_info(shell: Shell, source: str) -> Answer:
 @command(flow, "done-to-ack", "flow.done_to_ack")
 @click.argument("source", metavar="TRACE")
 @click.option("--message", metavar="ID", help="What asked for it (default: the path's beginning).")
-def done_to_ack(shell: Shell, source: str, message: str | None) -> Answer:
+@_AGENT
+def done_to_ack(shell: Shell, source: str, message: str | None, agent: str | None) -> Answer:
     """Close the message that asked for verified work: its receiver says Completed.
 
     Examples:
-      moot --as teal-crane flow done-to-ack t1
-      moot --as teal-crane flow done-to-ack t1 --message pay-7:1
+      moot flow done-to-ack t1 --agent teal-crane
+      moot flow done-to-ack t1 --agent teal-crane --message pay-7:1
     """
     from moot.flows.joins.done_to_ack import done_to_ack as go
 
-    return answer(go(shell.workspace, source, shell.actor(), message))
+    return answer(go(shell.workspace, source, shell.actor(agent), message))
 
 
 @command(flow, "timeout-to-operator", "flow.timeout_to_operator")
@@ -155,3 +162,17 @@ def resume_to_work(shell: Shell, source: str) -> Answer:
     dues = [{"where": where, "what": due.what, "subject": due.subject} for where, due in found.dues]
     said = [visible(f"  waits: {due['what']} {due['subject']} ({due['where']})") for due in dues]
     return answer(found.walked, *said, waits=dues)
+
+
+@command(flow, "resume-to-seat", "flow.resume_to_seat")
+@click.argument("source", metavar="EVENT")
+def resume_to_seat(shell: Shell, source: str) -> Answer:
+    """Give an adopted name its seats in open parliaments back. A person's act.
+
+    Examples:
+      moot flow resume-to-seat proto_20260218_004
+    """
+    from moot.flows.joins.resume import resume_to_seat as go
+
+    person = a_persons_name(shell, "giving a seat to another")
+    return answer(go(shell.workspace, source, person))

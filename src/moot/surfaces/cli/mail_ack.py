@@ -97,9 +97,12 @@ def pending(shell: Shell, agent: str | None) -> Answer:
 def _pending_lines(found: list[dict[str, Any]]) -> Iterable[str]:
     if not found:
         return ["nobody owes an answer"]
+    from moot.flows.inbox import named
+
     rows = [
-        (one["id"], one["from"], _owing(one), one["subject"], one["acknowledged"], _by(one))
+        (one["id"], sender, _owing(one), one["subject"], one["acknowledged"], _by(one))
         for one in found
+        for sender in (named(one["from"], one["proved"]),)
     ]
     return table(rows, ("ID", "FROM", "WAITS FOR", "SUBJECT", "ACKNOWLEDGED", "BY"))
 

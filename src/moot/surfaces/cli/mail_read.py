@@ -69,20 +69,24 @@ def _message_lines(data: dict[str, Any]) -> Iterable[str]:
 def search(shell: Shell, words: tuple[str, ...], limit: int) -> Answer:
     """Messages whose subject or text holds all these words, best first.
 
-    Of a text beyond 16 KiB each word is kept once, up to 16 KiB of them.
+    Long texts are read when you search, up to 64 MiB of them; how many were not is said.
 
     Examples:
       moot mail search cache session
     """
-    from moot.flows import post
+    from moot.flows import finding
     from moot.mail import views
-    from moot.mail.keys import MESSAGES
 
-    with shell.workspace.store.read() as view:
-        ids = view.search(MESSAGES, " ".join(words), limit)
-        found = [views.message(post.message_at(view, one)) for one in ids]
-    messages = [_short(one) for one in found]
-    return Answer({"messages": messages}, lambda: _list_lines(messages))
+    found = finding.search(shell.workspace, " ".join(words), limit)
+    messages = [_short(views.message(one)) for one in found.messages]
+    data = {"messages": messages, "unread": found.unread}
+    return Answer(data, lambda: _found_lines(messages, found.unread))
+
+
+def _found_lines(messages: list[dict[str, Any]], unread: int) -> Iterable[str]:
+    yield from _list_lines(messages)
+    if unread:
+        yield f"{unread} long texts were not looked through"
 
 
 @command(None, "thread", "mail.thread")
@@ -130,8 +134,11 @@ def _short(message: dict[str, Any]) -> dict[str, Any]:
 def _list_lines(messages: list[dict[str, Any]]) -> Iterable[str]:
     if not messages:
         return ["nothing was found"]
+    from moot.flows.inbox import named
+
     rows = [
-        (one["id"], one["from"], ", ".join(one["to"]), one["subject"], one["created_at"])
+        (one["id"], sender, ", ".join(one["to"]), one["subject"], one["created_at"])
         for one in messages
+        for sender in (named(one["from"], one["proved"]),)
     ]
     return table(rows, ("ID", "FROM", "TO", "SUBJECT", "SENT"))

@@ -254,7 +254,7 @@ def _next_lines(data: dict[str, Any]) -> Iterable[str]:
 
 
 def _said(kind: str) -> str:
-    return f"template {kind} > m.json; moot parliament submit DIR m.json"
+    return f"template {kind} > m.json, fill it in, then moot parliament submit DIR m.json"
 
 
 # How what is due is done.

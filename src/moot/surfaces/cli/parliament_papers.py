@@ -12,6 +12,7 @@ import click
 
 from moot.core.errors import NotFound, Refused
 from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, visible
+from moot.surfaces.cli.debate_file import space_of
 from moot.surfaces.cli.here import findings_json
 from moot.surfaces.cli.page import page_option, write_file, write_page
 from moot.surfaces.cli.parliament_room import (
@@ -226,10 +227,11 @@ def summarize(shell: Shell, folder: Path, file: str) -> Answer:
     """
     from moot.parliament.commands import Summarize
     from moot.parliament.shapes import read_json
+    from moot.parliament.summaries import MAX_SUMMARY
 
     told = file if file == "-" or file.startswith("@") else f"@{file}"
     room = room_at(shell, folder)
-    summary = read_json(text_argument(told))
+    summary = read_json(text_argument(told), MAX_SUMMARY)
     done = room.run(Summarize(summary=summary), official(shell))
     return answer(done, [f"round {summary['round']} is told anew"], summary=summary)
 

@@ -26,7 +26,6 @@ def play(stage: Stage, ask: AskPerson) -> Lines:
         how=_ASKED,
     )
     yield from _who_did_it(stage, "q-1")
-    yield from stage.moot("report", "q-1", "-o", f"../{FIRST_PAGE}")
     last = "q-1"
     # At a terminal whoever sits there is the person; elsewhere the script vetoes.
     word, reason = ask("q-1") or ("veto", voices.VETO)
@@ -37,6 +36,7 @@ def play(stage: Stage, ask: AskPerson) -> Lines:
         yield from stage.moot("ask", "--resume", "q-2", how=_ASKED)
         last, word, reason = "q-2", "approve", voices.APPROVAL
     yield from stage.moot(*_decide(last, word, reason), how=Call(settings=stage.person))
+    yield from stage.moot("report", "q-1", "-o", f"../{FIRST_PAGE}")
     yield from _kept(stage, last)
 
 
@@ -49,14 +49,14 @@ def _voices(stage: Stage, said: dict[str, Any]) -> str:
 
 
 def _who_did_it(stage: Stage, decision: str) -> Lines:
-    """Which entries moved whom: as the page shows it, which is drawn from the record."""
+    """Which entries moved whom, as the page shows it, which is drawn from the record."""
     blocks = stage.data("report", decision)["report"]["blocks"]
     (table,) = [one for one in blocks if one.get("title", "").startswith("Who changed")]
     for row in table.get("rows", []):
         who, _round, before, now, heard, entry = (
             cell if isinstance(cell, str) else cell["text"] for cell in row
         )
-        yield say(f"{who} went from {before} to {now} (entry {entry[:8]}) after hearing")
+        yield say(f"{who} went from {before} to {now} (entry {entry}) after hearing")
         yield from (say(f"  {one}") for one in heard.split("; "))
 
 

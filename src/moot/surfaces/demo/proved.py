@@ -10,12 +10,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from moot.surfaces.demo.argued import PAGE
-from moot.surfaces.demo.stage import ALONE, FIRST, MOOT, Call, Lines, Stage, only, say
+from moot.surfaces.demo.stage import ALONE, FIRST, MOOT, Call, Lines, Stage, grep, say
 
 RECORD, CHANGED, SHORTENED, TRUST = "record.moot", "changed.moot", "shortened.moot", "trust.json"
 RECEIPT: Final = PAGE.replace(".html", ".json")
 LIE: Final = "changed-receipt.json"
-_PLACE: Final = only('^verdict: .*|"line": [0-9]+(?=, "stream": [^}]+}$)|^findings: .*')
 Verdicts = list[dict[str, Any]]
 
 
@@ -56,7 +55,7 @@ def _checked(stage: Stage, verdicts: Verdicts, file: str, expected: str, what: s
     code = 0 if expected == "valid" else 1
     words = (file, "--trust", TRUST)
     yield from stage.moot("verify", *words, how=Call(expect=code, part=FIRST))
-    verdict = Call(expect=code, part=only("^verdict: .*"))
+    verdict = Call(expect=code, part=grep("^verdict"))
     yield from stage.standalone(*words, how=verdict)
     ours = stage.answer(*MOOT, "verify", *words, "--json")["data"]
     theirs = stage.answer(*ALONE, *words, "--json")
@@ -69,12 +68,12 @@ def _checked(stage: Stage, verdicts: Verdicts, file: str, expected: str, what: s
 
 
 def change_a_byte(body: list[bytes]) -> list[bytes]:
-    """How sure an objection was: 0.8 becomes 0.1, inside a signed event."""
+    """How sure an objection was: 0.7 becomes 0.1, inside a signed event."""
     for number, line in enumerate(body):
         envelope = json.loads(line)
         payload = base64.b64decode(envelope.get("payload", ""))
-        if b'"stance":"reject"' in payload and b'"confidence":"0.8"' in payload:
-            less = payload.replace(b'"confidence":"0.8"', b'"confidence":"0.1"')
+        if b'"stance":"reject"' in payload and b'"confidence":"0.7"' in payload:
+            less = payload.replace(b'"confidence":"0.7"', b'"confidence":"0.1"')
             envelope["payload"] = base64.b64encode(less).decode()
             changed = json.dumps(envelope, sort_keys=True, separators=(",", ":")).encode() + b"\n"
             return [*body[:number], changed, *body[number + 1 :]]

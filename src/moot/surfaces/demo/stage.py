@@ -82,9 +82,9 @@ USUAL: Final = Call()
 
 
 class Stage:
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, repository: str = "repository") -> None:
         self.out = out.absolute()
-        self.repository = self.out / "repository"
+        self.repository = self.out / repository
         self.keys = self.out / "keys"
         self.passphrase = self.out / "passphrase"
         self.git = shutil.which("git")
@@ -101,6 +101,15 @@ class Stage:
             ) from None
         except OSError as error:
             raise unwritable(self.out, error) from None
+
+    def beside(self, repository: str) -> Stage:
+        """Another repository in the same folder, where agents go stale as late as usual."""
+        other = Stage(self.out, repository)
+        other.repository.mkdir()
+        other._env.pop("BB_AGENT_STALE_MINUTES")
+        if other.git is None:
+            other.plain_folder()
+        return other
 
     def plain_folder(self) -> None:
         """Without git: nothing above the stage is looked at."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from moot.surfaces.demo import argued, held, proved
+from moot.surfaces.demo import argued, held, path, proved
 from moot.surfaces.demo.argued import AskPerson
 from moot.surfaces.demo.stage import Line, Lines, Stage, say
 
@@ -23,8 +23,6 @@ class Story:
         yield from held.play(stage)
         yield from argued.play(stage, self._ask)
         if self._full:
-            from moot.surfaces.demo import path
-
             yield from path.play(stage)
         yield from proved.play(stage, self.verdicts)
         yield from self._end()
@@ -35,6 +33,8 @@ class Story:
         yield Line("act", "What is left to look at")
         yield Line("out", f"the decision   {stage.out / argued.PAGE}")
         yield Line("out", f"who changed    {stage.out / argued.FIRST_PAGE}")
+        if self._full:
+            yield Line("out", f"the path       {stage.out / path.PAGE}")
         yield Line("out", f"the record     {stage.out / proved.RECORD}")
         yield Line(
             "out", f"the workspace  cd {stage.repository} && MOOT_KEYS={stage.keys} moot status"

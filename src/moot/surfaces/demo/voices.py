@@ -24,7 +24,7 @@ def _entry(stance: str, sure: float, summary: str, body: str, evidence: str = "n
         "stance": stance,
         "confidence": sure,
         "summary": summary,
-        "body": f"{body}\n\n*(A scripted voice.)*",
+        "body": f"{body}\n\n(A scripted voice.)",
         "evidence": evidence,
     }
 
@@ -53,15 +53,15 @@ FIRST: Final[dict[str, Any]] = {
         ENTRY: [
             _entry(
                 "reject",
-                0.8,
+                0.7,
                 "A second server is a second thing that fails at night.",
                 "40,000 rows of 300 bytes are 12 MB: the server we have does not notice them.",
                 "notes.md",
             ),
             _entry(
                 "reject",
-                0.8,
-                "Losing a second is not the point; running a second server is.",
+                0.7,
+                "Losing a second is not the point, running a second server is.",
                 "Backups, upgrades and alarms double. Nobody has said who does that.",
             ),
         ],
@@ -71,7 +71,7 @@ FIRST: Final[dict[str, Any]] = {
         ENTRY: [
             _entry(
                 "reject",
-                0.6,
+                0.5,
                 "A restart would log everybody out, as in March.",
                 "I would take Redis, but not if a restart empties it.",
                 "notes.md",

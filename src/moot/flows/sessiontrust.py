@@ -1,0 +1,64 @@
+"""How far the author of an entry is proved: by the record, and only as far as that goes.
+
+A file says who wrote an entry, and anyone can write to a file. What counts as signed is what the
+record holds, in a file that still is what was recorded; everything else is only claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from moot.agents.quoting import Trust
+from moot.core.machine import KeyClass
+from moot.core.markdown import BYTE_ORDER_MARK
+from moot.debate.course import is_placeholder
+from moot.debate.escalation import is_the_policys
+from moot.debate.model import Entry
+from moot.debate.state import MOST_UNSIGNED, State
+from moot.debate.views import course_of
+from moot.flows.sessionreading import Reading
+from moot.flows.sessionrecord import Record
+
+
+def trust_in(reading: Reading, record: Record | None) -> Callable[[Entry], Trust]:
+    """What is known of the author of each entry in this file."""
+    rules = course_of(reading.checked).rules
+    signed = _signed_by(reading, record)
+
+    def of(entry: Entry) -> Trust:
+        if is_placeholder(entry) and is_the_policys(entry, rules):
+            return Trust.SYSTEM
+        return signed(entry)
+
+    return of
+
+
+def _signed_by(reading: Reading, record: Record | None) -> Callable[[Entry], Trust]:
+    if record is None or not record.known or not record.fits(reading):
+        return lambda _entry: Trust.UNSIGNED
+    agents, state = record.engine.registry().agents, record.state
+    first, end = _remembered_from(reading, state), _place(reading, state.size)
+    unsigned = {one.id for one in state.unsigned}
+
+    def of(entry: Entry) -> Trust:
+        known = agents.get(entry.author)
+        recorded = first <= entry.start and entry.end <= end
+        if known is None or not recorded or entry.id in unsigned:
+            return Trust.UNSIGNED
+        return Trust.PERSON if known.kind is KeyClass.HUMAN else Trust.AGENT
+
+    return of
+
+
+def _remembered_from(reading: Reading, state: State) -> int:
+    """The state forgets observed entries beyond a number: what stands above those is in doubt."""
+    full = len(state.unsigned) >= MOST_UNSIGNED
+    return _place(reading, state.unsigned[0].start) if full else 0
+
+
+def _place(reading: Reading, size: int) -> int:
+    """So many bytes of the file, as a place in its text."""
+    text = reading.checked.document.text
+    if size >= reading.size:
+        return len(text)
+    return len(reading.data[:size].decode(errors="ignore").removeprefix(BYTE_ORDER_MARK))

@@ -1,0 +1,137 @@
+"""However much the seats say, a round ends and a vote is counted: quotes have bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from immutables import Map
+
+from moot.core.record import MAX_BODY_BYTES
+from moot.parliament import clock
+from moot.parliament import commands as ask
+from moot.parliament import events as did
+from moot.parliament.amendments import MOST_OF_A_SEAT
+from moot.parliament.excerpts import CONCERNS, concern, short
+from moot.parliament.model import MAX_SEATS, Round, Seat, Settled, Shift, State
+from moot.parliament.summaries import summary_of
+from moot.parliament.words import AmendmentStatus, Stance, Status
+
+from .scene import (
+    AGENTS,
+    ROUND_END,
+    ROUND_START,
+    Chamber,
+    amendment,
+    motion,
+    question,
+    vote,
+)
+
+# As much as one reply holds, and what takes most room when it is quoted.
+LONG = ("t" * 40_000, "\u0001" * 7_000, "\U0001f642" * 10_000)
+
+
+@given(st.text(max_size=300), st.integers(4, 200))
+def test_a_quote_is_a_beginning_within_its_bound(text: str, most: int) -> None:
+    quoted = short(text, most)
+    assert len(msgspec.json.encode(quoted)) - 2 <= most
+    assert quoted == text or text.startswith(quoted.removesuffix("…"))
+    if len(msgspec.json.encode(text)) - 2 <= most:
+        assert quoted == text
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_long_topics_do_not_keep_a_round_from_ending(text: str) -> None:
+    chamber = Chamber(3).debating(4)
+    for asker, asked in ((1, 2), (2, 3)):
+        chamber.exchange(asker, asked, topic=text, stance="concede")
+    for asker, asked in ((1, 2), (2, 3), (3, 1)):
+        chamber.submit(_tabled(asker, text))
+        chamber.submit(question(asker, asked, topic=text))
+    assert chamber.messages()[-1]["content"]["topic"] == text  # in full where it was said
+    chamber.submit(ROUND_END)
+    (row,) = (row for row in chamber.summaries() if row["round"] == 4)
+    assert (len(row["key_shifts"]), len(row["open_issues"])) == (2, 6)
+    assert all(row["positions"][seat]["key_concern"] for seat in ("rep_1", "rep_2", "rep_3"))
+
+
+def _tabled(number: int, text: str) -> dict[str, Any]:
+    moved = motion(number, "table_discussion")
+    return {**moved, "content": {**moved["content"], "reason": text}}
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_long_reasons_do_not_keep_a_vote_from_being_counted(text: str) -> None:
+    chamber = Chamber(3).voting()
+    for number in (1, 2, 3):
+        chamber.submit(vote(number, "NO", chamber.scores(number), reasoning=text))
+    chamber.clerk(ask.CountVotes())
+    tally = chamber.messages()[-1]["content"]
+    assert [one["from"] for one in tally["key_objections"]] == ["rep_1", "rep_2", "rep_3"]
+    for one in tally["key_objections"]:
+        assert text.startswith(one["concern"].removesuffix("…"))
+        assert len(one["concern"]) > CONCERNS // 3 // 7
+    assert chamber.state.status is Status.DEBATE
+
+
+def test_a_seat_has_six_amendments_pending_and_six_a_round() -> None:
+    chamber = Chamber(3).debating()
+    names = [f"amend-{number:03d}" for number in range(1, 20)]
+    for name in names[:MOST_OF_A_SEAT]:
+        chamber.submit(amendment(2, name))
+    many = ("S-32", "too_many_amendments", "type")
+    assert chamber.refused(amendment(2, names[6])) == many
+    chamber.submit(amendment(3, names[6]))  # others have their own
+    chamber.run(ask.Withdraw(amendment_id=names[0]), AGENTS[1])
+    assert chamber.refused(amendment(2, names[7])) == many  # six in this round
+    chamber.submit(ROUND_END)
+    chamber.submit(ROUND_START)
+    chamber.submit(amendment(2, names[7]))
+    assert chamber.refused(amendment(2, names[8])) == many  # six pending
+
+
+def test_of_motions_of_one_type_the_latest_is_open() -> None:
+    chamber = Chamber(3).debating()
+    for _ in range(3):
+        last = chamber.submit(motion(2, "point_of_order"))
+    other = chamber.submit(motion(2, "call_vote"))
+    assert sorted(chamber.state.round.motions) == sorted([last, other])
+    assert sum(isinstance(one, did.MessageLogged) for one in chamber.history()) == 9
+
+
+def test_the_fullest_round_of_all_fits_into_one_event() -> None:
+    """Thirty seats, every exchange a move, every question open, every amendment fallen."""
+    long, seats = "\u0001" * 5_000, MAX_SEATS
+    order = tuple(f"rep_{number}" for number in range(1, seats + 1))
+    reps = {
+        name: Seat(
+            id=name,
+            name=f"Rep. Representative {name}",
+            agent=name,
+            bound=True,
+            motives=("m",),
+            scores=(1,),
+            temperature=50,
+            heat=(0, 50),
+            concern=concern(long, seats),
+        )
+        for name in order
+    }
+    exchanges = clock.max_exchanges(seats, 1)
+    fallen = 2 * MOST_OF_A_SEAT * seats  # those of earlier rounds, and those of this one
+    this = Round(
+        number=1,
+        exchanges=exchanges,
+        shifts=tuple(Shift(order[0], Stance.SOFTEN, short(long)) for _ in range(exchanges)),
+        settled=tuple(
+            Settled(f"amend-{number:06d}", AmendmentStatus.INCORPORATED) for number in range(fallen)
+        ),
+    )
+    state = State(order=order, seats=Map(reps), round=this)
+    tabled = [f"{short(long)} (msg-100000, put off)" for _ in order]
+    summary = summary_of(state, tuple(tabled))
+    assert len(msgspec.json.encode(did.RoundSummarized(summary=summary))) < MAX_BODY_BYTES - 1_024
