@@ -13,6 +13,7 @@ from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.quoting import Trust
 from moot.agents.rules import Ruled
 from moot.agents.runner import Runner
+from moot.core.findings import Finding
 from moot.decision import stream_of
 from moot.decision.model import Result, Stage, State
 from moot.flows.books import NoBooks
@@ -109,6 +110,56 @@ def test_two_malformed_replies_expel_a_seat_as_the_protocol_says(project: Projec
     assert state.seats["rep_3"].expelled
     assert not state.seats["rep_1"].expelled
     assert state.status is Status.PM_REVIEW
+
+
+@pytest.mark.requirement("AGT-065")
+def test_replies_that_are_no_json_expel_a_seat_too(project: Project) -> None:
+    with project.workspace() as space:
+        room = session(space, 3)
+        seats = seated(room, "approve", "approve", "approve")
+        seats[room.state.seats["rep_3"].agent] = Voice(_mumble)
+        ended = run(room, seats)
+        state = room.state
+    assert ended.stop is Stop.WAITING, ended
+    assert [seat.expelled for seat in state.in_order()] == [False, False, True]
+    assert state.status is Status.PM_REVIEW
+
+
+def _mumble(_brief: Any) -> dict[str, Any]:
+    why = "the reply holds no JSON object"
+    found = Finding(rule="AGT-030", code="not_json", message=why, hint="send one")
+    raise NoAnswer(Ending.MALFORMED, why, findings=(found,))
+
+
+@pytest.mark.requirement("AGT-065")
+def test_a_session_in_which_nobody_makes_sense_ends_without_a_bill(project: Project) -> None:
+    with project.workspace() as space:
+        room = session(space, 2)
+        names = [seat.agent for seat in room.state.in_order()]
+        ended = run(room, {name: Voice(_mumble) for name in names})
+        state = room.state
+    assert ended.stop is Stop.SETTLED, ended
+    assert (state.status, state.bill) == (Status.COMPLETE, None)
+    project.ok("parliament", "final", "chamber")
+    text = (project.root / "chamber" / "final-bill.md").read_text("utf-8")
+    assert "# No bill was drafted" in text
+    assert "- Bill: none" in text
+    assert "- Status: Not Passed" in text
+    assert project.ok("parliament", "check", "chamber")["valid"]
+
+
+@pytest.mark.requirement("AGT-065")
+def test_a_session_without_a_bill_carries_nothing(project: Project) -> None:
+    with project.workspace() as space:
+        room = session(space, 2)
+        names = [seat.agent for seat in room.state.in_order()]
+    words = [word for name in names for word in ("--participant", f"{name}=cmd:echo nonsense")]
+    said = project.ok("parliament", "run", "chamber", *words)
+    assert said["standing"]["state"] == "complete"
+    with project.workspace() as space:
+        books: State = space.engine.state(stream_of(said["parliament_id"]))
+    assert books.verdict is not None
+    assert books.verdict.result is Result.NOT_CARRIED
 
 
 @pytest.mark.requirement("AGT-065")

@@ -9,6 +9,7 @@ import pytest
 from moot.keys.folder import KeyFolder
 from moot.keys.lock import QUICK
 from tests.cli.project import Project
+from tests.cli.sitting import Sitting, opened
 
 
 @pytest.fixture
@@ -40,3 +41,16 @@ def passphrase(tmp_path: Path) -> str:
     file = tmp_path / "passphrase"
     file.write_text("correct horse battery staple\n", encoding="utf-8")
     return str(file)
+
+
+@pytest.fixture
+def people(passphrase: str) -> dict[str, str]:
+    """What a person's act needs in its environment."""
+    return {"MOOT_PASSPHRASE_FILE": passphrase}
+
+
+@pytest.fixture
+def sitting(bare: Project, people: dict[str, str]) -> Sitting:
+    """A parliament that has just been called."""
+    bare.ok("init", **people)
+    return opened(bare)

@@ -8,6 +8,7 @@ from typing import Any
 from tests.cli.project import Project
 
 FOLDER = "uploads"
+FILES = ("ledger.json", "session.json", "bill.json", "round-summaries.json")
 REPS = ("Rep. Swift:speed", "Rep. Thrift:cost", "Rep. Safe:safety")
 MOTIVES = {"rep_1": "speed", "rep_2": "cost", "rep_3": "safety"}
 NEW = (
@@ -147,3 +148,17 @@ class Sitting:
 
     def document(self, name: str) -> Any:
         return json.loads((self.project.root / FOLDER / name).read_text("utf-8"))
+
+
+def files_of(sitting: Sitting) -> dict[str, bytes]:
+    folder = sitting.project.root / FOLDER
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def check_sound(sitting: Sitting) -> None:
+    said = sitting.moot("check")
+    assert (said["valid"], said["findings"]) == (True, [])
+
+
+def position(name: str, word: str) -> dict[str, str]:
+    return {"amendment_id": name, "position": word, "reason": "So."}

@@ -252,16 +252,14 @@ def test_reading_anothers_inbox_leaves_it_as_it_is(mail: Project) -> None:
     assert len(mail.ok(*words, "--all")["messages"]) == 1
 
 
-def test_only_a_person_reads_a_persons_inbox(mail: Project) -> None:
+def test_only_a_person_reads_a_persons_inbox(mail: Project, people: dict[str, str]) -> None:
     """The key folder may be shared with agents; the passphrase is not."""
-    secret = str(mail.root.parent / "passphrase")
-    (mail.root.parent / "passphrase").write_text("correct horse")
-    mail.ok("agent", "register", "ada-l", "--human", MOOT_PASSPHRASE_FILE=secret)
+    mail.ok("agent", "register", "ada-l", "--human", **people)
     mail.ok(*otter("send", "ada-l", "INFO: done"))
     words = ("--as", "ada-l", "inbox")
     for _ in range(2):
         assert len(mail.ok(*words)["messages"]) == 1
-    assert len(mail.ok(*words, MOOT_PASSPHRASE_FILE=secret)["messages"]) == 1
+    assert len(mail.ok(*words, **people)["messages"]) == 1
     assert mail.ok(*words)["messages"] == []
 
 
@@ -312,16 +310,26 @@ def test_a_word_deep_in_a_long_text_is_found(
     assert "1 long texts were not looked through" in mail.run("mail", "search", "end").out
 
 
-def test_what_was_erased_is_not_found(mail: Project) -> None:
-    secret = str(mail.root.parent / "passphrase")
-    (mail.root.parent / "passphrase").write_text("correct horse")
-    mail.env["MOOT_PASSPHRASE_FILE"] = secret
-    mail.ok("agent", "register", "ada-l", "--human")
-    deep = "# Information\n\n" + "filler text " * 20_000 + "hunter2\n"
-    sent = mail.ok(*otter("send", "teal-crane", "INFO: long", write(mail, "x.md", deep)))
+def test_what_was_erased_is_not_found_and_gives_no_number_anew(
+    mail: Project, people: dict[str, str]
+) -> None:
+    mail.ok("agent", "register", "ada-l", "--human", **people)
+    thread = ("--thread", THREAD)
+    long = write(mail, "l.md", DELTA % "Cold cache" + "more " * 5_000 + "hunter2\n")
+    sent = mail.ok(*crane("send", "amber-otter", "DELTA[opus]: cold", long, *thread))
+    mail.ok(*otter("mail", "compile", THREAD))
     assert ids(mail.ok("mail", "search", "hunter2")) == [sent["id"]]
-    mail.ok("--as", "ada-l", "artifact", "erase", sent["artifact"], "--reason", "a password")
+    short = write(mail, "s.md", DELTA % "Slow disk")
+    mail.ok(*crane("send", "amber-otter", "DELTA[opus]: disk", short, *thread))
+    erase = ("artifact", "erase", sent["artifact"], "--reason", "a password")
+    mail.ok("--as", "ada-l", *erase, **people)
     assert mail.ok("mail", "search", "hunter2")["messages"] == []
+    shown = mail.ok("mail", "show", sent["id"])
+    assert (shown["whole"], len(shown["message"]["body"].encode())) == (False, 4_096)
+    assert "only the beginning is left" in mail.run("mail", "show", sent["id"]).out
+    before = events(mail)
+    assert mail.refused(*otter("mail", "compile", THREAD)) == ("contribution_erased", 1)
+    assert events(mail) == before
 
 
 def test_bytes_that_are_no_text_are_refused_with_what_to_do(mail: Project) -> None:

@@ -162,12 +162,34 @@ def test_a_parliament_s_votes_are_in_the_receipt(bare: Project) -> None:
     bare.ok("init")
     bare.ok(
         *("ask", "Ship it?", "--chamber", "parliament"),
-        *("--with", "amber-otter=rules:approve,teal-crane=rules:reject"),
+        *("--with", "amber-otter=rules:approve,teal-crane=rules:reject,jade-heron=rules:approve"),
     )
     file = receipt(bare)
     said = json.loads(file.read_bytes())["says"]
     assert said["chamber"] == "parliament"
+    assert said["argument"]["last"]["against"] == ["teal-crane"]
+    assert [voice["agent"] for voice in said["argument"]["dissent"]] == ["teal-crane"]
+    bare.ok("receipt", "q-1", "-o", "q.md")
+    text = (bare.root / "q.md").read_text("utf-8")
+    assert "## The bill" in text
+    assert "always NO" in text
     assert both(bare, file) == ("valid", None)
+    assert bare.ok("ledger", "witness", "q.json")["same"] > 10
+
+
+@pytest.mark.requirement("DEC-022")
+def test_without_the_machine_s_key_only_a_receipt_that_was_made_can_be_written(
+    peopled: Project,
+) -> None:
+    before = receipt(peopled).read_bytes()
+    (system,) = peopled.keys.glob("*/system.*.key")
+    system.unlink()
+    assert receipt(peopled, "again.json").read_bytes() == before
+    peopled.ok("decide", "q-1", "approve", "--reason", "Good.")
+    count = events(peopled)
+    assert peopled.refused("receipt", "q-1", "-o", "new.json") == ("key_missing", 1)
+    assert events(peopled) == count
+    assert not (peopled.root / "new.json").exists()
 
 
 @pytest.mark.requirement("DEC-024")

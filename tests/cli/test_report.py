@@ -60,6 +60,20 @@ def test_a_parliament_and_a_trace_have_one(project: Project) -> None:
 
 
 @pytest.mark.requirement("DEC-025")
+def test_a_session_run_by_itself_is_shown_as_what_it_is(project: Project) -> None:
+    """Its books are a decision of the same id."""
+    rep = ("--rep", "Rep. Swift:speed@amber-otter", "--rep", "Rep. Thrift:cost@teal-crane")
+    project.ok("parliament", "new", "bill", "--problem", "Slow.", "--issue", "speed", *rep)
+    seats = ("amber-otter=rules:approve", "teal-crane=rules:approve")
+    words = [word for seat in seats for word in ("--participant", seat)]
+    project.ok("parliament", "run", "bill", *words)
+    session = json.loads((project.root / "bill" / "session.json").read_text("utf-8"))
+    name = session["parliament_id"]
+    assert project.ok("report", name)["kind"] == "parliament"
+    assert project.ok("report", f"decision/{name}")["kind"] == "decision"
+
+
+@pytest.mark.requirement("DEC-025")
 def test_what_has_no_page_of_its_own_is_told_as_a_story(project: Project) -> None:
     sent = project.ok("--as", "amber-otter", "send", "teal-crane", "INFO: done")
     assert project.ok("report", sent["id"])["kind"] == "story"

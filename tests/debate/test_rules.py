@@ -531,3 +531,28 @@ def test_lenient_names_are_odd_and_no_more() -> None:
     assert check(twice, lenient=True).course is None
     assert codes(session(agents=()), lenient=True) == codes(session(agents=()))
     assert codes(TWO_ROUNDS, "warning", lenient=True) == []
+
+
+@pytest.mark.requirement("BNC-116")
+def test_a_turn_that_was_left_out_is_named_as_soon_as_its_round_is_over() -> None:
+    names = ("red-fox", "blue-hen", "grey-owl")
+    over = session(entry(1, "red-fox"), entry(2, "grey-owl", 1, 2), agents=names)
+    assert [(one.code, one.severity) for one in check(over).findings] == [
+        ("missing_turn", "warning")
+    ]
+    late = over + entry(3, "blue-hen", 1, 3)
+    assert "missing_turn" not in [one.code for one in check(late).findings]
+
+
+@pytest.mark.requirement("BNC-112")
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("0." + "8" * 40, "INVALID_CONFIDENCE"),
+        ("1." + "0" * 39 + "1", "CONFIDENCE_OUT_OF_RANGE"),
+        ("-0.01", "CONFIDENCE_OUT_OF_RANGE"),
+    ],
+)
+def test_a_number_is_called_out_of_range_only_if_it_is(text: str, code: str) -> None:
+    found = check(session(entry(1, "red-fox", confidence=text))).findings
+    assert [one.code for one in found] == [code]

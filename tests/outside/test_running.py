@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from moot.outside.leftover import alive, kill_left, mark_of
+from moot.outside import program
+from moot.outside.leftover import TAG, alive, end_tagged, kill_left, mark_of
+from moot.outside.program import Program, find
 from moot.outside.running import NotRun, Order, environment, run
 
 PAUSE = threading.Event()
@@ -235,3 +238,75 @@ def test_what_outlives_a_killed_runner_is_found_by_its_mark_and_ended() -> None:
     assert kill_left(child.pid, mark)
     assert child.wait() == -signal.SIGKILL
     assert not kill_left(child.pid, mark)
+
+
+DAEMON = """
+    import os, signal, sys
+    told, mine = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            quiet = os.open(os.devnull, os.O_RDWR)
+            for number in (0, 1, 2):
+                os.dup2(quiet, number)
+            os.write(mine, b'%d' % os.getpid())
+            signal.pause()
+        os._exit(0)
+    print(os.read(told, 20).decode(), flush=True)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no environments are shown")
+@pytest.mark.parametrize("ends", ["by itself", "out of time"])
+def test_what_has_left_the_group_is_found_by_its_tag_and_ended(tmp_path: Path, ends: str) -> None:
+    """A session of its own, its outputs closed: neither group nor pipe would tell."""
+    waits = "    signal.pause()\n" if ends == "out of time" else ""
+    seconds = 1.0 if waits else 30.0
+    done = run(python(tmp_path, DAEMON + waits, tag="ab" * 16, seconds=seconds))
+    pid = int(done.stdout.kept)
+    assert wait_until(lambda: gone(pid))
+    assert done.timed_out is bool(waits)
+    assert done.left_running is not done.timed_out
+
+
+def test_another_tag_is_anothers(tmp_path: Path) -> None:
+    other = subprocess.Popen(
+        [PYTHON, "-c", "import signal; signal.pause()"], env={TAG: "cd" * 16}
+    )
+    try:
+        assert not run(python(tmp_path, "pass", tag="ab" * 16)).left_running
+        assert other.poll() is None
+        assert not end_tagged("")
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_the_program_is_the_file_that_the_system_would_run(tmp_path: Path) -> None:
+    for place in ("one", "two", "work/bin"):
+        (tmp_path / place).mkdir(parents=True)
+    for place in ("two", "work/bin"):
+        tool = tmp_path / place / "tool"
+        tool.write_text(f"#!/bin/sh\necho {place}\n")
+        tool.chmod(0o755)
+    (tmp_path / "one" / "tool").write_text("not to be run")
+    work = tmp_path / "work"
+    env = {"PATH": os.pathsep.join(str(tmp_path / place) for place in ("none", "one", "two"))}
+    for word, variables in (("tool", env), ("bin/tool", env), ("tool", {"PATH": "bin"})):
+        found = find(word, work, variables)
+        done = run(order(work, word, env=variables, program=found.path))
+        assert done.stdout == run(order(work, word, env=variables)).stdout
+        assert Path(found.path).read_text().split()[-1] == done.stdout.kept.decode().strip()
+        assert found.sha256 == hashlib.sha256(Path(found.path).read_bytes()).hexdigest()
+    assert find("absent", work, env) == Program()
+
+
+def test_a_huge_program_is_known_by_its_path_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "MOST_BYTES", 10)
+    tool = tmp_path / "tool"
+    tool.write_bytes(b"x" * 11)
+    tool.chmod(0o755)
+    assert find("./tool", tmp_path, {}) == Program(str(tmp_path / "./tool"), "")

@@ -91,6 +91,14 @@ def test_an_exchange_that_names_it_debates_it() -> None:
     assert (found.status, found.exchanges) == (AmendmentStatus.DEBATING, 1)
 
 
+def test_an_answer_that_names_it_debates_it_too() -> None:
+    chamber = proposed()
+    chamber.exchange(1, 2, answer="Only with amend-001.", concessions="Not with amend-777.")
+    found = chamber.state.amendments["amend-001"]
+    assert (found.status, found.exchanges) == (AmendmentStatus.DEBATING, 1)
+    assert found.endorsements == ()
+
+
 @pytest.mark.requirement("PAR-114")
 def test_the_proposer_and_one_other_carry_it() -> None:
     chamber = proposed()

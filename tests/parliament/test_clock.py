@@ -111,6 +111,10 @@ def test_a_response_over_its_budget_is_flagged() -> None:
     assert found.where == "content.question"
     assert chamber.messages()[-1]["content"]["question"] == "One. Two. Three. Four?"
     assert not chamber.state.owed
+    reply = chamber.messages()[-1]["id"]
+    both = answer(2, 1, reply, chamber.scores(2), answer="One. Two.", concessions="Three. Four.")
+    (found,) = chamber.run(ask.Submit(document=both), AGENTS[1]).findings
+    assert (found.rule, found.code, found.where) == ("PAR-106", "over_budget", "content.answer")
 
 
 @pytest.mark.requirement("PAR-107")

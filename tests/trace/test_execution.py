@@ -13,7 +13,7 @@ import pytest
 
 from moot.core.errors import MootError, NotFound, Refused, Tampered
 from moot.core.record import Record
-from moot.flows import execution, tracing
+from moot.flows import execution, keeping, tracing
 from moot.flows.execution import how_it_ended
 from moot.outside.running import Output, Ran
 from moot.presence import STREAM as PRESENCE
@@ -192,6 +192,61 @@ def test_secrets_are_blotted_out_before_anything_is_kept(shop: Workshop) -> None
     assert not any(token.encode() in data for data in stored)
 
 
+def test_a_secret_in_a_file_name_is_blotted_out(shop: Workshop) -> None:
+    done = shop.execute(shop.script("open('ghp_' + 'a1B2' * 9, 'w').write('x')"))
+    result = shop.last().result
+    assert result.undeclared == ("[redacted:github-token]",)
+    assert result.redacted == ("github-token",)
+    listed = json.loads(shop.output(done, "changed"))
+    assert [one["path"] for one in listed["changes"]] == ["[redacted:github-token]"]
+
+
+def test_the_value_of_a_secret_variable_is_blotted_out(shop: Workshop) -> None:
+    code = """
+import base64, os
+value = os.environ['DEPLOY_TOKEN']
+for before in ('', 'a', 'ab'):
+    print(base64.b64encode(f'{before}{value}'.encode()).decode())
+print(value, os.environ['STAGE_NAME'])
+"""
+    value = "hunter2-very-private"
+    intent = shop.script(code, env=("DEPLOY_TOKEN", "STAGE_NAME"))
+    done = shop.execute(intent, DEPLOY_TOKEN=value, STAGE_NAME="production")
+    lines = shop.output(done, "stdout").decode().splitlines()
+    assert all("[redacted:variable]" in line for line in lines)
+    assert all(len(line.replace("[redacted:variable]", "")) < 8 for line in lines[:3])
+    assert lines[3] == "[redacted:variable] production"
+    assert shop.last().result.redacted == ("variable",)
+
+
+@pytest.mark.parametrize("room", [5, 40])
+def test_no_half_of_a_secret_is_left_where_an_output_is_cut(tmp_path: Path, room: int) -> None:
+    with workshop(tmp_path) as shop:
+        shop.begin(Policy(max_output_bytes=2_000))
+        fill = 2_000 - room
+        code = f"print('x' * {fill} + ' ghp_' + 'a1B2' * 9 + ' ' + 'y' * 99_999)"
+        done = shop.execute(shop.script(code))
+        kept = shop.output(done, "stdout")
+        assert kept[:fill] == b"x" * fill
+        assert b" [redacted:github-token] ".startswith(kept[fill:][:25])
+        assert len(kept) == 2_000
+
+
+def test_no_half_of_a_secret_is_left_where_reading_was_cut(tmp_path: Path) -> None:
+    """Blotting out may shorten an output below its limit; its end was cut all the same."""
+    with workshop(tmp_path) as shop:
+        shop.begin(Policy(max_output_bytes=2_000))
+        read = 2_000 + keeping.EDGE
+        code = (
+            f"import sys; key = '-----BEGIN PRIVATE ' + 'KEY-----' + 'k' * 18_000; "
+            f"text = key + '-----END PRIVATE ' + 'KEY-----' + 'x' * {read}; "
+            f"print(text[:{read} - 10] + ' ghp_' + 'a1B2' * 900)"
+        )
+        done = shop.execute(shop.script(code))
+        assert b"ghp_" not in shop.output(done, "stdout")
+        assert shop.last().result.truncated == ("stdout",)
+
+
 def test_a_secret_in_the_command_is_refused_and_kept_nowhere(shop: Workshop) -> None:
     token = "ghp_" + "a1B2" * 9
     proposal, length = shop.approved(), shop.length
@@ -218,10 +273,49 @@ def test_what_changed_is_compared_with_what_was_declared(shop: Workshop) -> None
     ]
 
 
+def test_what_leads_git_astray_hides_nothing(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = shop.root.parent / "away"
+    away.mkdir()
+    git(away, "init", "-q")
+    monkeypatch.setenv("GIT_DIR", str(away / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(away))
+    shop.execute(shop.script("open('b.txt', 'w').write('new')"))
+    assert shop.last().result.undeclared == ("b.txt",)
+
+
+@pytest.mark.parametrize("file", [".git/hooks/post-commit", ".git/info/exclude", ".git/config"])
+def test_what_git_itself_obeys_is_watched(shop: Workshop, file: str) -> None:
+    shop.execute(shop.script(f"open('{file}', 'a').write('#')"))
+    assert shop.last().result.undeclared == (file,)
+
+
+def test_a_command_that_takes_git_away_is_told_of(shop: Workshop) -> None:
+    done = shop.execute(shop.script("import os; os.rename('.git', '../git')"))
+    assert ".git/config" in shop.last().result.undeclared
+    assert "not a git repository" in shop.last().result.watched
+    assert json.loads(shop.output(done, "changed"))["remarks"]
+
+
+def test_the_file_that_was_run_is_on_record(shop: Workshop) -> None:
+    """The critic approved a name; which file that was, under which PATH, is told."""
+    evil = shop.root.parent / "evil"
+    evil.mkdir()
+    (evil / "wc").write_text("#!/bin/sh\necho 2\n")
+    (evil / "wc").chmod(0o755)
+    intent = shop.intend(shop.approved("wc"), "wc", "-l", "a.txt", tool="wc")
+    done = shop.execute(intent, PATH=f"{evil}:{shop.env['PATH']}")
+    assert shop.output(done, "stdout") == b"2\n"
+    started = tracing.event(shop.space, shop.stream, f"{done.execution}/start", *STARTS).event
+    assert started.program == str(evil / "wc")
+    assert started.program_sha256 == hash_of((evil / "wc").read_bytes())
+
+
 def test_more_changes_than_an_event_holds_are_all_in_the_artifact(shop: Workshop) -> None:
     code = "[open(f'f{n}', 'w').write('x') for n in range(300)]"
     done = shop.execute(shop.script(code))
-    assert len(shop.last().result.undeclared) == execution.MOST_NAMED + 1
+    assert len(shop.last().result.undeclared) == keeping.MOST_NAMED + 1
     assert len(json.loads(shop.output(done, "changed"))["changes"]) == 300
 
 
@@ -229,7 +323,7 @@ def test_a_command_sees_only_the_variables_it_was_granted(shop: Workshop) -> Non
     code = "import os; print([n for n in sorted(os.environ) if n != 'LC_CTYPE'])"
     seen = {"HOME": "/h", "API_TOKEN": "t", "GRANTED": "g", "MOOT_PASSPHRASE_FILE": "p"}
     done = shop.execute(shop.script(code, env=("GRANTED", "MOOT_PASSPHRASE_FILE")), **seen)
-    assert shop.output(done, "stdout") == b"['GRANTED', 'HOME', 'PATH']\n"
+    assert shop.output(done, "stdout") == b"['GRANTED', 'HOME', 'MOOT_EXECUTION', 'PATH']\n"
 
 
 def test_a_command_runs_in_its_folder(shop: Workshop) -> None:

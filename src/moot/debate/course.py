@@ -85,6 +85,8 @@ def follow(
     entries, _ = without_doubles(document)
     for entry in entries:
         walk.take(entry)
+    if walk.latest.complete:
+        walk.miss(walk.latest)
     open_ = entries[-1] if entries and not entries[-1].yielded else None
     rounds = tuple(walk.rounds[number].seen() for number in sorted(walk.rounds))
     return _course(walk, document, rounds, tuple(walk.remarks), open_)
@@ -99,6 +101,8 @@ def follow_on(document: Document, course: Course, entry: Entry) -> Course:
         walk.latest = RoundSoFar.again(course.rounds[-1], course.rules, walk.listed)
         walk.rounds[walk.latest.number] = walk.latest
     walk.take(entry)
+    if walk.latest.complete:
+        walk.miss(walk.latest)
     new = tuple(walk.rounds[number].seen() for number in sorted(walk.rounds))
     rounds = (*course.rounds[:-1], *new)
     return _course(walk, document, rounds, (*course.remarks, *walk.remarks), None)
@@ -213,14 +217,16 @@ class Walk:
         """A later round begins: what came before is over, complete or not (A-21, A-72)."""
         latest, self.latest = self.latest, self._round(max(number, self.latest.number))
         if self.latest is not latest and latest.entries:
-            if self.rules.turn_order is TurnOrder.ROUND_ROBIN and latest.short():
-                missing = ", ".join(latest.short())
-                self.remark(
-                    Remark.MISSING_TURN, latest.entries[-1], f"round {latest.number}: {missing}"
-                )
+            self.miss(latest)
             if not latest.complete:
                 latest.complete = True
                 self._judge(latest)
+
+    def miss(self, over: RoundSoFar) -> None:
+        """A-72: who had a turn in a round that is over, and did not use it."""
+        if self.rules.turn_order is TurnOrder.ROUND_ROBIN and over.short():
+            missing = f"round {over.number}: {', '.join(over.short())}"
+            self.remark(Remark.MISSING_TURN, over.entries[-1], missing)
 
     def _add(self, entry: Entry, round_: RoundSoFar) -> None:
         rejected = entry.index in self.rejected

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 
 from moot.debate.filechecks import Seen
 from moot.debate.model import (
@@ -121,11 +122,16 @@ def bad_confidence(structured: bool, out_of_range: bool) -> Check:
         field = _given(entry, "confidence", seen, structured)
         if field is None or entry.confidence is not None:
             return _NONE
-        if (_NUMBER.fullmatch(field.value) is not None) is not out_of_range:
+        if _is_beyond(field.value) is not out_of_range:
             return _NONE
         return at(entry, field.line, repr(field.value[:40]))
 
     return unsound
+
+
+def _is_beyond(value: str) -> bool:
+    """A number, but below 0 or above 1; one with more digits than we read may lie between."""
+    return _NUMBER.fullmatch(value) is not None and not 0 <= Decimal(value) <= 1
 
 
 def field_again(votes: bool) -> Check:

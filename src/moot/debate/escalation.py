@@ -17,7 +17,14 @@ from moot.debate.drafts import Draft
 from moot.debate.model import Entry, Escalation, Odd, Rules, TurnOrder
 from moot.debate.turns import standing
 from moot.debate.views import course_of
-from moot.debate.writer import default_action, placeholder, require_no_errors, says, stamp
+from moot.debate.writer import (
+    default_action,
+    placeholder,
+    require_no_errors,
+    says,
+    stamp,
+    without_open,
+)
 
 ENTRIES: Final[dict[Escalation, Callable[[Rules, str], Draft]]] = {
     Escalation.TIMEOUT_SKIP: placeholder,
@@ -42,41 +49,42 @@ def silent(course: Course) -> tuple[str, ...]:
 def overdue(checked: Checked, now: Millis) -> tuple[Draft, ...]:
     """The entries that the policy writes now, if time is up and it writes any.
 
-    An open entry is its author's alone, and a person who is waited for must come.
+    Whoever began an entry and never yielded it is silent like any other, and the first; but what
+    someone began out of turn is not the policy's to remove, and a person who is waited for must
+    come.
     """
     course = course_of(checked)
     here = standing(course, now)
     write = ENTRIES.get(course.rules.escalation)
-    if not here.timed_out or _is_someones(here.open) or write is None:
+    if not here.timed_out or write is None:
         return ()
-    return tuple(write(course.rules, agent) for agent in silent(course))
+    names = silent(course)
+    if here.open is not None and here.open.has_head:
+        if here.open.author not in names:
+            return ()
+        names = (here.open.author, *(name for name in names if name != here.open.author))
+    return tuple(write(course.rules, agent) for agent in names)
 
 
-def _is_someones(open_: Entry | None) -> bool:
-    """A first line that broke off before its author was named holds nobody's place (A-34)."""
-    return open_ is not None and open_.has_head
-
-
-def skipped(checked: Checked, now: Millis) -> Draft:
-    """The placeholder with which an operator passes over the silent agent."""
-    _require_waiting(checked, now, _is_someones)
+def skipped(checked: Checked, now: Millis) -> tuple[Checked, Draft]:
+    """The placeholder with which an operator passes over the silent agent, and what it follows."""
+    _require_waiting(checked, now)
     course = course_of(checked)
-    return placeholder(course.rules, silent(course)[0])
+    return without_open(checked), placeholder(course.rules, silent(course)[0])
 
 
-def resumption(checked: Checked, now: Millis) -> str:
-    """The mark with which an operator gives the late agent its time again."""
-    _require_waiting(checked, now, lambda open_: open_ is not None)
+def resumption(checked: Checked, now: Millis) -> tuple[Checked, str]:
+    """The mark with which an operator gives the late agent its time again, and what it follows."""
+    _require_waiting(checked, now)
+    checked = without_open(checked)
     text = checked.document.text
     gap = "\n" if text.endswith("\n") else "\n\n"
     mark = f"{gap}<!-- {RESUME}: {stamp(now)} -->\n"
     crlf = any(one.kind is Odd.CRLF for one in checked.document.odd)
-    return mark.replace("\n", "\r\n") if crlf else mark
+    return checked, mark.replace("\n", "\r\n") if crlf else mark
 
 
-def _require_waiting(
-    checked: Checked, now: Millis, holds_up: Callable[[Entry | None], bool]
-) -> None:
+def _require_waiting(checked: Checked, now: Millis) -> None:
     here = standing(course_of(checked), now)
     require_no_errors(checked)
     if not here.timed_out:
@@ -84,10 +92,4 @@ def _require_waiting(
             "nothing_to_resume",
             f"the session is not waiting for anyone ({here.phase.value})",
             hint="`moot debate status FILE` says whose turn it is",
-        )
-    if here.open is not None and holds_up(here.open):
-        raise Refused(
-            "entry_open",
-            f"{here.open.author or 'someone'} has not yielded its entry (R6)",
-            hint="its author completes it, or `moot debate close FILE --reason ...`",
         )

@@ -22,7 +22,8 @@ from moot.debate.rules import ENTRY, ORDER
 from moot.debate.sequence import sequence_remarks
 
 _LINE_ENDS: Final = frozenset({Odd.CRLF, Odd.LONE_CR})
-_DOUBLES: Final = frozenset({"DUPLICATE_ENTRY_ID", "duplicate_entry_conflict"})
+# What an entry further down could make untrue, or must not be compared with.
+_UNSETTLED: Final = frozenset({"DUPLICATE_ENTRY_ID", "duplicate_entry_conflict", "missing_turn"})
 
 
 def grown(checked: Checked, more: str, *, file_name: str | None = None) -> Checked:
@@ -43,7 +44,7 @@ def _is_settled(checked: Checked) -> bool:
         return False
     if any(one.kind in _LINE_ENDS for one in document.odd):
         return False
-    if any(one.code in _DOUBLES for one in checked.findings):
+    if any(one.code in _UNSETTLED for one in checked.findings):
         return False
     return not text[last.end if last else section.start :].strip()
 

@@ -148,11 +148,9 @@ def appended(
         raise _refuse("invalid_entry", found[0].message, found[0].hint, found)
     require_turn(course, draft.author, now, after_end)
     mine = course.open
-    if mine is None or not is_own(mine, draft.author):
-        return written(checked, draft, id_, now)
+    again = mine is not None and is_own(mine, draft.author) and is_uuid(mine.id)
     # A-34: what was begun is written anew, under the id it has.
-    before = check(checked.document.text[: mine.start])
-    return written(before, draft, mine.id if is_uuid(mine.id) else id_, now)
+    return written(checked, draft, mine.id if mine and again else id_, now)
 
 
 _MEND = "`moot debate check FILE` says what to mend"
@@ -169,18 +167,27 @@ def require_no_errors(checked: Checked) -> None:
 def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
     """The draft as an addition, without asking whose turn it is: for the machine's own entries.
 
-    A first line that someone began and never finished would swallow it, and gives way.
+    What its author began and never yielded gives way to it (A-34), and so does a first line that
+    someone never finished, which would swallow it.
     """
+    open_ = course_of(checked).open
+    if open_ is not None and is_own(open_, draft.author):
+        checked = without_open(checked)
     course = course_of(checked)
-    if course.open is not None and not course.open.has_head:
-        checked = check(checked.document.text[: course.open.start])
-        course = course_of(checked)
     round_, turn = _place(checked, course, draft.author)
     text = _joined(checked, entry_text(draft, id_, stamp(now), turn, round_))
     made = grown(checked, text)
     _require_read_back(checked, made, draft)
     own = tuple(finding for finding in made.findings if finding.where == id_)
     return Addition(text, id_, round_, turn, len(checked.document.text), made, own)
+
+
+def without_open(checked: Checked) -> Checked:
+    """The file up to its last yield marker, if an entry stands open behind it."""
+    open_ = course_of(checked).open
+    if open_ is None:
+        return checked
+    return check(checked.document.mark + checked.document.text[: open_.start])
 
 
 def _place(checked: Checked, course: Course, author: str) -> tuple[int, int]:
@@ -299,14 +306,22 @@ def _note(rules: Rules, agent: str, what: str) -> str:
 
 
 def closed(checked: Checked, reason: str, id_: str, now: Millis) -> Addition:
-    """The operator's last word, unless the session has ended or someone is writing."""
+    """The operator's last word, unless the session has ended or someone is writing.
+
+    Whoever let its time pass is not writing any more (4.6).
+    """
     course = course_of(checked)
     if course.phase.ended:
         _require_allowed_end(course.phase, after_end=False)
     require_no_errors(checked)
     if unfit(reason):
         raise _refuse("invalid_entry", _UNFIT, _REWORD)
-    return written(checked, tidied(closing(reason)), id_, now)
+    here = standing(course, now)
+    if here.open is not None and here.open.has_head and not here.timed_out:
+        raise _refuse("entry_open", f"{here.open.author} has not yielded its entry (R6)",
+                      f"wait for its <!-- yield -->, or until {stamp(here.deadline or now)}"
+        )  # fmt: skip
+    return written(without_open(checked), tidied(closing(reason)), id_, now)
 
 
 def closing(reason: str) -> Draft:

@@ -15,14 +15,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from moot.core.canonical import canonical
 from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
 from moot.core.record import ArtifactRef
 from moot.engine.job import ALONE, Link
 from moot.flows import running, tracing
 from moot.flows.joins import guarded_execution
-from moot.outside import footprint
+from moot.flows.keeping import EDGE, Kept, Seen, keep
+from moot.outside import footprint, program
 from moot.outside.running import NotRun, Order, Ran, environment, run
 from moot.trace import secrets
 from moot.trace.commands import (
@@ -40,12 +40,6 @@ if TYPE_CHECKING:
     from moot.engine.job import Outcome
     from moot.workspace.workspace import Workspace
 
-TEXT: Final = "text/plain"
-BYTES: Final = "application/octet-stream"
-CHANGES: Final = "application/vnd.moot.changes+json"
-# More names than these do not fit into one event; the artifact `changed` lists them all.
-MOST_NAMED: Final = 200
-NAMED_BYTES: Final = 12_000
 _LOST: Final = "the reservation of {} was lost before it could run"
 
 
@@ -61,17 +55,6 @@ class Done(NamedTuple):
     interrupted: int | None = None
 
 
-class _Seen(NamedTuple):
-    """What is known after a run, apart from how it ended."""
-
-    duration_ms: int = 0
-    changed: tuple[str, ...] = ()
-    undeclared: tuple[str, ...] = ()
-    redacted: tuple[str, ...] = ()
-    truncated: tuple[str, ...] = ()
-    watched: str = ""
-
-
 def execute(
     space: Workspace, stream: str, intent_id: str, actor: str, env: Mapping[str, str], root: Path
 ) -> Done:
@@ -80,8 +63,11 @@ def execute(
     intent = tracing.intent(space, stream, intent_id)
     state: State = space.engine.state(stream)
     folder = _folder(root, intent.cwd)
+    granted = environment(env, (*state.policy.environment, *intent.env))
+    hidden = (*state.policy.secrets, *secrets.told(granted, intent.env))
+    found = program.find(intent.command[0], folder, granted)
     with running.Running(space.path, stream, intent_id) as held:
-        execution, reserved = _start(space, stream, intent, actor, root)
+        execution, reserved = _start(space, stream, intent, actor, root, found)
         gone = guarded_execution.lost(space, reserved, actor)
         if gone:
             return _not_started(space, stream, execution, actor, _LOST.format(", ".join(gone)))
@@ -89,18 +75,21 @@ def execute(
         order = Order(
             words=intent.command,
             folder=folder,
-            env=environment(env, (*state.policy.environment, *intent.env)),
+            env=granted,
             seconds=intent.timeout_ms / 1_000,
-            most_bytes=state.policy.max_output_bytes,
+            most_bytes=state.policy.max_output_bytes + EDGE,
+            program=found.path,
+            tag=held.tag,
         )
         try:
             ran = run(order, held.began)
         except NotRun as problem:
             return _not_started(space, stream, execution, actor, str(problem))
-        changes = footprint.compare(
-            root, intent.writes, before, footprint.look(root, intent.writes)
-        )
-        outputs, seen = _keep(space, state, ran, changes, before.remarks)
+        after = footprint.look(root, intent.writes)
+        changes = footprint.compare(root, intent.writes, before, after)
+        remarks = tuple(dict.fromkeys((*before.remarks, *after.remarks)))
+        kept = Kept(space.artifacts, hidden, state.policy.max_output_bytes)
+        outputs, seen = keep(kept, ran, changes, remarks)
         done = _end(space, stream, execution, actor, ran, outputs, seen)
         gone = guarded_execution.lost(space, reserved, actor)
         return done._replace(findings=(*done.findings, *_taken_meanwhile(gone)))
@@ -142,7 +131,12 @@ def _folder(root: Path, cwd: str) -> Path:
 
 
 def _start(
-    space: Workspace, stream: str, intent: ToolIntentSigned, actor: str, root: Path
+    space: Workspace,
+    stream: str,
+    intent: ToolIntentSigned,
+    actor: str,
+    root: Path,
+    found: program.Program,
 ) -> tuple[str, tuple[Reserved, ...]]:
     reserved = guarded_execution.covering(space, intent.writes, actor, root)
     data = input_bytes(intent.tool, intent.command, intent.cwd, intent.env, intent.timeout_ms)
@@ -150,67 +144,14 @@ def _start(
         intent_id=intent.intent_id,
         input=ArtifactRef(hash_of(data), len(data), MEDIA_TYPE),
         reservations=reserved,
+        program=footprint.shown(found.path),
+        program_sha256=found.sha256,
     )
     tracing.rehearse(space, stream, command, actor)  # what is refused leaves no file behind
     space.artifacts.put(data, MEDIA_TYPE)
     outcome = tracing.ask(space, stream, command, actor)
     execution: str = outcome.recorded[-1].event.execution_id
     return execution, reserved
-
-
-def _keep(
-    space: Workspace,
-    state: State,
-    ran: Ran,
-    changes: list[footprint.Change],
-    remarks: tuple[str, ...],
-) -> tuple[tuple[Stored, ...], _Seen]:
-    """Outputs without their secrets, stored: durable before any event cites them."""
-    stored: list[Stored] = []
-    redacted: list[str] = []
-    for name, output in (("stdout", ran.stdout), ("stderr", ran.stderr)):
-        clean = secrets.redact(state.policy.secrets, output.kept)
-        redacted += clean.found
-        stored.append(Stored(name, space.artifacts.put(clean.data, _media_type(clean.data))))
-    listed = canonical(
-        {
-            "changes": [
-                {"declared": one.declared, "how": one.how, "path": one.path} for one in changes
-            ],
-            "remarks": list(remarks),
-        }
-    )
-    stored.append(Stored("changed", space.artifacts.put(listed, CHANGES)))
-    outputs = (("stdout", ran.stdout), ("stderr", ran.stderr))
-    seen = _Seen(
-        duration_ms=ran.nanos // 1_000_000,
-        changed=_some(one.path for one in changes),
-        undeclared=_some(one.path for one in changes if not one.declared),
-        redacted=tuple(dict.fromkeys(redacted)),
-        truncated=tuple(name for name, output in outputs if output.truncated),
-        watched="; ".join(remarks) or "declared files and git",
-    )
-    return tuple(stored), seen
-
-
-def _some(paths: Iterable[str]) -> tuple[str, ...]:
-    """As many as fit into an event; the artifact has all."""
-    found: list[str] = []
-    room = NAMED_BYTES
-    for path in paths:
-        room -= len(path.encode("utf-8", "backslashreplace"))
-        if room < 0 or len(found) == MOST_NAMED:
-            return (*found, "...")
-        found.append(path)
-    return tuple(found)
-
-
-def _media_type(data: bytes) -> str:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return BYTES
-    return TEXT
 
 
 def _not_started(space: Workspace, stream: str, execution: str, actor: str, why: str) -> Done:
@@ -227,7 +168,7 @@ def _end(
     actor: str,
     ran: Ran,
     outputs: tuple[Stored, ...],
-    seen: _Seen,
+    seen: Seen,
 ) -> Done:
     kind, detail = how_it_ended(ran)
     command: CompleteExecution | FailExecution
@@ -258,7 +199,7 @@ def how_it_ended(ran: Ran) -> tuple[FailureKind | None, str]:
     return None, "exit status 0"
 
 
-def _remarks(ran: Ran, seen: _Seen) -> Iterable[Finding]:
+def _remarks(ran: Ran, seen: Seen) -> Iterable[Finding]:
     """What a reader should know of a run that is on record already."""
     if seen.undeclared:
         yield _remark(

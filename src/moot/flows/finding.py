@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from moot.core.errors import MootError
-from moot.flows.post import body_of, message_at
+from moot.flows.post import message_at, text_of
 from moot.mail.keys import LONG, MESSAGES
 
 if TYPE_CHECKING:
@@ -61,10 +60,10 @@ def _long(view: View) -> Iterator[tuple[str, int]]:
 
 
 def _holds(space: Workspace, message: Recorded[Any], wanted: set[str]) -> bool:
-    try:
-        text = _plain(f"{message.event.subject}\n{body_of(space, message)}")
-    except MootError:  # erased, or not here
+    body = text_of(space, message)
+    if body is None:
         return False
+    text = _plain(f"{message.event.subject}\n{body}")
     return all(word in text for word in wanted) and wanted <= set(_WORD.findall(text))
 
 

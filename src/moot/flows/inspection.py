@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -133,7 +134,7 @@ class _Watcher:
         self._begins: dict[str, int] = {}
         self._unreadable: dict[str, dict[int, str]] = {}
         self._artifacts: set[str] = set()
-        self._last_artifact = ""
+        self._artifact_lines: list[tuple[int, str]] = []
         self._erased: set[str] = set()
         self._proofs: dict[str, _Proof] = {}
         self._in_charge: set[str] = set()
@@ -156,8 +157,7 @@ class _Watcher:
     def lines(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         for number, line in enumerate(lines, 1):
             if line.startswith(_ARTIFACT):
-                self._last_artifact = _hash_in(line)
-                self._artifacts.add(self._last_artifact)
+                self._artifact_lines.append((number, _hash_in(line)))
             elif line.startswith(_PROOF):
                 self._proof(line)
             yield line
@@ -235,9 +235,10 @@ class _Watcher:
         for seq, kind, why in self._problems(stream, verdict):
             found.setdefault(kind, {})[seq] = why
         seen = self._seen(verdict)
-        told = any(found.values()) or Seen.DIFFERS in seen.values()
+        cited = self.walks[stream].cited
+        told = any(found.values()) or any(seen.get(sha) is Seen.DIFFERS for sha in cited)
         if verdict.verdict not in _ANCHORED and not told:
-            # Something is wrong that has no place of its own: then it is the end that is.
+            # Something is wrong that has no place in this trace: then it is the end that is.
             grave = (one.message for one in verdict.findings if one.severity == "error")
             found["chain"] = {len(self.walks[stream].events): next(grave, verdict.verdict)}
         return Facts(
@@ -286,10 +287,17 @@ class _Watcher:
 
     def _seen(self, verdict: Verdict) -> dict[str, Seen]:
         seen = dict.fromkeys(self._artifacts, Seen.PRESENT)
-        if any(finding.code == "artifact_hash" for finding in verdict.findings):
-            seen[self._last_artifact] = Seen.DIFFERS
+        seen.update((sha, Seen.PRESENT) for _, sha in self._artifact_lines)
+        for finding in verdict.findings:
+            if finding.code == "artifact_hash" and finding.line is not None:
+                seen[self._artifact_at(finding.line)] = Seen.DIFFERS
         seen.update((sha, Seen.ERASED) for sha in self._erased if sha not in seen)
         return seen
+
+    def _artifact_at(self, line: int) -> str:
+        """Whose bytes stand there: those of the last one that began before it."""
+        place = bisect_right(self._artifact_lines, line, key=lambda one: one[0])
+        return self._artifact_lines[place - 1][1] if place else ""
 
 
 _ANCHORED: Final = {"valid": True, "unproven": False}

@@ -232,6 +232,14 @@ def body_of(space: Workspace, recorded: Recorded[Any]) -> str:
     return b"".join(space.artifacts.chunks(event.sha256)).decode()
 
 
+def text_of(space: Workspace, recorded: Recorded[Any]) -> str | None:
+    """The whole text; None if it was erased from where it was stored."""
+    try:
+        return body_of(space, recorded)
+    except NotFound:
+        return None
+
+
 def messages_of(space: Workspace, thread: str) -> list[Recorded[Any]]:
     """Every message of a thread, in order; NotFound if there is none."""
     stream = stream_of(thread_id(thread))

@@ -89,10 +89,11 @@ def _story(space: Workspace, name: str, _how: How) -> Report:
         ) from None
 
 
+# A session that was run by itself has its books in a decision of the same id: that comes last.
 REPORTS: Final[dict[str, Tell]] = {
-    "decision": _decision,
     "debate": _debate,
     "parliament": _parliament,
     "trace": _trace,
     "path": _story,
+    "decision": _decision,
 }

@@ -10,7 +10,7 @@ import msgspec
 from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import Recorded, remark
-from moot.flows.post import Letter, Posted, body_of, messages_of, post
+from moot.flows.post import Letter, Posted, messages_of, post, text_of
 from moot.mail import events as did
 from moot.mail.compiled import Compiled, Source, Version, compile_thread, rounds_of
 from moot.mail.model import State, stream_of
@@ -61,7 +61,19 @@ def _marks(space: Workspace, messages: list[Recorded[Any]]) -> Iterator[Source |
         if one.event.version is not None:
             yield Version(one.event.re)
         elif one.event.type is MessageType.DELTA:
-            yield Source(one.event.id, one.actor.id, one.at, body_of(space, one))
+            yield Source(one.event.id, one.actor.id, one.at, _text(space, one))
+
+
+def _text(space: Workspace, one: Recorded[Any]) -> str:
+    """Without one contribution the numbers of all later items would move, so nothing is made."""
+    text = text_of(space, one)
+    if text is None:
+        raise Refused(
+            "contribution_erased",
+            f"the text of {one.event.id} was erased, so the numbers of its items are not known",
+            hint="send what shall stay once more, in a new thread",
+        )
+    return text
 
 
 def _left_out(messages: list[Recorded[Any]]) -> list[Finding]:

@@ -9,6 +9,7 @@ without hitting another one.
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -104,7 +105,7 @@ def _place(workspace: Path, stream: str, intent: str) -> Path:
 
 def _tag(place: Path) -> str:
     """Of this workspace only: another may have a trace and an intent of the same names."""
-    return hashlib.sha256(str(place).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return hashlib.sha256(os.fsencode(os.path.realpath(place))).hexdigest()[:32]
 
 
 def _note(place: Path) -> Path:

@@ -203,9 +203,9 @@ def resume_late(
 ) -> Written:
     """The operator gives the late agent its time again."""
     with desk(file, clock, space) as at:
-        text = resumption(at.checked, at.now)
+        before, text = resumption(at.checked, at.now)
         who = operator() if at.record else None
-        at.put_mark(text, ask.Resume, who or at.witness)
+        at.put_mark(before, text, ask.Resume, who or at.witness)
         return Written((), at.checked, _how(at, who is not None))
 
 
@@ -214,8 +214,8 @@ def resume_skipping(
 ) -> Written:
     """The operator passes over the late agent."""
     with desk(file, clock, space) as at:
-        draft = skipped(at.checked, at.now)
-        addition = written(at.checked, draft, str(uuid.uuid4()), at.now)
+        before, draft = skipped(at.checked, at.now)
+        addition = written(before, draft, str(uuid.uuid4()), at.now)
         who = operator() if at.record else None
         made = partial(ask.Escalate, agent=draft.author)
         at.put_entry(addition, made, who or at.witness)

@@ -133,9 +133,12 @@ class Desk:
         keep = self.bytes_before(addition.keep)
         self.put(addition.text, addition.made, command, actor, keep)
 
-    def put_mark(self, text: str, command: Callable[..., Command], actor: str | None) -> None:
-        made = grown(self.checked, text, file_name=self.file.name)
-        self.put(text, made, command, actor, self.reading.size)
+    def put_mark(
+        self, before: Checked, text: str, command: Callable[..., Command], actor: str | None
+    ) -> None:
+        """A mark behind `before`, which is the file without what was begun and never yielded."""
+        made = grown(before, text, file_name=self.file.name)
+        self.put(text, made, command, actor, self.bytes_before(len(before.document.text)))
 
     def apply_policy(self) -> list[str]:
         """The entries that the session's own policy writes for those whose time is up."""

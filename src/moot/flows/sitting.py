@@ -29,6 +29,7 @@ from moot.flows.debating import USUAL, Limits, Ran
 from moot.flows.desks.parliament import ParliamentDesk
 from moot.flows.seating import require_key, seated, seats_of
 from moot.parliament.commands import Decide
+from moot.parliament.model import State as Parliament
 from moot.parliament.words import Status
 from moot.workspace.workspace import Workspace
 
@@ -128,23 +129,29 @@ def session_of(space: Workspace, decision: str, state: State) -> Session:
 def record_vote(session: Session, decision: str) -> None:
     """What the last vote came to, once the chamber has done its part."""
     engine, stream, state = session.space.engine, stream_of(decision), session.state
-    if state.status not in SETTLED or not state.vote_history:
+    if state.status not in SETTLED:
         return
+    command = _result(session.state)
+    kept: State = engine.state(stream)
+    if kept.word is None:
+        engine.execute(stream, command, SYSTEM, key=f"result-{len(state.vote_history)}")
+
+
+def _result(state: Parliament) -> ask.RecordResult:
+    if not state.vote_history:
+        return ask.RecordResult(result=Result.NOT_CARRIED, summary="no bill was drafted")
     last = state.vote_history[-1]
     votes = {
         seat.agent: seat.voting_record[-1].vote.value
         for seat in state.in_order()
         if seat.voting_record
     }
-    command = ask.RecordResult(
+    return ask.RecordResult(
         result=Result.CARRIED if last.passed else Result.NOT_CARRIED,
         summary=f"{last.yes} YES, {last.no} NO of {last.total} on version {last.bill_version}",
         approvers=tuple(name for name, vote in votes.items() if vote == "YES"),
         dissent=tuple(name for name, vote in votes.items() if vote == "NO"),
     )
-    kept: State = engine.state(stream)
-    if kept.word is None:
-        engine.execute(stream, command, SYSTEM, key=f"result-{len(state.vote_history)}")
 
 
 # For a question -----------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ compared by where they point and never followed; a scope that leads out of the p
 looked at. The work is bounded: beyond a number of files the picture says that it is incomplete,
 beyond an amount of bytes files are compared by size and time.
 
-Without git only the declared scopes are seen, and that is said. What git ignores is not seen.
+Without git only the declared scopes are seen, and that is said. What git ignores, or was told to
+overlook, is not seen; what tells it so, or makes it run something, is.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ PIECE: Final = 1024 * 1024
 # Our own folder changes with every command we record.
 OURS: Final = ".moot"
 _GIT_SECONDS: Final = 20.0
+# Git says nothing of these, though they decide what it says and what it runs.
+_GITS_OWN: Final = (".git/config", ".git/hooks", ".git/info")
 
 
 class Picture(NamedTuple):
@@ -50,8 +53,9 @@ def look(root: Path, scopes: Iterable[str]) -> Picture:
     """A picture of `scopes` and of what git calls changed, below `root`."""
     budget = _Budget()
     files: dict[str, str] = {}
-    for scope in scopes:
-        files.update(_scope(root, plain(scope), budget))
+    gits = _GITS_OWN if (root / ".git").is_dir() else ()
+    for scope in (*gits, *map(plain, scopes)):
+        files.update(_scope(root, scope, budget))
     found = git.standing(root)
     if found.letters is None:
         budget.remarks.append(f"only declared files were compared: {found.why}")
@@ -160,10 +164,10 @@ def _folder(place: Path, scope: str, budget: _Budget) -> Iterator[tuple[str, str
             with os.scandir(folder) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError:
-            budget.remarks.append(f"{_shown(name)} could not be read")
+            budget.remarks.append(f"{shown(name)} could not be read")
             continue
         for entry in entries:
-            path = f"{name}/{_shown(entry.name)}" if name else _shown(entry.name)
+            path = f"{name}/{shown(entry.name)}" if name else shown(entry.name)
             if path in (OURS, ".git"):
                 continue
             if entry.is_dir(follow_symlinks=False):
@@ -207,7 +211,7 @@ def _digest(path: str) -> str:
     return digest.hexdigest()
 
 
-def _shown(name: str) -> str:
+def shown(name: str) -> str:
     """What is not UTF-8 in a name is shown as it is, so that it can stand on record."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
@@ -234,6 +238,7 @@ def _git(root: Path, *words: str) -> bytes:
         done = subprocess.run(
             ["git", "--no-optional-locks", *words],
             cwd=root,
+            env=git.here(),
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=_GIT_SECONDS,

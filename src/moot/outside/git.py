@@ -2,11 +2,13 @@
 
 Paths come NUL-separated, so no quoting has to be undone; what is not UTF-8 in them is shown as
 `\\xff`, so that it can be kept on record. Both sides of a rename count, untracked
-files count, ignored ones do not. Without git the answer is None and a reason.
+files count, ignored ones do not. Without git the answer is None and a reason. Variables that
+point git to another repository, index or worktree do not count.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +17,10 @@ from typing import Final, NamedTuple
 SECONDS: Final = 20.0
 _STATUS: Final = ("git", "--no-optional-locks", "status", "--porcelain=v1", "-z")
 _RENAMES: Final = frozenset("RC")
+_ELSEWHERE: Final = frozenset(
+    f"GIT_{name}"
+    for name in ("COMMON_DIR", "DIR", "INDEX_FILE", "NAMESPACE", "OBJECT_DIRECTORY", "WORK_TREE")
+)
 
 
 class Dirty(NamedTuple):
@@ -45,11 +51,17 @@ def standing(root: Path) -> Standing:
     return Standing({field[3:]: field[:2] for field in fields if len(field) > 3})
 
 
+def here() -> dict[str, str]:
+    """Our variables, without those that lead git away from the folder it is asked in."""
+    return {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+
+
 def _status(root: Path, *more: str) -> tuple[bytes | None, str]:
     try:
         done = subprocess.run(
             [*_STATUS, "--untracked-files=all", *more],
             cwd=root,
+            env=here(),
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=SECONDS,

@@ -121,6 +121,7 @@ def run(order: Order, started: Started = _nobody) -> Ran:
             raise
         finally:
             ending.over()
+        ended = time.monotonic_ns()
         left = any(reader.is_held_open() for reader in readers)
         left = end_tagged(order.tag) or left
         kill_group(child.pid, KILL)
@@ -132,7 +133,7 @@ def run(order: Order, started: Started = _nobody) -> Ran:
         signal=-code if code < 0 else None,
         stdout=out,
         stderr=err,
-        nanos=time.monotonic_ns() - began,
+        nanos=ended - began,
         timed_out=ending.timed_out,
         interrupted=interruptions.by,
         left_running=left and not ending.timed_out and interruptions.by is None,

@@ -53,8 +53,7 @@ def _without_doubles(raw: bytes) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)
         if len(made) != len(items):
-            names = [name for name, _ in items]
-            doubled.append((made, next(name for name in names if names.count(name) > 1)))
+            doubled.append((made, _twice(name for name, _ in items)))
         return made
 
     value = json.loads(raw, object_pairs_hook=pairs)
@@ -68,6 +67,15 @@ def _without_doubles(raw: bytes) -> Any:
             hint="say every key once",
         )
     return value
+
+
+def _twice(names: Iterable[str]) -> str:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise ValueError("no name stands there twice")
 
 
 def _path_to(wanted: Any, value: Any, path: str) -> str | None:

@@ -111,7 +111,7 @@ def no_risk(asked: Asked) -> Breaches:
 
 def secret_in_input(asked: Asked) -> Breaches:
     command = asked.command
-    spoken = (" ".join(command.command), *command.command, command.justification, command.cwd)
+    spoken = (" ".join(command.command), *texts(command))
     for name in secrets.find(asked.state.policy.secrets, spoken):
         yield f"it looks like a secret: {name}", "command"
 
@@ -126,6 +126,12 @@ def evidence_differs(asked: Asked) -> Breaches:
     for one in asked.command.evidence:
         if one.differs or (one.ref is not None and one.ref.sha256 != one.sha256):
             yield f"the bytes stored as {one.sha256[:12]} have another hash", "evidence"
+
+
+def evidence_absent(asked: Asked) -> Breaches:
+    for one in asked.command.evidence:
+        if one.ref is None and not one.differs:
+            yield f"no bytes are stored as {one.sha256[:12]}", "evidence"
 
 
 def bad_kid(asked: Asked) -> Breaches:

@@ -96,6 +96,8 @@ class StartExecution(Command, frozen=True):
     intent_id: str
     input: ArtifactRef
     reservations: tuple[Reserved, ...] = ()
+    program: str = ""
+    program_sha256: str = ""
 
 
 class CompleteExecution(Command, frozen=True):

@@ -137,6 +137,8 @@ def _started(state: State, command: ask.StartExecution) -> Draft:
         intent_id=command.intent_id,
         input_artifact=command.input.sha256,
         reservations=command.reservations,
+        program=command.program,
+        program_sha256=command.program_sha256,
     )
     return Draft(event, (command.input,))
 

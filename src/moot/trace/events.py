@@ -79,10 +79,14 @@ class ToolIntentSigned(Event, frozen=True):
 
 
 class ToolExecutionStarted(Event, frozen=True):
+    """`program` is the file that the command's first word was found to be, with its hash."""
+
     execution_id: str
     intent_id: str
     input_artifact: str
     reservations: tuple[Reserved, ...] = ()
+    program: str = ""
+    program_sha256: str = ""
 
 
 class ToolExecutionCompleted(Event, frozen=True):

@@ -73,7 +73,8 @@ TOOLS: Final = tuple(
 SECRETS: Final = (
     Pattern(
         "private-key",
-        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}KEY-----)?",
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z ]{0,60}-----)?",
     ),
     Pattern("aws-key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
     Pattern("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})"),

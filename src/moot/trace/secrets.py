@@ -1,13 +1,15 @@
 """Secrets in texts: found before something is run, blotted out before something is kept.
 
 Patterns are data of the policy. Bytes are read one to one, so that any output keeps its length
-but for what is taken out. What no pattern knows is not found: this lowers a risk, no more.
+but for what is taken out. The value of a variable that is named like a secret is one, as it is
+and in base64. What none of this knows is not found: this lowers a risk, no more.
 """
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -17,6 +19,10 @@ from moot.trace.policy import Pattern
 
 MASK: Final = "[redacted:{name}]"
 _FLAGS: Final = re.ASCII
+VARIABLE: Final = "variable"
+_SECRET_NAME: Final = re.compile(r"(?i)key|token|secret|pass|pwd|cred|auth")
+# A shorter value is an ordinary word too often.
+_LEAST: Final = 8
 
 
 class Redacted(msgspec.Struct, frozen=True):
@@ -41,6 +47,24 @@ def redact(patterns: tuple[Pattern, ...], data: bytes) -> Redacted:
         if count:
             found.append(name)
     return Redacted(text.encode("latin-1"), tuple(found)) if found else Redacted(data)
+
+
+def told(env: Mapping[str, str], names: Iterable[str]) -> tuple[Pattern, ...]:
+    """What the variables of these names give away, as patterns for one run, on no record."""
+    values = [env.get(name, "") for name in names if _SECRET_NAME.search(name)]
+    found = dict.fromkeys(form for one in values if len(one) >= _LEAST for form in _forms(one))
+    return tuple(Pattern(VARIABLE, re.escape(form)) for form in found)
+
+
+def _forms(value: str) -> Iterator[str]:
+    """As it is, and the part of its base64 that is the same whatever stands around it."""
+    data = value.encode("utf-8", "surrogateescape")
+    yield data.decode("latin-1")
+    for before, skip in ((0, 0), (1, 2), (2, 3)):
+        whole = base64.b64encode(bytes(before) + data).rstrip(b"=")
+        sure = whole[skip:] if (before + len(data)) % 3 == 0 else whole[skip:-1]
+        yield sure.decode()
+        yield sure.translate(bytes.maketrans(b"+/", b"-_")).decode()
 
 
 def redact_text(patterns: tuple[Pattern, ...], text: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from moot.core.findings import Finding
-from moot.core.machine import KeyClass, Recorded
+from moot.core.machine import Event, KeyClass, Recorded
 from moot.trace import events as did
 from moot.trace.checks import Told
 from moot.trace.evolution import evolve
@@ -48,7 +48,9 @@ class Walk:
         self.events.append(recorded)
         for ref in recorded.artifacts:
             self.cited.setdefault(ref.sha256, recorded.seq)
-        self._note(recorded, event)
+        noted = _NOTED.get(kind)
+        if noted is not None:
+            noted(self, recorded)
         self.state = evolve(self.state, recorded)
 
     def _kind(self, recorded: Recorded[Any]) -> KeyClass | None:
@@ -56,27 +58,56 @@ class Walk:
             return None
         return KeyClass.HUMAN if recorded.actor.kid in self._in_charge else KeyClass.AGENT
 
-    def _note(self, recorded: Recorded[Any], event: Any) -> None:
-        if isinstance(event, did.ToolIntentSigned):
-            self.intents[event.intent_id] = event
-        elif isinstance(event, did.ToolExecutionStarted):
-            self.started[event.execution_id] = recorded
-            self.cited.setdefault(event.input_artifact, recorded.seq)
-        elif isinstance(event, did.ToolExecutionCompleted | did.ToolExecutionFailed):
-            self.ended.append(recorded)
-            for sha256 in (event.input_artifact, *(one.sha256 for one in event.outputs)):
-                self.left.setdefault(sha256, event.execution_id)
-                self.cited.setdefault(sha256, recorded.seq)
-        elif isinstance(event, did.ClaimIssued):
-            self.claims.setdefault(event.claim_id, recorded)
-            for sha256 in event.evidence:
-                self.cited.setdefault(sha256, recorded.seq)
-                if sha256 not in self.left:
-                    self.unproven.append((recorded.seq, sha256))
-        elif isinstance(event, did.ClaimChallenged):
-            self.challenges.append(recorded)
-        elif isinstance(event, did.FinalStatementSigned):
-            self.finals.append(recorded.seq)
+
+def _on_intent(walk: Walk, recorded: Recorded[did.ToolIntentSigned]) -> None:
+    walk.intents[recorded.event.intent_id] = recorded.event
 
 
+def _on_start(walk: Walk, recorded: Recorded[did.ToolExecutionStarted]) -> None:
+    walk.started[recorded.event.execution_id] = recorded
+    walk.cited.setdefault(recorded.event.input_artifact, recorded.seq)
+
+
+def _on_end(
+    walk: Walk, recorded: Recorded[did.ToolExecutionCompleted | did.ToolExecutionFailed]
+) -> None:
+    event = recorded.event
+    walk.ended.append(recorded)
+    for sha256 in (event.input_artifact, *(one.sha256 for one in event.outputs)):
+        walk.left.setdefault(sha256, event.execution_id)
+        walk.cited.setdefault(sha256, recorded.seq)
+
+
+def _on_claim(walk: Walk, recorded: Recorded[did.ClaimIssued]) -> None:
+    walk.claims.setdefault(recorded.event.claim_id, recorded)
+    for sha256 in recorded.event.evidence:
+        walk.cited.setdefault(sha256, recorded.seq)
+        if sha256 not in walk.left:
+            walk.unproven.append((recorded.seq, sha256))
+
+
+def _on_challenge(walk: Walk, recorded: Recorded[did.ClaimChallenged]) -> None:
+    walk.challenges.append(recorded)
+    for sha256 in recorded.event.evidence:
+        walk.cited.setdefault(sha256, recorded.seq)
+
+
+def _on_final(walk: Walk, recorded: Recorded[did.FinalStatementSigned]) -> None:
+    walk.finals.append(recorded.seq)
+
+
+def _on_verified(walk: Walk, recorded: Recorded[did.VerificationRunCompleted]) -> None:
+    walk.cited.setdefault(recorded.event.report_artifact, recorded.seq)
+
+
+_NOTED: Final[dict[type[Event], Callable[[Walk, Any], None]]] = {
+    did.ToolIntentSigned: _on_intent,
+    did.ToolExecutionStarted: _on_start,
+    did.ToolExecutionCompleted: _on_end,
+    did.ToolExecutionFailed: _on_end,
+    did.ClaimIssued: _on_claim,
+    did.ClaimChallenged: _on_challenge,
+    did.FinalStatementSigned: _on_final,
+    did.VerificationRunCompleted: _on_verified,
+}
 _ALL: Final = {kind: (*GUARDS, *RULES.get(kind, ())) for kind in did.EVENTS}

@@ -142,6 +142,13 @@ ASKED: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
         *_ANY,
         Rule(
             "TRC-050",
+            "artifact_missing",
+            "only a claim may cite bytes that are gone",
+            wording.evidence_absent,
+            hint="cite what is stored: `moot trace status TRACE` lists what runs have left",
+        ),
+        Rule(
+            "TRC-050",
             "artifact_hash_mismatch",
             "stored bytes have another hash",
             wording.evidence_differs,

@@ -14,6 +14,7 @@ from moot.agents.desk import Passed
 from moot.agents.outcome import Ended, Ending, Outcome
 from moot.agents.quoting import Quote, Trust
 from moot.agents.repeats import Said
+from moot.core.errors import Refused
 from moot.core.machine import Due
 from moot.core.names import OPERATOR, SYSTEM
 from moot.flows import chamber
@@ -27,6 +28,7 @@ from moot.parliament.turns import PRIME_MINISTER
 from moot.parliament.words import Kind, Status
 
 MOST_SAID: Final = 80
+UNREADABLE: Final = "not_json"
 # It spoke, and what it said is no message: the protocol counts that. Silence is no offence.
 OFFENCES: Final = frozenset({Ending.MALFORMED, Ending.REFUSED, Ending.TOO_LONG})
 
@@ -166,7 +168,11 @@ class ParliamentDesk:
         for _ in range(2):
             if due not in self.dues():
                 break
-            self._room.run(ask.ReportUnreadable(problem=ending.value), due.who)
+            try:
+                self._room.run(ask.ReportUnreadable(problem=ending.value), due.who)
+            except Refused as error:  # a reply that cannot be read is refused, and counted
+                if error.code != UNREADABLE:
+                    raise
         return Passed.DONE if due not in self.dues() else Passed.NEVER
 
     def history(self) -> Sequence[Said]:

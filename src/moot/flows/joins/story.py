@@ -31,6 +31,12 @@ MOST_ID: Final = 300
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._:@+~-]{1,200}\Z")
 # Of these streams a path concerns single records; of the others all.
 _SHARED: Final = frozenset({"presence", "registry"})
+MOST_SAID: Final = 100
+_WORDS: Final = ("decision", "vote", "action", "title", "topic", "description", "stance")
+_SENSE: Final = (
+    *("subject", "summary", "status", "objective", "tool", "title", "text", "statement"),
+    *("task", "reason", "why", "problem_statement", "flow"),
+)
 _IDS: Final = (
     *("execution_id", "intent_id", "claim_id", "proposal_id", "run_id"),
     *("id", "session_id", "parliament_id", "seat", "decision"),
@@ -38,12 +44,16 @@ _IDS: Final = (
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """One record of the path. `flow`: the step that wrote it; `cause`: what it comes from."""
+    """One record of the path. `flow`: the step that wrote it; `cause`: what it comes from.
+
+    `says` is the sense of it in a few words, as its author put it.
+    """
 
     at: str
     who: str
     what: str
     id: str
+    says: str
     stream: str
     seq: int
     hash: str
@@ -210,7 +220,8 @@ def _moment(record: Record, flows: dict[tuple[str, int], str], path: str) -> Mom
         at=body.at,
         who=body.actor.id,
         what=body.type,
-        id=_native(record),
+        id=_native(body.data) or (record.stream.partition("/")[2] if record.seq == 0 else ""),
+        says=_sense(body.data),
         stream=record.stream,
         seq=record.seq,
         hash=record.hash.hex(),
@@ -219,9 +230,25 @@ def _moment(record: Record, flows: dict[tuple[str, int], str], path: str) -> Mom
     )
 
 
-def _native(record: Record) -> str:
+def _sense(data: dict[str, Any]) -> str:
+    """A message's type and word; an entry's stance and summary; else the first text that tells."""
+    inner = data.get("message")
+    if isinstance(inner, dict):
+        content = inner.get("content")
+        texts = [inner.get("type"), *_some(content if isinstance(content, dict) else {}, _WORDS)]
+    else:
+        texts = [data.get("stance"), *_some(data, _SENSE)]
+    said = [text for text in texts if isinstance(text, str) and text.strip()][:2]
+    line = " ".join(": ".join(said).split())
+    return line if len(line) <= MOST_SAID else f"{line[: MOST_SAID - 1]}…"
+
+
+def _some(data: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
+    return [data[name] for name in names if data.get(name)][:1]
+
+
+def _native(data: dict[str, Any]) -> str:
     """The id by which its own protocol knows what happened."""
-    data = record.body.data
     inner = data.get("message")
     if isinstance(inner, dict) and isinstance(inner.get("id"), str):
         return str(inner["id"])

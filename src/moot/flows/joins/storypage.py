@@ -47,8 +47,19 @@ def report(named: str, told: Story) -> page.Report:
 
 
 def _made(step: dict[str, Any]) -> str:
-    things = ", ".join(f"{one['kind']} {one['id']}" for one in step["made"])
-    return things or step["why"] or f"{step['flow']} was begun"
+    return made_words(step) or step["why"] or f"{step['flow']} was begun"
+
+
+def made_words(step: dict[str, Any]) -> str:
+    """What a step made; of more than two of a kind only their number."""
+    kinds: dict[str, list[str]] = {}
+    for one in step["made"]:
+        kinds.setdefault(one["kind"], []).append(one["id"])
+    few = (
+        f"{len(ids)} {kind}s" if len(ids) > 2 else f"{kind} {', '.join(ids)}"
+        for kind, ids in kinds.items()
+    )
+    return ", ".join(few)
 
 
 def _step(step: dict[str, Any]) -> tuple[str, ...]:
@@ -67,7 +78,7 @@ def _moment(one: Moment) -> page.Moment:
         one.at,
         one.who,
         f"{one.what} {one.id}".strip(),
-        detail=f"{one.stream} event {one.seq}{by}",
+        detail=f"{one.says} ({one.stream} event {one.seq}{by})".strip(),
         ref=one.hash,
     )
 

@@ -55,11 +55,14 @@ class Count(msgspec.Struct, frozen=True):
 
 
 class Argued(msgspec.Struct, frozen=True):
+    """`text` is what was voted on last, where that is more than the motion."""
+
     votes: tuple[Vote, ...] = ()
     first: Count | None = None
     last: Count | None = None
     changes: tuple[Change, ...] = ()
     dissent: tuple[Voice, ...] = ()
+    text: str = ""
 
 
 NOTHING = Argued()

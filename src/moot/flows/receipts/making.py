@@ -16,6 +16,7 @@ from moot.core.errors import Conflict, Refused
 from moot.core.names import SYSTEM
 from moot.decision import stream_of
 from moot.decision.commands import MakeReceipt
+from moot.decision.model import Chamber
 from moot.engine.export import bundle
 from moot.flows.questions import state_of
 from moot.flows.receipts.says import says, streams
@@ -41,6 +42,7 @@ class Receipt(NamedTuple):
 
 
 def make(space: Workspace, decision: str) -> Receipt:
+    _require_argued(space, decision)
     said = _signed(space, decision)
     with suppress(Refused):  # without its key the end stays unproven, and the verdict says so
         space.engine.checkpoint()
@@ -58,6 +60,15 @@ def make(space: Workspace, decision: str) -> Receipt:
     proofs = tuple(one["proof"] for one in rest if "proof" in one)
     notes = [one["checkpoint"] for one in rest if "checkpoint" in one]
     return Receipt(said, data, proofs, notes[0] if notes else None)
+
+
+def _require_argued(space: Workspace, decision: str) -> None:
+    if state_of(space, decision).chamber is Chamber.TRACE:
+        raise Refused(
+            "not_a_decision",
+            f"{decision} is a trace: its work is proved, nothing was voted on",
+            hint=f"`moot report {decision}` shows it; `moot trace export {decision}` proves it",
+        )
 
 
 _PROVES: Final = (b'{"proof":', b'{"checkpoint":')

@@ -97,7 +97,7 @@ def _dissent(said: Said) -> page.Dissent:
     voices = tuple(
         page.Quote(
             author=one["agent"],
-            text="\n\n".join(dict.fromkeys((one["summary"], one["text"]))),
+            text=_in_full(one),
             stance=one["stance"],
             tone=_TONES.get(one["stance"], "plain"),
             note=", ".join(filter(None, (one["sure"], f"round {one['round']}"))),
@@ -109,7 +109,15 @@ def _dissent(said: Said) -> page.Dissent:
     return page.Dissent(voices, "" if voices else nobody)
 
 
+def _in_full(voice: Said) -> str:
+    """The short form too, unless the long one begins with it."""
+    summary, text = voice["summary"], voice["text"]
+    return text if text.startswith(summary) else f"{summary}\n\n{text}"
+
+
 def _blocks(said: Said) -> Iterator[page.Block]:
+    if said["argument"]["text"]:
+        yield page.Prose(said["argument"]["text"], title="The bill")
     yield from _tally(said)
     if any(vote["sure"] for vote in said["argument"]["votes"]):
         yield _chart(said)

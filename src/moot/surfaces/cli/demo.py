@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from moot.surfaces.demo.stage import Line
 
 _WIDTH: Final = 78
-# Time to read, at a terminal only: seconds for a line, and for each of its characters.
-_PAUSES: Final = {"act": (1.0, 0.0), "say": (0.4, 0.02), "run": (0.3, 0.0), "out": (0.05, 0.005)}
+# Seconds to read a line, at a terminal only; all of them together take less than half a minute.
+_PAUSES: Final = {"act": 0.8, "say": 0.5, "run": 0.1, "out": 0.05, "end": 0.0}
 _VERDICTS: Final = {
     "INTACT": "green",
     "DAMAGED": "red",
@@ -97,9 +97,8 @@ def _shown(lines: Iterator[Line], paced: bool) -> Iterator[str]:
     for line in lines:
         yield from _styled(line)
         if paced:
-            first, each = _PAUSES.get(line.kind, (0.0, 0.0))
             sys.stdout.flush()
-            time.sleep(first + each * len(line.text))
+            time.sleep(_PAUSES[line.kind])
 
 
 def _styled(line: Line) -> Iterator[str]:

@@ -26,11 +26,12 @@ def asker(shell: Shell) -> str:
 
 
 def answer(walked: Walked, *more: str, **data: Any) -> Answer:
+    from moot.flows.joins.storypage import made_words
     from moot.path.views import step_data
 
     step = step_data(walked.step)
     whole = {"path": walked.path, "again": walked.again, "step": step, **data}
-    made = ", ".join(f"{one['kind']} {one['id']}" for one in step["made"])
+    made = made_words(step)
     word = "was done before" if walked.again else "is done"
 
     def lines() -> Iterable[str]:

@@ -53,10 +53,11 @@ def testify(shell: Shell, file: Path) -> Answer:
       moot ledger witness their-record.moot
     """
     from moot.engine.witness import witness
+    from moot.verify.receipt import opened
 
     verdict = _sound(shell, file)
-    with file.open("rb") as lines:
-        found = witness(shell.workspace.engine, lines)
+    with file.open("rb") as other:
+        found = witness(shell.workspace.engine, opened(other).file)
     agrees = found.differing == 0
     data = {
         "verdict": "agrees" if agrees else "forked",

@@ -29,8 +29,10 @@ def show(shell: Shell, message_id: str) -> Answer:
         answers = post.answers_to(view, message_id)
         owner = post.owner_of(view, found.event.item)
     state = space.engine.state(found.stream).message(message_id)
+    text = post.text_of(space, found)
     data = {
-        "message": views.message(found, post.body_of(space, found)),
+        "message": views.message(found, text),
+        "whole": text is not None,
         "answers": answers,
         "item": found.event.item or None,
         "owner": owner,
@@ -61,6 +63,9 @@ def _message_lines(data: dict[str, Any]) -> Iterable[str]:
         yield f"{flag['severity']:8} {flag['rule']}: {visible(flag['message'])}"
     yield ""
     yield from (visible(line.expandtabs(4)) for line in said["body"].splitlines())
+    if not data["whole"]:
+        yield ""
+        yield f"only the beginning is left: the text of {said['size']} bytes was erased"
 
 
 @command(None, "search", "mail.search")

@@ -49,11 +49,11 @@ def _lines(told: Story, output: Path | None) -> Iterator[str]:
         yield f"begun for {told.origin}"
     yield from map(step_line, told.steps)
     rows = [
-        (one.at, one.who, one.what, one.id, f"{one.stream}#{one.seq}", one.flow or "")
+        (one.at, one.who, one.what, one.id, one.says, f"{one.stream}#{one.seq}", one.flow or "")
         for one in told.moments
     ]
     if rows:
-        yield from table(rows, ("when", "who", "what", "id", "record", "by flow"))
+        yield from table(rows, ("when", "who", "what", "id", "says", "record", "by flow"))
     if told.cut:
         yield "... and more: only the first records are shown"
     yield from _people(told)
@@ -62,7 +62,9 @@ def _lines(told: Story, output: Path | None) -> Iterator[str]:
 
 
 def step_line(step: dict[str, Any]) -> str:
-    made = ", ".join(f"{one['kind']} {one['id']}" for one in step["made"]) or step["why"]
+    from moot.flows.joins.storypage import made_words
+
+    made = made_words(step) or step["why"]
     said = f"{step['flow']}: {step['source']['id']} -> {step['target']['id']}"
     return visible(f"{step['number']}. {said}, {step['stage']}{f': {made}' if made else ''}")
 

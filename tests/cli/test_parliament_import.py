@@ -1,0 +1,157 @@
+"""A session that goes on elsewhere, or under another id, from its four files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.project import Project
+from tests.cli.sitting import (
+    FOLDER,
+    Sitting,
+    check_sound,
+    files_of,
+    position,
+)
+
+requirement = pytest.mark.requirement
+
+
+@pytest.fixture(autouse=True)
+def _cheap(cheap_locks: None) -> None:
+    del cheap_locks
+
+
+@requirement("PAR-085")
+def test_a_session_goes_on_elsewhere_from_its_files(
+    sitting: Sitting, people: dict[str, str], tmp_path: Path
+) -> None:
+    sitting.to_debate()
+    sitting.start()
+    sitting.amend("rep_3", "amend-001", "Every part carries its digest.")
+    sitting.exchange("rep_3", "rep_1", 4, amendment_position=position("amend-001", "endorse"))
+    sitting.moot("incorporate", "amend-001")
+    sitting.rule("order", "quiet", "rep_3")
+    open_question = sitting.ask("rep_1", "rep_2")
+    there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
+    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    there.ok("init", **people)
+    there.ok("agent", "register", "amber-otter")
+    other = Sitting(there)
+    before = files_of(other)
+    said = other.moot("import", "--bind", "rep_2=amber-otter")
+    assert (said["put_aside"], said["seats"]["rep_2"]) == ([], "amber-otter")
+    assert files_of(other) == before
+    other.answer("rep_2", "rep_1", open_question, 3)
+    other.end()
+    other.start()
+    check_sound(other)
+    assert there.ok("verify")["verdict"] in ("valid", "unproven")
+    assert there.refused("parliament", "import", FOLDER) == ("already_convened", 1)
+
+
+@requirement("PAR-085")
+def test_files_whose_id_is_taken_are_imported_under_another(sitting: Sitting) -> None:
+    sitting.to_debate()
+    project = sitting.project
+    name = sitting.document("session.json")["parliament_id"]
+    shutil.copytree(project.root / FOLDER, project.root / "copy")
+    taken = project.json("parliament", "import", "copy").error
+    assert (taken["code"], "--id parl-" in taken["hint"]) == ("already_convened", True)
+    assert project.refused("parliament", "import", "copy", "--id", name) == ("already_convened", 1)
+    assert project.refused("parliament", "import", "copy", "--id", "parl-1") == ("bad_id", 1)
+    said = project.ok("parliament", "import", "copy", "--id", "parl-20260101-001")
+    assert said["parliament_id"] == "parl-20260101-001"
+    aside = ["ledger.json.changed-1", "session.json.changed-1"]
+    assert (said["put_aside"], said["messages"]) == (aside, 4)
+    assert project.ok("parliament", "check", "copy")["valid"]
+    other = json.loads((project.root / "copy" / "ledger.json").read_text("utf-8"))
+    assert other["parliament_id"] == "parl-20260101-001"
+    assert other["messages"] == sitting.document("ledger.json")["messages"]
+    sitting.start()  # the first one goes on as before
+    check_sound(sitting)
+
+
+def test_no_agent_makes_files_the_clerks_word(sitting: Sitting) -> None:
+    sitting.to_debate()
+    project = sitting.project
+    project.ok("agent", "register", "amber-otter")
+    shutil.copytree(project.root / FOLDER, project.root / "copy")
+    words = ("parliament", "import", "copy", "--id", "parl-20260101-001")
+    assert project.refused("--as", "amber-otter", *words) == ("not_you", 1)
+    assert project.ok("parliament", "import", "copy", *words[3:])["messages"] == 4
+
+
+@requirement("PAR-085")
+def test_a_finished_session_can_be_imported_too(
+    sitting: Sitting, people: dict[str, str], tmp_path: Path
+) -> None:
+    sitting.to_debate()
+    sitting.start()
+    for to, sender in (("rep_1", "rep_2"), ("rep_2", "rep_3"), ("rep_3", "rep_1")):
+        sitting.exchange(sender, to)
+    sitting.call_vote()
+    sitting.votes("YES", "YES", "NO")
+    text = sitting.file({"sections": {"solution": "Send parts. Keep them for a week."}})
+    words = ("amend_and_approve", "--reason", "Keep them.", "--text", text)
+    sitting.moot("decide", *words, **people)
+    sitting.moot("final")
+    there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
+    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    there.ok("init")
+    other = Sitting(there)
+    before = files_of(other)
+    assert other.moot("import")["outcome"] == "approved_with_amendments"
+    assert files_of(other) == before
+    # Whoever reads its documents learns that nobody signed this here.
+    page = tmp_path / "page.md"
+    other.moot("final", "-o", str(page))
+    told = (there.root / FOLDER / "final-bill.md").read_text("utf-8")
+    count = len(other.document("ledger.json")["messages"])
+    origin = f"{count} of {count} messages were read from files, not signed here"
+    assert f"- Origin: {origin}\n" in told
+    assert "amend and approve by someone elsewhere: Keep them." in told
+    assert origin in page.read_text("utf-8")
+
+
+def test_files_in_another_form_are_put_aside_when_imported(
+    sitting: Sitting, tmp_path: Path
+) -> None:
+    sitting.to_debate()
+    there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
+    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    there.ok("init")
+    ledger = there.root / FOLDER / "ledger.json"
+    ledger.write_text(json.dumps(json.loads(ledger.read_text()), indent=4))
+    assert there.ok("parliament", "import", FOLDER)["put_aside"] == ["ledger.json.changed-1"]
+    assert ledger.read_bytes() == files_of(sitting)["ledger.json"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "code"),
+    [
+        ("status", "voting", "not_explained"),
+        ("current_round", 1, "not_explained"),
+        ("drafter", "rep_2", "files_differ"),
+        ("max_rounds", 0, "out_of_range"),
+        ("next_message_id", 9, "files_differ"),
+    ],
+)
+def test_files_that_their_messages_do_not_explain_are_not_imported(
+    sitting: Sitting, tmp_path: Path, key: str, value: Any, code: str
+) -> None:
+    sitting.to_debate()
+    there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
+    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    there.ok("init")
+    file = there.root / FOLDER / "session.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
+    agents = there.ok("agent", "list")
+    assert there.refused("parliament", "import", FOLDER) == (code, 1)
+    assert there.ok("agent", "list") == agents
+    assert there.refused("parliament", "status", FOLDER) == ("session_not_found", 1)
+    assert list((tmp_path / "other-keys").rglob("*rep-*")) == []  # no key was left either

@@ -1,0 +1,107 @@
+"""Who is admitted, for each type of message: the seat's own holder, in a session, in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from moot.core.errors import Refused
+from moot.core.names import SYSTEM
+from moot.parliament import commands as ask
+from moot.parliament.templates import template
+from moot.parliament.words import Kind
+
+from .scene import (
+    AGENTS,
+    PERSON,
+    Chamber,
+    amendment,
+    answer,
+    bill,
+    motion,
+    question,
+    statement,
+    vote,
+)
+
+Document = dict[str, Any]
+
+
+def _begun() -> Chamber:
+    chamber = Chamber(3)
+    chamber.clerk(ask.Begin())
+    return chamber
+
+
+def _debating() -> Chamber:
+    return Chamber(3).debating()
+
+
+# Where each type is admitted from rep_1, and what it says.
+READY: dict[Kind, tuple[Callable[[], Chamber], Callable[[Chamber], Document]]] = {
+    Kind.OPENING_STATEMENT: (_begun, lambda _: statement(1)),
+    Kind.BILL_DRAFT: (lambda: Chamber(3).drafting(), lambda _: bill(1)),
+    Kind.QUESTION: (_debating, lambda _: question(1, 2)),
+    Kind.ANSWER: (
+        _debating,
+        lambda chamber: answer(1, 2, chamber.submit(question(2, 1)), chamber.scores(1)),
+    ),
+    Kind.AMENDMENT: (_debating, lambda _: amendment(1)),
+    Kind.MOTION: (_debating, lambda _: motion(1)),
+    Kind.VOTE: (lambda: Chamber(3).voting(), lambda chamber: vote(1, "YES", chamber.scores(1))),
+}
+seats_only = pytest.mark.parametrize("kind", READY)
+
+
+def ready(kind: Kind) -> tuple[Chamber, Document]:
+    begin, say = READY[kind]
+    chamber = begin()
+    return chamber, say(chamber)
+
+
+@seats_only
+@pytest.mark.requirement("PAR-009")
+def test_the_seats_own_holder_is_admitted_and_nobody_else(kind: Kind) -> None:
+    chamber, document = ready(kind)
+    chamber.world.agent("plain-owl")
+    assert chamber.refused(document, AGENTS[1]) == ("C-30", "foreign_sender", "from")
+    for who in ("plain-owl", PERSON, SYSTEM):
+        assert chamber.refused(document, who) == ("PAR-009", "not_seated", "from")
+    before = len(chamber.messages())
+    chamber.submit(document)
+    assert len(chamber.messages()) == before + 1
+    assert chamber.signers()[-1] == AGENTS[0]
+
+
+@seats_only
+def test_an_expelled_seat_is_not_heard_with_any_type(kind: Kind) -> None:
+    chamber, document = ready(kind)
+    for _ in range(2):
+        with pytest.raises(Refused):
+            chamber.run(ask.Submit(document={}), AGENTS[0])
+    chamber.tick()
+    assert chamber.refused(document) == ("S-03", "expelled", "from")
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_without_a_session_nothing_is_said(kind: Kind) -> None:
+    chamber = Chamber(2, issues=("security",))
+    document = template(kind)
+    who = {"speaker": SYSTEM, "prime_minister": PERSON}.get(document["from"], AGENTS[0])
+    nowhere = "parliament/parl-20260218-404"
+    with pytest.raises(Refused) as caught:
+        chamber.world.engine.execute(nowhere, ask.Submit(document=document), who)
+    assert caught.value.code == "no_session"
+    assert chamber.world.engine.load(nowhere).seq == -1
+
+
+@pytest.mark.parametrize("kind", [*READY, Kind.VOTE_TALLY])
+def test_each_type_has_its_time(kind: Kind) -> None:
+    chamber = Chamber(3).reviewing()
+    document = {**template(kind)}
+    if kind in (Kind.ANSWER, Kind.VOTE):
+        document["content"] = {**document["content"], "motive_scores": chamber.scores(1)}
+    found = chamber.refusal(ask.Submit(document=document), chamber.sender(document)).findings
+    assert ("C-22", "wrong_phase", "type") in [(one.rule, one.code, one.where) for one in found]
