@@ -270,16 +270,19 @@ def test_many_processes_bring_messages_at_once(sitting: Sitting) -> None:
     running = []
     for seat in ("rep_2", "rep_3"):
         file = sitting.file(first.replace("rep_1", seat))
-        words = [*MOOT, "parliament", "submit", FOLDER, file]
+        words = [*MOOT, "--json", "parliament", "submit", FOLDER, file]
         running.append(
             subprocess.Popen(
                 words,
                 cwd=sitting.project.root,
                 env=sitting.project.env,
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
             )
         )
-    assert [one.wait() for one in running] == [0, 0]
+    told = [json.loads(one.communicate()[0]) for one in running]
+    assert [one.returncode for one in running] == [0, 0]
+    heard = [[message["from"] for message in one["data"]["messages"]] for one in told]
+    assert heard == [["rep_2"], ["rep_3"]]  # each is told of its own message only
     said = sitting.document("ledger.json")["messages"]
     assert sorted(one["from"] for one in said) == ["rep_1", "rep_2", "rep_3"]
     assert sitting.moot("status")["status"] == "evaluating_statements"

@@ -114,6 +114,11 @@ def test_secrets_are_blotted_out_and_stand_nowhere(watched: Yard) -> None:
             assert SECRET.encode() not in path.read_bytes(), path
 
 
+def test_a_secret_in_a_file_name_is_blotted_out(watched: Yard) -> None:
+    use(watched, tool_input={"file_path": f"notes/{SECRET}.md", "content": "x"})
+    assert kept(watched)["files"] == ["notes/[redacted:github-token].md"]
+
+
 def test_a_very_long_answer_is_cut(watched: Yard) -> None:
     use(watched, tool_response="x" * 3_000_000)
     assert len(kept(watched)["stored"]) == observing.KEPT

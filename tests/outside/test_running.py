@@ -270,9 +270,7 @@ def test_what_has_left_the_group_is_found_by_its_tag_and_ended(tmp_path: Path, e
 
 
 def test_another_tag_is_anothers(tmp_path: Path) -> None:
-    other = subprocess.Popen(
-        [PYTHON, "-c", "import signal; signal.pause()"], env={TAG: "cd" * 16}
-    )
+    other = subprocess.Popen([PYTHON, "-c", "import signal; signal.pause()"], env={TAG: "cd" * 16})
     try:
         assert not run(python(tmp_path, "pass", tag="ab" * 16)).left_running
         assert other.poll() is None
@@ -309,4 +307,4 @@ def test_a_huge_program_is_known_by_its_path_only(
     tool = tmp_path / "tool"
     tool.write_bytes(b"x" * 11)
     tool.chmod(0o755)
-    assert find("./tool", tmp_path, {}) == Program(str(tmp_path / "./tool"), "")
+    assert find("./tool", tmp_path, {}) == Program(f"{tmp_path}/./tool", "")

@@ -14,6 +14,7 @@ from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.job import Outcome
 from moot.parliament import commands as ask
+from moot.parliament import events as did
 from moot.parliament.model import Seat, State
 from moot.testing import World
 
@@ -243,9 +244,7 @@ class Chamber:
         return [machine.read_event(body.type, body.data) for body in bodies]
 
     def messages(self) -> list[dict[str, Any]]:
-        with self.world.store.read() as view:
-            rows = view.rows("parliament.messages", limit=10_000)
-        return [json.loads(row.value) for row in rows]
+        return [one.message for one in self.history() if isinstance(one, did.MessageLogged)]
 
     def summaries(self) -> list[dict[str, Any]]:
         with self.world.store.read() as view:

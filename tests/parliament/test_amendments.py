@@ -156,6 +156,11 @@ def test_a_formal_vote_waits_for_two_exchanges() -> None:
     due = next(one for one in chamber.dues() if one.what == "have positions asked for")
     assert due.subject == "amend-001: rep_1, rep_3, rep_5"
     assert chamber.refusal(command, SYSTEM).code == "vote_running"
+    other = proposed()
+    for seat in (2, 4):
+        position(other, seat, "endorse")
+    other.submit(ROUND_END)
+    assert place(other.refusal(command, SYSTEM)) == ("C-25", "round_not_running", None)
     # One against one is no majority of positions.
     tie = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
     assert tie.code == "not_endorsed"

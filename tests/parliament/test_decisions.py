@@ -144,8 +144,6 @@ def test_amending_makes_the_next_version_and_approves_it() -> None:
     assert chamber.state.bill.sections.solution == "My own cache."
     assert chamber.state.outcome is Outcome.APPROVED_WITH_AMENDMENTS
     assert chamber.state.status is Status.SYNTHESIS
-    with chamber.world.store.read() as view:
-        assert len(view.rows("parliament.bills", limit=10)) == 2
 
 
 def test_a_text_comes_only_with_an_amendment() -> None:

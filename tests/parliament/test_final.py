@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from moot.parliament.final import final_document
 from moot.parliament.proceedings import ballots, versions
 from moot.parliament.report import report
 from tests.parliament.played import approved, played, proceedings
-from tests.parliament.scene import CALL_VOTE, Chamber, bill, draft, vote
+from tests.parliament.scene import CALL_VOTE, ROUND_START, Chamber, bill, draft, statement, vote
 
 SECTIONS = [
     *("1. Problem", "2. Scope", "3. Solution", "4. Implementation", "5. Deliberation Record"),
@@ -194,3 +195,33 @@ def test_an_open_ballot_is_known_too() -> None:
     chamber = Chamber(3).voting().vote("YES", "", "")
     (only,) = ballots(proceedings(chamber))
     assert (only.tally, list(only.votes)) == (None, ["rep_1"])
+
+
+def test_an_earlier_word_is_not_the_reason_of_a_defeat() -> None:
+    chamber = Chamber(3, max_rounds=1)
+    chamber.clerk(ask.Begin())
+    chamber.decide("opening_guidance", "Let rep_1 draft.")
+    for number in (1, 2, 3):
+        chamber.submit(statement(number))
+    chamber.tick()
+    chamber.clerk(ask.ChooseDrafter())
+    chamber.submit(bill())
+    chamber.submit(ROUND_START)
+    chamber.submit(CALL_VOTE)
+    chamber.vote("NO", "NO", "NO").clerk(ask.CountVotes())
+    assert report(proceedings(chamber)).decision.statement == "Not Passed."
+    assert report(proceedings(approved())).decision.statement == "Approved. so"
+
+
+def test_who_decided_is_named_and_so_is_what_nobody_signed() -> None:
+    record = proceedings(approved())
+    word = next(one for one in reversed(record.messages) if one.type == "PM_DECISION")
+    signed = msgspec.structs.replace(record, signers={word.id: "operator"})
+    assert "approve by operator: so" in final_document(signed)
+    assert page.Fact("decided by", "operator") in report(signed).decision.facts
+    count = len(record.messages)
+    state = msgspec.structs.replace(record.state, imported=count)
+    foreign = msgspec.structs.replace(signed, state=state)
+    assert "approve by someone elsewhere: so" in final_document(foreign)
+    origin = f"{count} of {count} messages were read from files, not signed here"
+    assert page.Fact("origin", origin) in report(foreign).decision.facts

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
-from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from moot.core.errors import Malformed
-from moot.core.findings import Finding, errors
+from moot.core.findings import errors
 from moot.parliament import messages, words
 from moot.parliament.contents import Answer, Motion
-from moot.parliament.shapes import read_json
-from tests.parliament.samples import CONTENTS, KINDS, Document, message, response
+from tests.parliament.samples import CONTENTS, KINDS, message, response
 
 requirement = pytest.mark.requirement
 
@@ -325,104 +319,3 @@ def test_an_absent_position_and_absent_definitions_stay_absent() -> None:
     assert isinstance(said, Answer)
     assert said.amendment_position is None
     assert "amendment_position" not in messages.as_document(said)
-
-
-@requirement("PAR-084")
-@pytest.mark.parametrize(
-    ("data", "code"),
-    [
-        (b"", "not_json"),
-        (b"{", "not_json"),
-        (b"{} {}", "not_json"),
-        (b'{"round": NaN}', "not_json"),
-        (b'{"round": 1e999}', "not_json"),
-        (b'"\\ud800"', "not_json"),
-        (b"\xff\xfe", "not_json"),
-        (b"[" * 20_000, "not_json"),
-        (b'{"type": "VOTE", "type": "MOTION"}', "duplicate_key"),
-        (b"[" + b" " * messages.MAX_MESSAGE + b"]", "too_large"),
-    ],
-)
-def test_what_is_no_json_is_malformed(data: bytes, code: str) -> None:
-    with pytest.raises(Malformed) as refused:
-        messages.read_response(data)
-    assert refused.value.code == code
-    assert refused.value.hint
-
-
-def test_a_key_said_twice_is_named_with_its_path() -> None:
-    text = json.dumps(response("VOTE")).replace('"vote": "YES"', '"vote": "NO", "vote": "YES"')
-    with pytest.raises(Malformed) as refused:
-        messages.read_response(text)
-    assert (refused.value.code, refused.value.where) == ("duplicate_key", "content.vote")
-
-
-def test_windows_line_ends_and_a_byte_order_mark_do_no_harm() -> None:
-    text = json.dumps(response("MOTION"), indent=2).replace("\n", "\r\n")
-    said, remarks = messages.read_response(b"\xef\xbb\xbf" + text.encode())
-    assert said == messages.response_of(response("MOTION"))
-    assert remarks == ()
-
-
-def test_a_value_is_shown_short_however_deep_or_long_it_is() -> None:
-    deep: Any = []
-    for _ in range(5_000):
-        deep = [deep]
-    for value in (deep, {"a": deep}, 10**6_000, "x" * 1_000):
-        ((rule, _, where),) = found(response("ANSWER", stance=value))
-        assert (rule, where) == ("PAR-029", "content.stance")
-
-
-@pytest.mark.parametrize("value", [None, 1, "text", [], True])
-def test_a_message_is_an_object(value: Any) -> None:
-    for look in (messages.response_findings, messages.message_findings):
-        assert [one.code for one in look(value)] == ["not_an_object"]
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-
-
-@given(data=st.binary(max_size=300) | st.text(max_size=300))
-def test_any_bytes_are_read_or_malformed(data: bytes | str) -> None:
-    for read in (messages.read_response, messages.read_message, read_json):
-        with suppress(Malformed):
-            read(data)
-
-
-@given(kind=st.sampled_from(KINDS), data=st.data())
-def test_any_value_in_any_place_is_read_or_named(kind: str, data: st.DataObject) -> None:
-    document = deepcopy(message(kind))
-    holder: Any = document
-    while True:
-        name = data.draw(st.sampled_from(sorted(holder)))
-        if not isinstance(holder[name], dict) or not holder[name] or data.draw(st.booleans()):
-            break
-        holder = holder[name]
-    holder[name] = data.draw(JSON)
-    said = messages.message_findings(document)
-    check_all_named(said)
-    if not errors(said):
-        assert messages.message_of(document)
-    check_all_named(messages.response_findings(document))
-    if not errors(messages.response_findings(document)):
-        assert messages.response_of(document)
-
-
-def check_all_named(said: tuple[Finding, ...]) -> None:
-    for one in said:
-        assert one.rule.startswith("PAR-")
-        assert one.message
-        assert one.hint
-        assert one.where
-
-
-@given(document=JSON)
-def test_any_document_is_judged(document: Document) -> None:
-    messages.response_findings(document)
-    messages.message_findings(document)

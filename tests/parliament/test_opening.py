@@ -115,9 +115,8 @@ def test_an_update_carries_the_next_version() -> None:
     chamber.submit(bill(1, version=2, solution="Two caches."))
     assert chamber.state.bill is not None
     assert (chamber.state.bill.version, chamber.state.bill.sections.solution) == (2, "Two caches.")
-    with chamber.world.store.read() as view:
-        rows = view.rows("parliament.bills", limit=10)
-    assert [row.key[-6:] for row in rows] == ["000001", "000002"]
+    drafts = [one for one in chamber.messages() if one["type"] == "BILL_DRAFT"]
+    assert [one["content"]["bill_version"] for one in drafts] == [1, 2]
 
 
 def test_nothing_is_asked_before_the_first_round() -> None:

@@ -18,12 +18,9 @@ from moot.core.statecodec import decode_state, encode_state
 from moot.parliament import clock, motives, votes
 from moot.parliament import commands as ask
 from moot.parliament import events as did
-from moot.parliament.drafts import _COMMANDS
-from moot.parliament.evolution import _EVOLVE
 from moot.parliament.machine import MACHINE, TRANSITIONS
 from moot.parliament.messages import message_findings
 from moot.parliament.model import State
-from moot.parliament.rules import RULES
 from moot.parliament.views import as_json
 from moot.parliament.words import Ballot, Kind, Status
 
@@ -401,20 +398,3 @@ def test_a_state_follows_whatever_stands_in_the_ledger(
     list(MACHINE.index(recorded))
     after = MACHINE.evolve(debate, recorded)
     assert after.next_message_id == debate.next_message_id + 1
-
-
-def test_every_command_has_its_rules_and_every_event_its_place() -> None:
-    messages = {ask.Submit, ask.Announce, ask.Decide}
-    assert set(ask.COMMANDS) - messages == {key for key in RULES if isinstance(key, type)}
-    assert set(ask.COMMANDS) - messages - {ask.ReportUnreadable} == set(_COMMANDS)
-    assert set(RULES) >= set(Kind)
-    silent = {did.DebateOpened, did.BillPassed, did.BillDefeated, did.SessionCompleted}
-    silent |= {did.StatementsOpened, did.StatementsClosed}
-    assert set(did.EVENTS) - set(_EVOLVE) == silent
-
-
-def test_the_table_of_statuses_is_whole() -> None:
-    assert set(TRANSITIONS) == set(Status)
-    assert TRANSITIONS[Status.COMPLETE] == {}
-    reached = {after for row in TRANSITIONS.values() for after in row.values()}
-    assert reached == set(Status) - {Status.SETUP}

@@ -1,4 +1,4 @@
-"""Every rule stands on a requirement or on a reading that is written down."""
+"""The tables are whole: rules have their ground, commands their rules, events their place."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 
 from moot.core.findings import Rule
+from moot.parliament import commands as ask
+from moot.parliament import events as did
 from moot.parliament.asked import Asked
+from moot.parliament.drafts import _COMMANDS
+from moot.parliament.evolution import _EVOLVE
+from moot.parliament.phases import TRANSITIONS
 from moot.parliament.rules import RULES
+from moot.parliament.words import Kind, Status
 
 ROOT = Path(__file__).parents[2]
 ROWS = [rule for rows in RULES.values() for rule in rows]
@@ -36,3 +42,20 @@ def test_no_two_rows_of_a_table_say_the_same() -> None:
     for rows in RULES.values():
         said = [(rule.id, rule.code, rule.sentence) for rule in rows]
         assert len(set(said)) == len(said)
+
+
+def test_every_command_has_its_rules_and_every_event_its_place() -> None:
+    messages = {ask.Submit, ask.Announce, ask.Decide}
+    assert set(ask.COMMANDS) - messages == {key for key in RULES if isinstance(key, type)}
+    assert set(ask.COMMANDS) - messages - {ask.ReportUnreadable} == set(_COMMANDS)
+    assert set(RULES) >= set(Kind)
+    silent = {did.DebateOpened, did.BillPassed, did.BillDefeated, did.SessionCompleted}
+    silent |= {did.StatementsOpened, did.StatementsClosed}
+    assert set(did.EVENTS) - set(_EVOLVE) == silent
+
+
+def test_the_table_of_statuses_is_whole() -> None:
+    assert set(TRANSITIONS) == set(Status)
+    assert TRANSITIONS[Status.COMPLETE] == {}
+    reached = {after for row in TRANSITIONS.values() for after in row.values()}
+    assert reached == set(Status) - {Status.SETUP}

@@ -9,8 +9,9 @@ from moot.core.machine import Acting, Command, Context, Draft, KeyClass, Recorde
 from moot.core.record import Actor
 from moot.path import commands as ask
 from moot.path.evolution import evolve
+from moot.path.flows import FLOWS, GUARDS
 from moot.path.machine import MACHINE, decide
-from moot.path.model import FLOWS, GUARDS, Made, Part, Source, Stage, Standing, State, Target
+from moot.path.model import Made, Part, Source, Stage, Standing, State, Target
 
 from .scene import STREAM
 

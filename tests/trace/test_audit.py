@@ -171,6 +171,46 @@ def _risk_played_down() -> Trace:
     return trace
 
 
+def _intent_changed(**other: Any) -> Trace:
+    """One thing about a risky intent is recorded otherwise; the critic agreed all the same."""
+    trace = Trace().to("executing")
+    asked = trace.decide(
+        ask.SignIntent(
+            proposal_id="p1", tool="rm", command=("rm", "x"), risk="low", justification="tidy"
+        ),
+        EXECUTOR,
+    )
+    _forced(trace, replace(asked.drafts[0].event, **other), EXECUTOR)
+    trace.consent("i1")
+    trace.claim(trace.complete(trace.start("i1")))
+    trace.finish()
+    return trace
+
+
+def _opened_with(**other: Any) -> Trace:
+    trace = Trace()
+    event = trace.decide(ask.OpenTrace(task="t", roles=trace.bindings()), SYSTEM).drafts[0].event
+    _forced(trace, replace(event, **other), SYSTEM)
+    trace.approved()
+    return _end(trace)
+
+
+def _report_that_is_nowhere() -> Trace:
+    """Named by the auditor, stored by nobody."""
+    trace = finished()
+    trace.run(ask.StartVerification(profile="default"), AUDITOR)
+    run = trace.state.run
+    assert run is not None
+    event = did.VerificationRunCompleted(
+        run_id=run.id,
+        status=Verdict.PASS,
+        report_artifact=NOWHERE,
+        head=run.head,
+        events=run.events,
+    )
+    return _forced(trace, event, AUDITOR)
+
+
 def _not_reserved() -> Trace:
     trace = Trace()
     trace.open(Policy(require_reservation=True))
@@ -466,6 +506,25 @@ SCENES: dict[str, Scene] = {
     ),
     "a risk that was played down": (
         "CHK_ROLE_POLICY_CONFORMANCE", "policy_violation", _risk_played_down, {},
+    ),
+    "a risk that was recorded lower": (
+        "CHK_ROLE_POLICY_CONFORMANCE", "policy_violation",
+        lambda: _intent_changed(risk_class=Risk.MEDIUM), {},
+    ),
+    "a consent that was left out": (
+        "CHK_ROLE_POLICY_CONFORMANCE", "policy_violation", lambda: _intent_changed(needs=()), {},
+    ),
+    "an attempt that was not the first": (
+        "CHK_STATE_REPLAY", "state_violation", lambda: _intent_changed(attempt=2), {},
+    ),
+    "another task than its hash": (
+        "CHK_STATE_REPLAY", "state_violation", lambda: _opened_with(task_sha256=NOWHERE), {},
+    ),
+    "another policy than its hash": (
+        "CHK_STATE_REPLAY", "state_violation", lambda: _opened_with(policy_sha256=NOWHERE), {},
+    ),
+    "a report that is nowhere": (
+        "CHK_ARTIFACT_EXISTENCE", "artifact_missing", _report_that_is_nowhere, {"lost": 1},
     ),
     "a run without its reservation": (
         "CHK_ROLE_POLICY_CONFORMANCE", "policy_violation", _not_reserved, {},

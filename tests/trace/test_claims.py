@@ -85,6 +85,18 @@ def test_evidence_whose_bytes_have_another_hash_is_refused() -> None:
     assert trace.refused(command, EXECUTOR) == "artifact_hash_mismatch"
 
 
+@pytest.mark.requirement("TRC-050")
+def test_a_challenge_cites_only_what_is_stored() -> None:
+    trace = Trace().to("auditing")
+    sha256 = trace.history()[-1].event.evidence[0]
+    for cited, code in (
+        (ask.Cited(sha256), "artifact_missing"),
+        (ask.Cited(sha256, differs=True), "artifact_hash_mismatch"),
+    ):
+        command = ask.ChallengeClaim(claim_id="c1", reason="weak", evidence=(cited,))
+        assert trace.refused(command, CRITIC) == code
+
+
 @pytest.mark.requirement("TRC-022")
 def test_nothing_is_claimed_from_a_run_that_has_not_ended() -> None:
     trace = Trace().to("claiming")

@@ -268,6 +268,44 @@ def test_swapped_bytes_of_an_artifact_are_found(kept: Kept) -> None:
 
 
 @pytest.mark.requirement("TRC-036", "TRC-067")
+def test_the_swapped_artifact_is_named_however_many_read(kept: Kept) -> None:
+    """Processes that read ahead have seen the end of the file by then."""
+    sha256, place = next(
+        (sha, n) for sha, n in artifacts(kept).items() if b"chunk" in kept.lines[n + 1][:9]
+    )
+    assert sha256 != list(artifacts(kept))[-1]
+    lines = list(kept.lines)
+    size = len(base64.b64decode(json.loads(lines[place + 1])["chunk"]))
+    lines[place + 1] = b'{"chunk":"%b"}\n' % base64.b64encode(b"?" * size)
+    file = kept.folder / "attacked.moot"
+    file.write_bytes(b"".join(with_header(lines)))
+    for jobs in (1, 2):
+        how = How(KeyFolder(kept.folder / "nobody"), kept.trust, jobs)
+        (report,) = inspection.inspect_file(file, how).reports
+        assert [(one.code, one.artifact) for one in report.failures()] == [
+            ("artifact_hash_mismatch", sha256)
+        ]
+
+
+@pytest.mark.requirement("TRC-069")
+def test_nothing_passes_in_a_damaged_file(shop: Workshop, tmp_path: Path) -> None:
+    """Reading stops at the damage: what follows was not looked at, whose ever it is."""
+    streams = []
+    for text in ("one", "two"):
+        streams.append(shop.begin())
+        done = shop.execute(shop.script(f"print({text!r})"))
+        assert not done.failed
+    shop.space.engine.checkpoint()
+    with shop.space.store.read() as view:
+        lines = list(bundle(view, shop.space.trust, shop.space.artifacts, streams))
+    kept = keep(shop, tmp_path)
+    mine = next(n for n, line in enumerate(lines) if b'{"chunk":"b25lCg==' in line)
+    lines[mine] = b'{"chunk":"%b"}\n' % base64.b64encode(b"ONE\n")
+    found = judge(kept, with_header(lines))
+    assert [report.verdict for report in found.reports] == [Verdict.FAIL, Verdict.FAIL]
+
+
+@pytest.mark.requirement("TRC-036", "TRC-067")
 def test_an_artifact_that_is_left_out_is_missed(kept: Kept) -> None:
     for place in artifacts(kept).values():
         end = place + 1 + kept.lines[place + 1].startswith(b'{"chunk"')

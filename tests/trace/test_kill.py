@@ -144,6 +144,33 @@ def test_what_outlives_its_killed_runner_is_ended_before_it_is_called_failed(
         assert list((shop.space.path / running.FOLDER).iterdir()) == []
 
 
+@pytest.mark.requirement("TRC-061")
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no environments are shown")
+def test_a_command_that_nobody_could_note_is_ended_too(tmp_path: Path) -> None:
+    """Killed between the command's first moment and the note of its process."""
+    with workshop(tmp_path) as shop:
+        shop.begin()
+        intent = shop.script(
+            f"import os, signal; open({str(mark(shop))!r}, 'w').write(str(os.getpid()));"
+            " signal.pause()"
+        )
+        dies = "from moot.flows import running; import os, signal;"
+        dies += " running.Running.began = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        words = [sys.executable, "-c", dies + textwrap.dedent(RUNNER), str(shop.root)]
+        words += [str(shop.keys), shop.stream, intent, EXECUTOR, "keep", "after"]
+        killed = subprocess.run(words, capture_output=True, check=False)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        wait_until(lambda: mark(shop).exists() and mark(shop).read_text())
+        pid = int(mark(shop).read_text())
+        (outcome,) = execution.recover(shop.space, shop.stream)
+        assert outcome.recorded[-1].event.failure.evidence == (
+            "the process that ran it is gone",
+            "it is not known whether its command had begun",
+            "what it had started was still there and was ended",
+        )
+        wait_until(lambda: _gone(pid))
+
+
 def _gone(pid: int) -> bool:
     try:
         text = Path(f"/proc/{pid}/stat").read_text()

@@ -230,6 +230,21 @@ def test_after_a_failure_another_way_may_be_proposed_if_the_policy_allows_it() -
 
 
 @pytest.mark.requirement("TRC-055")
+def test_a_fallback_is_for_a_failed_intent_only() -> None:
+    """What was superseded, is open, runs or went well has not failed, though something has."""
+    trace = Trace().to("executing")
+    trace.fail(trace.start(trace.intend("p1")))
+    superseded = trace.intend("p1", "pytest", "b")
+    still_open = trace.intend("p1", "pytest", "b", supersedes=superseded)
+    well = trace.intend("p1", "pytest", "c")
+    trace.complete(trace.start(well))
+    running = trace.intend("p1", "pytest", "d")
+    trace.start(running)
+    for name in (superseded, still_open, well, running):
+        assert trace.refused(proposal("make", fallback_for=name), PLANNER) == "unknown_intent"
+
+
+@pytest.mark.requirement("TRC-055")
 def test_a_policy_may_forbid_fallbacks() -> None:
     trace = Trace()
     trace.open(Policy(allow_fallback=False))

@@ -24,6 +24,19 @@ TOKENS = {
 }
 
 
+KEYS = {
+    "RSA PRIVATE KEY": "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B\n\nMII\n",
+    "PGP PRIVATE KEY BLOCK": "\nVersion: 1-2\n\nlQO\n",
+    "OPENSSH PRIVATE KEY": "\r\nb3BlbnNz\r\n",
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_a_whole_private_key_goes_with_its_headers(kind: str) -> None:
+    key = f"-----BEGIN {kind}-----{KEYS[kind]}-----END {kind}-----"
+    assert redact(SECRETS, f"a\n{key}\nz".encode()).data == b"a\n[redacted:private-key]\nz"
+
+
 def test_every_pattern_has_its_example() -> None:
     assert set(TOKENS) == {pattern.name for pattern in SECRETS}
 

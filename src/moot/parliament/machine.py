@@ -36,25 +36,17 @@ from moot.parliament import commands as ask
 from moot.parliament import discipline, drafts
 from moot.parliament import events as did
 from moot.parliament.asked import Asked, look
-from moot.parliament.effects import sound
 from moot.parliament.evolution import evolve
-from moot.parliament.messages import as_document
 from moot.parliament.model import State
 from moot.parliament.phases import TRANSITIONS
 from moot.parliament.rules import RULES
 from moot.parliament.shapes import breach
 from moot.parliament.summaries import summary_findings
 from moot.parliament.turns import agenda, timeouts
-from moot.parliament.words import MESSAGE_ID, Kind
 
 __all__ = ["MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "index", "timeouts"]
 
-MESSAGES, BILLS, SUMMARIES, SESSIONS = (
-    "parliament.messages",
-    "parliament.bills",
-    "parliament.summaries",
-    "parliament.sessions",
-)
+SUMMARIES, SESSIONS = "parliament.summaries", "parliament.sessions"
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
@@ -110,13 +102,9 @@ def _unreadable(asked: Asked) -> Decision:
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """What the state does not keep: messages, versions of the bill, summaries."""
+    """Sessions by their id and problem, and what the state does not keep: the summaries."""
     event, stream = recorded.event, recorded.stream
-    if isinstance(event, did.MessageLogged):
-        yield from _message_rows(stream, event.message)
-    elif isinstance(event, did.BillAmended):
-        yield _bill_row(stream, as_document(event.draft), "prime_minister", None)
-    elif isinstance(event, did.RoundSummarized):
+    if isinstance(event, did.RoundSummarized):
         number = event.summary.get("round")
         if isinstance(number, int):
             yield Put(SUMMARIES, f"{stream} {number:06d}", event.summary)
@@ -127,35 +115,6 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         yield Words(SESSIONS, event.parliament_id, event.problem_statement)
     elif isinstance(event, did.SessionCompleted):
         yield Drop("open", stream)
-
-
-def _message_rows(stream: str, document: dict[str, Any]) -> Iterable[RowChange]:
-    """Rows of a sound message; anything else can be read in the ledger only."""
-    message = sound(document)
-    if message is None or not MESSAGE_ID.fullmatch(message.id):
-        return
-    key = f"{stream} {int(message.id.removeprefix('msg-')):08d}"
-    yield Put(MESSAGES, key, document)
-    content = document["content"]
-    yield Words(MESSAGES, key, " ".join(_texts(content)))
-    if message.type is Kind.BILL_DRAFT:
-        yield _bill_row(stream, content, message.sender, message.round)
-
-
-def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name in sorted(value):  # the record keeps no order of keys, and a rebuild reads it
-            yield from _texts(value[name])
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
-
-
-def _bill_row(stream: str, content: dict[str, Any], by: str, round_number: int | None) -> Put:
-    key = f"{stream} {content['bill_version']:06d}"
-    return Put(BILLS, key, {**content, "by": by, "round": round_number})
 
 
 MACHINE: Machine[State] = Machine(

@@ -1,8 +1,8 @@
 """The nouns of a session: seats and their motives, the running round, the bill, the open ballot.
 
 The state holds what decisions need, and its size does not follow the number of messages: those
-stand in the ledger and in the index (`parliament.messages`, `.bills`, `.summaries`). The words of
-the protocol (statuses, stances, positions, ...) are in `words.py`.
+stand in the ledger, the summaries in the index. The words of the protocol (statuses, stances,
+positions, ...) are in `words.py`.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class Amendment(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 class Bill(msgspec.Struct, frozen=True, kw_only=True):
-    """The bill as it stands; earlier versions are in the index."""
+    """The bill as it stands; earlier versions are in the ledger."""
 
     version: int
     title: str

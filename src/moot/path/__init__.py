@@ -4,7 +4,8 @@ A blocked agent, the debate about it, the bill, the proved work: each has its ow
 keeps only what joins them: which record led to what, by which flow, and what was made. One stream
 a path (`path/p-3f9a...`), written by the machine alone, with whoever asked for each step named.
 
-    model.py     the nouns and the state; FLOWS: what each flow leads from and to
+    model.py     the nouns and the state
+    flows.py     FLOWS: what each flow leads from and to, and what it may make
     commands.py  what may be asked
     events.py    what may stand in the ledger
     rules.py     the rules as a table; checks.py: their checks

@@ -10,16 +10,8 @@ import msgspec
 
 from moot.core.machine import Context, KeyClass
 from moot.path import commands as ask
-from moot.path.model import (
-    FLOWS,
-    GUARDS,
-    MOST_MADE,
-    MOST_STEPS,
-    Flow,
-    Stage,
-    State,
-    Step,
-)
+from moot.path.flows import FLOWS, GUARDS, Flow
+from moot.path.model import MOST_MADE, MOST_STEPS, Stage, State, Step
 
 Breaches = Iterator[tuple[str, str | None]]
 _HASH = re.compile(r"[0-9a-f]{64}\Z")

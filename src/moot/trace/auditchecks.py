@@ -31,6 +31,7 @@ BREACHES: Final[dict[str, tuple[str, str]]] = {
     "wrong_number": _STATE,
     "wrong_attempt": _STATE,
     "task_differs": _STATE,
+    "policy_differs": _STATE,
     "subject_differs": _STATE,
     "review_not_open": _STATE,
     "text_missing": _STATE,

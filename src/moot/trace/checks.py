@@ -102,6 +102,11 @@ def other_task(told: Told) -> Breaches:
         yield "", "task_sha256"
 
 
+def other_policy(told: Told) -> Breaches:
+    if policy.hash_of(told.event.policy) != told.event.policy_sha256:
+        yield "", "policy_sha256"
+
+
 def empty(*names: str) -> Callable[[Told], Breaches]:
     """Texts that must say something."""
 
@@ -151,12 +156,10 @@ def no_fallback(told: Told) -> Breaches:
 
 
 def fallback_for_nothing(told: Told) -> Breaches:
-    name, state = told.event.fallback_for, told.state
-    if name is None:
-        return
-    ended = name not in state.intents and name not in {x.intent for x in state.running.values()}
-    if not (0 < number(name) <= state.intent_count and ended and state.failures):
-        yield f"{name[:40]!r} is no intent whose run has failed", "fallback_for"
+    """As a retry does: the last failed intent of a step that has not gone well since."""
+    name = told.event.fallback_for
+    if name is not None and all(name != one.intent for one in told.state.failing.values()):
+        yield f"{name[:40]!r} is no intent whose step has failed last", "fallback_for"
 
 
 def too_many_proposals(told: Told) -> Breaches:

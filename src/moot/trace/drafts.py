@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from moot.core.canonical import canonical
 from moot.core.errors import Malformed
 from moot.core.machine import Command, Draft, Event
 from moot.core.record import ArtifactRef
@@ -33,7 +32,7 @@ from moot.trace.model import (
     Verdict,
     number,
 )
-from moot.trace.policy import as_document
+from moot.trace.policy import hash_of as policy_hash
 from moot.trace.toolchecks import step_of
 
 
@@ -44,17 +43,10 @@ def _opened(_state: State, command: ask.OpenTrace) -> Draft:
             task_sha256=hash_of(command.task.encode("utf-8", "replace")),
             roles=command.roles,
             policy=command.policy,
-            policy_sha256=_hash(as_document(command.policy)),
+            policy_sha256=policy_hash(command.policy),
             follows=command.follows,
         )
     )
-
-
-def _hash(document: Any) -> str:
-    try:
-        return hash_of(canonical(document))
-    except Malformed:
-        return ""
 
 
 def _proposed(state: State, command: ask.CreateProposal) -> Draft:

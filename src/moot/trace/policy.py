@@ -6,13 +6,14 @@ one from JSON and raises only `Malformed`.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from enum import StrEnum
 from typing import Any, Final
 
 import msgspec
 
-from moot.core.canonical import check_profile
+from moot.core.canonical import canonical, check_profile
 from moot.core.errors import Malformed
 
 MAX_BYTES: Final = 16_384
@@ -166,6 +167,14 @@ def problems(policy: Policy) -> tuple[str, ...]:
 def as_document(policy: Policy) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.to_builtins(policy)
     return document
+
+
+def hash_of(policy: Policy) -> str:
+    """Of its canonical bytes; empty if it cannot be written."""
+    try:
+        return hashlib.sha256(canonical(as_document(policy))).hexdigest()
+    except Malformed:
+        return ""
 
 
 def _within(name: str, value: int, least: int, most: int) -> tuple[str, ...]:

@@ -91,6 +91,13 @@ RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
             breach.other_task,
             hint="let the trace work out the hash",
         ),
+        Rule(
+            "E-12",
+            "policy_differs",
+            "the policy has another hash",
+            breach.other_policy,
+            hint="let the trace work out the hash",
+        ),
     ),
     did.ProposalCreated: (
         numbered("proposal_id", "proposal_count"),

@@ -85,6 +85,7 @@ def sentence(event: Any) -> str:
     form = _SENTENCES[type(event)]
     words = {name: getattr(event, name) for name in event.__struct_fields__}
     words["run"] = " ".join(getattr(event, "command", ()))
+    words["file"] = f"({event.program})" if getattr(event, "program", "") else ""
     words["named"] = ", ".join(one.name for one in getattr(event, "outputs", ()))
     words["bundle"] = ", ".join(one.claim_id for one in _bundle(event))
     return " ".join(form.format(**words).split())[:300]
@@ -100,7 +101,7 @@ _SENTENCES: Final[dict[type, str]] = {
     did.ProposalReviewed: "{proposal_id} {status}: {rationale}",
     did.ToolIntentSigned: "{intent_id} ({risk_class}) under {proposal_id}: {run}",
     did.ToolIntentReviewed: "{intent_id} {status}: {rationale}",
-    did.ToolExecutionStarted: "{execution_id} runs {intent_id}",
+    did.ToolExecutionStarted: "{execution_id} runs {intent_id} {file}",
     did.ToolExecutionCompleted: "{execution_id} ended, exit status {result.exit_status}: {named}",
     did.ToolExecutionFailed: "{execution_id} failed ({failure.kind}): {failure.detail}",
     did.ClaimIssued: "{claim_id} ({confidence}): {text}",

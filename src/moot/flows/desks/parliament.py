@@ -3,98 +3,41 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
-from moot.agents.brief import Brief, schema_of
+from moot.agents.brief import Brief
 from moot.agents.budget import Spent
 from moot.agents.desk import Passed
 from moot.agents.outcome import Ended, Ending, Outcome
 from moot.agents.quoting import Quote, Trust
 from moot.agents.repeats import Said
-from moot.core.errors import Refused
+from moot.core.errors import Malformed, Refused
 from moot.core.machine import Due
 from moot.core.names import OPERATOR, SYSTEM
 from moot.flows import chamber
+from moot.flows.bills import merged
 from moot.flows.books import Books
-from moot.flows.speaking import agenda, conduct, quiet, seats_dues
-from moot.parliament import clock, contents, motives
+from moot.flows.desks.parliament_asks import INCORPORATE, SCHEMAS, WANTED
+from moot.flows.speaking import agenda, conduct, quiet, seats_dues, to_be_worded
+from moot.parliament import amendments, clock
 from moot.parliament import commands as ask
 from moot.parliament.messages import Message, as_document
-from moot.parliament.model import Seat, State
+from moot.parliament.model import Amendment, Seat, State
 from moot.parliament.turns import PRIME_MINISTER
 from moot.parliament.words import Kind, Status
 
 MOST_SAID: Final = 80
 UNREADABLE: Final = "not_json"
-# It spoke, and what it said is no message: the protocol counts that. Silence is no offence.
-OFFENCES: Final = frozenset({Ending.MALFORMED, Ending.REFUSED, Ending.TOO_LONG})
-
-
-class BillReply(msgspec.Struct, forbid_unknown_fields=True):
-    """The first version of the bill."""
-
-    title: str
-    summary: str
-    sections: contents.Sections
-
-
-class QuestionReply(msgspec.Struct, forbid_unknown_fields=True):
-    """A question to one other seat."""
-
-    to: str
-    topic: str
-    question: str
-    motive_context: str
-
-
-class Wanted(NamedTuple):
-    """What a due asks for: the kind of message, its shape, and the task in words."""
-
-    kind: Kind
-    shape: type[msgspec.Struct]
-    task: str
-
-
-_BOUND: Final = " Keep every text within the number of sentences that `response_budget` names."
-_ASK: Final = Wanted(
-    Kind.QUESTION,
-    QuestionReply,
-    "Ask one other seat a question that serves what you stand for. If `ask` names a seat and a "
-    "motive, ask that seat about that motive." + _BOUND,
-)
-WANTED: Final[dict[str, Wanted]] = {
-    "make an opening statement": Wanted(
-        Kind.OPENING_STATEMENT,
-        contents.OpeningStatement,
-        "Make your opening statement on the problem: what you know, and which direction you would "
-        "take, from the point of view of your motives. The approach has three to five sentences.",
-    ),
-    "draft the bill": Wanted(
-        Kind.BILL_DRAFT,
-        BillReply,
-        "You draft the bill. Write its first version from the problem and the opening statements, "
-        "so that it serves every motive as far as it can.",
-    ),
-    "answer": Wanted(
-        Kind.ANSWER,
-        contents.Answer,
-        "Answer the question quoted last. Say what you concede, your stance, and score from 1 to "
-        "5 how well the bill serves each of your own motives." + _BOUND,
-    ),
-    "ask": _ASK,
-    "be heard": _ASK,
-    "speak": _ASK,
-    "vote": Wanted(
-        Kind.VOTE,
-        contents.Vote,
-        "Vote YES or NO on the bill, with your reasons and a score from 1 to 5 for each of your "
-        "own motives. A NO names the conditions under which you would agree.",
-    ),
-}
-_SCHEMAS: Final = {wanted.kind: schema_of(wanted.shape) for wanted in WANTED.values()}
+# It spoke, and what it said is no message: the protocol counts that. What the rules refuse is
+# none of that (S-03).
+OFFENCES: Final = frozenset({Ending.MALFORMED, Ending.TOO_LONG})
+# The program itself failed: it is started again once, as the protocol has it. Where a provider or
+# a person is missing, nobody can know what the seat would have said; it is waited for.
+FAILURES: Final = frozenset({Ending.REFUSED, Ending.SILENT, Ending.TIMED_OUT, Ending.CRASHED})
 TOGETHER: Final = frozenset({Kind.OPENING_STATEMENT, Kind.VOTE})
 
 
@@ -108,7 +51,8 @@ class ParliamentDesk:
 
     def dues(self) -> Sequence[Due]:
         """What a seat can answer; for the rest a person is waited for."""
-        found = [due for due in seats_dues(self._room) if due.what in WANTED]
+        found = [*to_be_worded(self._room), *seats_dues(self._room)]
+        found = [due for due in found if due.what in WANTED]
         waits = [due for due in agenda(self._room) if due.command is None]
         return found or [msgspec.structs.replace(due, who=_person(due)) for due in waits]
 
@@ -121,14 +65,15 @@ class ParliamentDesk:
         state, wanted = self._room.state, WANTED[due.what]
         seat = _seat_of(state, due)
         said = self._room.proceedings().messages
-        mine = [one for one in said if one.sender == seat.id and one.type is wanted.kind]
+        kinds = (wanted.kind, Kind.AMENDMENT) if wanted.kind is Kind.QUESTION else (wanted.kind,)
+        mine = [one for one in said if one.sender == seat.id and one.type in kinds]
         return Brief(
             agent=due.who,
             role=f"{seat.id}, a representative in a parliament that is recorded",
             what=wanted.kind.value.lower(),
             task=wanted.task,
-            schema=_SCHEMAS[wanted.kind],
-            view=_view(state, seat),
+            schema=SCHEMAS[due.what],
+            view=_view(state, seat, due),
             quotes=(*_matter(state), *_said(state, said, due)),
             number=len(mine),
         )
@@ -137,35 +82,43 @@ class ParliamentDesk:
 
     def submit(self, due: Due, said: dict[str, Any]) -> None:
         state, wanted = self._room.state, WANTED[due.what]
+        said = {name: value for name, value in said.items() if value is not None}
+        if due.what == INCORPORATE:
+            draft = merged(state, said)
+            command = ask.Incorporate(amendment_id=_amendment(due), draft=draft)
+            self._room.run(command, due.who)
+            return
         document = {
             "type": wanted.kind.value,
             "from": _seat_of(state, due).id,
-            **_ADDRESS.get(wanted.kind, _plain)(state, due, dict(said)),
+            **_ADDRESS.get(due.what, _plain)(state, due, said),
         }
         data = json.dumps(document).encode()
         chamber.submit(self._room, data, due.who, lambda needed, _person: needed or due.who)
 
     def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
-        """An offence counts as the protocol counts it; whoever is merely silent is not expelled."""
-        wanted, seat = WANTED.get(due.what), None
-        if wanted is not None:
-            seat = _seat_of(self._room.state, due)
-        if wanted is None or seat is None:
+        """A seat that is not there is waited for; one that fails is asked again, then expelled.
+
+        A vote or a word in the round is not waited for: the ballot is closed, the seat is quiet.
+        """
+        del detail
+        wanted = WANTED.get(due.what)
+        if wanted is None or due.what == INCORPORATE:
             return Passed.NEVER
+        seat = _seat_of(self._room.state, due)
         if ending in OFFENCES:
-            return self._reported(due, ending)
+            return self._reported(due, ending, times=2)
         if wanted.kind is Kind.VOTE:
             self._room.run(ask.CloseBallot(), SYSTEM, "speaker")
             return Passed.DONE
         if wanted.kind is Kind.QUESTION:
             quiet(self._room, seat.id, f"{seat.id} is not heard this round: {ending.value}.")
             return Passed.DONE
-        del detail
-        return Passed.NEVER
+        return self._reported(due, ending, times=1) if ending in FAILURES else Passed.NEVER
 
-    def _reported(self, due: Due, ending: Ending) -> Passed:
+    def _reported(self, due: Due, ending: Ending, times: int) -> Passed:
         """Two malformed replies expel a seat; what the chamber counted itself counts."""
-        for _ in range(2):
+        for _ in range(times):
             if due not in self.dues():
                 break
             try:
@@ -173,7 +126,7 @@ class ParliamentDesk:
             except Refused as error:  # a reply that cannot be read is refused, and counted
                 if error.code != UNREADABLE:
                     raise
-        return Passed.DONE if due not in self.dues() else Passed.NEVER
+        return Passed.DONE if times == 1 or due not in self.dues() else Passed.NEVER
 
     def history(self) -> Sequence[Said]:
         """A parliament bounds its own exchanges and rounds: nobody can go in circles."""
@@ -202,7 +155,7 @@ def _seat_of(state: State, due: Due) -> Seat:
     return next(seat for seat in state.in_order() if seat.agent == due.who)
 
 
-def _view(state: State, seat: Seat) -> dict[str, Any]:
+def _view(state: State, seat: Seat, due: Due) -> dict[str, Any]:
     """Facts only: names of seats and motives were given by whoever convened the session."""
     found: dict[str, Any] = {
         "phase": str(state.status),
@@ -219,9 +172,28 @@ def _view(state: State, seat: Seat) -> dict[str, Any]:
     }
     if state.status is Status.DEBATE:
         found["response_budget"] = clock.budget(state)
-        mine = [one for one in motives.suggestions(state) if one.asker == seat.id]
-        found |= {"ask": {"seat": mine[0].asked, "motive": mine[0].motive}} if mine else {}
+        found["amendments"] = {one.amendment_id: _pending(one) for one in state.unsettled()}
+    told = _SUGGESTED.fullmatch(due.subject) if due.what == "ask" else None
+    found |= {"ask": {"seat": told[1], "motive": told[2]}} if told else {}
+    found |= {"amendment": _amendment(due)} if due.what == INCORPORATE else {}
     return found
+
+
+_SUGGESTED: Final = re.compile(r"\S+ asks (\S+) about (.*)", re.DOTALL)
+
+
+def _pending(amendment: Amendment) -> dict[str, Any]:
+    """Its words stand in its message, which is quoted."""
+    return {
+        "by": amendment.proposed_by,
+        "section": amendment.target_section.value,
+        "action": amendment.action.value,
+        "positions": {row.agent_id: row.position.value for row in amendment.endorsements},
+    }
+
+
+def _amendment(due: Due) -> str:
+    return due.subject.partition(":")[0]
 
 
 def _matter(state: State) -> list[Quote]:
@@ -270,22 +242,50 @@ def _plain(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
     return {"content": said}
 
 
-def _asked(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
-    return {"to": said.pop("to", None), "content": said}
+def _asked(_state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
+    """A question that is due goes to the seat it is due to, or it is no answer to what was asked."""
+    told = _SUGGESTED.fullmatch(due.subject)
+    seat, topic = (told[1], told[2]) if told else ("", "")
+    if said.get("to") not in (None, "", seat):
+        raise Refused("other_seat", f"the question is due to {seat}", hint=f"ask {seat}")
+    about = str(said.get("topic") or topic)
+    said["topic"] = about if topic.casefold() in about.casefold() else f"{topic}: {about}"
+    return _addressed({**said, "to": seat})
+
+
+def _spoke(state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
+    """A question or an amendment; the clerk gives an amendment its number."""
+    amendment = said.pop("amendment", None)
+    if amendment is None:
+        return _addressed(said)
+    if any(said.values()):
+        why = "a question or an amendment, not both at once"
+        raise Malformed(why, code="bad_reply", where="amendment", hint="leave one of them away")
+    known = amendment if isinstance(amendment, dict) else {}
+    content = {**known, "amendment_id": amendments.next_id(state)}
+    return {"type": Kind.AMENDMENT.value, "content": content}
 
 
 def _answered(state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
     question = _question(state, due)
     reply = {"to": question.asker, "in_reply_to": question.id} if question is not None else {}
-    return {**reply, "content": said}
+    return {**_addressed(said), **reply}
+
+
+def _addressed(said: dict[str, Any]) -> dict[str, Any]:
+    """To whom, and what is moved, stand beside the content."""
+    beside = {name: said.pop(name) for name in ("to", "motion") if name in said}
+    return {**beside, "content": said}
 
 
 def _drafted(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
     return {"content": {"bill_version": 1, **said}}
 
 
-_ADDRESS: Final[dict[Kind, Callable[[State, Due, dict[str, Any]], dict[str, Any]]]] = {
-    Kind.QUESTION: _asked,
-    Kind.ANSWER: _answered,
-    Kind.BILL_DRAFT: _drafted,
+_ADDRESS: Final[dict[str, Callable[[State, Due, dict[str, Any]], dict[str, Any]]]] = {
+    "ask": _asked,
+    "be heard": _spoke,
+    "speak": _spoke,
+    "answer": _answered,
+    "draft the bill": _drafted,
 }

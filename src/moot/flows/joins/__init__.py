@@ -6,6 +6,7 @@ Flows are the machine's acts, with whoever asked named; what only an agent or a 
 (propose, acknowledge, challenge, take a key back) is done under that one's own key or not at all.
 
     steps.py              begin, make, finish; what a failed step leaves behind
+    telling.py, to_mail.py    who must know; a message as a step
     sources.py            the record that a native id, a file or a folder stands for
     wholeness.py          a flow does not go on from anything that was changed
     present.py            how alive those are who would have to act
@@ -17,5 +18,5 @@ Flows are the machine's acts, with whoever asked named; what only an agent or a 
     done_to_ack.py        verified work -> ACK Completed
     timeout_to_operator.py, takeover.py, resume.py    what nobody else would say
     identities.py         one person under all native names
-    story.py              the whole path in order
+    story.py              the whole path in order, moment by moment; storypage.py: as a page
 """

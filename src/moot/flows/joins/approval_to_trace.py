@@ -15,7 +15,8 @@ from moot.engine.job import Link
 from moot.flows import tracing
 from moot.flows.chamber import Room
 from moot.flows.joins import sources
-from moot.flows.joins.steps import Found, Plan, Walked, path_of, state_of, walk
+from moot.flows.joins.found import Found
+from moot.flows.joins.steps import Plan, Walked, path_of, state_of, walk
 from moot.flows.sessionrecord import place_of
 from moot.parliament import events as did
 from moot.parliament.model import Bill

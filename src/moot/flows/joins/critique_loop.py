@@ -12,14 +12,15 @@ from typing import Any, Final
 
 from moot.core.errors import Refused
 from moot.core.machine import Recorded
-from moot.core.names import SYSTEM
 from moot.engine.job import Link
+from moot.engine.replay import read_record
 from moot.flows import tracing
 from moot.flows.joins import sources
-from moot.flows.joins.steps import Found, Plan, Walked, concerned, walk
-from moot.flows.post import Letter, body_of, post
+from moot.flows.joins.found import Found
+from moot.flows.joins.steps import Plan, Walked, walk
+from moot.flows.joins.to_mail import told
+from moot.flows.post import body_of
 from moot.mail.body import read_body, unwrapped
-from moot.mail.model import stream_of as mail_stream
 from moot.mail.reply import body_of as body_of_type
 from moot.mail.types import MessageType
 from moot.path.model import Made, Target
@@ -120,8 +121,6 @@ def _challenge(space: Workspace, stream: str, claim: str) -> Recorded[Any]:
             f"nobody has challenged {claim}",
             hint=f"`moot trace status {tracing.short(stream)}` shows the claims",
         )
-    from moot.engine.replay import read_record
-
     return read_record(machine, last)
 
 
@@ -138,43 +137,3 @@ def report_to_info(space: Workspace, named: str, asked_by: str) -> Walked:
     names = tuple(dict.fromkeys(one.agent for one in state.roles))
     subject = f"INFO: v{state.run_count} {short} is verified: {state.verdict}"
     return told(space, "report-to-info", found, asked_by, names, subject, body)
-
-
-def told(
-    space: Workspace,
-    flow: str,
-    found: Found,
-    asked_by: str,
-    names: tuple[str, ...],
-    subject: str,
-    body: str,
-    importance: str = "normal",
-) -> Walked:
-    """A message by the machine, once, in the thread of the path."""
-    to = concerned(space, *names)
-    if not to:
-        raise Refused(
-            "nobody_to_tell",
-            "nobody is left who could read this",
-            hint="`moot agent register NAME --human` lets a person read it",
-        )
-
-    def make(target: Target, link: Link) -> tuple[Made, ...]:
-        letter = Letter(
-            to=to,
-            subject=subject,
-            body=body,
-            thread=target.id,
-            importance=importance,
-            key=f"{flow}-{found.source.hash[:12]}",
-            cause=link.cause,
-            corr=link.corr,
-        )
-        message = post(space, SYSTEM, letter).message
-        return (Made("message", message.stream, message.seq, message.event.id),)
-
-    def target() -> Target:
-        thread = f"{flow}-{found.source.hash[:10]}"
-        return Target(mail_stream(thread), thread)
-
-    return walk(space, Plan(flow, found, asked_by, target, make, fresh=False))

@@ -10,7 +10,8 @@ from moot.core.errors import Refused
 from moot.engine.job import Link
 from moot.flows import notices, tracing
 from moot.flows.joins import sources
-from moot.flows.joins.steps import Found, Plan, Walked, path_of, state_of, walk
+from moot.flows.joins.found import Found
+from moot.flows.joins.steps import Plan, Walked, path_of, state_of, walk
 from moot.flows.post import message_at
 from moot.mail.events import MessageKept
 from moot.mail.model import stream_of, thread_of_id

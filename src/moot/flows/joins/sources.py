@@ -12,7 +12,8 @@ from moot.core.machine import Event, Recorded
 from moot.engine.replay import read_record
 from moot.flows import session, tracing
 from moot.flows.chamber import Room
-from moot.flows.joins.steps import Found, state_of
+from moot.flows.joins.found import Found
+from moot.flows.joins.steps import state_of
 from moot.flows.post import message_at
 from moot.flows.sessionrecord import place_of
 from moot.flows.sessionrecord import stream_of as debate_stream

@@ -9,7 +9,6 @@ first record does not belong to this path is someone else's, and the step gets a
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
@@ -18,12 +17,12 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from moot.core.errors import Conflict, MootError, Refused, StoreFailed, Unavailable
-from moot.core.machine import Command, KeyClass
+from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.engine.job import Job, Link
+from moot.flows.joins.found import Found
+from moot.flows.joins.telling import tell_blocked
 from moot.flows.joins.wholeness import require_whole
-from moot.flows.post import Letter, post
-from moot.mail.reply import blocked_body
 from moot.path import commands as ask
 from moot.path import stream_of
 from moot.path.machine import AFFAIRS, ITEMS, STEPS
@@ -45,17 +44,6 @@ from moot.workspace.workspace import Workspace
 TRIES: Final = 20
 LOCKS: Final = "paths"
 LOCK_SECONDS: Final = 60
-_LINE: Final = 200
-
-
-class Found(NamedTuple):
-    """The record a flow starts from, what it is about, whose need it is, and its file if any."""
-
-    source: Source
-    title: str
-    origin: str
-    corr: str | None = None
-    file: str = ""
 
 
 Make = Callable[[Target, Link], tuple[Made, ...]]
@@ -99,7 +87,7 @@ def look(space: Workspace, flow: str, found: Found, asked_by: str) -> None:
     try:
         require_whole(space, found.source, found.file)
     except MootError as error:
-        _tell(space, path_of(space, flow, found), flow, found, asked_by, error)
+        tell_blocked(space, path_of(space, flow, found), flow, found, asked_by, error)
         raise
 
 
@@ -227,7 +215,7 @@ def _ours(space: Workspace, stream: str, path: str) -> bool:
 
 def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:
     """X-06: what went wrong is on record, and someone is told."""
-    told = _tell(space, path, plan.flow, plan.found, plan.asked_by, error)
+    told = tell_blocked(space, path, plan.flow, plan.found, plan.asked_by, error)
     command = ask.FailStep(
         flow=plan.flow,
         source=plan.found.source,
@@ -237,49 +225,3 @@ def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:
     )
     with suppress(MootError):  # the failure itself is what the caller must see
         _run(space, path, command, plan.found.source)
-
-
-def _tell(
-    space: Workspace, path: str, flow: str, found: Found, asked_by: str, error: MootError
-) -> str:
-    """BLOCKED to whoever asked or is concerned, and to the people; the message's id."""
-    to = concerned(space, found.origin, asked_by)
-    if not to:
-        return ""
-    what = f"{flow} {found.source.id}"
-    body = blocked_body(
-        item=path,
-        blocker=f"{what}: {error}",
-        kind="Dependency",
-        attempted=f"moot flow {what}",
-        needed=error.hint or "run it again once this is mended",
-    )
-    subject = f"BLOCKED: {' '.join(what.split())}"[:_LINE]
-    said = hashlib.sha256(f"{to}\n{subject}\n{body}".encode()).hexdigest()[:12]
-    letter = Letter(
-        to=to,
-        subject=subject,
-        body=body,
-        thread=path,
-        importance="high",
-        key=f"failed-{said}",
-        cause=found.source.hash,
-        corr=path,
-    )
-    try:
-        return str(post(space, SYSTEM, letter).message.event.id)
-    except MootError:
-        return ""
-
-
-def concerned(space: Workspace, *names: str) -> tuple[str, ...]:
-    """Those of the names who can still read, and every person."""
-    registry = space.engine.registry()
-    people = [key.name for key in registry.humans()]
-    found = []
-    for name in dict.fromkeys((*names, *people)):
-        agent = registry.agents.get(name)
-        known = agent is not None and agent.kind in (KeyClass.AGENT, KeyClass.HUMAN)
-        if agent is not None and known and registry.keys[agent.kid].ending is None:
-            found.append(name)
-    return tuple(found)

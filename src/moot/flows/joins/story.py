@@ -14,9 +14,9 @@ import msgspec
 
 from moot.core.errors import NotFound
 from moot.core.ledger import View
-from moot.core.names import SYSTEM
 from moot.core.record import Record
 from moot.flows.joins import identities
+from moot.flows.joins.moments import Moment, moment_of
 from moot.flows.joins.steps import state_of
 from moot.mail.keys import EVENTS as MAIL_OF_EVENT
 from moot.mail.keys import MESSAGES
@@ -31,34 +31,6 @@ MOST_ID: Final = 300
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._:@+~-]{1,200}\Z")
 # Of these streams a path concerns single records; of the others all.
 _SHARED: Final = frozenset({"presence", "registry"})
-MOST_SAID: Final = 100
-_WORDS: Final = ("decision", "vote", "action", "title", "topic", "description", "stance")
-_SENSE: Final = (
-    *("subject", "summary", "status", "objective", "tool", "title", "text", "statement"),
-    *("task", "reason", "why", "problem_statement", "flow"),
-)
-_IDS: Final = (
-    *("execution_id", "intent_id", "claim_id", "proposal_id", "run_id"),
-    *("id", "session_id", "parliament_id", "seat", "decision"),
-)
-
-
-class Moment(msgspec.Struct, frozen=True):
-    """One record of the path. `flow`: the step that wrote it; `cause`: what it comes from.
-
-    `says` is the sense of it in a few words, as its author put it.
-    """
-
-    at: str
-    who: str
-    what: str
-    id: str
-    says: str
-    stream: str
-    seq: int
-    hash: str
-    cause: str | None
-    flow: str | None
 
 
 class Story(msgspec.Struct, frozen=True):
@@ -161,7 +133,7 @@ def _told(space: Workspace, path: str, state: State, streams: Iterable[str]) -> 
     flows = {(made.stream, made.seq): step.flow for step in steps for made in step.made}
     rank = {stream: place for place, stream in enumerate(dict.fromkeys(_order(steps, whole)))}
     records.sort(key=lambda one: (one.body.at, rank.get(one.stream, -1), one.stream, one.seq))
-    moments = [_moment(record, flows, path) for record in records[:MOST_MOMENTS]]
+    moments = [moment_of(record, flows, path) for record in records[:MOST_MOMENTS]]
     names = [moment.who for moment in moments]
     people = identities.people(space, (state.origin, *names), whole)
     return Story(
@@ -209,53 +181,3 @@ def _event_at(view: View, event: str) -> set[tuple[str, int]]:
     """A message that tells of an event of presence brings that event into the story."""
     row = view.row("presence.events", event)
     return set() if row is None else {(row.stream, row.seq)}
-
-
-def _moment(record: Record, flows: dict[tuple[str, int], str], path: str) -> Moment:
-    body = record.body
-    flow = flows.get((record.stream, record.seq))
-    if flow is None and path and body.corr == path and body.actor.id == SYSTEM:
-        flow = str(body.data.get("flow", "")) or None
-    return Moment(
-        at=body.at,
-        who=body.actor.id,
-        what=body.type,
-        id=_native(body.data) or (record.stream.partition("/")[2] if record.seq == 0 else ""),
-        says=_sense(body.data),
-        stream=record.stream,
-        seq=record.seq,
-        hash=record.hash.hex(),
-        cause=body.cause,
-        flow=flow,
-    )
-
-
-def _sense(data: dict[str, Any]) -> str:
-    """A message's type and word; an entry's stance and summary; else the first text that tells."""
-    inner = data.get("message")
-    if isinstance(inner, dict):
-        content = inner.get("content")
-        texts = [inner.get("type"), *_some(content if isinstance(content, dict) else {}, _WORDS)]
-    else:
-        texts = [data.get("stance"), *_some(data, _SENSE)]
-    said = [text for text in texts if isinstance(text, str) and text.strip()][:2]
-    line = " ".join(": ".join(said).split())
-    return line if len(line) <= MOST_SAID else f"{line[: MOST_SAID - 1]}…"
-
-
-def _some(data: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
-    return [data[name] for name in names if data.get(name)][:1]
-
-
-def _native(data: dict[str, Any]) -> str:
-    """The id by which its own protocol knows what happened."""
-    inner = data.get("message")
-    if isinstance(inner, dict) and isinstance(inner.get("id"), str):
-        return str(inner["id"])
-    source = data.get("source")
-    if isinstance(source, dict) and isinstance(source.get("id"), str):
-        target = data.get("target")
-        into = f" -> {target['id']}" if isinstance(target, dict) else ""
-        return f"{source['id']}{into}"
-    found = (data[name] for name in _IDS if isinstance(data.get(name), str))
-    return next(found, "")

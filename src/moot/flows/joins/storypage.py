@@ -6,7 +6,8 @@ from typing import Any
 
 from moot.core import report as page
 from moot.flows.joins.identities import Person
-from moot.flows.joins.story import Moment, Story
+from moot.flows.joins.moments import Moment
+from moot.flows.joins.story import Story
 
 
 def report(named: str, told: Story) -> page.Report:

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from moot.core.errors import Refused
 from moot.flows import tracing
 from moot.flows.joins import sources
-from moot.flows.joins.critique_loop import told
-from moot.flows.joins.steps import Found, Walked
+from moot.flows.joins.found import Found
+from moot.flows.joins.steps import Walked
+from moot.flows.joins.to_mail import told
 from moot.presence.paths import inside, read_scope
 from moot.trace.machine import MACHINE
 from moot.trace.model import Role, State

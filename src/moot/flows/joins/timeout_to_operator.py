@@ -6,9 +6,9 @@ from moot.core.errors import Refused
 from moot.debate import events as did
 from moot.debate.state import State
 from moot.flows.joins import sources
-from moot.flows.joins.critique_loop import told
 from moot.flows.joins.present import alive
 from moot.flows.joins.steps import Walked
+from moot.flows.joins.to_mail import told
 from moot.mail.reply import blocked_body
 from moot.workspace.workspace import Workspace
 

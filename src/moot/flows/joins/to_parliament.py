@@ -23,9 +23,10 @@ from moot.flows.chamber import stream_of as parliament_stream
 from moot.flows.convening import Plan as SeatWanted
 from moot.flows.convening import convene, fresh_id, make_folder
 from moot.flows.joins import seeds, sources
+from moot.flows.joins.found import Found
 from moot.flows.joins.identities import pascal
 from moot.flows.joins.present import require_present
-from moot.flows.joins.steps import Found, Plan, Walked, look, walk
+from moot.flows.joins.steps import Plan, Walked, look, walk
 from moot.flows.sessiondesk import desk
 from moot.flows.sessionrecord import place_of
 from moot.parliament.model import DEFAULT_ROUNDS

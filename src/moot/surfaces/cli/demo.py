@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _WIDTH: Final = 78
 # Seconds to read a line, at a terminal only; all of them together take less than half a minute.
 _PAUSES: Final = {"act": 0.8, "say": 0.5, "run": 0.1, "out": 0.05, "end": 0.0}
+# What is told stands apart from what was run.
+_APART: Final = ("act", "say", "end")
 _VERDICTS: Final = {
     "INTACT": "green",
     "DAMAGED": "red",
@@ -94,27 +96,29 @@ def _ask_person(decision: str) -> tuple[str, str]:
 
 
 def _shown(lines: Iterator[Line], paced: bool) -> Iterator[str]:
+    before = ""
     for line in lines:
-        yield from _styled(line)
+        if line.kind in _APART and before not in _APART:
+            yield ""
+        before = line.kind
+        yield _styled(line)
         if paced:
             sys.stdout.flush()
             time.sleep(_PAUSES[line.kind])
 
 
-def _styled(line: Line) -> Iterator[str]:
+def _styled(line: Line) -> str:
     match line.kind:
         case "act":
-            yield ""
-            yield paint(f"── {line.text} ".ljust(_WIDTH, "─"), "bold")
+            return paint(f"── {line.text} ".ljust(_WIDTH, "─"), "green")
         case "say":
-            yield paint(f"# {line.text}", "dim")
+            return paint(f"# {line.text}", "bold")
         case "run":
-            yield paint(f"$ {line.text}", "bold")
+            return paint(f"$ {line.text}", "dim")
         case "end":
-            yield ""
-            yield paint(line.text, "green")
+            return paint(line.text, "green")
         case _:
-            yield _coloured(line.text)
+            return _coloured(line.text)
 
 
 def _coloured(text: str) -> str:

@@ -32,7 +32,7 @@ def listed(shell: Shell, paths: bool) -> Answer:
     """
     if paths:
         return _paths(shell)
-    from moot.path.model import FLOWS
+    from moot.path.flows import FLOWS
 
     rows = [
         {"name": one.name, "from": sorted(one.sources), "to": one.target, "says": one.says}

@@ -82,6 +82,8 @@ def _files(call: Call, spot: Spot, began: int | None, home: Path | None) -> Iter
     """What an edit names; of a shell command, what git calls changed and is newer than it."""
     from moot.surfaces.hooks import slipped
     from moot.surfaces.hooks.touched import shell_text, touched
+    from moot.trace.policy import SECRETS
+    from moot.trace.secrets import redact_text
 
     if shell_text(call) is None:
         same = (one for one in spots_of(touched(call), call.cwd, home) if one.root == spot.root)
@@ -92,6 +94,6 @@ def _files(call: Call, spot: Spot, began: int | None, home: Path | None) -> Iter
         found = slipped.changed(spot.root, [])
         paths = [path for path in found if slipped.newer(spot.root / path, began)]
     for path in dict.fromkeys(paths):
-        name = os.fsencode(path).decode("utf-8", "backslashreplace")
+        name = redact_text(SECRETS, os.fsencode(path).decode("utf-8", "backslashreplace"))
         if len(name) <= LONGEST_PATH:
             yield name

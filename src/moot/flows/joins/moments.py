@@ -1,0 +1,89 @@
+"""One record as a moment of a story: who, when, its native id, its sense in a few words."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.names import SYSTEM
+from moot.core.record import Record
+
+MOST_SAID: Final = 100
+_WORDS: Final = ("decision", "vote", "action", "title", "topic", "description", "stance")
+_SENSE: Final = (
+    *("subject", "summary", "status", "objective", "tool", "title", "text", "statement"),
+    *("task", "reason", "why", "problem_statement", "flow"),
+)
+_IDS: Final = (
+    *("execution_id", "intent_id", "claim_id", "proposal_id", "run_id"),
+    *("id", "session_id", "parliament_id", "seat", "decision"),
+)
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """One record of the path. `flow`: the step that wrote it; `cause`: what it comes from.
+
+    `says` is the sense of it in a few words, as its author put it.
+    """
+
+    at: str
+    who: str
+    what: str
+    id: str
+    says: str
+    stream: str
+    seq: int
+    hash: str
+    cause: str | None
+    flow: str | None
+
+
+def moment_of(record: Record, flows: dict[tuple[str, int], str], path: str) -> Moment:
+    body = record.body
+    flow = flows.get((record.stream, record.seq))
+    if flow is None and path and body.corr == path and body.actor.id == SYSTEM:
+        flow = str(body.data.get("flow", "")) or None
+    return Moment(
+        at=body.at,
+        who=body.actor.id,
+        what=body.type,
+        id=_native(body.data) or (record.stream.partition("/")[2] if record.seq == 0 else ""),
+        says=_sense(body.data),
+        stream=record.stream,
+        seq=record.seq,
+        hash=record.hash.hex(),
+        cause=body.cause,
+        flow=flow,
+    )
+
+
+def _sense(data: dict[str, Any]) -> str:
+    """A message's type and word; an entry's stance and summary; else the first text that tells."""
+    inner = data.get("message")
+    if isinstance(inner, dict):
+        content = inner.get("content")
+        texts = [inner.get("type"), *_some(content if isinstance(content, dict) else {}, _WORDS)]
+    else:
+        texts = [data.get("stance"), *_some(data, _SENSE)]
+    said = [text for text in texts if isinstance(text, str) and text.strip()][:2]
+    line = " ".join(": ".join(said).split())
+    return line if len(line) <= MOST_SAID else f"{line[: MOST_SAID - 1]}…"
+
+
+def _some(data: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
+    return [data[name] for name in names if data.get(name)][:1]
+
+
+def _native(data: dict[str, Any]) -> str:
+    """The id by which its own protocol knows what happened."""
+    inner = data.get("message")
+    if isinstance(inner, dict) and isinstance(inner.get("id"), str):
+        return str(inner["id"])
+    source = data.get("source")
+    if isinstance(source, dict) and isinstance(source.get("id"), str):
+        target = data.get("target")
+        into = f" -> {target['id']}" if isinstance(target, dict) else ""
+        return f"{source['id']}{into}"
+    found = (data[name] for name in _IDS if isinstance(data.get(name), str))
+    return next(found, "")
