@@ -43,14 +43,14 @@ def test_what_a_program_said_last_cannot_play_with_the_terminal() -> None:
     outcome = Outcome(
         agent="amber-otter",
         what="entry",
-        subject="round 1",
+        subject="round 1, entry 1",
         ending=Ending.CRASHED,
         cost=call(10, 5),
         detail="\x1b[2Jgone",
     )
     line = ending_line(outcome)
     assert line.isprintable()
-    assert line.startswith("amber-otter: round 1: crashed (\\x1b[2Jgone) [1 call, 15 tokens")
+    assert line.startswith("amber-otter: round 1, entry 1: crashed (\\x1b[2Jgone) [1 call, 15 tokens")
 
 
 @pytest.mark.requirement("AGT-009")

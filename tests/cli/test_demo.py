@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tools.make_demo_picture import FILE, picture
+from tools.make_demo_picture import played as report_in
 
 from tests.cli import damage
 from tests.cli.project import Project
@@ -104,6 +106,10 @@ def test_the_whole_path_ends_in_verified_claims(played: tuple[Path, Any]) -> Non
     assert left.ok("trace", "verify", "t1")["verdict"] == "valid"
     assert left.ok("debate", "verify", "payments.md")["verdict"] == "valid"
     assert left.ok("parliament", "check", "bill")["valid"]
+
+
+def test_the_published_picture_is_drawn_from_it(played: tuple[Path, Any]) -> None:
+    assert FILE.read_text(encoding="utf-8") == picture(report_in(played[0]))
 
 
 # Damage to anything it left is named -------------------------------------------------------------

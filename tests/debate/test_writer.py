@@ -16,7 +16,15 @@ from moot.debate.checker import Checked, check
 from moot.debate.compare import compare
 from moot.debate.course import is_placeholder
 from moot.debate.drafts import Draft
-from moot.debate.model import Escalation, Mode, OutputFormat, Rules, Status, TurnOrder
+from moot.debate.model import (
+    UUID_V4,
+    Escalation,
+    Mode,
+    OutputFormat,
+    Rules,
+    Status,
+    TurnOrder,
+)
 from moot.debate.writer import (
     Addition,
     appended,
@@ -424,3 +432,27 @@ def test_a_first_line_that_broke_off_holds_up_neither_policy_nor_operator(tmp_pa
     file.write_bytes((session() + TORN).encode())
     debates.resume_late(file, clock)
     assert check(file.read_bytes()).valid
+
+
+@pytest.mark.requirement("BNC-105")
+@pytest.mark.requirement("BNC-069")
+def test_every_entry_gets_an_id_of_its_own_and_is_found_by_it(tmp_path: Path) -> None:
+    file = tmp_path / "s.md"
+    file.write_text(session(turn_order="free-form", max_turns_per_round="10", max_rounds="50"))
+    clock = fixed_clock("2026-03-01T09:01:00Z")
+    said = [with_(author=author, stance="reject") for author in ("red-fox", "blue-hen")] * 5
+    ids = [debates.add(file, one, clock).entries[0] for one in said]
+    document = check(file.read_bytes()).document
+    assert all(UUID_V4.fullmatch(one) for one in ids)
+    assert len({*ids, document.session_id}) == len(ids) + 1
+    found = [document.entry(one) for one in ids]
+    assert [one.index for one in found if one] == list(range(10))
+    assert document.entry("another") is None
+
+
+@pytest.mark.requirement("BNC-069")
+def test_of_two_entries_with_one_id_the_first_is_found() -> None:
+    text = session(entry(1, "red-fox"), entry(1, "red-fox", body="Other words."))
+    found = check(text).document.entry(entry_id(1))
+    assert found is not None
+    assert found.body == "Words about it."

@@ -18,6 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
+import msgspec
+
 from moot.agents.brief import Brief
 from moot.agents.budget import Budget, Spent, reached, time_left, turns_left
 from moot.agents.cost import NOTHING, Cost
@@ -48,6 +50,14 @@ class Asked(NamedTuple):
     due: Due
     brief: Brief
     seconds: float
+
+
+class Wrong(NamedTuple):
+    """A call that came to nothing; with findings, asking again may help."""
+
+    ending: Ending
+    detail: str
+    findings: tuple[Finding, ...] = ()
 
 
 def identity(due: Due) -> tuple[str, str, str]:
@@ -195,19 +205,28 @@ class Runner:
         return max(SHORTEST, min(limits))
 
     def _take(self, wave: list[Asked]) -> None:
-        """Ask, execute, ask again where it was no use, and pass over what is still open."""
+        """Ask, execute, ask again where it may help, then pass over what is still open.
+
+        Passed over is last: to go on without one may mean to wait no longer for the others.
+        """
+        given_up: list[tuple[Due, Wrong]] = []
         for attempt in range(1, ATTEMPTS + 1):
             heard = self._ask_all(wave)
-            wrong = [self._execute(*pair, attempt) for pair in zip(wave, heard, strict=True)]
-            wave = [self._again(asked, found) for asked, found in zip(wave, wrong, strict=True)
-                    if found is not None]  # fmt: skip
-            if not wave:
-                return
-        for asked in wave:
-            self._pass_over(asked.due, Ending.MALFORMED, asked.brief.findings[0].message)
+            tried = [
+                (asked, self._execute(asked, said, attempt))
+                for asked, said in zip(wave, heard, strict=True)
+            ]
+            failed = [(asked, wrong) for asked, wrong in tried if wrong is not None]
+            last = attempt == ATTEMPTS
+            given_up += [(one.due, wrong) for one, wrong in failed if last or not wrong.findings]
+            wave = [self._again(asked, wrong) for asked, wrong in failed if wrong.findings]
+            if last or not wave:
+                break
+        for due, wrong in given_up:
+            self._pass_over(due, wrong.ending, wrong.detail)
 
-    def _again(self, asked: Asked, findings: tuple[Finding, ...]) -> Asked:
-        return Asked(asked.due, asked.brief.again(findings), self._time_for(asked.due))
+    def _again(self, asked: Asked, wrong: Wrong) -> Asked:
+        return Asked(asked.due, asked.brief.again(wrong.findings), self._time_for(asked.due))
 
     # Asking ---------------------------------------------------------------------------------------
 
@@ -236,34 +255,33 @@ class Runner:
 
     # Executing ------------------------------------------------------------------------------------
 
-    def _execute(
-        self, asked: Asked, heard: Answer | NoAnswer, attempt: int
-    ) -> tuple[Finding, ...] | None:
-        """None if this due is dealt with, one way or the other; else what was wrong."""
+    def _execute(self, asked: Asked, heard: Answer | NoAnswer, attempt: int) -> Wrong | None:
+        """None if this due is dealt with, by us or by someone else; else what was wrong."""
+        due, cost = asked.due, heard.cost
         if isinstance(heard, NoAnswer):
-            self._note(asked.due, heard.ending, attempt, heard.cost, heard.detail)
-            if heard.ending is Ending.MALFORMED:
-                return heard.findings
-            self._pass_over(asked.due, heard.ending, heard.detail)
-            return None
-        self._note(asked.due, Ending.ANSWERED, attempt, heard.cost)
+            self._watch.heard(self._note(due, heard.ending, attempt, cost, heard.detail))
+            again = heard.findings if heard.ending is Ending.MALFORMED else ()
+            return Wrong(heard.ending, heard.detail, again)
+        answered = self._note(due, Ending.ANSWERED, attempt, cost)
         try:
-            self._desk.submit(asked.due, own_words(heard.said, asked.due.who))
+            self._desk.submit(due, own_words(heard.said, due.who))
         except _REFUSALS as error:
-            return self._refused(asked.due, error, attempt)
+            return self._refused(due, error, attempt, cost)
         self._here = self._here.and_then(NOTHING, 1)
-        if self._still_due(asked.due):  # it would be asked for without end
-            self._stuck[identity(asked.due)] = f"{asked.due.who}: answered, and it still waits"
-        self._watch.moved(asked.due, self._desk.standing)
+        if self._still_due(due):  # it would be asked for without end
+            self._stuck[identity(due)] = f"{due.who}: answered, and it still waits"
+        self._watch.heard(answered)
+        self._watch.moved(due, self._desk.standing)
         return None
 
-    def _refused(self, due: Due, error: MootError, attempt: int) -> tuple[Finding, ...] | None:
-        if not self._still_due(due):
-            self._note(due, Ending.OVERTAKEN, attempt, detail=str(error))
-            return None
+    def _refused(self, due: Due, error: MootError, attempt: int, cost: Cost) -> Wrong | None:
+        """What the reply came to is on record beside it; its cost was noted with the reply."""
         ending = Ending.MALFORMED if isinstance(error, Malformed) else Ending.REFUSED
-        self._note(due, ending, attempt, detail=str(error))
-        return findings_of(error)
+        overtaken = not self._still_due(due)
+        ending = Ending.OVERTAKEN if overtaken else ending
+        outcome = self._note(due, ending, attempt, detail=str(error))
+        self._watch.heard(msgspec.structs.replace(outcome, cost=cost))
+        return None if overtaken else Wrong(ending, str(error), findings_of(error))
 
     def _still_due(self, due: Due) -> bool:
         return identity(due) in map(identity, self._desk.dues())
@@ -283,7 +301,8 @@ class Runner:
 
     def _note(
         self, due: Due, ending: Ending, attempt: int, cost: Cost = NOTHING, detail: str = ""
-    ) -> None:
+    ) -> Outcome:
+        """On record before anything else is done about it."""
         outcome = Outcome(
             agent=due.who,
             what=due.what,
@@ -296,4 +315,4 @@ class Runner:
         )
         self._here = self._here.and_then(cost)
         self._desk.note(outcome)
-        self._watch.heard(outcome)
+        return outcome

@@ -242,6 +242,10 @@ class Document(msgspec.Struct, frozen=True):
         """The value of a header line, or nothing."""
         return next((line.value for line in self.header if line.key == key), "")
 
+    def entry(self, id_: str) -> Entry | None:
+        """The entry with this id: the first one, if it stands there twice (R7)."""
+        return next((one for one in self.entries if one.id == id_), None)
+
     def section(self, name: str) -> SectionSeen | None:
         return next((one for one in self.sections if one.name == name), None)
 

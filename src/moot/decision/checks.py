@@ -10,7 +10,7 @@ import msgspec
 from moot.core.machine import Command, Context, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.decision import commands as ask
-from moot.decision.model import MOST_SEATS, Chamber, Stage, State
+from moot.decision.model import MOST_MOTIVE, MOST_MOTIVES, MOST_SEATS, Chamber, Stage, State
 
 Breaches = Iterator[tuple[str, str | None]]
 
@@ -79,6 +79,19 @@ def bad_rounds(asked: Asked) -> Breaches:
     assert isinstance(asked.command, ask.AskQuestion)
     if not 1 <= asked.command.rounds <= 100:
         yield f"{asked.command.rounds} rounds", "rounds"
+
+
+def bad_motives(asked: Asked) -> Breaches:
+    """A few short lines for each: they name what a seat of a parliament stands for."""
+    command = asked.command
+    said = command.motives if isinstance(command, ask.GiveAnswer) else None
+    rows = [seat.motives for seat in getattr(command, "seats", ())] if said is None else [said]
+    for row in rows:
+        if len(row) > MOST_MOTIVES:
+            yield f"{len(row)} motives; at most {MOST_MOTIVES}", "motives"
+        for text in row:
+            if not text.strip() or len(text) > MOST_MOTIVE or not text.isprintable():
+                yield f"a motive is one line of at most {MOST_MOTIVE} characters", "motives"
 
 
 def no_seat(asked: Asked) -> Breaches:

@@ -25,6 +25,7 @@ class GiveAnswer(Command, frozen=True):
 
     answer: str
     why: str = ""
+    motives: tuple[str, ...] = ()
 
 
 class PassAnswer(Command, frozen=True):

@@ -20,6 +20,7 @@ class QuestionAsked(Event, frozen=True):
 class AnswerGiven(Event, frozen=True):
     answer: str
     why: str = ""
+    motives: tuple[str, ...] = ()
 
 
 class AnswerPassed(Event, frozen=True):

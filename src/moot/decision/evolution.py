@@ -22,6 +22,8 @@ from moot.decision.model import (
 )
 
 ANSWERED: Final = "answered"
+# Noted beside a reply that had been answered and could not be used.
+UNUSED: Final = frozenset({"malformed", "refused", "overtaken"})
 
 # A person may decide at any time before it is decided.
 _WORDS: Final[dict[type[Event], Stage]] = {
@@ -70,7 +72,7 @@ def _asked(state: State, recorded: Recorded[did.QuestionAsked]) -> State:
 
 def _given(state: State, recorded: Recorded[did.AnswerGiven]) -> State:
     event, who = recorded.event, recorded.actor.id
-    answer = FirstAnswer(who, event.answer, event.why)
+    answer = FirstAnswer(who, event.answer, event.why, event.motives)
     return msgspec.structs.replace(state, answers=state.answers.set(who, answer))
 
 
@@ -99,8 +101,15 @@ def _noted(state: State, recorded: Recorded[did.CallNoted]) -> State:
         seats=_with_model(state.seats, event),
         purses=state.purses.set(event.agent, purse),
         endings=state.endings.set(event.ending, count),
-        turns=state.turns + (event.ending == ANSWERED and event.attempt == 1),
+        turns=state.turns + _turn(event),
     )
+
+
+def _turn(event: did.CallNoted) -> int:
+    """A reply is a turn, unless it is noted right after it that it was of no use."""
+    if event.ending == ANSWERED:
+        return 1
+    return -1 if event.ending in UNUSED and not event.cost.calls else 0
 
 
 def _with_model(seats: tuple[Seat, ...], event: did.CallNoted) -> tuple[Seat, ...]:

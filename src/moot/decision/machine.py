@@ -75,6 +75,10 @@ def _asked(command: ask.AskQuestion, _context: Context) -> Draft:
     return Draft(event, cited)
 
 
+def _given(command: ask.GiveAnswer, _context: Context) -> Event:
+    return did.AnswerGiven(answer=command.answer.strip(), why=command.why, motives=command.motives)
+
+
 def _noted(command: ask.NoteCall, _context: Context) -> Event:
     return did.CallNoted(
         agent=command.agent,
@@ -107,7 +111,7 @@ def _amended(command: ask.Amend, context: Context) -> Draft:
 
 _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] = {
     ask.AskQuestion: _asked,
-    ask.GiveAnswer: lambda c, _: did.AnswerGiven(answer=c.answer.strip(), why=c.why),
+    ask.GiveAnswer: _given,
     ask.PassAnswer: lambda c, _: did.AnswerPassed(agent=c.agent, why=c.why),
     ask.SetMotion: lambda c, _: did.MotionSet(text=c.text, by=c.by),
     ask.OpenSession: lambda c, _: did.SessionOpened(session=c.session, file=c.file),
@@ -149,7 +153,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name=PROTOCOL,
-    version=2,
+    version=3,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

@@ -14,6 +14,8 @@ MOST_QUESTION: Final = 4_000
 MOST_ANSWER: Final = 2_000
 MOST_TEXT: Final = 8_000
 MOST_SEATS: Final = 100
+MOST_MOTIVES: Final = 3
+MOST_MOTIVE: Final = 60
 
 
 class Stage(StrEnum):
@@ -47,7 +49,8 @@ class Result(StrEnum):
 class Seat(msgspec.Struct, frozen=True):
     """A participant: its name, what sits there, and who keeps its key.
 
-    `scripted` says that no model and no person thought about its words.
+    `scripted` says that no model and no person thought about its words; `motives` are what it was
+    told to stand for in a parliament.
     """
 
     agent: str
@@ -56,14 +59,16 @@ class Seat(msgspec.Struct, frozen=True):
     model: str | None = None
     custodian: str = ""
     scripted: bool = False
+    motives: tuple[str, ...] = ()
 
 
 class FirstAnswer(msgspec.Struct, frozen=True):
-    """What one seat would answer alone; without an answer, why there is none."""
+    """What one seat would answer alone, and what matters to it; or why there is no answer."""
 
     agent: str
     answer: str | None
     why: str = ""
+    motives: tuple[str, ...] = ()
 
 
 class Purse(msgspec.Struct, frozen=True):
@@ -148,6 +153,11 @@ class State(msgspec.Struct, frozen=True):
 
     def seat(self, agent: str) -> Seat | None:
         return next((seat for seat in self.seats if seat.agent == agent), None)
+
+    def motives(self, agent: str) -> tuple[str, ...]:
+        """What it was told to stand for, else what it said matters to it."""
+        seat, said = self.seat(agent), self.answers.get(agent)
+        return (seat.motives if seat else ()) or (said.motives if said else ())
 
     @property
     def unanswered(self) -> tuple[str, ...]:

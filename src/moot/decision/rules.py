@@ -59,6 +59,13 @@ def _text(*fields: str, most: int = MOST_TEXT) -> Rows:
     )
 
 
+_MOTIVES: Final = Rule(
+    "DEC-022",
+    "bad_motives",
+    "a seat stands for up to three things, each in a few words",
+    breach.bad_motives,
+    hint="such as: cost, safety",
+)
 _ASK: Final[Rows] = (
     _stage("id_taken", "this id is taken", "use another id", Stage.NEW),
     *_text("question", most=MOST_QUESTION),
@@ -76,6 +83,7 @@ _ASK: Final[Rows] = (
         breach.bad_rounds,
         hint="--rounds 2",
     ),
+    _MOTIVES,
 )
 _ANSWERS_OPEN: Final = _stage(
     "answers_closed", "first answers are closed", "argue in the session", Stage.ANSWERING
@@ -98,6 +106,7 @@ _GIVE: Final[Rows] = (
         hint="ask whoever asked for a seat",
     ),
     _ONCE,
+    _MOTIVES,
     *_text("answer", most=MOST_ANSWER),
     Rule(
         "DEC-002",

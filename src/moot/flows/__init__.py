@@ -7,4 +7,5 @@
 `sessionfile.py` the file by itself, `sessionreading.py` what was read of it, `sessionrecord.py`
 both side by side, `sessioncheck.py` one held against the other, `sessionwatch.py` a file as
 others write it, `sessiontrust.py` how far the author of an entry is proved.
+`reports.py` the page of anything with an id, `receipts/` a decision as a file that proves itself.
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from binascii import a2b_base64
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -100,6 +101,14 @@ class _Envelope(msgspec.Struct):
     signatures: tuple[_Signature]
 
 
+class _Held(NamedTuple):
+    """An event that waits for the next one."""
+
+    number: int
+    body: Body
+    line: bytes
+
+
 class _Proof(msgspec.Struct):
     hash: str
     seq: int
@@ -131,6 +140,7 @@ class _Watcher:
         self._only = only
         self._subject = subject
         self._waiting: list[tuple[int, bytes]] = []
+        self._held: _Held | None = None
         self._begins: dict[str, int] = {}
         self._unreadable: dict[str, dict[int, str]] = {}
         self._artifacts: set[str] = set()
@@ -140,7 +150,7 @@ class _Watcher:
         self._in_charge: set[str] = set()
 
     def inspected(self, verdict: Verdict, profile: Profile) -> Inspected:
-        self._go_through(verdict.first_bad if verdict.verdict == "tampered" else None)
+        self._finish(verdict.first_bad if verdict.verdict == "tampered" else None)
         reports = tuple(
             audit.judged(walk, self._facts(stream, verdict), profile)
             for stream, walk in self.walks.items()
@@ -172,6 +182,10 @@ class _Watcher:
             if bad is None or number < bad.line:
                 self._event(number, line)
 
+    def _finish(self, bad: Place | None) -> None:
+        self._go_through(bad)
+        self._release()
+
     def list_artifacts(self, lines: Iterable[bytes]) -> None:
         """What a damaged file says it holds: present, though nobody has read it."""
         self._artifacts.update(_hash_in(line) for line in lines if line.startswith(_ARTIFACT))
@@ -189,15 +203,25 @@ class _Watcher:
 
     def _event(self, number: int, line: bytes) -> None:
         try:
-            said = _open(line)
-            body = _read(said.payload)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+            body = _read(_payload_in(line))
+        except (msgspec.DecodeError, ValueError):
             return  # the checker says what is wrong with it
         if body.stream == REGISTRY:
             self._register(body)
         elif protocol_of(body.stream) == PROTOCOL and self._only in (None, body.stream):
-            (signed,) = said.signatures
-            self._step(number, body, record_hash(said.payload, signed.keyid, signed.sig))
+            self._release(body)
+            self._held = _Held(number, body, line)
+
+    def _release(self, after: Body | None = None) -> None:
+        """The event before: its hash is what the next one names, and the checker has compared."""
+        held, self._held = self._held, None
+        if held is None:
+            return
+        number, body, line = held
+        if after is not None and (after.stream, after.seq) == (body.stream, body.seq + 1):
+            self._step(number, body, bytes.fromhex(after.prev))
+        else:
+            self._step(number, body, _hash_of(line))
 
     def _register(self, body: Body) -> None:
         data = body.data
@@ -317,6 +341,18 @@ _KINDS: Final = {
 
 def _hash_in(line: bytes) -> str:
     return line[len(_ARTIFACT) : len(_ARTIFACT) + _HEX].decode("latin-1")
+
+
+def _payload_in(line: bytes) -> bytes:
+    """Of an envelope that held: it has one spelling, and the payload stands first."""
+    begin = len(_EVENT) + 1
+    return a2b_base64(line[begin : line.index(b'"', begin)])
+
+
+def _hash_of(line: bytes) -> bytes:
+    said = _open(line)
+    (signed,) = said.signatures
+    return record_hash(said.payload, signed.keyid, signed.sig)
 
 
 def _kid(public: str) -> str:

@@ -5,7 +5,10 @@ A name is never given twice, so whatever is wrong is found before one is.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from moot.agents.seats import Room
 from moot.agents.spec import Spec, read_spec
@@ -35,6 +38,7 @@ class Question(NamedTuple):
     rule: Mode = Mode.MAJORITY
     rounds: int = 2
     chamber: Chamber = Chamber.DEBATE
+    motives: Mapping[str, tuple[str, ...]] = {}
 
 
 def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[str, Spec]]:
@@ -45,6 +49,7 @@ def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[s
     rehearsal = {
         spec.name or f"some-body-{place}": spec for place, spec in enumerate(question.specs)
     }
+    _require_known(question.motives, rehearsal)
     seats = tuple(Seat(name, ELSEWHERE, "") for name in rehearsal)
     acting = Acting(SYSTEM, 1, "", KeyClass.SYSTEM)
     context = Context(space.engine.clock(), acting, stream_of("q-0"), space.trust.origin)
@@ -61,15 +66,26 @@ def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[s
 def _question(
     question: Question, seats: tuple[Seat, ...], about: ArtifactRef | None
 ) -> ask.AskQuestion:
+    told = question.motives
     return ask.AskQuestion(
         question=question.text,
-        seats=seats,
+        seats=tuple(replace(seat, motives=told.get(seat.agent, ())) for seat in seats),
         chamber=question.chamber,
         rule=question.rule.value,
         rounds=question.rounds,
         options=question.options,
         context=about,
     )
+
+
+def _require_known(motives: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> None:
+    for name in motives:
+        if name not in names:
+            raise Refused(
+                "not_a_participant",
+                f"{name} takes no part in this",
+                hint='name it in --with, such as "amber-otter=cmd:claude -p"',
+            )
 
 
 def put(space: Workspace, command: ask.AskQuestion) -> str:

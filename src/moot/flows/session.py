@@ -150,14 +150,16 @@ def _how(at: Desk, signed: bool) -> str | None:
 
 def _written_before(at: Desk, draft: Draft, entry_id: str | None) -> Written | None:
     """The same entry stands there already: from a call that never heard back."""
-    entries = [entry for entry in reversed(at.checked.document.entries) if entry.yielded]
-    known = next((entry for entry in entries if entry_id and entry.id == entry_id), None)
+    document = at.checked.document
+    known = document.entry(entry_id) if entry_id else None
+    known = known if known is not None and known.yielded else None
     if known is not None and not says(known, draft):
         raise Refused(
             "id_taken", f"another entry has the id {entry_id}", hint="a new entry needs a new id"
         )
     waiting = {one.id for one in at.record.state.unsigned} if at.record else set()
-    mine = (entry for entry in entries if entry.id in waiting and says(entry, draft))
+    observed = reversed(document.entries if waiting else ())
+    mine = (entry for entry in observed if entry.id in waiting and says(entry, draft))
     left = (entry for entry in mine if _unsigned(at, entry))
     found = known or next(left, None)
     if found is None:

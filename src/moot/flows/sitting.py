@@ -29,6 +29,7 @@ from moot.flows.debating import USUAL, Limits, Ran
 from moot.flows.desks.parliament import ParliamentDesk
 from moot.flows.seating import require_key, seated, seats_of
 from moot.parliament.commands import Decide
+from moot.parliament.model import MAX_ISSUES, VoteRow
 from moot.parliament.model import State as Parliament
 from moot.parliament.words import Status
 from moot.workspace.workspace import Workspace
@@ -146,28 +147,42 @@ def _result(state: Parliament) -> ask.RecordResult:
         for seat in state.in_order()
         if seat.voting_record
     }
+    expelled = [seat.agent for seat in state.in_order() if seat.expelled]
     return ask.RecordResult(
         result=Result.CARRIED if last.passed else Result.NOT_CARRIED,
-        summary=f"{last.yes} YES, {last.no} NO of {last.total} on version {last.bill_version}",
+        summary=_counted(last, expelled),
         approvers=tuple(name for name, vote in votes.items() if vote == "YES"),
-        dissent=tuple(name for name, vote in votes.items() if vote == "NO"),
+        dissent=tuple(n for n, vote in votes.items() if vote == "NO" and n not in expelled),
     )
+
+
+def _counted(last: VoteRow, expelled: list[str]) -> str:
+    """An expelled seat counts as NO by the rules; that is nobody's opinion, and so it is said."""
+    said = f"{last.yes} YES, {last.no} NO of {last.total} on version {last.bill_version}"
+    return f"{said} ({', '.join(expelled)} expelled, counted as NO)" if expelled else said
 
 
 # For a question -----------------------------------------------------------------------------------
 
-# What a seat stands for if nobody said: each voice looks at the question from another side.
+# What a seat stands for if nobody said, itself included: each looks from another side.
 MOTIVES: Final = ("quality", "cost", "speed", "safety", "simplicity")
 
 
 def convene_for(space: Workspace, folder: Path, problem: str, state: State) -> Session:
     """A parliament about a question, with a seat for everybody who was asked."""
     plans = tuple(
-        Plan(f"Rep. {seat.agent}", (MOTIVES[place % len(MOTIVES)],), seat.agent)
+        Plan(f"Rep. {seat.agent}", _motives(state, place, seat.agent), seat.agent)
         for place, seat in enumerate(state.seats)
     )
-    issues = MOTIVES[: min(len(plans), len(MOTIVES))]
+    known = {motive.casefold(): motive for plan in reversed(plans) for motive in plan.motives}
+    issues = tuple(reversed(known.values()))[:MAX_ISSUES]
     return convene(space, folder, problem, issues, plans, state.rounds)
+
+
+def _motives(state: State, place: int, agent: str) -> tuple[str, ...]:
+    """Each once; what nobody named is one of the usual ones."""
+    said = {one.casefold(): one for one in state.motives(agent)}
+    return tuple(said.values()) or (MOTIVES[place % len(MOTIVES)],)
 
 
 def persons_word(session: Session, person: str, word: str, reason: str, draft: Any = None) -> None:

@@ -144,7 +144,7 @@ def _finish(room: Room, _due: Due) -> None:
 
 
 def _motion(room: Room, due: Due) -> None:
-    """A request gets its answer; what is put off, and a vote that may be called, keep their time."""
+    """A request gets its answer; what is put off, and a vote that may be called, wait."""
     motion = room.state.round.motions[due.subject.partition(":")[0]]
     votable = motion.type is MotionType.CALL_VOTE and motives.may_vote(room.state)
     if votable or motion.type not in _REPLIES:

@@ -99,7 +99,7 @@ class FailureKind(StrEnum):
     STOPPED = "stopped"
 
 
-class Binding(msgspec.Struct, frozen=True):
+class Binding(msgspec.Struct, frozen=True, cache_hash=True):
     """Who plays a part: the agent, which holder of its name, and the key that signs."""
 
     role: Role

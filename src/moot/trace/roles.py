@@ -37,7 +37,7 @@ EMITS: Final[dict[type[Event], Role | None]] = {
 NEVER_TOGETHER: Final = ((Role.EXECUTOR, Role.CRITIC), (Role.EXECUTOR, Role.AUDITOR))
 
 
-class Who(msgspec.Struct, frozen=True, gc=False):
+class Who(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """Who acts, as far as a trace asks; `in_charge` for a person or the workspace itself."""
 
     id: str

@@ -7,11 +7,12 @@ from typing import Any, Final
 
 from moot.core.findings import Finding
 from moot.core.machine import Event, KeyClass, Recorded
+from moot.core.record import Actor
 from moot.trace import events as did
 from moot.trace.checks import Told
 from moot.trace.evolution import evolve
 from moot.trace.model import State
-from moot.trace.roles import acting
+from moot.trace.roles import Who, acting
 from moot.trace.rules import GUARDS, RULES
 
 
@@ -27,11 +28,12 @@ class Walk:
         self.unproven: list[tuple[int, str]] = []
         self.claims: dict[str, Recorded[did.ClaimIssued]] = {}
         self.challenges: list[Recorded[did.ClaimChallenged]] = []
-        self.intents: dict[str, did.ToolIntentSigned] = {}
         self.started: dict[str, Recorded[did.ToolExecutionStarted]] = {}
         self.ended: list[Recorded[Any]] = []
         self.finals: list[int] = []
         self._in_charge = in_charge
+        self._known: dict[Actor, Who] = {}
+        self._cleared: set[tuple[object, ...]] = set()
 
     def through(self, events: Iterable[Recorded[Any]]) -> Walk:
         for recorded in events:
@@ -41,9 +43,10 @@ class Walk:
     def step(self, recorded: Recorded[Any]) -> None:
         """The next event; each in its turn, so that nothing needs to be kept for later."""
         event, kind = recorded.event, type(recorded.event)
-        told = Told(self.state, event, acting(recorded.actor, self._kind(recorded)), kind)
-        for rule in _ALL[kind]:
-            for breach in rule.check(told):
+        told = Told(self.state, event, self._who(recorded.actor), kind)
+        self._guard(told, recorded.seq)
+        for rule, check in _RULES[kind]:
+            for breach in check(told):
                 self.breaches.append((recorded.seq, rule.finding(*breach)))
         self.events.append(recorded)
         for ref in recorded.artifacts:
@@ -53,14 +56,28 @@ class Walk:
             noted(self, recorded)
         self.state = evolve(self.state, recorded)
 
-    def _kind(self, recorded: Recorded[Any]) -> KeyClass | None:
+    def _guard(self, told: Told, seq: int) -> None:
+        """What the guards ask is the same for most events: what they have let pass, passes."""
+        state = told.state
+        asked = (told.kind, told.who, state.stage, state.final is None, state.roles)
+        if asked in self._cleared:
+            return
+        found = [rule.finding(*breach) for rule in GUARDS for breach in rule.check(told)]
+        if found:
+            self.breaches += ((seq, finding) for finding in found)
+        else:
+            self._cleared.add(asked)
+
+    def _who(self, actor: Actor) -> Who:
+        who = self._known.get(actor)
+        if who is None:
+            who = self._known[actor] = acting(actor, self._kind(actor.kid))
+        return who
+
+    def _kind(self, kid: str) -> KeyClass | None:
         if not self._in_charge:
             return None
-        return KeyClass.HUMAN if recorded.actor.kid in self._in_charge else KeyClass.AGENT
-
-
-def _on_intent(walk: Walk, recorded: Recorded[did.ToolIntentSigned]) -> None:
-    walk.intents[recorded.event.intent_id] = recorded.event
+        return KeyClass.HUMAN if kid in self._in_charge else KeyClass.AGENT
 
 
 def _on_start(walk: Walk, recorded: Recorded[did.ToolExecutionStarted]) -> None:
@@ -101,7 +118,6 @@ def _on_verified(walk: Walk, recorded: Recorded[did.VerificationRunCompleted]) -
 
 
 _NOTED: Final[dict[type[Event], Callable[[Walk, Any], None]]] = {
-    did.ToolIntentSigned: _on_intent,
     did.ToolExecutionStarted: _on_start,
     did.ToolExecutionCompleted: _on_end,
     did.ToolExecutionFailed: _on_end,
@@ -110,4 +126,6 @@ _NOTED: Final[dict[type[Event], Callable[[Walk, Any], None]]] = {
     did.FinalStatementSigned: _on_final,
     did.VerificationRunCompleted: _on_verified,
 }
-_ALL: Final = {kind: (*GUARDS, *RULES.get(kind, ())) for kind in did.EVENTS}
+_RULES: Final = {
+    kind: tuple((rule, rule.check) for rule in RULES.get(kind, ())) for kind in did.EVENTS
+}

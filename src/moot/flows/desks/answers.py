@@ -18,7 +18,7 @@ from moot.core.machine import Due
 from moot.core.names import SYSTEM
 from moot.decision import commands as ask
 from moot.decision import stream_of
-from moot.decision.model import MOST_ANSWER, Stage, State
+from moot.decision.model import MOST_ANSWER, Chamber, Stage, State
 from moot.engine.engine import Engine
 from moot.flows.books import DecisionBooks
 
@@ -32,11 +32,26 @@ class AnswerReply(msgspec.Struct, forbid_unknown_fields=True):
     why: str = ""
 
 
-_SCHEMA = schema_of(AnswerReply)
+class SeatReply(AnswerReply, forbid_unknown_fields=True):
+    """`motives`: one to three things that matter most to you here, each in a word or two."""
+
+    motives: list[str] = []
+
+
+_SHAPES = {
+    Chamber.DEBATE: AnswerReply,
+    Chamber.TRACE: AnswerReply,
+    Chamber.PARLIAMENT: SeatReply,
+}
+_SCHEMAS = {chamber: schema_of(shape) for chamber, shape in _SHAPES.items()}
 _TASK = (
     "Give your own answer to the question quoted below, before you hear the others. Put the "
     "answer itself in one short sentence, without reasons; if it names options and one of them "
     "fits, use exactly its words. Give your reasons separately."
+)
+_MOTIVES = (
+    " It will be argued in a parliament: name as motives the one to three things that matter most "
+    "to you here. You will stand for them."
 )
 
 
@@ -77,18 +92,20 @@ class AnswersDesk:
             agent=due.who,
             role="one of several who are asked the same question",
             what=WHAT,
-            task=_TASK,
-            schema=_SCHEMA,
+            task=_TASK + (_MOTIVES if state.chamber is Chamber.PARLIAMENT else ""),
+            schema=_SCHEMAS[state.chamber],
             view=view,
             quotes=tuple(quotes),
         )
 
     def submit(self, due: Due, said: dict[str, Any]) -> None:
         try:
-            reply = msgspec.convert(said, AnswerReply)
+            reply = msgspec.convert(said, _SHAPES[self._state.chamber])
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
-        command = ask.GiveAnswer(answer=reply.answer.strip()[: MOST_ANSWER + 1], why=reply.why)
+        motives = tuple(" ".join(one.split()) for one in getattr(reply, "motives", ()))
+        answer = reply.answer.strip()[: MOST_ANSWER + 1]
+        command = ask.GiveAnswer(answer=answer, why=reply.why, motives=motives)
         self._engine.execute(self._stream, command, due.who, key="first-answer")
 
     def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:

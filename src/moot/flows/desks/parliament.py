@@ -243,7 +243,7 @@ def _plain(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _asked(_state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
-    """A question that is due goes to the seat it is due to, or it is no answer to what was asked."""
+    """A question that is due goes to the seat it is due to."""
     told = _SUGGESTED.fullmatch(due.subject)
     seat, topic = (told[1], told[2]) if told else ("", "")
     if said.get("to") not in (None, "", seat):
@@ -274,8 +274,8 @@ def _answered(state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
 
 def _addressed(said: dict[str, Any]) -> dict[str, Any]:
     """To whom, and what is moved, stand beside the content."""
-    beside = {name: said.pop(name) for name in ("to", "motion") if name in said}
-    return {**beside, "content": said}
+    names = [name for name in ("to", "motion") if name in said]
+    return {**{name: said.pop(name) for name in names}, "content": said}
 
 
 def _drafted(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:

@@ -43,6 +43,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where it is argued.",
 )
+@click.option(
+    "--motive",
+    "motives",
+    multiple=True,
+    metavar="NAME=T[,T]",
+    help="What NAME stands for in a parliament; else it says so itself.",
+)
 @click.option("--resume", metavar="ID", help="Go on with a question that was interrupted.")
 @limit_options
 def ask(
@@ -54,6 +61,7 @@ def ask(
     rule: str,
     rounds: int,
     chamber: str,
+    motives: tuple[str, ...],
     resume: str | None,
     **limits: Any,
 ) -> Answer:
@@ -66,6 +74,8 @@ def ask(
     Examples:
       moot ask "Queue: Postgres or Kafka?" --with "cmd:claude -p,cmd:codex exec"
       moot ask "Ship it?" --with "rules:approve,rules:sceptic,rules:majority" --context @notes.md
+      moot ask "Which cache?" --chamber parliament --with "ann-lee=cmd:claude -p,cmd:codex exec"
+          --motive ann-lee=cost,safety
       moot ask --resume q-7
     """
     from moot.debate.model import Mode
@@ -90,6 +100,7 @@ def ask(
             Mode(rule),
             rounds,
             Chamber(chamber),
+            _motives(motives),
         )
         decision, seated = questions.begin(space, asked, room_of(shell))
     from moot.surfaces.cli.live_run import watching
@@ -114,6 +125,17 @@ def _specs(texts: tuple[str, ...]) -> tuple[Spec, ...]:
     from moot.agents.spec import read_list
 
     return tuple(spec for text in texts for spec in read_list(text))
+
+
+def _motives(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """`NAME=cost,safety`, each name once."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, said, listed = text.partition("=")
+        if not said or name.strip() in found:
+            raise click.UsageError(f"--motive {text!r}: NAME=MOTIVE[,MOTIVE], each NAME once")
+        found[name.strip()] = tuple(one.strip() for one in listed.split(","))
+    return found
 
 
 def _again(specs: tuple[Spec, ...], state: Any) -> dict[str, Spec]:

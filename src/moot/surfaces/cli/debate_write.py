@@ -146,12 +146,12 @@ def _added(shell: Shell, done: Written) -> Answer:
     from moot.debate.views import status_data
 
     state = status_data(done.checked, session_clock(shell)())
-    entry = next(one for one in done.checked.document.entries if one.id == done.entries[0])
+    entry = done.checked.document.entry(done.entries[0])
     data = {
-        "entry": entry.id,
-        "author": entry.author,
-        "round": entry.round,
-        "turn": entry.turn,
+        "entry": done.entries[0],
+        "author": entry.author if entry else None,
+        "round": entry.round if entry else None,
+        "turn": entry.turn if entry else None,
         "state": state["state"],
         "next": state["next"],
         "recorded": done.recorded,

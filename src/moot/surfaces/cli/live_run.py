@@ -41,10 +41,17 @@ def watching(title: str) -> Iterator[Watch]:
 
 def ending_line(outcome: Outcome) -> str:
     """One call in one line; a failure says what failed."""
-    said = f"{outcome.agent}: {outcome.subject}: {outcome.ending.value}"
+    place = visible(_place(outcome.what, outcome.subject))
+    said = f"{outcome.agent}: {place}: {outcome.ending.value}"
     more = f" ({visible(outcome.detail[:MOST_DETAIL])})" if outcome.detail else ""
     cost = f" [{in_words(outcome.cost)}]" if outcome.cost.calls else ""
     return f"{said}{more}{cost}"
+
+
+def _place(what: str, subject: str) -> str:
+    """`vote (rep_2: version 1)`; a subject that names what is asked stands alone."""
+    plain = what.replace("_", " ")
+    return subject if plain in subject else f"{plain} ({subject})"
 
 
 class Lines:
@@ -52,7 +59,8 @@ class Lines:
 
     def asking(self, due: Due, nature: Nature, attempt: int) -> None:
         again = " once more" if attempt > 1 else ""
-        _say(f"asking {due.who}, {visible(nature.label)}: {due.subject}{again}")
+        place = _place(due.what, due.subject)
+        _say(f"asking {due.who}, {visible(nature.label)}: {visible(place)}{again}")
 
     def heard(self, outcome: Outcome) -> None:
         _say(ending_line(outcome))
@@ -91,7 +99,7 @@ class Board:
     def asking(self, due: Due, nature: Nature, attempt: int) -> None:
         row = self._rows.setdefault(due.who, Row(nature))
         row.now = "speaking …" if attempt == 1 else "speaking once more …"
-        self._place = due.subject
+        self._place = _place(due.what, due.subject)
         if nature.kind is Kind.HUMAN:
             self._typing.add(due.who)
         self._show()
