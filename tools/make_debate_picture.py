@@ -1,4 +1,4 @@
-"""Writes docs/debate.svg: the two charts of the report on the debate that README.md shows.
+"""Writes docs/pictures/debate.svg: the two charts of the report on the debate that README.md shows.
 
 They are taken from the page that `moot debate report` writes, with the rules of its stylesheet
 that concern them. Deterministic (fixed clock and ids), so a second run changes nothing; a test
@@ -20,7 +20,7 @@ from moot.debate.model import Mode, Rules
 from moot.debate.report import report
 from moot.debate.writer import appended, new_session
 
-FILE = Path(__file__).parents[1] / "docs" / "debate.svg"
+FILE = Path(__file__).parents[1] / "docs" / "pictures" / "debate.svg"
 START = from_text("2026-03-01T09:00:00Z")
 STEP = 60_000
 AGENTS = ("amber-otter", "teal-crane")

@@ -50,7 +50,9 @@ def test_what_a_program_said_last_cannot_play_with_the_terminal() -> None:
     )
     line = ending_line(outcome)
     assert line.isprintable()
-    assert line.startswith("amber-otter: round 1, entry 1: crashed (\\x1b[2Jgone) [1 call, 15 tokens")
+    assert line.startswith(
+        "amber-otter: round 1, entry 1: crashed (\\x1b[2Jgone) [1 call, 15 tokens"
+    )
 
 
 @pytest.mark.requirement("AGT-009")

@@ -69,6 +69,7 @@ SUCCEEDS: dict[str, Words] = {
     "mail.pending": ("mail", "pending"),
     "mail.tick": ("mail", "tick"),
     "mail.compile": (),
+    "mail.run": ("mail", "run", "--participant", "teal-crane=rules:approve"),
     "debate.new": ("debate", "new", "d.md", "--title", "Why?", "--agents", "one-fox,two-hen"),
     "debate.check": (),  # these need a session: tests/debate
     "debate.status": (),
@@ -265,6 +266,7 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
         *("message_not_found", 1),
         ("mail", "ack", "none:1", "--agent", "amber-otter", "--status", "Received"),
     ),
+    "mail.run": ("agent_not_found", 1, ("mail", "run", "--participant", "no-body=human")),
     "mail.compile": ("thread_not_found", 1, ("mail", "compile", "none", "--agent", "amber-otter")),
     "handoff": ("agent_not_found", 1, ("--as", "amber-otter", "handoff", *HANDOFF)),
     "blocked": ("agent_not_found", 1, ("--as", "amber-otter", "blocked", *BLOCKED)),

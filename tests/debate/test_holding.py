@@ -89,6 +89,18 @@ def test_whatever_was_done_to_a_file_it_is_read_as_it_is_now(
     assert held.look().checked == expected.checked
 
 
+def test_what_is_no_text_stays_so_whatever_follows(tmp_path: Path) -> None:
+    file = tmp_path / "s.md"
+    file.write_bytes(THREE.encode().replace(b"Words", b"W\xffrds", 1))
+    held = Held(file)
+    held.read()
+    with file.open("a") as opened:
+        opened.write(entry(4, HEN, 2, 2))
+    expected = reading_of(file.read_bytes(), "s.md")
+    assert (held.read().checked, held.read().data) == (expected.checked, file.read_bytes())
+    assert "encoding" in [one.code for one in expected.checked.findings]
+
+
 def test_every_single_byte_counts(tmp_path: Path) -> None:
     file = tmp_path / "s.md"
     file.write_text(TWO_ROUNDS)

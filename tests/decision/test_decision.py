@@ -205,13 +205,14 @@ def test_what_each_call_cost_is_on_record_by_participant(asked: Scenario) -> Non
     cost = Purse(1, 10, 5, 300, 0, 1_200)
     note = {"agent": OTTER, "what": "entry", "subject": "round 1, entry 1"}
     by(asked, SYSTEM, ask.NoteCall(**note, ending="answered", cost=cost))
+    by(asked, SYSTEM, ask.NoteCall(**note, ending="malformed", detail="no such stance"))
     by(asked, SYSTEM, ask.NoteCall(**note, ending="answered", attempt=2, cost=cost))
     by(asked, SYSTEM, ask.NoteCall(agent=CRANE, what="entry", subject="x", ending="rate-limited"))
     state: State = asked.state
     assert state.purses[OTTER] == Purse(2, 20, 10, 600, 0, 2_400)
     assert state.cost == Purse(2, 20, 10, 600, 0, 2_400)
     assert state.turns == 1
-    assert dict(state.endings) == {"answered": 2, "rate-limited": 1}
+    assert dict(state.endings) == {"answered": 2, "malformed": 1, "rate-limited": 1}
     asked.refused("bad_cost", ask.NoteCall(**note, ending="answered", cost=Purse(calls=-1)))
     asked.refused("text_required", ask.NoteCall(**note, ending=""))
     asked.refused("text_too_long", ask.NoteCall(**note, ending="x", detail="x" * 8_001))

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from moot.core.errors import MootError
 from moot.core.ledger import Entry
 from moot.core.machine import Event
 from moot.core.record import Body, Record, seal
@@ -25,15 +26,17 @@ from moot.engine.export import bundle, envelope
 from moot.flows import auditing, inspection
 from moot.flows.inspection import Inspected
 from moot.keys.folder import KeyFolder
+from moot.trace import commands as ask
 from moot.trace import events as did
 from moot.trace.audit import Status
 from moot.trace.machine import MACHINE
-from moot.trace.model import Profile, Result, Role, Verdict
+from moot.trace.model import Profile, Result, Role, Stage, Verdict
 from moot.verify import standalone
 from moot.workspace import trust as trust_files
 from moot.workspace.check import How
 from moot.workspace.workspace import Workspace
-from tests.trace.workshop import AGENTS, AUDITOR, Workshop, workshop
+from tests.cli.damage import edit, of
+from tests.trace.workshop import AGENTS, AUDITOR, Workshop, reopened, workshop
 
 Lines = list[bytes]
 
@@ -522,6 +525,66 @@ def test_an_auditor_with_a_key_folder_of_its_own_believes_the_workspace(
     with Workspace(shop.space.path, auditor) as space:
         done = auditing.verify(space, shop.stream, AUDITOR, Profile.DEFAULT)
     assert done.report.verdict is Verdict.PASS
+
+
+def _to(shop: Workshop, stage: Stage) -> None:
+    """As far as a stage, with real events."""
+    if stage is Stage.PLANNING:
+        return
+    if stage is Stage.REVIEWING:
+        shop.ask(Role.PLANNER, PROPOSE)
+    elif stage is Stage.EXECUTING:
+        shop.approved()
+    elif stage is Stage.CLAIMING:
+        shop.execute(shop.script("print(1)"))
+    else:
+        shop.to_final()
+    if stage is Stage.COMPLETED:
+        auditing.verify(shop.space, shop.stream, AUDITOR, Profile.DEFAULT)
+
+
+PROPOSE = ask.CreateProposal(
+    objective="o", required_tools=("t",), assumptions=("a",), expected_evidence=("e",)
+)
+STAGES = (
+    Stage.PLANNING,
+    Stage.REVIEWING,
+    Stage.EXECUTING,
+    Stage.CLAIMING,
+    Stage.AUDITING,
+    Stage.COMPLETED,
+)
+
+
+@pytest.mark.requirement("TRC-015", "TRC-069")
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_changed_byte_fails_a_trace_wherever_it_stands(shop: Workshop, stage: Stage) -> None:
+    """E-22, E-23: told by the verification, for nothing can be appended to a broken chain."""
+    _to(shop, stage)
+    assert shop.state.stage is stage
+    shop.space.engine.checkpoint()
+    first = f"{of(shop.stream)} AND seq = 0"
+    edit(
+        shop.space.path / "ledger.db",
+        f"UPDATE events SET body = CAST(replace(CAST(body AS TEXT), '\"see\"', '\"sea\"') AS BLOB)"
+        f" WHERE {first}",
+    )
+    other = reopened(shop)
+    length = other.length
+    for role, command in (
+        (Role.PLANNER, PROPOSE),
+        (Role.EXECUTOR, ask.SignFinalStatement(statement="s")),
+        (Role.AUDITOR, ask.StartVerification(profile="default")),
+    ):
+        with pytest.raises(MootError):
+            other.ask(role, command)
+    assert other.length == length
+    how = How(KeyFolder(shop.keys))
+    found = inspection.inspect_live(shop.space.path, how, shop.stream)
+    assert (found.verdict.verdict, found.holds) == ("tampered", False)
+    (report,) = found.reports
+    assert (report.verdict, report.first_bad, report.last_trusted) == (Verdict.FAIL, 0, None)
+    other.space.close()
 
 
 @pytest.mark.requirement("TRC-043", "TRC-061")

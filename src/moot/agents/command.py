@@ -8,6 +8,7 @@ MOOT_AGENT, never a person's passphrase. What it printed to standard error is on
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from moot.agents.participant import Answer, Kind, Nature
 from moot.agents.recipes import call_for, hear, read_command, recipe_for
 from moot.agents.reply import MOST_BYTES, read_reply
 from moot.agents.spec import Spec
-from moot.core.errors import Malformed
+from moot.core.errors import Malformed, Unavailable
 from moot.outside.running import NotRun, Order, Ran, run
 
 # A person's passphrase, and the name of whoever started us, are not the program's.
@@ -38,6 +39,7 @@ _TAIL: Final = 300
 class CommandParticipant:
     def __init__(self, spec: Spec, agent: str, folder: Path, env: Mapping[str, str]) -> None:
         self._words = read_command(spec.rest)
+        _require_there(self._words[0], folder, env)
         self.nature = Nature(Kind.COMMAND, spec.recordable, _model_in(self._words))
         self._folder = folder
         kept = {name: value for name, value in env.items() if name not in WITHHELD}
@@ -87,6 +89,17 @@ class CommandParticipant:
         """The program itself says which model it asked."""
         if model is not None and self.nature.model is None:
             self.nature = msgspec.structs.replace(self.nature, model=model[:100])
+
+
+def _require_there(program: str, folder: Path, env: Mapping[str, str]) -> None:
+    """A program that is not installed is said before anybody is asked anything."""
+    place = folder / program if os.path.dirname(program) else Path(program)
+    if shutil.which(place, path=env.get("PATH", os.defpath)) is None:
+        raise Unavailable(
+            "program_missing",
+            f"{program}: there is no such program here",
+            hint="install it, or give its whole path: cmd:/path/to/program",
+        )
 
 
 def _require_spoken(ran: Ran, seconds: float, cost: Cost) -> None:

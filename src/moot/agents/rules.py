@@ -168,6 +168,7 @@ def _voted(ballot: str, score: int) -> Callable[[Brief], dict[str, Any]]:
 def _seat(ballot: str, score: int) -> Voice:
     """What a voice does in a parliament."""
     return {
+        "ack": lambda _brief: {"status": "Received", "notes": "By rule: received."},
         "opening_statement": _statement,
         "bill_draft": _bill,
         "question": _question,

@@ -59,8 +59,7 @@ def check_profile(value: Any, where: str = "", depth: int = 0) -> None:
         for key, item in value.items():
             if type(key) is not str or (not key.isascii() and max(key) >= "\ud800"):
                 _refuse(f"key {key!r} is not text below U+D800", where)
-            if type(item) is not str:
-                check_profile(item, f"{where}.{key}" if where else key, depth + 1)
+            check_profile(item, f"{where}.{key}" if where else key, depth + 1)
     elif kind is list or kind is tuple:
         for position, item in enumerate(value):
             check_profile(item, f"{where}[{position}]", depth + 1)

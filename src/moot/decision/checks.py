@@ -66,8 +66,9 @@ def too_long(most: int, *fields: str) -> Check:
 def bad_seats(asked: Asked) -> Breaches:
     assert isinstance(asked.command, ask.AskQuestion)
     counts = Counter(seat.agent for seat in asked.command.seats)
-    if not 2 <= len(counts) <= MOST_SEATS:
-        yield f"{len(counts)} take part; 2 to {MOST_SEATS} can", "seats"
+    least = 1 if asked.command.chamber is Chamber.MAIL else 2
+    if not least <= len(counts) <= MOST_SEATS:
+        yield f"{len(counts)} take part; {least} to {MOST_SEATS} can", "seats"
     for name, count in counts.items():
         if count > 1:
             yield f"{name} has more than one seat", "seats"

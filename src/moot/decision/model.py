@@ -32,11 +32,12 @@ class Stage(StrEnum):
 
 
 class Chamber(StrEnum):
-    """Where it is argued; a trace argues nothing, only the costs of its run are kept here."""
+    """Where it is argued; mail and a trace argue nothing, only the costs of a run are kept here."""
 
     DEBATE = "debate"
     PARLIAMENT = "parliament"
     TRACE = "trace"
+    MAIL = "mail"
 
 
 class Result(StrEnum):

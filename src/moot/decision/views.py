@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import msgspec
@@ -46,13 +45,19 @@ def in_order(state: State) -> list[Any]:
 
 
 def shared_models(state: State) -> dict[str, list[str]]:
-    """Models that speak with more than one voice: agreement between them weighs less."""
-    counts = Counter(seat.model for seat in state.seats if seat.model)
-    return {
-        model: [seat.agent for seat in state.seats if seat.model == model]
-        for model, count in counts.items()
-        if count > 1
-    }
+    """Models, or programs that do not name theirs, that speak with more than one voice:
+    agreement between them weighs less."""
+    voices: dict[str, list[str]] = {}
+    for seat in state.seats:
+        if not seat.scripted and (seat.model or (seat.spec and seat.kind != "human")):
+            voices.setdefault(seat.model or seat.spec, []).append(seat.agent)
+    return {model: names for model, names in voices.items() if len(names) > 1}
+
+
+def costs(state: State) -> list[tuple[str, Purse]]:
+    """What each participant cost, in the order of the seats; nobody who was never asked."""
+    names = [seat.agent for seat in state.seats if seat.agent in state.purses]
+    return [(name, state.purses[name]) for name in names]
 
 
 def cost_data(purse: Purse) -> dict[str, int]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from binascii import a2b_base64
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -101,6 +100,12 @@ class _Envelope(msgspec.Struct):
     signatures: tuple[_Signature]
 
 
+class _Payload(msgspec.Struct):
+    """What most events are looked at for; the rest of the envelope is skipped."""
+
+    payload: bytes
+
+
 class _Held(NamedTuple):
     """An event that waits for the next one."""
 
@@ -119,6 +124,7 @@ class _ProofLine(msgspec.Struct):
     proof: _Proof
 
 
+_look_in: Final = msgspec.json.Decoder(_Payload).decode
 _open: Final = msgspec.json.Decoder(_Envelope).decode
 _read: Final = msgspec.json.Decoder(Body).decode
 _prove: Final = msgspec.json.Decoder(_ProofLine).decode
@@ -203,8 +209,8 @@ class _Watcher:
 
     def _event(self, number: int, line: bytes) -> None:
         try:
-            body = _read(_payload_in(line))
-        except (msgspec.DecodeError, ValueError):
+            body = _read(_look_in(line).payload)
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return  # the checker says what is wrong with it
         if body.stream == REGISTRY:
             self._register(body)
@@ -341,12 +347,6 @@ _KINDS: Final = {
 
 def _hash_in(line: bytes) -> str:
     return line[len(_ARTIFACT) : len(_ARTIFACT) + _HEX].decode("latin-1")
-
-
-def _payload_in(line: bytes) -> bytes:
-    """Of an envelope that held: it has one spelling, and the payload stands first."""
-    begin = len(_EVENT) + 1
-    return a2b_base64(line[begin : line.index(b'"', begin)])
 
 
 def _hash_of(line: bytes) -> bytes:

@@ -132,6 +132,18 @@ def state_of(space: Workspace, decision: str) -> State:
     return state
 
 
+def question_of(space: Workspace, decision: str) -> State:
+    """One that is argued and decided; Refused where only the costs of a run are kept."""
+    state = state_of(space, decision)
+    if state.chamber in (Chamber.TRACE, Chamber.MAIL):
+        raise Refused(
+            "not_a_decision",
+            f"{decision} keeps the costs of a run: nothing is argued or decided there",
+            hint=f"`moot ledger log {stream_of(decision)}` shows it",
+        )
+    return state
+
+
 def recorded_specs(state: State) -> dict[str, Spec]:
     """The participants as they were named; Refused if the record does not hold all of a spec."""
     specs = {seat.agent: read_spec(seat.spec) for seat in state.seats if seat.spec}

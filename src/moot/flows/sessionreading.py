@@ -26,7 +26,7 @@ Marks = tuple[int, int, int, int]
 class Reading(NamedTuple):
     """What a file says, its size, and its digest so far, which is only ever copied.
 
-    `raw` is left out where the text says it as well: of a sound file that was appended to.
+    `raw` is left out where the text says it as well: of a file that was appended to.
     """
 
     checked: Checked
@@ -53,12 +53,14 @@ class Reading(NamedTuple):
             yield document.text[at : at + _PORTION].encode()
 
     def followed_by(self, raw: bytes, made: Checked, keep: int) -> Reading:
-        """With `raw` behind its first `keep` bytes; `made` is what that says."""
+        """With `raw` behind its first `keep` bytes; `made` is what that says. For text only."""
         sha256 = self.sha256.copy() if keep == self.size else hashlib.sha256(self.data[:keep])
         sha256.update(raw)
-        sound = not any(one.kind is Odd.ENCODING for one in made.document.odd)
-        whole = None if sound else self.data[:keep] + raw
-        return Reading(made, keep + len(raw), sha256, whole)
+        return Reading(made, keep + len(raw), sha256)
+
+    @property
+    def is_text(self) -> bool:
+        return all(one.kind is not Odd.ENCODING for one in self.checked.document.odd)
 
 
 def reading_of(data: bytes, name: str) -> Reading:
@@ -97,12 +99,14 @@ class Held:
         self._marks = marks if marks and marks[0] == reading.size else None
 
     def _longer(self, last: Reading, raw: bytes) -> Reading:
-        try:
-            more = raw.decode()
-        except UnicodeDecodeError:
-            return reading_of(last.data + raw, self.file.name)
-        if not more:
+        if not raw:
             return last
+        try:
+            more = raw.decode() if last.is_text else None
+        except UnicodeDecodeError:
+            more = None
+        if more is None:
+            return reading_of(last.data + raw, self.file.name)
         made = grown(last.checked, more, file_name=self.file.name)
         return last.followed_by(raw, made, last.size)
 

@@ -38,11 +38,7 @@ class SeatReply(AnswerReply, forbid_unknown_fields=True):
     motives: list[str] = []
 
 
-_SHAPES = {
-    Chamber.DEBATE: AnswerReply,
-    Chamber.TRACE: AnswerReply,
-    Chamber.PARLIAMENT: SeatReply,
-}
+_SHAPES = dict.fromkeys(Chamber, AnswerReply) | {Chamber.PARLIAMENT: SeatReply}
 _SCHEMAS = {chamber: schema_of(shape) for chamber, shape in _SHAPES.items()}
 _TASK = (
     "Give your own answer to the question quoted below, before you hear the others. Put the "

@@ -20,7 +20,7 @@ from moot.agents.budget import Spent
 from moot.agents.desk import Passed
 from moot.agents.outcome import Ended, Ending, Outcome
 from moot.agents.quoting import Quote, Trust
-from moot.agents.repeats import Said
+from moot.agents.repeats import TIMES, Said
 from moot.core.errors import Malformed, Refused
 from moot.core.machine import Command, Due
 from moot.core.names import OPERATOR
@@ -28,9 +28,14 @@ from moot.engine.replay import read_record
 from moot.flows import auditing, execution, tracing
 from moot.flows.books import Books, NoBooks
 from moot.flows.desks.trace_asks import (
+    JUDGE,
+    REVISE_INTENT,
+    REVISE_PROPOSAL,
     SCHEMAS,
     WANTED,
+    ChallengeReply,
     ClaimReply,
+    ClaimReviewReply,
     IntentReply,
     IntentReviewReply,
     ProposalReply,
@@ -46,6 +51,10 @@ MOST_EVENTS: Final = 60
 MOST_OUTPUT: Final = 4_000
 RUN: Final = "run an intent"
 VERIFY: Final = ("verify", "complete the verification")
+FINISH: Final = "finish with a final statement"
+# What the roles say in their own words; a circle shows in the last few of them.
+WORDS: Final = ("objective", "rationale", "justification", "command", "text", "reason")
+MOST_CIRCLED: Final = 2 * TIMES
 
 
 class Ground(NamedTuple):
@@ -70,6 +79,8 @@ class TraceDesk:
         self._seated = frozenset(seated)
         self._ground = ground
         self._books = books or NoBooks()
+        # That a claim stands is no event of a trace; another run would ask the critic once more.
+        self._stands: set[str] = set()
 
     @property
     def _state(self) -> State:
@@ -103,11 +114,21 @@ class TraceDesk:
 
     def dues(self) -> Sequence[Due]:
         """What a participant can answer; for the rest a person is waited for."""
-        found = self._agenda()
+        found = [*self._to_judge(), *self._agenda()]
         ours = [due for due in found if due.what in WANTED]
         return ours or [
             Due(who=OPERATOR, what=due.what, subject=f"{due.who}: {due.subject}") for due in found
         ]
+
+    def _to_judge(self) -> Iterator[Due]:
+        """Before the work is closed the critic looks at every claim that stands, once."""
+        if not any(due.what == FINISH for due in self._agenda()):
+            return
+        state = self._state
+        critic = tracing.player(state, Role.CRITIC)
+        for claim in state.claims.values():
+            if critic in self._seated and claim.id not in self._stands:
+                yield Due(who=critic, what=JUDGE, subject=claim.id, since=claim.since)
 
     def together(self, due: Due) -> bool:
         del due
@@ -159,7 +180,8 @@ class TraceDesk:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
         execution.recover(self._space, self._stream)
         command = _COMMANDS[wanted.what](self, due, reply)
-        tracing.ask(self._space, self._stream, command, due.who)
+        if command is not None:
+            tracing.ask(self._space, self._stream, command, due.who)
 
     def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
         """No role is played by another, and a trace has no clock: it waits."""
@@ -167,7 +189,11 @@ class TraceDesk:
         return Passed.NEVER
 
     def history(self) -> Sequence[Said]:
-        return ()
+        """The latest words of the roles: what is blocked and revised without end is a circle."""
+        with self._space.store.read() as view:
+            records = [read_record(MACHINE, record) for record in view.records(self._stream)]
+        found = [(one.actor.id, _words(one.event)) for one in records]
+        return [Said(who, text) for who, text in found if text][-MOST_CIRCLED:]
 
     def standing(self) -> dict[str, Any]:
         return {"state": str(self._state.stage)}
@@ -184,7 +210,7 @@ class TraceDesk:
     # A reply as a command -------------------------------------------------------------------------
 
     def propose(self, due: Due, reply: ProposalReply) -> Command:
-        blocked = due.what == "revise a blocked proposal"
+        blocked = due.what == REVISE_PROPOSAL
         return ask.CreateProposal(
             objective=reply.objective,
             required_tools=tuple(reply.tools),
@@ -201,7 +227,7 @@ class TraceDesk:
             conditions=tuple(reply.conditions),
         )
 
-    def intend(self, _due: Due, reply: IntentReply) -> Command:
+    def intend(self, due: Due, reply: IntentReply) -> Command:
         agreed = [one.id for one in self._state.proposals.values() if one.review in _AGREED]
         return ask.SignIntent(
             proposal_id=agreed[-1] if agreed else "",
@@ -210,6 +236,7 @@ class TraceDesk:
             risk=reply.risk,
             justification=reply.why,
             writes=tuple(reply.writes),
+            supersedes=_about(due) if due.what == REVISE_INTENT else None,
         )
 
     def review_intent(self, due: Due, reply: IntentReviewReply) -> Command:
@@ -217,7 +244,19 @@ class TraceDesk:
             intent_id=_about(due), status=reply.verdict, rationale=reply.rationale
         )
 
-    def claim(self, _due: Due, reply: ClaimReply) -> Command:
+    def judge(self, due: Due, reply: ClaimReviewReply) -> Command | None:
+        if reply.verdict == "stands":
+            self._stands.add(due.subject)
+            return None
+        return ask.ChallengeClaim(claim_id=due.subject, reason=reply.reason)
+
+    def answer(self, due: Due, reply: ChallengeReply) -> Command:
+        if reply.action == "withdraw":
+            return ask.WithdrawClaim(claim_id=due.subject, reason=reply.reason)
+        better = ClaimReply(reply.text, reply.confidence, reply.evidence)
+        return self.claim(due, better, supersedes=due.subject)
+
+    def claim(self, _due: Due, reply: ClaimReply, supersedes: str | None = None) -> Command:
         evidence = [tracing.cited(self._space, self._stream, one) for one in reply.evidence]
         runs = dict.fromkeys(one.partition("/")[0] for one in reply.evidence if "/" in one)
         return ask.IssueClaim(
@@ -225,10 +264,16 @@ class TraceDesk:
             confidence=f"{reply.confidence:g}",
             evidence=tuple(evidence),
             execution_ids=tuple(runs),
+            supersedes=supersedes,
         )
 
     def finish(self, _due: Due, reply: StatementReply) -> Command:
         return ask.SignFinalStatement(statement=reply.statement)
+
+
+def _words(event: Any) -> str:
+    said = (getattr(event, name, None) for name in WORDS)
+    return " ".join(" ".join(one) if isinstance(one, tuple) else one for one in said if one)
 
 
 def _about(due: Due) -> str:
@@ -236,11 +281,13 @@ def _about(due: Due) -> str:
 
 
 _AGREED: Final = (Review.APPROVED, Review.CONDITIONAL)
-_COMMANDS: Final[dict[str, Callable[[TraceDesk, Due, Any], Command]]] = {
+_COMMANDS: Final[dict[str, Callable[[TraceDesk, Due, Any], Command | None]]] = {
     "proposal": TraceDesk.propose,
     "review": TraceDesk.review,
     "intent": TraceDesk.intend,
     "intent_review": TraceDesk.review_intent,
     "claim": TraceDesk.claim,
+    "claim_review": TraceDesk.judge,
+    "challenge_answer": TraceDesk.answer,
     "statement": TraceDesk.finish,
 }

@@ -45,6 +45,21 @@ class ClaimReply(msgspec.Struct, forbid_unknown_fields=True):
     evidence: list[str]
 
 
+class ClaimReviewReply(msgspec.Struct, forbid_unknown_fields=True):
+    verdict: Literal["stands", "challenged"]
+    reason: str = ""
+
+
+class ChallengeReply(msgspec.Struct, forbid_unknown_fields=True):
+    """A better claim in the place of the challenged one, or its withdrawal."""
+
+    action: Literal["revise", "withdraw"]
+    reason: str
+    text: str = ""
+    confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+    evidence: list[str] = []
+
+
 class StatementReply(msgspec.Struct, forbid_unknown_fields=True):
     statement: str
 
@@ -63,9 +78,12 @@ _PROPOSE: Final = Wanted(
     "You plan. Propose how to do the task quoted below: the objective, the tools it needs, what "
     "you assume, and which evidence will show that it is done.",
 )
+JUDGE: Final = "judge a claim"
+REVISE_INTENT: Final = "revise a blocked intent"
+REVISE_PROPOSAL: Final = "revise a blocked proposal"
 WANTED: Final[dict[str, Wanted]] = {
     "propose": _PROPOSE,
-    "revise a blocked proposal": _PROPOSE,
+    REVISE_PROPOSAL: _PROPOSE,
     "review a proposal": Wanted(
         "review",
         ReviewReply,
@@ -78,6 +96,12 @@ WANTED: Final[dict[str, Wanted]] = {
         "You execute. Say exactly what you would run for the approved proposal: the program and "
         "its arguments, how risky it is, what it writes, and why. Nothing runs by saying so.",
     ),
+    REVISE_INTENT: Wanted(
+        "intent",
+        IntentReply,
+        "You execute. The critic has blocked the intent that `about` names. Say what you would run "
+        "instead, so that the critic's reason is met. Nothing runs by saying so.",
+    ),
     "review an intent": Wanted(
         "intent_review",
         IntentReviewReply,
@@ -88,6 +112,18 @@ WANTED: Final[dict[str, Wanted]] = {
         ClaimReply,
         "You execute. Claim what the finished runs show, how sure you are, and on which of their "
         "outputs it rests.",
+    ),
+    JUDGE: Wanted(
+        "claim_review",
+        ClaimReviewReply,
+        "You are the critic. Look at the claim that `about` names and at its evidence. Say that it "
+        "stands, or challenge it and say why the evidence is weak or contradicts it.",
+    ),
+    "answer a challenge": Wanted(
+        "challenge_answer",
+        ChallengeReply,
+        "You execute. The claim that `about` names is challenged. Put a better one in its place, "
+        "with its evidence and how sure you are, or withdraw it; and say why.",
     ),
     "finish with a final statement": Wanted(
         "statement", StatementReply, "You execute. Close the work with a final statement."

@@ -63,7 +63,14 @@ def make(space: Workspace, decision: str) -> Receipt:
 
 
 def _require_argued(space: Workspace, decision: str) -> None:
-    if state_of(space, decision).chamber is Chamber.TRACE:
+    chamber = state_of(space, decision).chamber
+    if chamber is Chamber.MAIL:
+        raise Refused(
+            "not_a_decision",
+            f"{decision} keeps the costs of mail: nothing was voted on",
+            hint=f"`moot ledger log {stream_of(decision)}` shows it",
+        )
+    if chamber is Chamber.TRACE:
         raise Refused(
             "not_a_decision",
             f"{decision} is a trace: its work is proved, nothing was voted on",

@@ -88,7 +88,7 @@ def ask(
         raise click.UsageError("give a QUESTION, or --resume ID")
     specs = _specs(participants)
     if resume is not None:
-        state = questions.state_of(space, resume)
+        state = questions.question_of(space, resume)
         decision = resume
         seated = _again(specs, state) if specs else questions.recorded_specs(state)
     else:

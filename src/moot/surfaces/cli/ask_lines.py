@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from moot.agents.cost import in_words
 from moot.decision.model import Seat, Stage, State
+from moot.decision.views import costs as per_seat
 from moot.decision.views import in_order, shared_models
 from moot.surfaces.cli.answer import table, visible
 from moot.surfaces.cli.debate_run import ended_line
@@ -23,7 +24,7 @@ def asked(done: Asked) -> Iterable[str]:
     if state.motion is not None:
         yield f"motion: {visible(state.motion.text)}"
     yield from _moves(done)
-    yield from _notes(state)
+    yield from notes(state)
     if done.ended is not None:
         yield ended_line(done.ended)
     yield from _result(done.decision, state)
@@ -62,12 +63,23 @@ def _move(change: Change) -> str:
     return visible(f"changed: {change.agent}, {moved}{after}: {change.entry.said('summary')}")
 
 
-def _notes(state: State) -> Iterable[str]:
+def notes(state: State) -> Iterable[str]:
+    """What weighs beside the tally."""
     for model, names in shared_models(state).items():
-        yield f"note: {', '.join(names)} are the same model, {visible(model)}"
+        yield f"note: {', '.join(names)} are the same, {visible(model)}: agreement weighs less"
     custodians = {seat.custodian for seat in state.seats}
     if len(custodians) == 1 and len(state.seats) > 1:
         yield f"note: {len(state.seats)} participants, 1 key folder: their keys are kept together"
+
+
+def costs(state: State) -> Iterable[str]:
+    """What it cost, and each participant's part of it where that says more."""
+    from moot.flows.books import cost_of
+
+    total = cost_of(state.cost)
+    yield f"cost: {in_words(total)}"
+    if total.tokens or total.micros:
+        yield from (f"  {name}: {in_words(cost_of(purse))}" for name, purse in per_seat(state))
 
 
 def _result(decision: str, state: State) -> Iterable[str]:
@@ -75,9 +87,7 @@ def _result(decision: str, state: State) -> Iterable[str]:
         yield f"{state.verdict.result.value}: {state.verdict.summary}"
         if state.verdict.dissent:
             yield f"dissent: {', '.join(state.verdict.dissent)}"
-    from moot.flows.books import cost_of
-
-    yield f"cost: {in_words(cost_of(state.cost))}"
+    yield from costs(state)
     if state.stage is Stage.WAITING:
         yield f"waiting for you: moot decide {decision} approve|veto|amend --reason TEXT"
     elif state.word is None:

@@ -33,10 +33,10 @@ def decide(shell: Shell, decision: str, word: str, reason: str, text: str | None
       moot decide q-7 amend --reason "With a limit." --text decision.md
     """
     from moot.flows import deciding
-    from moot.flows.questions import state_of
+    from moot.flows.questions import question_of, state_of
 
     space = shell.workspace
-    state_of(space, decision)
+    question_of(space, decision)
     if (text is not None) != (word == "amend"):
         raise click.UsageError("--text belongs to amend, and amend needs it")
     why = text_argument(reason)
@@ -68,5 +68,9 @@ def _lines(decision: str, state: State, follower: str | None) -> Iterable[str]:
     yield f"{decision}: {word.word.value} by {word.by}{how}: {visible(word.reason)}"
     if state.verdict is not None and state.verdict.dissent:
         yield f"dissent kept: {', '.join(state.verdict.dissent)}"
+    from moot.surfaces.cli.ask_lines import costs, notes
+
+    yield from notes(state)
+    yield from costs(state)
     if follower is not None:
         yield f"{follower} supersedes it; go on: moot ask --resume {follower}"

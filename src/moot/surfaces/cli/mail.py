@@ -23,6 +23,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
     "Answer": {
         "ack": Entry(f"{_CLI}.mail_ack:ack", "say that you received, understood or did it"),
         "pending": Entry(f"{_CLI}.mail_ack:pending", "what still waits for an answer"),
+        "run": Entry(f"{_CLI}.mail_run:run", "let participants give the answers they owe"),
         "tick": Entry(f"{_CLI}.mail_ack:tick", "go after answers that are overdue"),
         "compile": Entry(f"{_CLI}.mail_compile:compile_thread", "merge a thread's contributions"),
     },
