@@ -17,8 +17,8 @@ from moot.agents.command import CommandParticipant
 from moot.agents.outcome import Ending, NoAnswer
 from moot.agents.quoting import Quote, Trust
 from moot.agents.recipes import call_for, hear, read_command, recipe_for
-from moot.agents.spec import Spec, read_spec
-from moot.core.errors import Malformed
+from moot.agents.spec import read_spec
+from moot.core.errors import Malformed, Unavailable
 from tests.agents_here.voices import brief
 
 PYTHON = shlex.quote(sys.executable)
@@ -125,9 +125,24 @@ signal.pause()
 
 
 @pytest.mark.requirement("AGT-031")
-def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["no-such-program", "./no-such-program", "/no/such/program"])
+def test_a_program_that_is_not_there_is_said_before_anyone_is_asked(
+    tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(Unavailable) as caught:
+        participant(tmp_path, f"cmd:{name} --x")
+    assert caught.value.code == "program_missing"
+
+
+@pytest.mark.requirement("AGT-031")
+def test_a_program_that_is_gone_when_it_is_asked_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "here"
+    file.write_text("#!/bin/sh\n")
+    file.chmod(0o755)
+    made = participant(tmp_path, "cmd:./here")
+    file.unlink()
     with pytest.raises(NoAnswer) as caught:
-        participant(tmp_path, "cmd:no-such-program --x").reply(brief(), 5)
+        made.reply(brief(), 5)
     assert caught.value.ending is Ending.NOT_FOUND
 
 
@@ -251,15 +266,15 @@ def test_output_of_an_unknown_shape_is_taken_as_it_is(command: str, raw: bytes) 
     assert hear(read_command(command), raw).text == raw
 
 
-def test_options_of_ones_own_are_kept() -> None:
+def test_options_of_ones_own_are_kept(tmp_path: Path) -> None:
     words = read_command("/opt/bin/claude --model opus -p --output-format text")
     assert call_for(words, brief(), 1).words == words
     assert recipe_for(read_command("claude")) is None
     assert recipe_for(read_command("claude.cmd -p")) is not None
-    made = CommandParticipant(
-        Spec(read_spec("human").kind, "codex exec -m gpt-5"), "x-y", Path(), {}
-    )
-    assert made.nature.model == "gpt-5"
+    codex = tmp_path / "codex"
+    codex.write_text("#!/bin/sh\n")
+    codex.chmod(0o755)
+    assert participant(tmp_path, f"cmd:{codex} exec -m gpt-5").nature.model == "gpt-5"
 
 
 def test_a_command_without_a_recipe_gets_json() -> None:

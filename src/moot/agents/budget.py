@@ -43,6 +43,9 @@ def _reached(budget: Budget, spent: Spent, seconds: float) -> Iterator[tuple[Sto
         yield Stop.TOKENS, f"{cost.tokens:,} of {budget.tokens:,} tokens are spent"
     if budget.micros is not None and cost.micros >= budget.micros:
         yield Stop.MONEY, f"{money(cost.micros)} of {money(budget.micros)} are spent"
+    if budget.micros is not None and cost.unpriced and cost.tokens:
+        known = f"the price of {cost.unpriced} of {cost.calls} calls is unknown"
+        yield Stop.MONEY, f"{known}, so {money(budget.micros)} cannot be kept; limit the tokens"
     if budget.seconds is not None and seconds >= budget.seconds:
         yield Stop.TIME, f"{budget.seconds:g} seconds are over"
 

@@ -7,6 +7,7 @@ checked from the beginning.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -59,7 +60,7 @@ def _carried_on(checked: Checked, more: str) -> Checked | None:
     first = len(document.entries)
     new = tuple(msgspec.structs.replace(one, index=first + one.index) for one in found.entries)
     ids = {one.id for one in new}
-    if len(ids) < len(new) or any(one.id in ids for one in document.entries):
+    if len(ids) < len(new) or not ids.isdisjoint(map(attrgetter("id"), document.entries)):
         return None
     longer = _longer(document, text, new)
     findings = list(checked.findings)

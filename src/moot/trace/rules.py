@@ -35,7 +35,7 @@ GUARDS: Final[tuple[Rule[Told], ...]] = (
         "role_policy_violation",
         "another part may do this",
         breach.wrong_role,
-        hint="`moot trace status TRACE` shows who plays which part; use --as NAME",
+        hint="`moot trace status TRACE` shows who plays which part; `moot --as NAME trace ...`",
     ),
     Rule(
         "E-20",

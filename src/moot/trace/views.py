@@ -42,7 +42,12 @@ def status(state: State, trace: str, now: Millis) -> dict[str, Any]:
         "events": state.events,
         "head": state.head,
         "next": [
-            {"who": due.who, "what": due.what, "subject": due.subject, "hint": due.hint}
+            {
+                "who": due.who,
+                "what": due.what,
+                "subject": due.subject,
+                "hint": due.hint.replace("TRACE", trace),
+            }
             for due in agenda(state, now)
         ],
     }

@@ -104,6 +104,7 @@ class DebateDesk:
         checked = self._checked()
         course, here = self._standing()
         said = spoken(course.rounds)
+        own = [entry for entry in said if entry.author == due.who]
         quotes, left_out = self._quotes(checked, said)
         rules = course.rules
         view = {
@@ -124,7 +125,7 @@ class DebateDesk:
             schema=_SCHEMA,
             view=view,
             quotes=quotes,
-            number=sum(entry.author == due.who and not is_placeholder(entry) for entry in said),
+            number=sum(not is_placeholder(entry) for entry in own),
             by=due.by,
         )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +16,18 @@ from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.flows.watching import Watched
+    from moot.surfaces.cli.trace_desk import Desk
 
 MOST_LISTED = 1_000
+# Of what is open and of what has ended, the newest: a status is for the eye.
+MOST_SHOWN = 20
+LONGEST_COMMAND = 200
 
 
 @command(None, "status", "trace.status")
 @click.argument("trace_id", metavar="TRACE")
 def status(shell: Shell, trace_id: str) -> Answer:
-    """Where a trace stands, what is open, and who is to act.
+    """Where a trace stands, what is open, what the last runs left, and who is to act.
 
     Examples:
       moot trace status t1
@@ -36,11 +42,38 @@ def status(shell: Shell, trace_id: str) -> Answer:
     data = views.status(state, desk.name, desk.space.engine.clock())
     for one in data["running"]:
         one["alive"] = running.runs(desk.space.path, desk.stream, one["intent"])
+    for one in data["intents"][-MOST_SHOWN:]:
+        one |= _intended(desk, one["id"])
+    data["ended"] = _ended(desk)
     watched = watching.beside(desk.space, state)
     data["counted"] = views.counted(
         state.completed + state.failures, [one.state for one in watched]
     )
     return Answer(data, lambda: _status_lines(data))
+
+
+def _intended(desk: Desk, name: str) -> dict[str, Any]:
+    """What exactly would be run: nobody approves a name alone."""
+    from moot.flows import tracing
+
+    event = tracing.intent(desk.space, desk.stream, name)
+    return {"command": list(event.command), "cwd": event.cwd, "why": event.justification}
+
+
+def _ended(desk: Desk) -> list[dict[str, Any]]:
+    """The last runs that have ended, and what they left to be claimed from."""
+    from moot.flows import tracing
+    from moot.trace.events import ToolExecutionCompleted
+
+    state = desk.state
+    names = (f"x{number}" for number in range(state.execution_count, 0, -1))
+    found = []
+    for name in islice((one for one in names if one not in state.running), MOST_SHOWN):
+        event = tracing.end_of(desk.space, desk.stream, name).event
+        well = isinstance(event, ToolExecutionCompleted)
+        outputs = {"input": event.input_artifact, **{x.name: x.sha256 for x in event.outputs}}
+        found.append({"id": name, "intent": event.intent_id, "well": well, "outputs": outputs})
+    return found[::-1]
 
 
 def _status_lines(data: dict[str, Any]) -> Iterable[str]:
@@ -49,7 +82,13 @@ def _status_lines(data: dict[str, Any]) -> Iterable[str]:
     yield ", ".join(f"{role} {agent}" for role, agent in data["roles"].items())
     yield data["counted"]
     rows = [(one["id"], one["status"], one["objective"]) for one in data["proposals"]]
-    rows += [(one["id"], _intent(one), f"{one['tool']} ({one['risk']})") for one in data["intents"]]
+    over = data["state"] in ("completed", "failed", "aborted")
+    rows += [
+        (one["id"], "not run" if over else _intent(one), _said_of(one)) for one in data["intents"]
+    ]
+    for one in data["ended"]:
+        left = ", ".join(f"{one['id']}/{name}" for name in one["outputs"])
+        rows.append((one["id"], "done" if one["well"] else "failed", left))
     for one in data["running"]:
         how = "running" if one["alive"] else "died; the next command records it"
         rows.append((one["id"], how, one["tool"]))
@@ -61,6 +100,11 @@ def _status_lines(data: dict[str, Any]) -> Iterable[str]:
         yield f"verified: {data['verdict']}, report {data['report']}"
     for due in data["next"]:
         yield f"next: {due['who']}: {due['what']}{_said(due)}"
+
+
+def _said_of(one: dict[str, Any]) -> str:
+    words = shlex.join(one.get("command", ())) or one["tool"]
+    return visible(f"({one['risk']}) {words}")[:LONGEST_COMMAND]
 
 
 def _said(due: dict[str, Any]) -> str:
