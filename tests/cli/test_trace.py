@@ -473,6 +473,31 @@ def test_a_person_reads_every_step_in_lines(approved: Project) -> None:
     assert desk.run("trace", "observed").out == "observed 0, gaps 0\n"
 
 
+def test_whoever_must_judge_sees_what_about(approved: Project) -> None:
+    """The command before the critic approves it, what runs have left, and what is claimed."""
+    desk = approved
+    desk.ok(*INTEND, "--", PYTHON, "-c", "print('one\\ntwo')\n#\x1b[31m")
+    out = desk.run("trace", "status", "t1").out
+    (line,) = (line for line in out.splitlines() if line.startswith("  i1"))
+    assert re.match(r"  i1  waits for the critic +\(critical\) .*-c .*print", line)
+    assert "\x1b" not in out
+    (one,) = desk.ok("trace", "status", "t1")["intents"]
+    assert one["command"][1] == "-c"
+    assert f"moot trace review-intent t1 {one['id']} " in out  # ready to be typed
+    desk.ok("trace", "review-intent", "t1", "i1", "--verdict", "approved", "--rationale", "ok")
+    desk.ok("trace", "exec", "t1", "i1")
+    desk.ok(*CLAIM, "--evidence", "x1/stdout")
+    out = desk.run("trace", "status", "t1").out
+    assert re.search(r"  x1  done +x1/input, x1/stdout, x1/stderr, x1/changed\n", out)
+    assert re.search(r"  c1  stands +\S", out)
+    (ended,) = desk.ok("trace", "status", "t1")["ended"]
+    assert (ended["id"], ended["intent"], ended["well"]) == ("x1", "i1", True)
+    assert len(ended["outputs"]["stdout"]) == 64
+    desk.ok(*INTEND, "--", "echo")
+    desk.ok("trace", "abort", "t1", "--reason", "enough")
+    assert re.search(r"  i2  not run ", desk.run("trace", "status", "t1").out)
+
+
 def test_another_agents_text_is_shown_and_never_obeyed(desk: Project) -> None:
     desk.ok("trace", "propose", "t1", "--objective", "\x1b[31mred\x9b", "--tool", "echo")
     out = desk.run("trace", "status", "t1").out

@@ -101,16 +101,7 @@ def wrong_target(asked: Asked) -> Breaches:
 
 def known_step(asked: Asked) -> Breaches:
     """X-02: one record leads to one thing by one flow."""
-    if asked.step is not None and asked.step.stage is not Stage.FAILED:
-        yield f"{asked.step.target.id} is its target already", "source"
-
-
-def other_target(asked: Asked) -> Breaches:
-    """X-02: what failed is tried again with the same target."""
-    step = asked.step
-    if step is not None and step.stage is Stage.FAILED and step.target != asked.command.target:
-        yield f"it was begun with {step.target.id}", "target"
-
+XX
 
 def too_many(asked: Asked) -> Breaches:
     if asked.step is None and len(asked.state.steps) >= MOST_STEPS:

@@ -21,8 +21,17 @@ def flow() -> None:
 
 
 def asker(shell: Shell) -> str:
-    """Whoever asks for a step: as told, else the workspace itself."""
-    return shell.actor() if shell.acting else SYSTEM
+    """Whoever asks for a step, proved by their key; if nobody is named, the workspace itself."""
+    return own_act(shell) if shell.acting else SYSTEM
+
+
+def own_act(shell: Shell, named: str | None = None) -> str:
+    """Who acts, with their key at hand: a step names nobody who could not have asked for it."""
+    from moot.engine.keys import hand_of
+
+    name, space = shell.actor(named), shell.workspace
+    hand_of(space.engine.registry(), space.keys, name)
+    return name
 
 
 def answer(walked: Walked, *more: str, **data: Any) -> Answer:

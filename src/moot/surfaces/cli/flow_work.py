@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from moot.surfaces.cli.answer import Answer, visible
-from moot.surfaces.cli.flow_step import answer, asker, flow
+from moot.surfaces.cli.flow_step import answer, asker, flow, own_act
 from moot.surfaces.cli.people import a_persons_name
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
@@ -48,7 +48,7 @@ def approval_to_trace(
     from moot.trace.model import Role
 
     named = {"executor": executor, "critic": critic, "auditor": auditor}
-    actor = shell.actor(planner)
+    actor = own_act(shell, planner)
     if supersede is None and not all(named.values()):
         raise click.UsageError("--executor, --critic and --auditor are needed")
     parts = {Role.PLANNER: actor, **{Role(role): name or "" for role, name in named.items()}}
@@ -72,7 +72,7 @@ def critique_to_challenge(
     """
     from moot.flows.joins.critique_loop import critique_to_challenge as go
 
-    return answer(go(shell.workspace, source, shell.actor(agent), trace_id))
+    return answer(go(shell.workspace, source, own_act(shell, agent), trace_id))
 
 
 @command(flow, "challenge-to-critique", "flow.challenge_to_critique")
@@ -115,7 +115,7 @@ def done_to_ack(shell: Shell, source: str, message: str | None, agent: str | Non
     """
     from moot.flows.joins.done_to_ack import done_to_ack as go
 
-    return answer(go(shell.workspace, source, shell.actor(agent), message))
+    return answer(go(shell.workspace, source, own_act(shell, agent), message))
 
 
 @command(flow, "timeout-to-operator", "flow.timeout_to_operator")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_LISTED = 1_000
 # Of what is open and of what has ended, the newest: a status is for the eye.
 MOST_SHOWN = 20
-LONGEST_COMMAND = 200
+LONGEST = 200
 
 
 @command(None, "status", "trace.status")
@@ -33,9 +33,10 @@ def status(shell: Shell, trace_id: str) -> Answer:
       moot trace status t1
       moot trace status t1 --json
     """
-    from moot.flows import running, watching
+    from moot.flows import running, tracing, watching
     from moot.surfaces.cli.trace_desk import Desk
     from moot.trace import views
+    from moot.trace.events import ClaimIssued
 
     desk = Desk(shell, trace_id)
     state = desk.state
@@ -43,7 +44,9 @@ def status(shell: Shell, trace_id: str) -> Answer:
     for one in data["running"]:
         one["alive"] = running.runs(desk.space.path, desk.stream, one["intent"])
     for one in data["intents"][-MOST_SHOWN:]:
-        one |= _intended(desk, one["id"])
+        one.update(_intended(desk, one["id"]))
+    for one in data["claims"][-MOST_SHOWN:]:
+        one["text"] = tracing.event(desk.space, desk.stream, one["id"], ClaimIssued).event.text
     data["ended"] = _ended(desk)
     watched = watching.beside(desk.space, state)
     data["counted"] = views.counted(
@@ -93,7 +96,8 @@ def _status_lines(data: dict[str, Any]) -> Iterable[str]:
         how = "running" if one["alive"] else "died; the next command records it"
         rows.append((one["id"], how, one["tool"]))
     for one in data["claims"]:
-        rows.append((one["id"], "challenged" if one["challenged"] else "stands", ""))
+        standing = "challenged" if one["challenged"] else "stands"
+        rows.append((one["id"], standing, visible(one.get("text", ""))[:LONGEST]))
     if rows:
         yield from (f"  {line}" for line in table(rows))
     if data["verdict"]:
@@ -104,7 +108,7 @@ def _status_lines(data: dict[str, Any]) -> Iterable[str]:
 
 def _said_of(one: dict[str, Any]) -> str:
     words = shlex.join(one.get("command", ())) or one["tool"]
-    return visible(f"({one['risk']}) {words}")[:LONGEST_COMMAND]
+    return visible(f"({one['risk']}) {words}")[:LONGEST]
 
 
 def _said(due: dict[str, Any]) -> str:
