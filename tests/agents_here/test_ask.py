@@ -315,3 +315,124 @@ def test_a_model_takes_part_from_the_first_answer_to_the_vote(project: Project) 
     assert model["cost"]["tokens_in"] > 0
     assert data["endings"]["malformed"] == 1
     assert data["stage"] == "waiting"
+
+
+def seats_of(project: Project, decision: str) -> dict[str, list[str]]:
+    folder = project.root / ".moot" / "decisions" / decision
+    reps = json.loads((folder / "session.json").read_text("utf-8"))["representatives"]
+    return {rep["name"].removeprefix("Rep. "): rep["motives"] for rep in reps}
+
+
+@pytest.mark.requirement("DEC-027")
+def test_in_a_parliament_each_stands_for_what_it_was_told_or_said(project: Project) -> None:
+    script = {"first_answer": [{"answer": "Postgres", "motives": ["  upkeep ", "joy"]}]}
+    (project.root / "s.json").write_text(json.dumps(script), encoding="utf-8")
+    specs = "ann-lee=rules:approve,bob-fox=script:s.json,cat-elk=rules:approve"
+    words = ("ask", QUESTION, "--with", specs, "--chamber", "parliament")
+    data = project.run("--json", *words, "--motive", "ann-lee=cost, safety").data["decision"]
+    assert seats_of(project, data["id"]) == {
+        "ann-lee": ["cost", "safety"],
+        "bob-fox": ["upkeep", "joy"],
+        "cat-elk": ["speed"],
+    }
+    assert data["participants"][0]["motives"] == ["cost", "safety"]
+    assert data["answers"][1]["motives"] == ["upkeep", "joy"]
+
+
+@pytest.mark.requirement("DEC-027")
+@pytest.mark.parametrize(
+    ("motive", "code"),
+    [
+        ("no-body=cost", "not_a_participant"),
+        ("ann-lee=a,b,c,d", "bad_motives"),
+        ("ann-lee=,", "bad_motives"),
+        (f"ann-lee={'x' * 61}", "bad_motives"),
+        ("ann-lee=a\x1b[2J", "bad_motives"),
+    ],
+)
+def test_a_motive_that_is_none_costs_nobody_a_name(
+    project: Project, motive: str, code: str
+) -> None:
+    before = project.ok("agent", "list")["agents"]
+    specs = "ann-lee=rules:approve,rules:approve"
+    words = ("ask", QUESTION, "--with", specs, "--chamber", "parliament", "--motive", motive)
+    assert project.refused(*words)[0] == code
+    assert project.ok("agent", "list")["agents"] == before
+
+
+def test_a_motive_names_its_participant(project: Project) -> None:
+    words = ("ask", QUESTION, "--with", VOICES, "--motive")
+    assert project.run(*words, "cost").code == 2
+
+
+def modelled(server: ModelServer, count: int = 2) -> str:
+    return ",".join(f"llm:openai/fake?base_url={server.url}" for _ in range(count))
+
+
+def voice(asked: dict[str, Any]) -> Reply:
+    fields = asked["tools"][0]["function"]["parameters"]["properties"]
+    if "answer" in fields:
+        return said(call={"answer": "Postgres"})
+    return said(call={"stance": "approve", "confidence": 0.9, "summary": "Yes."})
+
+
+@pytest.mark.requirement("AGT-081")
+def test_what_each_cost_and_who_are_one_model_stand_beside_the_decision(
+    peopled: Project, passphrase: str
+) -> None:
+    with ModelServer(voice) as server:
+        shown = peopled.run("ask", QUESTION, "--with", modelled(server))
+    assert "are the same, openai/fake: agreement weighs less" in shown.out
+    assert "cost: 4 calls, 68 tokens, price unknown" in shown.out
+    words = ("decide", "q-1", "approve", "--reason", "Fine.")
+    done = peopled.run(*words, MOOT_PASSPHRASE_FILE=passphrase)
+    assert "are the same, openai/fake" in done.out
+    names = [seat.agent for seat in state_of(peopled, "q-1").seats]
+    for name in names:
+        assert f"  {name}: 2 calls, 34 tokens, price unknown" in done.out
+    data = peopled.ok("ask", "--resume", "q-1")["decision"]
+    assert data["shared_models"] == {"openai/fake": names}
+
+
+@pytest.mark.requirement("AGT-081")
+def test_one_program_in_two_seats_is_said_too(project: Project) -> None:
+    (project.root / "p.py").write_text("print('nothing')", encoding="utf-8")
+    command = f"cmd:{sys.executable} p.py"
+    specs = f"{command},{command},rules:approve,rules:approve"
+    data = project.run("--json", "ask", QUESTION, "--with", specs, "--turn-seconds", "1").data[
+        "decision"
+    ]
+    assert list(data["shared_models"].values()) == [
+        [one["agent"] for one in data["participants"][:2]]
+    ]
+
+
+@pytest.mark.requirement("AGT-015")
+@pytest.mark.parametrize(
+    ("limit", "stop"),
+    [(("--max-tokens", "30"), "tokens-spent"), (("--max-usd", "5"), "money-spent")],
+)
+def test_a_limit_ends_the_run_by_name_and_a_second_run_has_no_second_purse(
+    project: Project, limit: tuple[str, str], stop: str
+) -> None:
+    with ModelServer(voice) as server:
+        first = project.run("--json", "ask", QUESTION, "--with", modelled(server), *limit)
+        again = project.run("--json", "ask", "--resume", "q-1", *limit)
+        asked = len(server.asked)
+        assert [one.data["run"]["stop"] for one in (first, again)] == [stop, stop]
+        assert asked == 2
+        assert (first.code, state_of(project, "q-1").stopped) == (1, stop)
+        more = project.ok("ask", "--resume", "q-1", "--max-tokens", "500")
+    assert more["decision"]["stage"] == "waiting"
+
+
+@pytest.mark.requirement("AGT-042")
+def test_a_provider_out_of_money_has_no_opinion_and_is_named(project: Project) -> None:
+    with ModelServer(trouble(402, "payment_required")) as server:
+        specs = f"{modelled(server, 1)},rules:approve,rules:approve"
+        data = project.run("--json", "ask", QUESTION, "--with", specs, "--turn-seconds", "1").data
+    decision = data["decision"]
+    assert decision["answers"][0]["answer"] is None
+    assert "out-of-money" in decision["answers"][0]["why"]
+    assert decision["endings"]["out-of-money"] == 2
+    assert decision["result"]["dissent"] == []

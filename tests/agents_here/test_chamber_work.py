@@ -30,7 +30,7 @@ class Seat(Voice):
 
 
 def amends(action: str, text: str) -> Any:
-    """Proposes once when it may, else asks."""
+    """Proposes beside its question, once."""
 
     def say(brief: Any) -> dict[str, Any]:
         if "amendment" not in brief.schema["properties"] or brief.view["amendments"]:
@@ -44,8 +44,7 @@ def amends(action: str, text: str) -> Any:
             "rationale": "It may fail.",
             "proposed_text": text,
         }
-        empty = dict.fromkeys(("to", "topic", "question", "motive_context"), "")
-        return {**empty, "amendment": amendment}
+        return {"amendment": amendment}
 
     return say
 
@@ -152,21 +151,24 @@ def test_a_motion_goes_to_the_speaker_and_the_session_goes_on(project: Project, 
 
 
 @pytest.mark.requirement("AGT-068")
-def test_a_question_or_an_amendment_but_not_both(project: Project) -> None:
-    def both(brief: Any) -> dict[str, Any]:
+def test_a_bad_amendment_is_asked_for_again_before_anything_is_said(project: Project) -> None:
+    def bad(brief: Any) -> dict[str, Any]:
         said = amends("add", "More.")(brief)
-        return {**said, "question": "And why?"} if said and brief.attempt == 1 else said
+        if said and brief.attempt == 1:
+            said["amendment"]["target_section"] = "budget"
+        return said
 
     with project.workspace() as space:
         room = session(space, 3)
-        own = {"question": both, "answer": positions("endorse")}
+        own = {"question": bad, "answer": positions("endorse")}
         seats = {name: Seat("approve", **own) for name in names(room)}
         run(room, seats)
         state = room.state
     again = [brief for seat in seats.values() for brief in seat.briefs if brief.attempt == 2]
     assert again
-    assert "not both" in again[0].findings[0].message
+    assert "amendment" in again[0].findings[0].message
     assert len(state.proposals()) == 1
+    assert not any(seat.expelled for seat in state.in_order())
 
 
 @pytest.mark.requirement("AGT-068")
@@ -176,7 +178,7 @@ def test_a_question_goes_to_the_seat_it_is_due_to(project: Project) -> None:
     def wrong(brief: Any) -> dict[str, Any]:
         due = brief.view.get("ask", {}).get("seat")
         others = [seat for seat in brief.view["seats"] if seat not in (due, brief.view["you"])]
-        return {"to": others[0]} if due else {}
+        return {"to": others[0]} if due and others else {}
 
     with project.workspace() as space:
         room = session(space, 3)

@@ -173,6 +173,14 @@ def test_stop_ends_what_is_running(tmp_path: Path) -> None:
     assert [one.ending for one in ended] == [Ending.CRASHED]
 
 
+def test_a_program_that_starts_while_all_are_stopped_is_stopped_too(tmp_path: Path) -> None:
+    made = participant(tmp_path, program(tmp_path, "import signal; signal.pause()"))
+    made.stop()
+    with pytest.raises(NoAnswer) as caught:
+        made.reply(brief(), 60)
+    assert caught.value.ending is Ending.CRASHED
+
+
 @pytest.mark.requirement("AGT-032")
 def test_a_prompt_goes_where_the_command_says(tmp_path: Path) -> None:
     source = 'import json, sys; print(json.dumps({"told": sys.argv[1], "stdin": sys.stdin.read()}))'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -388,6 +389,12 @@ def test_an_unreadable_session_is_refused(bare: Project) -> None:
     assert bare.refused("debate", "run", "none.md", *VOICES)[0] == "unreadable_file"
 
 
+def heard(end: int) -> bytes:
+    """The next byte; a program that never comes to write one fails the test."""
+    assert select.select([end], [], [], 30)[0]
+    return os.read(end, 1)
+
+
 @pytest.mark.requirement("AGT-018")
 @pytest.mark.parametrize(
     "words",
@@ -410,16 +417,17 @@ def test_ctrl_c_ends_the_programs_and_is_on_record(
         encoding="utf-8",
     )
     spec = f"cmd:{shlex.quote(sys.executable)} -S {shlex.quote(str(program))}"
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     run = subprocess.Popen(
         [*MOOT, "--json", *(word.replace("SPEC", spec) for word in words)],
         cwd=project.root, env=project.env, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
-    with pipe.open("rb", buffering=0) as end:
-        for _ in range(words[-1].count("SPEC")):
-            assert end.read(1) == b"x"
-        os.kill(run.pid, signal.SIGINT)
-        assert end.read(1) == b""  # nobody holds it any more: all programs have ended
+    for _ in range(words[-1].count("SPEC")):
+        assert heard(end) == b"x"
+    os.kill(run.pid, signal.SIGINT)
+    assert heard(end) == b""  # nobody holds it any more: all programs have ended
+    os.close(end)
     out, _ = run.communicate(timeout=30)
     assert run.returncode == 130
     data = json.loads(out)["data"]

@@ -11,6 +11,8 @@ import pytest
 from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.quoting import Trust
 from moot.agents.runner import Runner
+from moot.decision import stream_of
+from moot.decision.model import State as Books
 from moot.flows.desks.mail import MailDesk
 from moot.flows.desks.trace import Ground, TraceDesk
 from moot.flows.tracing import existing
@@ -67,6 +69,24 @@ def test_an_acknowledgement_that_is_none_is_asked_for_again(
     assert (ended.stop, ended.turns) == (Stop.SETTLED, 1)
 
 
+@pytest.mark.requirement("AGT-066")
+def test_mail_is_run_from_the_command_line_with_its_costs_on_record(project: Project) -> None:
+    send(project)
+    words = ("mail", "run", "--participant", f"{CRANE}=rules:approve")
+    data = project.ok(*words)
+    assert (data["stop"], data["turns"], data["standing"]) == ("settled", 1, {"open": 0})
+    assert data["decision"] == f"mail-{CRANE}"
+    again = project.ok(*words)
+    assert (again["stop"], again["turns"]) == ("settled", 0)
+    with project.workspace() as space:
+        books: Books = space.engine.state(stream_of(data["decision"]))
+    assert (books.turns, books.runs, books.cost.calls) == (1, 2, 1)
+    assert project.ok("mail", "pending")["pending"] == []
+    for refused in (("decide", data["decision"], "approve", "--reason", "x"),
+                    ("ask", "--resume", data["decision"])):  # fmt: skip
+        assert project.refused(*refused) == ("not_a_decision", 1)
+
+
 # A trace ------------------------------------------------------------------------------------------
 
 PARTS = {
@@ -89,6 +109,8 @@ def voices(**more: Any) -> dict[str, Any]:
     planner = Voice({"objective": "Say it", "tools": ["python"], "expected_evidence": ["hello"]})
 
     def critic(told: Any) -> dict[str, Any]:
+        if told.what == "claim_review":
+            return {"verdict": "stands"}
         return {"verdict": "approved", "rationale": f"fine: {told.what}"}
 
     def executor(told: Any) -> dict[str, Any]:
@@ -102,6 +124,7 @@ def voices(**more: Any) -> dict[str, Any]:
             "claim": {"text": "It said hello", "confidence": 0.9, "evidence": ["x1/stdout"]},
             "statement": {"statement": "It says hello."},
         }
+        said["challenge_answer"] = {**said["claim"], "action": "revise", "reason": "narrower"}
         return said[told.what]
 
     seats = {"plan-fox": planner, "crit-owl": Voice(critic), "exec-hen": Voice(executor)}
@@ -173,3 +196,80 @@ def test_a_trace_is_run_from_the_command_line_with_its_costs_on_record(project: 
         "role_empty",
         1,
     )
+
+
+def worked(project: Project, **more: Any) -> tuple[Any, State, dict[str, Any]]:
+    trace = opened(project)
+    with project.workspace() as space:
+        stream = existing(space, trace)
+        seats = voices(**more)
+        ground = Ground(project.root, {"PATH": os.environ["PATH"]})
+        ended = Runner(TraceDesk(space, stream, seats, ground), seats, space.engine.clock).run()
+        state: State = space.engine.state(stream)
+    return ended, state, seats
+
+
+def judging(**verdicts: list[dict[str, Any]]) -> Voice:
+    """A critic who approves what is not listed; the last of a list is said again."""
+
+    def say(told: Any) -> dict[str, Any]:
+        mine = verdicts.get(told.what, [{"verdict": "approved", "rationale": "fine"}])
+        if told.what == "claim_review" and told.what not in verdicts:
+            return {"verdict": "stands"}
+        return mine.pop(0) if len(mine) > 1 else mine[0]
+
+    return Voice(say)
+
+
+@pytest.mark.requirement("AGT-069")
+def test_the_critic_looks_at_a_claim_before_the_work_is_closed(project: Project) -> None:
+    weak = {"verdict": "challenged", "reason": "One run proves little."}
+    critic = judging(claim_review=[weak, {"verdict": "stands"}])
+    ended, state, seats = worked(project, **{"crit-owl": critic})
+    assert ended.stop is Stop.SETTLED, ended
+    assert state.ended
+    said = [told.what for told in seats["exec-hen"].briefs]
+    assert said == ["intent", "claim", "challenge_answer", "statement"]
+    judged = [told.view["about"] for told in critic.briefs if told.what == "claim_review"]
+    assert len(set(judged)) == 2
+
+
+@pytest.mark.requirement("AGT-069")
+def test_a_challenged_claim_may_be_withdrawn(project: Project) -> None:
+    weak = {"verdict": "challenged", "reason": "One run proves little."}
+    usual = voices()["exec-hen"]
+    taken: list[str] = []
+
+    def executor(told: Any) -> dict[str, Any]:
+        taken.append(told.what)
+        if told.what == "challenge_answer":
+            return {"action": "withdraw", "reason": "right"}
+        said: dict[str, Any] = usual.reply(told, 1).said
+        return said
+
+    critic = judging(claim_review=[weak, {"verdict": "stands"}])
+    seats = {"crit-owl": critic, "exec-hen": Voice(executor)}
+    ended, state, _ = worked(project, **seats)
+    assert ended.stop is Stop.SETTLED, ended
+    assert state.ended
+    assert taken == ["intent", "claim", "challenge_answer", "claim", "statement"]
+
+
+@pytest.mark.requirement("AGT-069")
+def test_a_blocked_intent_is_said_anew(project: Project) -> None:
+    conditional = {"verdict": "conditional", "rationale": "show me", "conditions": ["each one"]}
+    blocked = {"verdict": "blocked", "rationale": "not like that"}
+    approved = {"verdict": "approved", "rationale": "so it is"}
+    critic = judging(review=[conditional], intent_review=[blocked, approved])
+    ended, state, seats = worked(project, **{"crit-owl": critic})
+    assert ended.stop is Stop.SETTLED, ended
+    assert state.ended
+    assert [told.what for told in seats["exec-hen"].briefs][:2] == ["intent", "intent"]
+
+
+@pytest.mark.requirement("AGT-069")
+def test_a_critic_who_never_agrees_is_a_circle(project: Project) -> None:
+    blocked = {"verdict": "blocked", "rationale": "not like that, and not in any other way"}
+    ended, state, _ = worked(project, **{"crit-owl": judging(review=[blocked])})
+    assert ended.stop is Stop.CIRCLES, ended
+    assert not state.ended

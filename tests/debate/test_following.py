@@ -105,6 +105,86 @@ def test_a_new_entry_costs_its_own_length(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(read) == count
 
 
+# Lines that look like the end of something and are not, each portion of which must be looked into.
+GARBAGE = {
+    "between": "words <!-- a note -->\n<!-- yield -->\n",
+    "in an entry": "> <!-- yield -->\nmore words, <!-- and a note -->\n",
+    "quoted": "<!-- entry: a -->\n<!-- yield -->\n",
+}
+BEGUN = {
+    "between": "",
+    "in an entry": entry(1, "red-fox", marker=""),
+    "quoted": entry(1, "red-fox", marker="") + "```\n",
+}
+ENDS = {
+    "between": entry(1, "red-fox"),
+    "in an entry": "\n<!-- yield -->\n",
+    "quoted": "```\n\n<!-- yield -->\n",
+}
+
+
+@pytest.mark.parametrize("kind", GARBAGE)
+@pytest.mark.parametrize("above", [True, False], ids=["whole", "no dialogue yet"])
+def test_what_completes_nothing_costs_no_more_than_its_length(
+    kind: str, above: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted in characters that are read, for ten times the garbage ten times as many."""
+    from moot.debate import following
+
+    read = 0
+    dialogue, document = following.read_dialogue, following.read
+
+    def counting(text: str, start: int, number: int) -> Any:
+        nonlocal read
+        read += len(text) - start
+        return dialogue(text, start, number)
+
+    def counting_all(text: str) -> Any:
+        nonlocal read
+        read += len(text)
+        return document(text)
+
+    monkeypatch.setattr(following, "read_dialogue", counting)
+    monkeypatch.setattr(following, "read", counting_all)
+    follower = Follower()
+    start = session() if above else session().replace("## Dialogue", "## Dialogues")
+    list(follower.feed((start + BEGUN[kind]).encode()))
+    came = len(start + BEGUN[kind])
+    for _ in range(4_000):
+        assert list(follower.feed(GARBAGE[kind].encode())) == []
+        came += len(GARBAGE[kind])
+    assert read <= 9 * came + 2 * (1 << 16)
+    assert came > 100_000
+    heard = [*follower.feed(ENDS[kind].encode()), *follower.feed(b"")]
+    assert [one.entry.author for one in heard if one.entry] == (["red-fox"] if above else [])
+
+
+def test_a_quoted_marker_ends_nothing_behind_a_whole_entry_either() -> None:
+    """What was heard of a portion does not move the end of the portion."""
+    whole, text = entry(1, "red-fox"), entry(2, "blue-hen", 1, 2, body=QUOTED)
+    place = len((session(whole) + text.partition("<!-- yield -->")[0]).encode())
+    follower = Follower()
+    data = (session(whole) + text).encode()
+    first = list(follower.feed(data[: place + len("<!-- yield -->\n")]))
+    more = list(follower.feed(data[place + len("<!-- yield -->\n") :]))
+    assert [one.entry.author for one in first if one.entry] == ["red-fox"]
+    assert [one.entry.body for one in more if one.entry] == [QUOTED]
+
+
+def test_a_watch_that_hears_nothing_more_has_heard_all(tmp_path: Path) -> None:
+    file = tmp_path / "s.md"
+    file.write_text(session() + BEGUN["quoted"], encoding="utf-8")
+    watch = Watch(file)
+    assert watch.look() == []
+    for portion in (*[GARBAGE["quoted"]] * 300, ENDS["quoted"]):
+        with file.open("a", encoding="utf-8") as opened:
+            opened.write(portion)
+        watch.follower._patience = 0  # as after megabytes of it
+        assert watch.look() == []
+    assert [one.entry.author for one in watch.look() if one.entry] == ["red-fox"]
+    assert watch.look() == []
+
+
 def test_a_file_that_was_changed_above_ends_the_watch(tmp_path: Path) -> None:
     file = tmp_path / "s.md"
     file.write_text(TWO_ROUNDS, encoding="utf-8")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from moot.core.clock import from_text
 from moot.debate.checker import check
 from moot.debate.course import Course, named_next
+from moot.debate.model import Rules
 from moot.debate.phases import TRANSITIONS, Happening, Phase, after
 from moot.debate.reader import read
 from moot.debate.turns import Standing, standing
@@ -73,7 +74,7 @@ def test_supervised_begins_with_the_first_and_follows_the_last_word() -> None:
 
 def test_several_names_are_remarked_on_and_the_first_is_taken() -> None:
     first = read(session(entry(1, "ant", asks="cow and bee"))).entries[0]
-    assert named_next(first, THREE) == ("cow", ("bee",))
+    assert named_next(first, Rules(THREE)) == ("cow", ("bee",))
 
 
 def test_a_supervisor_may_end_a_round_by_beginning_the_next() -> None:

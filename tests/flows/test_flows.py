@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from tests.cli.damage import edit, of
-from tests.cli.project import Project
+from tests.cli.project import MOOT, Project
 from tests.flows.stage import CRANE, FINCH, HERON, OTTER, PYTHON, SCOPE, Shop, at
 
 TRACE = (
     *("trace", "new", "--task", "Pay.", "--planner", CRANE, "--executor", OTTER),
     *("--critic", FINCH, "--auditor", HERON),
 )
+TAKE = ("reserve", SCOPE, "--takeover-stale")
 PROPOSE = ("trace", "propose", "t1", "--objective", "pay", "--tool", "python")
 
 
@@ -64,15 +65,42 @@ def test_who_lost_a_scope_runs_nothing_there(shop: Shop) -> None:
 def test_a_reservation_lost_between_start_and_run_stops_the_run(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from moot.flows.joins import guarded_execution
+    from moot.flows import execution
 
     intent = working(shop)
     shop.as_(OTTER, "reserve", SCOPE)
-    monkeypatch.setattr(guarded_execution, "lost", lambda *_: [SCOPE])
+    really_start = execution._start
+
+    def start(*about: Any) -> Any:
+        """The start is on record; in this moment another, later on, takes the scope over."""
+        started = really_start(*about)
+        taken = shop.project.spawn("--as", CRANE, *TAKE, **at(20))
+        assert taken.code == 0, taken
+        return started
+
+    monkeypatch.setattr(execution, "_start", start)
     done = shop.project.json("trace", "exec", "t1", intent).data
     assert done["failed"]
     assert "was lost before it could run" in done["detail"]
     assert not (shop.root / SCOPE / "done.txt").exists()
+    kinds = [body.type for body in shop.records("trace/t1")][-2:]
+    assert kinds == ["trace.tool_execution_started", "trace.tool_execution_failed"]
+
+
+@pytest.mark.requirement("FLO-02")
+def test_a_reservation_lost_during_the_run_is_said(shop: Shop) -> None:
+    (shop.root / SCOPE).mkdir(parents=True)
+    shop.ok(*TRACE)
+    shop.ok(*PROPOSE)
+    shop.reviewed()
+    words = [*MOOT, "--as", CRANE, *TAKE]
+    settings = {**shop.project.env, **at(20)}
+    code = f"import subprocess; subprocess.run({words!r}, env={settings!r}, check=True)"
+    intent = shop.intended(PYTHON, "-c", code)
+    shop.as_(OTTER, "reserve", SCOPE)
+    done = shop.project.json("trace", "exec", "t1", intent).data
+    assert not done["failed"]
+    assert "reservation_lost" in [one["code"] for one in done["findings"]]
 
 
 @pytest.mark.requirement("FLO-02")

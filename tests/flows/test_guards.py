@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.cli.damage import edit, of
-from tests.flows.stage import CRANE, FINCH, HERON, NEED, OTTER, PARTS, SCOPE, Shop, at
+from tests.flows.stage import CRANE, FINCH, HERON, OTTER, PARTS, SCOPE, Shop
 from tests.flows.test_flows import CRITIQUE, PROPOSE, TRACE, working
 from tests.flows.test_steps import killed
 
@@ -28,7 +33,7 @@ def test_nobody_asks_under_a_name_without_its_key(shop: Shop) -> None:
     before = shop.count_events()
     go = ("flow", "blocked-to-debate", message)
     # A person's key stays locked without a passphrase; an agent's may be with someone else.
-    assert shop.refused("--as", "operator", *go) == "key_missing"
+    assert shop.refused("--as", "operator", *go) == "human_key_required"
     assert shop.refused("--as", CRANE, *go, **without_key(shop, CRANE)) == "key_missing"
     assert shop.refused("--as", "no-body", *go) == "agent_not_found"
     assert shop.count_events() == before
@@ -64,34 +69,112 @@ def test_a_second_try_is_held_to_the_same_rules(shop: Shop) -> None:
     shop.ok(*go, "--executor", OTTER, "--critic", HERON, "--auditor", CRANE)
 
 
+@pytest.mark.requirement("XPR-02")
+def test_what_was_begun_leads_nowhere_else(shop: Shop) -> None:
+    shop.approved()
+    shop.ok(*TRACE)
+    shop.ok(*PROPOSE)
+    go = ("--as", CRANE, "flow", "approval-to-trace", "bill", "--tool", "python")
+    parts = ("--executor", OTTER, "--critic", FINCH, "--auditor", HERON)
+    killed(shop, "made", *go, *parts)
+    before = shop.count_events()
+    assert shop.refused(*go, "--supersede", "t1") == "other_target"
+    assert shop.count_events() == before
+    assert shop.ok(*go, *parts)["trace"] == "t2"
+    assert [one["id"] for one in shop.ok("trace", "status", "t1")["proposals"]] == ["p1"]
+
+
+def forge(shop: Shop, *names: str) -> None:
+    """Write entries into the file under the names of others, in the form of the last one."""
+    file = shop.root / "payments.md"
+    text = file.read_text("utf-8")
+    last = text[text.rindex("<!-- entry") :]
+    for turn, name in enumerate(names, 2):
+        entry = re.sub(r"entry: [0-9a-f-]{36}", f"entry: {uuid.uuid4()}", last)
+        text += "\n" + entry.replace(OTTER, name).replace("turn: 1", f"turn: {turn}")
+    file.write_text(text, "utf-8")
+
+
+@pytest.mark.requirement("XPR-04", "XPR-05")
+def test_words_that_nobody_signed_lead_nowhere(shop: Shop) -> None:
+    shop.debate(shop.blocked())
+    shop.say(OTTER, "approve", "Use the new sandbox.")
+    forge(shop, CRANE, FINCH)
+    assert shop.ok("debate", "check", "payments.md")["valid"]
+    assert shop.ok("debate", "consensus", "payments.md")["reached"]
+    go = ("flow", "consensus-to-parliament", "payments.md", "--dir", "bill")
+    done = shop.project.json(*go)
+    assert done.error["code"] == "words_unsigned"
+    assert [CRANE in one["message"] for one in done.error["findings"]] == [True, False]
+    assert FINCH in done.error["findings"][1]["message"]
+    assert shop.streams("parliament") == []
+    assert not (shop.root / "bill").exists()
+    # Whoever's words they are may say so.
+    for name in (CRANE, FINCH):
+        shop.as_(name, "debate", "sign", "payments.md")
+    shop.ok(*go)
+
+
+def first_bad(shop: Shop, *words: str) -> str:
+    """What is said of a changed file: its name and the hash of a record."""
+    error = shop.project.json(*words).error
+    assert error["code"] == "file_changed", error
+    assert re.search(r"\b[0-9a-f]{64}\b", error["message"])
+    said: str = error["message"]
+    return said
+
+
+def each_byte(file: Path, places: int) -> Iterator[int]:
+    """Change one bit here and there, one after the other; the file is whole again at the end."""
+    whole = file.read_bytes()
+    for place in range(3, len(whole), max(1, len(whole) // places)):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        yield place
+    file.write_bytes(whole)
+
+
 @pytest.mark.requirement("FLO-08")
 def test_a_byte_anywhere_in_a_debate_stops_it(shop: Shop) -> None:
     shop.debate(shop.blocked())
     shop.agreed()
-    file = shop.root / "payments.md"
-    whole = file.read_bytes()
-    for place in range(3, len(whole), max(1, len(whole) // 40)):
-        changed = bytes([whole[place] ^ 1])
-        file.write_bytes(whole[:place] + changed + whole[place + 1 :])
-        done = shop.project.json("flow", "consensus-to-parliament", "payments.md", "--dir", "bill")
-        assert not done.envelope["ok"], (place, whole[place - 20 : place + 20])
-        print(place, whole[place-8:place+8], done.error["code"], done.error["message"][:300], done.error["hint"])
+    go = ("flow", "consensus-to-parliament", "payments.md", "--dir", "bill")
+    for _ in each_byte(shop.root / "payments.md", 15):
+        assert "payments.md: changed on line" in first_bad(shop, *go)
     assert shop.streams("parliament") == []
+    shop.ok(*go)
 
 
 @pytest.mark.requirement("FLO-08")
-def test_a_byte_anywhere_in_a_ledger_file_stops_it(shop: Shop) -> None:
+def test_a_byte_anywhere_in_the_files_of_a_parliament_stops_it(shop: Shop) -> None:
     shop.approved()
+    go = ("--as", CRANE, "flow", "approval-to-trace", "bill", *PARTS)
     for name in ("ledger.json", "session.json", "bill.json", "round-summaries.json"):
-        file = shop.root / "bill" / name
-        whole = file.read_bytes()
-        for place in range(3, len(whole), max(1, len(whole) // 12)):
-            changed = bytes([whole[place] ^ 1])
-            file.write_bytes(whole[:place] + changed + whole[place + 1 :])
-            done = shop.project.json("--as", CRANE, "flow", "approval-to-trace", "bill", *PARTS)
-            assert not done.envelope["ok"], (name, place, whole[place - 20 : place + 20])
-            print(name, place, whole[place-8:place+8], done.error["code"], done.error["message"][:300])
-        file.write_bytes(whole)
+        for _ in each_byte(shop.root / "bill" / name, 3):
+            assert f"{name}: not what was recorded" in first_bad(shop, *go)
+    assert shop.streams("trace") == []
+    shop.ok(*go)
+
+
+@pytest.mark.requirement("FLO-08")
+def test_the_first_message_that_differs_is_named_in_any_state_of_the_file(shop: Shop) -> None:
+    shop.approved()
+    file = shop.root / "bill" / "ledger.json"
+    whole = file.read_bytes()
+    message = next(
+        one["id"]
+        for one in json.loads(whole)["messages"]
+        if one["content"].get("reasoning") == "rep_2 says YES."
+    )
+    go = ("--as", CRANE, "flow", "approval-to-trace", "bill", *PARTS)
+    for bad in (b"rep_2 says NOO.", b'rep_2 says "YES.'):  # other words; no JSON any more
+        changed = whole.replace(b"rep_2 says YES.", bad)
+        file.write_bytes(changed)
+        assert f"not what was recorded at {message};" in first_bad(shop, *go)
+    # Nor does it help to change what we remember of having written it.
+    for note in (shop.root / ".moot" / "papers").glob("*.json"):
+        was, now = (hashlib.sha256(data).hexdigest() for data in (whole, changed))
+        note.write_text(note.read_text("utf-8").replace(was, now), "utf-8")
+    assert f"not what was recorded at {message};" in first_bad(shop, *go)
     assert shop.streams("trace") == []
 
 
@@ -104,40 +187,16 @@ def damage(shop: Shop, stream: str, old: str, new: str) -> None:
 
 
 @pytest.mark.requirement("FLO-08")
-def test_a_changed_target_stops_it_too(shop: Shop) -> None:
+def test_what_a_flow_would_write_to_must_be_whole_too(shop: Shop) -> None:
     intent = working(shop)
     shop.as_(OTTER, "reserve", SCOPE)
     shop.ok("trace", "exec", "t1", intent)
     claim = ("trace", "claim", "t1", "--confidence", "0.9", "--evidence", "x1/stdout")
     shop.ok(*claim, "--text", "paid")
-    body = shop.file(CRITIQUE % "t1/c1")
-    sent = shop.as_(CRANE, "send", FINCH, "CRITIQUE: too little", body)["id"]
+    sent = shop.as_(CRANE, "send", FINCH, "CRITIQUE: no", shop.file(CRITIQUE % "t1/c1"))["id"]
     damage(shop, "trace/t1", "paid", "Paid")
-    before = len(shop.records("trace/t1"))
+    before = shop.count_events()
     done = shop.project.json("--as", FINCH, "flow", "critique-to-challenge", sent)
-    assert not done.envelope["ok"]
-    print(done.error)
-    assert len(shop.records("trace/t1")) == before
-
-
-@pytest.mark.requirement("FLO-08")
-def test_done_from_a_changed_message(shop: Shop) -> None:
-    message = shop.approved()
-    (shop.root / SCOPE).mkdir(parents=True)
-    shop.trace()
-    shop.reviewed()
-    intent = shop.intended(*shop.touch())
-    shop.as_(OTTER, "reserve", SCOPE)
-    shop.ok("trace", "exec", "t1", intent)
-    claim = ("trace", "claim", "t1", "--confidence", "0.9", "--evidence", "x1/stdout")
-    shop.ok(*claim, "--text", "paid")
-    shop.ok("trace", "finalize", "t1", "--statement", "done")
-    shop.ok("trace", "audit", "t1")
-    damage(shop, "mail/pay-7", "sandbox", "Sandbox")
-    done = shop.project.json("--as", CRANE, "flow", "done-to-ack", "t1")
-    assert not done.envelope["ok"]
-    print(done.error)
-    damage(shop, "mail/pay-7", "Sandbox", "sandbox")
-    damage(shop, "path/" + shop.streams("path")[0][5:], "amber-otter", "teal-crane0")
-    done = shop.project.json("--as", CRANE, "flow", "done-to-ack", "t1")
-    print(done.envelope)
+    assert done.error["code"] == "tampered"
+    assert "trace/t1 is damaged at event" in done.error["message"]
+    assert shop.count_events() == before

@@ -40,13 +40,24 @@ from .scene import (
 def test_a_step_names_its_target_before_it_is_made_and_is_done_once() -> None:
     scenario = begun().when(step())
     assert state(scenario).in_order()[0].target == TO_DEBATE
-    scenario.refused("step_begun", step())
-    scenario.refused("step_begun", step(target=Target("debate/d2", "d2")))
+    scenario.refused("other_target", step(target=Target("debate/d2", "d2")))
+    scenario.when(step(asked_by="teal-crane"))  # cut short, and gone on with
+    assert [(one.number, one.target) for one in state(scenario).in_order()] == [(1, TO_DEBATE)]
     scenario.when(finish(SESSION))
     assert state(scenario).in_order()[0].stage is Stage.DONE
-    scenario.refused("step_begun", step())
+    scenario.refused("step_done", step())
     scenario.refused("step_done", finish(SESSION))
     scenario.refused("step_done", fail())
+
+
+@pytest.mark.requirement("XPR-04", "XPR-08")
+def test_what_was_cut_short_obeys_the_rules_again() -> None:
+    scenario = begun().when(to_parliament(), to_trace())
+    scenario.refused("not_settled", to_parliament(standing=Standing(reached=True, thin=True)))
+    same = (Part("executor", "amber-otter"), Part("critic", "amber-otter"))
+    scenario.refused("two_parts", to_trace(parts=same))
+    lone = (Part("critic", "teal-crane"),)
+    scenario.refused("lone_approver", to_trace(parts=lone, approvers=("teal-crane",)))
 
 
 @pytest.mark.requirement("XPR-02", "XPR-06")

@@ -309,6 +309,11 @@ def _claim_after_the_final_statement() -> Trace:
     return _forced(trace, event, EXECUTOR, trace.store(b"all well\n"))
 
 
+def _second_final_statement() -> Trace:
+    trace = finished()
+    return _forced(trace, trace.history()[-1].event, EXECUTOR)
+
+
 def _started_without_an_intent() -> Trace:
     trace = Trace().to("claiming")
     ref = trace.store(b"x")
@@ -637,6 +642,25 @@ def test_what_comes_together_is_told_together(name: str) -> None:
     assert code in found[check]
     rest = {"CHK_FINALIZATION_INTEGRITY"} | ({"CHK_STATE_REPLAY"} & {check})
     assert set(found) - {check} <= rest
+
+
+def _verified_without_a_final_statement() -> Trace:
+    trace = Trace().to("auditing")
+    state, report = trace.state, trace.store(b"{}")
+    subject: dict[str, Any] = {"head": state.head, "events": state.events}
+    started = did.VerificationRunStarted(run_id="v1", profile=Profile.DEFAULT, **subject)
+    ended = did.VerificationRunCompleted(
+        run_id="v1", status=Verdict.PASS, report_artifact=report.sha256, **subject
+    )
+    return _forced(_forced(trace, started, AUDITOR), ended, AUDITOR, report)
+
+
+@pytest.mark.requirement("TRC-023")
+@pytest.mark.parametrize("scene", [_second_final_statement, _verified_without_a_final_statement])
+def test_there_is_one_final_statement_no_more_and_no_less(scene: Callable[[], Trace]) -> None:
+    report = seen(scene(), {})
+    assert failing(report)["CHK_FINALIZATION_INTEGRITY"] == {"finalization_invalid"}
+    assert report.verdict is Verdict.FAIL
 
 
 def test_every_code_and_every_check_has_its_scene() -> None:

@@ -16,6 +16,7 @@ from moot.core.record import Record
 from moot.engine.replay import read_record
 from moot.flows import execution, keeping, tracing
 from moot.flows.execution import how_it_ended
+from moot.outside import program
 from moot.outside.running import Output, Ran
 from moot.presence import STREAM as PRESENCE
 from moot.presence.commands import Join, Reserve
@@ -315,6 +316,16 @@ def test_the_file_that_was_run_is_on_record(shop: Workshop) -> None:
     (started,) = (one for one in events if isinstance(one, ToolExecutionStarted))
     assert started.program == str(evil / "wc")
     assert started.program_sha256 == hash_of((evil / "wc").read_bytes())
+
+
+def test_what_was_found_is_what_is_run(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another file of that name may come first by then: it is not looked for again."""
+    found = shop.root.parent / "found"
+    found.write_text("#!/bin/sh\necho found\n")
+    found.chmod(0o755)
+    monkeypatch.setattr(program, "find", lambda *_: program.Program(str(found), "0" * 64))
+    done = shop.execute(shop.intend(shop.approved("wc"), "wc", "-l", "a.txt", tool="wc"))
+    assert shop.output(done, "stdout") == b"found\n"
 
 
 def test_more_changes_than_an_event_holds_are_all_in_the_artifact(shop: Workshop) -> None:

@@ -22,6 +22,8 @@ from moot.trace.policy import Policy, Risk, ToolRule
 
 from .scene import BAD, CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Ledgered, Trace, intent
 
+RUNNERS = ("busybox", "dash", "ksh", "nice", "script", "setsid", "stdbuf", "time", "watch")
+
 
 @pytest.mark.requirement("TRC-031")
 @pytest.mark.parametrize(
@@ -81,6 +83,11 @@ def test_an_intent_belongs_to_a_proposal(name: str) -> None:
         ("git", ("git", "push"), "low", Risk.HIGH),
         ("/usr/bin/sudo", ("/usr/bin/sudo", "ls"), "low", Risk.CRITICAL),
         ("sh", ("sh", "-c", "ls"), "medium", Risk.HIGH),
+        # A word in between, another case, a program that only runs the next one: no way around.
+        ("git", ("git", "-C", ".", "push"), "low", Risk.HIGH),
+        ("RM", ("RM", "x"), "low", Risk.HIGH),
+        ("Sudo.EXE", ("Sudo.EXE", "ls"), "low", Risk.CRITICAL),
+        *((name, (name, "ls"), "low", Risk.HIGH) for name in RUNNERS),
     ],
 )
 def test_the_risk_is_the_larger_of_what_is_said_and_the_policys(
@@ -89,6 +96,15 @@ def test_the_risk_is_the_larger_of_what_is_said_and_the_policys(
     trace = Trace().to("executing")
     event = trace.run(intent("p1", *words, tool=tool, risk=said), EXECUTOR)
     assert event.risk_class is risk
+
+
+def test_a_word_in_between_never_lowers_a_risk() -> None:
+    trace = Trace()
+    tests = ToolRule(tool="tests", risk=Risk.LOW, commands=(("make", "test"),))
+    trace.open(Policy(default_risk=Risk.HIGH, tools=(tests,)))
+    trace.approved("make")
+    for words, risk in ((("make", "test"), Risk.LOW), (("make", "deploy", "test"), Risk.HIGH)):
+        assert trace.run(intent("p1", *words, tool="make"), EXECUTOR).risk_class is risk
 
 
 def test_a_policy_names_risks_and_the_commands_of_a_tool() -> None:

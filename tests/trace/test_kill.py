@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import Refused
-from moot.flows import execution, running
+from moot.flows import execution, running, tracing
+from moot.outside.program import Program
 from moot.trace.model import FailureKind, Stage
 from tests.trace.workshop import EXECUTOR, Workshop, reopened, workshop
 
@@ -169,6 +170,40 @@ def test_a_command_that_nobody_could_note_is_ended_too(tmp_path: Path) -> None:
             "what it had started was still there and was ended",
         )
         wait_until(lambda: _gone(pid))
+
+
+def died(shop: Workshop, intent: str) -> None:
+    """A start on record whose process is gone: nobody holds its lock."""
+    event = tracing.intent(shop.space, shop.stream, intent)
+    execution._start(shop.space, shop.stream, event, EXECUTOR, shop.root, Program())
+
+
+@pytest.mark.requirement("TRC-061")
+def test_the_next_run_records_what_died_before_it(tmp_path: Path) -> None:
+    with workshop(tmp_path) as shop:
+        shop.begin()
+        died(shop, shop.script("print(1)"))
+        before = len(shop.types())
+        assert not shop.execute(shop.script("print(2)")).failed
+        assert [name for name in shop.types()[before:] if name.startswith("tool_execution")] == [
+            *("tool_execution_failed", "tool_execution_started", "tool_execution_completed")
+        ]
+
+
+@pytest.mark.requirement("TRC-061")
+def test_what_died_holds_up_nobody_who_lacks_the_executors_key(tmp_path: Path) -> None:
+    with workshop(tmp_path) as shop:
+        shop.begin()
+        died(shop, shop.script("print(1)"))
+        length = shop.length
+        for file in shop.keys.rglob(f"*{EXECUTOR}*"):
+            file.unlink()
+    shop = reopened(shop)
+    try:
+        assert execution.recover(shop.space, shop.stream) == []
+        assert (shop.length, len(shop.state.running)) == (length, 1)
+    finally:
+        shop.space.close()
 
 
 def _gone(pid: int) -> bool:

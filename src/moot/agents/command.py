@@ -45,6 +45,7 @@ class CommandParticipant:
         kept = {name: value for name, value in env.items() if name not in WITHHELD}
         self._env = {**kept, "MOOT_AGENT": agent}
         self._running: set[int] = set()
+        self._given_up = False
         self._lock = threading.Lock()
 
     def reply(self, brief: Brief, seconds: float) -> Answer:
@@ -72,13 +73,16 @@ class CommandParticipant:
 
     def stop(self) -> None:
         with self._lock:
+            self._given_up = True
             for pid in self._running:
-                with suppress(OSError, AttributeError):
-                    os.killpg(pid, signal.SIGKILL)
+                _kill(pid)
 
     def _started(self, pid: int) -> None:
+        """One that was started while the others were being stopped is stopped as well."""
         with self._lock:
             self._running.add(pid)
+            if self._given_up:
+                _kill(pid)
 
     def _over(self) -> None:
         """One call at a time: whatever ran has ended."""
@@ -89,6 +93,11 @@ class CommandParticipant:
         """The program itself says which model it asked."""
         if model is not None and self.nature.model is None:
             self.nature = msgspec.structs.replace(self.nature, model=model[:100])
+
+
+def _kill(pid: int) -> None:
+    with suppress(OSError, AttributeError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 def _require_there(program: str, folder: Path, env: Mapping[str, str]) -> None:

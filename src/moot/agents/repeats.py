@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -26,6 +27,7 @@ def alike(one: str, other: str) -> bool:
     return len(first & second) >= ALIKE * len(first | second)
 
 
+@lru_cache(maxsize=256)  # the same few texts are compared turn after turn
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
     words = _WORD.findall(text.casefold())
     return frozenset(zip(words, words[1:], words[2:], strict=False)) or frozenset({tuple(words)})

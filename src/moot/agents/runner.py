@@ -14,8 +14,9 @@ not is asked for again. What a call cost is on record before its reply is execut
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Final, NamedTuple
 
 import msgspec
@@ -211,11 +212,11 @@ class Runner:
         """
         given_up: list[tuple[Due, Wrong]] = []
         for attempt in range(1, ATTEMPTS + 1):
-            heard = self._ask_all(wave)
-            tried = [
-                (asked, self._execute(asked, said, attempt))
-                for asked, said in zip(wave, heard, strict=True)
-            ]
+            with closing(self._heard(wave)) as heard:
+                tried = [
+                    (asked, self._execute(asked, said, attempt))
+                    for asked, said in zip(wave, heard, strict=True)
+                ]
             failed = [(asked, wrong) for asked, wrong in tried if wrong is not None]
             last = attempt == ATTEMPTS
             given_up += [(one.due, wrong) for one, wrong in failed if last or not wrong.findings]
@@ -230,15 +231,17 @@ class Runner:
 
     # Asking ---------------------------------------------------------------------------------------
 
-    def _ask_all(self, wave: list[Asked]) -> list[Answer | NoAnswer]:
+    def _heard(self, wave: list[Asked]) -> Generator[Answer | NoAnswer, None, None]:
+        """In the order of the wave, each as soon as it is there: what is paid for is executed."""
         for asked in wave:
             nature = self._seats[asked.due.who].nature
             self._watch.asking(asked.due, nature, asked.brief.attempt)
         if len(wave) == 1:
-            return [self._ask(wave[0])]
+            yield self._ask(wave[0])
+            return
         with ThreadPoolExecutor(len(wave), "moot-participant") as pool:
             try:
-                return list(pool.map(self._ask, wave))
+                yield from pool.map(self._ask, wave)
             except BaseException:
                 self._stop_all()  # else the pool would wait for those who are still thinking
                 raise

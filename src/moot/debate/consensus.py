@@ -39,8 +39,9 @@ class Vote(msgspec.Struct, frozen=True, gc=False):
 class Verdict(msgspec.Struct, frozen=True):
     """What the votes of one round come to; the names stand in the order of the agents' list.
 
-    `score` leaves deferring agents out (7.4), `score_all` counts them in the denominator; the
-    same holds for `reached` and `reached_all` (A-05). A mean of nobody is None.
+    `score` leaves deferring agents out (7.4), unless the session counts them; `score_all` counts
+    them in the denominator. The same holds for `reached` and `reached_all` (A-05). A mean of
+    nobody is None.
     """
 
     mode: Mode
@@ -112,8 +113,13 @@ class Tally:
             return Outcome.DISABLED
         if not self.votes and self.rules.output_format is OutputFormat.FREE_TEXT:
             return Outcome.INDETERMINATE
-        agreed = self._agreed(listed - self.counts[Stance.DEFER])
+        agreed = self._agreed(self._counted())
         return Outcome.REACHED if agreed else Outcome.NOT_REACHED
+
+    def _counted(self) -> int:
+        """A-05: the listed agents, those who defer left out unless the session counts them."""
+        listed = len(self.rules.agents)
+        return listed if self.rules.defer_in_denominator else listed - self.counts[Stance.DEFER]
 
     def _agreed(self, total: int) -> bool:
         """A-04: the threshold is a minimum; half of the heads is not more than half."""
@@ -147,7 +153,6 @@ class Tally:
 
     def verdict(self) -> Verdict:
         listed = len(self.rules.agents)
-        total = listed - self.counts[Stance.DEFER]
         outcome = self.outcome
         return Verdict(
             mode=self.rules.consensus_mode,
@@ -155,7 +160,7 @@ class Tally:
             outcome=outcome,
             reached=outcome is Outcome.REACHED,
             reached_all=outcome is Outcome.REACHED and self._agreed(listed),
-            score=self._score(total),
+            score=self._score(self._counted()),
             score_all=self._score(listed),
             approvers=self._who(Stance.APPROVE),
             rejecters=self._who(Stance.REJECT),

@@ -294,7 +294,7 @@ class Walk:
     def _as_named(self, entry: Entry, round_: RoundSoFar, late: bool) -> None:
         """R14, with the supervisor's right to speak after a timeout (A-19)."""
         supervisor = self.rules.supervisor
-        expected, others = named_next(self.last, self.rules.agents)
+        expected, others = named_next(self.last, self.rules)
         name = expected or supervisor
         if others:
             self.remark(
@@ -305,13 +305,14 @@ class Walk:
             self.remark(Remark.NOT_NAMED, entry, f"{name} was to speak")
 
 
-def named_next(entry: Entry | None, agents: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+def named_next(entry: Entry | None, rules: Rules) -> tuple[str | None, tuple[str, ...]]:
     """A-17: the first listed name in the latest `action_requested`, and further ones.
 
     Names are whole words, so that `ops` is not found in `devops` or `ops-lead`; whoever wrote the
-    entry is meant only if nobody else is.
+    entry is meant only if nobody else is. A session may let only its supervisor name (A-19).
     """
-    found = names_in(entry, agents) if entry else ()
+    unheard = rules.supervisor_only and entry is not None and entry.author != rules.supervisor
+    found = names_in(entry, rules.agents) if entry and not unheard else ()
     others = tuple(name for name in found if entry is None or name != entry.author)
     names = others or found
     return (names[0], names[1:]) if names else (None, ())

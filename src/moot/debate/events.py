@@ -32,7 +32,7 @@ class SessionBegan(Piece, frozen=True, kw_only=True):
     file: str
     title: str
     created: Millis | None
-    settings: dict[str, str | int | list[str]]
+    settings: dict[str, str | int | bool | list[str]]
 
 
 class Spoken(Piece, frozen=True, kw_only=True):

@@ -1,7 +1,9 @@
 """A session while it grows: bytes in, entries out, each new one at the cost of its own length.
 
 What was heard is not read again. Bytes without a marker are only kept; with one, the text since
-the last entry is read and the state carried one entry further, as the record does it.
+the last entry is read and the state carried one entry further, as the record does it. Markers that
+complete nothing are read in vain; when that has cost many times what has come, they wait until
+more has come, or until nothing comes (`feed(b"")`), so that no file costs more than its length.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ from moot.debate.state import State
 # What completes a piece: the end of a comment, or the heading of the dialogue.
 _SIGNS: Final = ("-->", "Dialogue")
 _OVERLAP: Final = 16
+# How often a character may be read in vain on the average, and how many are free.
+_READINGS: Final = 8
+_FREE: Final = 1 << 16
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -54,22 +59,37 @@ class Follower:
         self.line = 1
         self.exact = True  # every byte so far could be told as text
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
-        self._waiting = ""
-        self._seen = 0  # how much of it was searched for a marker
+        self._waiting = ""  # of which the first `_taken` characters were heard
+        self._taken = 0
+        self._new: list[str] = []  # what has come since it was read
+        self._size = 0  # of all that waits
+        self._tail = ""
+        self._due = False  # a sign has come that was not looked into
+        self._patience = _FREE
         self._digest = hashlib.sha256()
         self._ids: set[str] = set()
 
     def feed(self, data: bytes) -> Iterator[Heard]:
-        """What these bytes complete, in the order of the file."""
-        self._waiting += self._text(data)
-        start = max(0, self._seen - _OVERLAP)
-        self._seen = len(self._waiting)
-        if not any(self._waiting.find(sign, start) >= 0 for sign in _SIGNS):
-            return
+        """What these bytes complete, in the order of the file; no bytes: nothing more has come."""
+        text = self._text(data)
+        near = self._tail + text
+        self._tail = near[-_OVERLAP:]
+        self._new.append(text)
+        self._size += len(text)
+        self._patience += _READINGS * len(text)
+        self._due = self._due or (bool(text) and any(sign in near for sign in _SIGNS))
+        if self._due and (not data or self._size <= self._patience):
+            yield from self._read()
+
+    def _read(self) -> Iterator[Heard]:
+        self._waiting = "".join((self._waiting[self._taken :], *self._new))
+        self._taken, self._new, self._due = 0, [], False
         if self.state is None:
             self._begin()
         if self.state is not None:
             yield from self._pieces(self.state)
+        self._patience -= self._size
+        self._tail = self._tail[-self._size :] if self._size else ""
 
     def _text(self, data: bytes) -> str:
         try:
@@ -93,39 +113,42 @@ class Follower:
         self._consume(mark + end)
 
     def _consume(self, end: int) -> str:
-        """Take so much of the waiting text as heard."""
-        text = self._waiting[:end]
+        """Take the waiting text up to here as heard."""
+        text = self._waiting[self._taken : end]
         raw = text.encode()
         self._digest.update(raw)
         self.size += len(raw)
         self.line += text.count("\n")
-        self._waiting = self._waiting[end:]
-        self._seen = max(0, self._seen - end)
+        self._size -= len(text)
+        self._taken = end
         return text
 
     def _pieces(self, state: State) -> Iterator[Heard]:
-        found = read_dialogue(self._waiting, 0, self.line)
+        found = read_dialogue(self._waiting, self._taken, self.line)
         marks = [mark for mark in found.marks if mark.key == RESUME]
-        taken = 0
+        at = 0
         for entry in found.entries:
             if entry.yielded and not self._may_go_on(entry):
-                above = [mark.value for mark in marks if taken < mark.end <= entry.start]
-                heard = self._heard(state, entry, entry.end - taken, latest(above))
-                taken, state = entry.end, heard.state
+                above = []
+                while at < len(marks) and marks[at].end <= entry.start:
+                    above.append(marks[at].value)
+                    at += 1
+                heard = self._heard(state, entry, latest(above))
+                state = heard.state
                 yield heard
-        below = [mark for mark in marks if mark.end > taken]
+        below = marks[at:]
         if below:
             values = [mark.value for mark in below]
-            yield self._resumed(state, latest(values), below[-1].end - taken)
+            yield self._resumed(state, latest(values), below[-1].end)
 
     def _may_go_on(self, entry: Entry) -> bool:
         """A marker in a block that is still open may be a quoted one: more decides (A-36)."""
         last = entry.end == len(self._waiting)
         return last and any(one.kind is Odd.UNCLOSED_BLOCK for one in entry.odd)
 
-    def _heard(self, state: State, entry: Entry, length: int, resumed: Millis | None) -> Heard:
+    def _heard(self, state: State, entry: Entry, resumed: Millis | None) -> Heard:
         start, line = self.size, entry.line
-        text = self._consume(length)
+        text = self._consume(entry.end)
         double = entry.id in self._ids
         self._ids.add(entry.id)
         digest = self._digest.hexdigest()
@@ -135,9 +158,9 @@ class Follower:
             state = self.state = spoke(state, event)
         return Heard(start, text, digest, line, entry, double, state)
 
-    def _resumed(self, state: State, at: Millis | None, length: int) -> Heard:
+    def _resumed(self, state: State, at: Millis | None, end: int) -> Heard:
         start, line = self.size, self.line
-        text = self._consume(length)
+        text = self._consume(end)
         known = [one for one in (state.resumed, at) if one is not None]
         state = self.state = msgspec.structs.replace(state, resumed=max(known, default=None))
         return Heard(start, text, self._digest.hexdigest(), line, None, False, state)

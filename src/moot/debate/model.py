@@ -66,8 +66,16 @@ YIELD: Final = "<!-- yield -->"
 CLERKS: Final = frozenset({"judge", "system"})
 
 
+class DefaultAction(StrEnum):
+    """The stance of the entry that stands in for a silent agent: silence never approves (A-57)."""
+
+    NEUTRAL = "neutral"
+    REJECT = "reject"
+    DEFER = "defer"
+
+
 class Rules(msgspec.Struct, frozen=True):
-    """The nine settings of a session, all of them sound."""
+    """The nine settings of a session, all of them sound, and three options of ours (D-15)."""
 
     agents: tuple[str, ...]
     turn_order: TurnOrder = TurnOrder.ROUND_ROBIN
@@ -78,6 +86,9 @@ class Rules(msgspec.Struct, frozen=True):
     escalation: Escalation = Escalation.HUMAN
     max_rounds: int = 5
     output_format: OutputFormat = OutputFormat.STRUCTURED
+    defer_in_denominator: bool = False
+    supervisor_only: bool = False
+    default_action: DefaultAction = DefaultAction.NEUTRAL
 
     @property
     def supervisor(self) -> str:
@@ -150,11 +161,15 @@ class Setting(msgspec.Struct, frozen=True, gc=False):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """The rules block; `unread` are the lines of it that are outside the YAML we accept."""
+    """The rules block; `unread` are the lines of it that are outside the YAML we accept.
+
+    `comments` are the `<!-- key: value -->` lines of its section, which may hold options.
+    """
 
     line: int
     found: tuple[Setting, ...] = ()
     unread: tuple[Scalar, ...] = ()
+    comments: tuple[Setting, ...] = ()
 
     def get(self, key: str) -> Setting | None:
         return next((one for one in self.found if one.key == key), None)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from moot.core.markdown import BYTE_ORDER_MARK, Kind, Line, scan
 from moot.debate.dialogue import read_dialogue
 from moot.debate.model import (
@@ -19,6 +21,7 @@ from moot.debate.model import (
     Oddity,
     Scalar,
     SectionSeen,
+    Setting,
     Settings,
 )
 from moot.debate.settings import read_settings
@@ -88,6 +91,7 @@ class _Preamble:
         self.block: list[Line] = []
         self.fence: Line | None = None
         self.settings: Settings | None = None
+        self.comments: list[Setting] = []  # among the rules
         self.odd: list[Oddity] = []
 
     def read(self) -> Line | None:
@@ -100,7 +104,7 @@ class _Preamble:
                     return line
             elif not self.headings and self.title is None:
                 self._above_the_title(line)
-            elif self.settings is None and self._in_rules():
+            elif self._in_rules():
                 self._rules_line(line)
         self._close_block()
         return None
@@ -127,7 +131,13 @@ class _Preamble:
         return bool(self.headings) and self.headings[-1].value == SECTIONS[0]
 
     def _rules_line(self, line: Line) -> None:
-        if line.kind is Kind.FENCE_OPEN:
+        if line.kind is Kind.COMMENT:
+            key, _, value = line.value.partition(":")
+            said = Scalar(value.strip(), line.number)
+            self.comments.append(Setting(key.strip(), line.number, said))
+        elif self.settings is not None:
+            return
+        elif line.kind is Kind.FENCE_OPEN:
             self.fence = line
         elif line.kind is Kind.FENCED:
             self.block.append(line)
@@ -152,10 +162,15 @@ class _Preamble:
             tuple(self.header),
             self.title,
             (*self._sections(len(text) if end is None else end), *sections),
-            self.settings,
+            self._settings(),
             odd=(*self.odd, *odd),
             **dialogue,  # type: ignore[arg-type]
         )
+
+    def _settings(self) -> Settings | None:
+        if self.settings is None or not self.comments:
+            return self.settings
+        return msgspec.structs.replace(self.settings, comments=tuple(self.comments))
 
     def _sections(self, end: int) -> list[SectionSeen]:
         ends = [*(line.start for line in self.headings[1:]), end]

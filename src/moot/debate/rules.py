@@ -16,7 +16,7 @@ from moot.debate import entrychecks as entry
 from moot.debate import filechecks as file
 from moot.debate.model import Entry, Odd, TurnOrder
 from moot.debate.norms import Breach, Norm
-from moot.debate.schema import ODD_NAME, Known
+from moot.debate.schema import ODD_NAME, ODD_OPTION, Known
 from moot.debate.sequence import Remark, Remarked
 
 _WARNING, _INFO = Severity.WARNING, Severity.INFO
@@ -103,6 +103,8 @@ FILE: Final = (
          file.problem("INVALID_RULE_VALUE"), _SETTING),
     Norm("5", ODD_NAME, "an agent's name has a form that other programs may refuse",
          file.problem(ODD_NAME), "lower-case letters, digits and hyphens, two or more", _WARNING),
+    Norm("R19", ODD_OPTION, "an option has a value we do not know, so it does not count",
+         file.problem(ODD_OPTION), "mend the comment under the rules block", _WARNING),
     Norm("5", "DUPLICATE_AGENT_NAME", "agents' names are unique",
          file.problem("DUPLICATE_AGENT_NAME"), "list every agent once"),
     Norm("5", "EMPTY_AGENTS_LIST", "a session needs at least one agent",

@@ -1,7 +1,8 @@
 """The nine settings of a session: what section 5 allows for each, and their values from text.
 
 `SCHEMA` is the document's own JSON Schema; `KEYS` reads each setting by it. A value that is not
-sound is a `Problem`, and only nine sound ones make `Rules`.
+sound is a `Problem`, and only nine sound ones make `Rules`. `OPTIONS` are what our readings leave
+to whoever begins a session: comments among the rules (R19), which other programs pass over.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import msgspec
 
 from moot.debate.model import (
     DECIMAL,
+    DefaultAction,
     Escalation,
     Mode,
     OutputFormat,
@@ -29,6 +31,9 @@ from moot.debate.model import (
 AGENT_PATTERN: Final = "^[a-z0-9][a-z0-9-]*[a-z0-9]$"
 _AGENT = re.compile(r"[a-z0-9][a-z0-9-]*[a-z0-9]")
 ODD_NAME: Final = "odd_agent_name"
+ODD_OPTION: Final = "unknown_option"
+# What is said of settings that count all the same.
+_MILD: Final = frozenset({ODD_NAME, ODD_OPTION})
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 _LIMITS = {
     "max-turns-per-round": (1, 10),
@@ -88,13 +93,33 @@ def read_known(settings: Settings | None, lenient: bool = False) -> Known:
     agents = settings.get("agents")
     if lenient and agents is not None:
         problems, values["agents"] = _leniently(problems, agents, values["agents"])
-    grave = [one for one in problems if one.code != ODD_NAME]
+    grave = [one for one in problems if one.code not in _MILD]
+    chosen, odd = _options(settings)
+    values |= chosen
     return Known(
         tuple(dict.fromkeys(item.text for item in (agents.items if agents else ()) or ())),
         values.get("output-format") is OutputFormat.STRUCTURED,
         None if grave else Rules(**{_snake(key): value for key, value in values.items()}),
-        tuple(problems),
+        (*problems, *odd),
     )
+
+
+def _options(settings: Settings) -> tuple[dict[str, Any], list[Problem]]:
+    """The options among the comments; one that is odd, or comes again, changes nothing."""
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for comment in settings.comments:
+        allowed = OPTIONS.get(comment.key)
+        said = comment.value.text if comment.value else ""
+        if allowed is None:
+            continue
+        if comment.key not in values and said in allowed:
+            values[comment.key] = allowed[said]
+        else:
+            again = "it is given already" if comment.key in values else f"not {said!r}"
+            message = f"{comment.key} is {' or '.join(allowed)}: {again}"
+            problems.append(Problem(comment.key, ODD_OPTION, message, comment.line))
+    return values, problems
 
 
 def _leniently(problems: list[Problem], agents: Setting, names: Any) -> tuple[list[Problem], Any]:
@@ -186,10 +211,33 @@ KEYS: Final[dict[str, Read]] = {
 }
 
 
+_SWITCH: Final = {"true": True, "false": False}
+OPTIONS: Final[dict[str, dict[str, Any]]] = {
+    "defer-in-denominator": _SWITCH,
+    "supervisor-only": _SWITCH,
+    "default-action": {action.value: action for action in DefaultAction},
+}
+
+
 def settings_of(rules: Rules) -> dict[str, Any]:
-    """The nine values as plain data, a decimal as its text; `rules_from` reads them back."""
+    """The nine values as plain data, a decimal as its text; `rules_from` reads them back.
+
+    Of the options only those that were chosen.
+    """
     plain: dict[str, Any] = msgspec.to_builtins(rules)
+    for key in OPTIONS.keys() - options_of(rules).keys():
+        del plain[_snake(key)]
     return plain
+
+
+def options_of(rules: Rules) -> dict[str, str]:
+    """The options that are not as usual, as the words that say so."""
+    usual = Rules(rules.agents)
+    return {
+        key: next(word for word, value in allowed.items() if value == getattr(rules, _snake(key)))
+        for key, allowed in OPTIONS.items()
+        if getattr(rules, _snake(key)) != getattr(usual, _snake(key))
+    }
 
 
 def rules_from(settings: dict[str, Any]) -> Rules | None:

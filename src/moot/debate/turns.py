@@ -88,7 +88,7 @@ def _anyone(course: Course) -> tuple[str, ...]:
 def _named(course: Course) -> tuple[str, ...]:
     """Whom the latest entry names; the supervisor if nobody, or if that agent is through."""
     rules, running = course.rules, course.running
-    name, _ = named_next(course.last, rules.agents)
+    name, _ = named_next(course.last, rules)
     if name is None or name == rules.supervisor:
         return (rules.supervisor,)
     spent = running is not None and running.count(name) >= rules.max_turns_per_round

@@ -60,17 +60,20 @@ def consensus_data(
     number: int | None = None,
     mode: Mode | None = None,
     threshold: Decimal | None = None,
+    defer_in_denominator: bool | None = None,
 ) -> dict[str, Any]:
     """What a round comes to: the latest complete one (A-08), or round `number`.
 
-    `mode` and `threshold` ask what would follow under another rule.
+    The others ask what would follow under another rule.
     """
     course = course_of(checked)
-    rules = msgspec.structs.replace(
-        course.rules,
-        consensus_mode=mode or course.rules.consensus_mode,
-        consensus_threshold=course.rules.consensus_threshold if threshold is None else threshold,
-    )
+    asked = {
+        "consensus_mode": mode,
+        "consensus_threshold": threshold,
+        "defer_in_denominator": defer_in_denominator,
+    }
+    given = {key: value for key, value in asked.items() if value is not None}
+    rules = msgspec.structs.replace(course.rules, **given)
     round_ = _asked_round(course, number)
     found = verdict(rules, round_.votes if round_ else {})
     provisional = round_ is None or not round_.complete
@@ -79,6 +82,7 @@ def consensus_data(
         "round": round_.number if round_ else None,
         "provisional": provisional,
         "blocked": "invalid-file" if checked.blocked else None,
+        "defer_in_denominator": rules.defer_in_denominator,
         "running_round": course.running.number if course.running else None,
         "findings": [msgspec.to_builtins(_THIN)] if found.thin and round_ else [],
     }

@@ -31,7 +31,7 @@ from moot.debate.model import (
     is_uuid,
 )
 from moot.debate.phases import Phase
-from moot.debate.schema import KEYS
+from moot.debate.schema import KEYS, options_of
 from moot.debate.sequence import without_doubles
 from moot.debate.turns import next_place, standing
 from moot.debate.views import course_of
@@ -78,7 +78,9 @@ def new_session(title: str, context: str, rules: Rules, session_id: str, created
             f"\n# {TITLE} {title.strip()}\n",
             "## Protocol Rules\n\n```yaml",
             *_settings(rules),
-            f"```\n\n## Context\n\n{context}\n\n## Dialogue\n",
+            "```\n",
+            *_options(rules),
+            f"## Context\n\n{context}\n\n## Dialogue\n",
         )
     )
     made = check(text)
@@ -103,6 +105,12 @@ def _settings(rules: Rules) -> Iterable[str]:
         if key != "agents":
             value = values[key.replace("-", "_")]
             yield f"{key}: {_plain(value) if isinstance(value, Decimal) else value}"
+
+
+def _options(rules: Rules) -> Iterable[str]:
+    """What was chosen beyond the settings, in comments (R19), with a blank line below."""
+    chosen = [f"<!-- {key}: {value} -->" for key, value in options_of(rules).items()]
+    return [*chosen, ""] if chosen else []
 
 
 def _plain(value: Decimal) -> str:
@@ -286,13 +294,14 @@ def placeholder(rules: Rules, agent: str) -> Draft:
 
 
 def default_action(rules: Rules, agent: str) -> Draft:
-    """A-57: a neutral entry, which can create no consensus."""
+    """A-57: a neutral entry, or what the session chose: one that approves of nothing."""
+    stance = rules.default_action.value
     return Draft(
         author=agent,
-        stance="neutral",
+        stance=stance,
         confidence="0.0",
         summary="Turn timed out. Escalation policy applied: default-action.",
-        body=_note(rules, agent, "a neutral entry stands in for this turn"),
+        body=_note(rules, agent, f"a {stance} entry stands in for this turn"),
         status=Status.CLOSED,
     )
 

@@ -45,24 +45,6 @@ def not_begun(asked: Asked) -> Breaches:
         yield "", None
 
 
-def empty(*fields: str) -> Check:
-    def check(asked: Asked) -> Breaches:
-        for name in fields:
-            if not getattr(asked.command, name).strip():
-                yield f"{name} is empty", name
-
-    return check
-
-
-def too_long(most: int, *fields: str) -> Check:
-    def check(asked: Asked) -> Breaches:
-        for name in fields:
-            if len(getattr(asked.command, name)) > most:
-                yield f"{name} is longer than {most} characters", name
-
-    return check
-
-
 def bad_seats(asked: Asked) -> Breaches:
     assert isinstance(asked.command, ask.AskQuestion)
     counts = Counter(seat.agent for seat in asked.command.seats)

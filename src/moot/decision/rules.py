@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from moot.core.findings import Rule, Severity
 from moot.core.machine import Command
+from moot.core.wording import empty, too_long
 from moot.decision import checks as breach
 from moot.decision import commands as ask
 from moot.decision.model import MOST_ANSWER, MOST_QUESTION, MOST_TEXT, Stage
@@ -46,21 +47,21 @@ def _text(*fields: str, most: int = MOST_TEXT) -> Rows:
             "DEC-002",
             "text_required",
             "the text may not be empty",
-            breach.empty(*fields),
+            empty(*fields),
             hint="say it in a sentence",
         ),
         Rule(
             "DEC-002",
             "text_too_long",
             "the text is too long",
-            breach.too_long(most, *fields),
+            too_long(most, *fields),
             hint=_SHORTER,
         ),
     )
 
 
 _MOTIVES: Final = Rule(
-    "DEC-022",
+    "DEC-027",
     "bad_motives",
     "a seat stands for up to three things, each in a few words",
     breach.bad_motives,
@@ -112,7 +113,7 @@ _GIVE: Final[Rows] = (
         "DEC-002",
         "text_too_long",
         "the text is too long",
-        breach.too_long(MOST_TEXT, "why"),
+        too_long(MOST_TEXT, "why"),
         hint=_SHORTER,
     ),
 )
@@ -162,7 +163,7 @@ _NOTE: Final[Rows] = (
         "DEC-002",
         "text_too_long",
         "the text is too long",
-        breach.too_long(MOST_TEXT, "detail", "subject", "what"),
+        too_long(MOST_TEXT, "detail", "subject", "what"),
         hint=_SHORTER,
     ),
 )

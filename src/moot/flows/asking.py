@@ -19,7 +19,6 @@ from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
 from moot.core.errors import Refused
-from moot.core.markdown import escape_comments
 from moot.core.names import SYSTEM
 from moot.debate.model import Escalation, Mode, Rules, TurnOrder
 from moot.debate.writer import new_session
@@ -34,6 +33,7 @@ from moot.flows.chamber import Room as Session
 from moot.flows.chamber import id_in
 from moot.flows.debating import USUAL, Hall, Limits, run_in
 from moot.flows.desks.answers import AnswersDesk
+from moot.flows.others_words import quoted, title
 from moot.flows.questions import state_of, text_of
 from moot.flows.seating import seated
 from moot.flows.sitting import SETTLED, convene_for, opening
@@ -43,7 +43,6 @@ from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "decisions"
 THRESHOLDS: Final = {Mode.MAJORITY: "0.501", Mode.WEIGHTED: "0.7", Mode.UNANIMOUS: "0.7"}
-MOST_TITLE: Final = 150
 
 
 class Asked(NamedTuple):
@@ -169,7 +168,7 @@ def _sit(space: Workspace, decision: str, limits: Limits) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         rules = _rules(state, limits)
         text = new_session(
-            _title(state.question),
+            title(state.question),
             context_of(space, decision, state),
             rules,
             str(uuid.uuid4()),
@@ -199,11 +198,6 @@ def _rules(state: State, limits: Limits) -> Rules:
     )
 
 
-def _title(question: str) -> str:
-    line = " ".join(escape_comments(question).split())
-    return line if len(line) <= MOST_TITLE else f"{line[: MOST_TITLE - 1]}…"
-
-
 def context_of(space: Workspace, decision: str, state: State) -> str:
     """What everybody should know, with the motion last; others' words are quoted, line by line."""
     parts = [("Question", state.question)]
@@ -215,11 +209,5 @@ def context_of(space: Workspace, decision: str, state: State) -> str:
     parts.append(("First answers, given before anyone heard the others", answers))
     if state.motion is not None:
         parts.append(("Motion: approve or reject this", state.motion.text))
-    told = "\n\n".join(f"### {title}\n\n{_quoted(text)}" for title, text in parts)
-    return f"{told}\n\nDecision {decision}. Every stance is about the motion."
-
-
-def _quoted(text: str) -> str:
-    """X-09: as a quotation no line of it can be a heading, a fence or a mark of the protocol."""
-    lines = escape_comments(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
-    return "\n".join(f"> {line}".rstrip() for line in lines)
+    told = "\n".join(f"### {name}\n\n{quoted(text)}" for name, text in parts)
+    return f"{told}\nDecision {decision}. Every stance is about the motion."

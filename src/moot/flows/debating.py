@@ -170,7 +170,8 @@ def in_words(found: dict[str, Any]) -> str:
     score = "no score" if found["score"] is None else f"{found['score']:.2f}"
     asked = f"{found['mode']}, {score} of {found['threshold']:g}"
     said = "agreed" if found["reached"] else "not agreed"
-    return f"{', '.join(counts) or 'nobody spoke'}: {said} ({asked})"
+    thin = "; fewer than half took a position" if found["findings"] else ""
+    return f"{', '.join(counts) or 'nobody spoke'}: {said} ({asked}{thin})"
 
 
 def standing_words(standing: dict[str, Any]) -> str:

@@ -25,6 +25,7 @@ from moot.flows.sessionrecord import (
     Segment,
     history,
     no_record,
+    place_in,
     segments,
     session_at,
     stream_of,
@@ -72,9 +73,7 @@ def verify(place: Path, how: How, file: Path) -> tuple[dict[str, Any], tuple[Fin
 
 def _stream(view: View, place: Path, file: Path, document: Document) -> str:
     """By the place, which the record knows, before the id, which may have been changed."""
-    path, root = file.absolute().resolve(), place.parent.resolve()
-    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
-    session = session_at(view, name) or document.session_id
+    session = session_at(view, place_in(place.parent, file)) or document.session_id
     if not is_uuid(session) or view.head(stream_of(session)) is None:
         raise no_record(file)
     return stream_of(session)

@@ -19,7 +19,8 @@ from moot.debate.checker import Checked
 from moot.debate.escalation import overdue
 from moot.debate.growth import grown
 from moot.debate.writer import Addition, require_no_errors, written
-from moot.flows.sessionfile import append, locked
+from moot.flows.sessionfile import append
+from moot.flows.sessionlock import locked
 from moot.flows.sessionreading import Held, Reading, reading_of
 from moot.flows.sessionrecord import Record, find, moved, require_one_file
 from moot.workspace.workspace import Workspace

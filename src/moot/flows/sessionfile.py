@@ -2,43 +2,59 @@
 
 An append is one write of whole bytes at the end (R5), made durable before it is acknowledged; if
 it fails, the file is cut back to what it was. Old bytes are never rewritten (R1); only an entry
-that was never yielded may be cut off by its own author, to be written anew (A-34). The lock file
-beside it holds nothing and may be deleted at any time nobody writes.
+that was never yielded may be cut off by its own author, to be written anew (A-34). The lock is in
+`sessionlock.py`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import stat
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.store.files import replace, write_new
 
-LOCK_SECONDS: Final = 30
 _BYTES: Final = getattr(os, "O_BINARY", 0)  # Windows would change line ends
-LOOK_SECONDS: Final = 0.002  # how often whoever waits for the lock tries again
+_AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would never open
 
 
 def read_file(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with opened(path) as file:
+            return file.read()
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
+
+
+def opened(path: Path) -> BinaryIO:
+    """The file, to be read; OSError, or Unavailable for a pipe or device, which might never end."""
+    require_file(path, os.stat(path).st_mode)
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE))
+
+
+def require_file(path: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+        raise Unavailable(
+            "unreadable_file",
+            f"{path} is {kind}, not a file",
+            hint="a session is one ordinary file; copy what the pipe gives into one",
+        )
 
 
 def appended_to(path: Path, known: Iterable[bytes]) -> bytes | None:
     """What stands behind `known` in this file; None if it does not begin with it, to the byte."""
     try:
-        with path.open("rb") as opened:
+        with opened(path) as file:
             for part in known:
-                if opened.read(len(part)) != part:
+                if file.read(len(part)) != part:
                     return None
-            return opened.read()
+            return file.read()
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
 
 
 def named(path: Path) -> Path:
@@ -55,7 +71,7 @@ def create(path: Path, text: str) -> None:
             "file_exists", f"{path} is there already", hint="choose another name"
         ) from None
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
 
 
 def rewrite(path: Path, data: bytes) -> None:
@@ -63,29 +79,7 @@ def rewrite(path: Path, data: bytes) -> None:
     try:
         replace(real(path), data)
     except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """One writer at a time, for all programs that use the same lock file, by whatever name."""
-    from filelock import FileLock, Timeout
-
-    if not path.is_file():
-        read_file(path)  # a file that is not there gets no lock file either
-    lock = FileLock(f"{real(path)}.lock", poll_interval=LOOK_SECONDS)
-    try:
-        lock.acquire(timeout=LOCK_SECONDS)
-    except Timeout:
-        raise StoreFailed(
-            "lock_timeout", f"{path} is being written by another program", hint="try again"
-        ) from None
-    except OSError as error:
-        raise _unwritable(Path(lock.lock_file), error) from None
-    try:
-        yield
-    finally:
-        lock.release()
+        raise unwritable(path, error) from None
 
 
 def real(path: Path) -> Path:
@@ -101,7 +95,7 @@ def append(path: Path, data: bytes, keep: int | None = None) -> None:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | _BYTES)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
     try:
         _write_whole(descriptor, data, keep)
     except OSError as error:
@@ -137,13 +131,13 @@ def _write(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _unreadable(path: Path, error: OSError) -> Unavailable:
+def unreadable(path: Path, error: OSError) -> Unavailable:
     return Unavailable(
         "unreadable_file", f"{path}: {error.strerror or error}", hint="check the path"
     )
 
 
-def _unwritable(path: Path, error: OSError) -> Unavailable:
+def unwritable(path: Path, error: OSError) -> Unavailable:
     return Unavailable(
         "unwritable_file", f"{path}: {error.strerror or error}", hint="check the folder"
     )

@@ -22,6 +22,7 @@ from moot.core.names import SYSTEM
 from moot.debate import commands as ask
 from moot.debate import events as did
 from moot.debate.checker import Checked
+from moot.debate.drafts import is_text
 from moot.debate.machine import FILES, MACHINE, STREAM
 from moot.debate.model import is_uuid
 from moot.debate.pieces import MEDIA_TYPE, cuts, kept_inline, preamble_end
@@ -46,9 +47,19 @@ def stream_of(session_id: str) -> str:
 
 def place_of(space: Workspace, file: Path) -> str:
     """How the record names a file: from the project's folder, if it lies in it."""
-    path = file.absolute().resolve()
-    root = space.root.resolve()
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    return place_in(space.root, file)
+
+
+def place_in(root: Path, file: Path) -> str:
+    path, root = file.absolute().resolve(), root.resolve()
+    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    if not is_text(name):
+        raise Refused(
+            "unnameable_file",
+            f"{name!r} is no UTF-8 text, so it cannot be recorded",
+            hint="rename the file or its folder; outside a workspace any name will do",
+        )
+    return name
 
 
 def session_at(view: View, place: str) -> str | None:
@@ -237,12 +248,12 @@ def _not_a_session() -> Refused:
 def find(space: Workspace, file: Path, checked: Checked) -> Record | None:
     """The record for a file: by its session id, or by its place if that was changed."""
     session = checked.document.session_id
+    record = Record(space, file, session) if is_uuid(session) else None
+    if record is not None and record.known:
+        return record
     with space.store.read() as view:
         placed = session_at(view, place_of(space, file))
-    record = Record(space, file, session) if is_uuid(session) else None
-    if placed is not None and placed != session and (record is None or not record.known):
-        return Record(space, file, placed)
-    return record
+    return record if placed in (None, session) else Record(space, file, placed)
 
 
 def double_of(space: Workspace, file: Path, checked: Checked) -> list[Finding]:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from moot.core.errors import Refused, Tampered, Unavailable
+from moot.core.errors import Refused, Tampered
 from moot.debate import commands as ask
 from moot.debate.following import Follower, Heard
 from moot.flows.sessiondesk import desk
-from moot.flows.sessionfile import read_file
+from moot.flows.sessionfile import opened, read_file, unreadable
 from moot.flows.sessionrecord import Record
 from moot.workspace.workspace import Workspace
 
@@ -50,23 +50,20 @@ class Watch:
 
     def _new(self) -> Iterator[bytes]:
         try:
-            with self.file.open("rb") as opened:
-                opened.seek(self._at - len(self._last))
-                if opened.read(len(self._last)) != self._last:
+            with opened(self.file) as file:
+                file.seek(self._at - len(self._last))
+                if file.read(len(self._last)) != self._last:
                     raise Tampered(
                         f"{self.file} was changed above the part that was already read",
                         code="session_changed",
                         hint=f"`moot debate verify {self.file}`, or compare it with a copy",
                     )
-                data = opened.read()
+                data = file.read()
         except OSError as error:
-            raise Unavailable(
-                "unreadable_file", f"{self.file}: {error.strerror or error}", hint="check the path"
-            ) from None
+            raise unreadable(self.file, error) from None
         self._at += len(data)
         self._last = (self._last + data)[-_REMEMBERED:]
-        if data:
-            yield data
+        yield data
 
     def _observe(self, one: Heard) -> None:
         """Unless it is recorded: by its author, in the same step in which it was written."""

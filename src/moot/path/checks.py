@@ -52,24 +52,6 @@ def not_begun(asked: Asked) -> Breaches:
         yield "", None
 
 
-def empty(*fields: str) -> Check:
-    def check(asked: Asked) -> Breaches:
-        for name in fields:
-            if not getattr(asked.command, name).strip():
-                yield f"{name} is empty", name
-
-    return check
-
-
-def too_long(most: int, *fields: str) -> Check:
-    def check(asked: Asked) -> Breaches:
-        for name in fields:
-            if len(getattr(asked.command, name)) > most:
-                yield f"{name} is longer than {most} characters", name
-
-    return check
-
-
 def bad_source(asked: Asked) -> Breaches:
     """X-01: what led to a step is a record that can be found again."""
     source = asked.command.source
@@ -99,9 +81,12 @@ def wrong_target(asked: Asked) -> Breaches:
         yield f"{flow.name} leads to {flow.target}", "target"
 
 
-def known_step(asked: Asked) -> Breaches:
-    """X-02: one record leads to one thing by one flow."""
-XX
+def other_target(asked: Asked) -> Breaches:
+    """X-02: one record leads to one thing by one flow, however often it is tried."""
+    step = asked.step
+    if step is not None and step.target != asked.command.target:
+        yield f"it was begun with {step.target.id}", "target"
+
 
 def too_many(asked: Asked) -> Breaches:
     if asked.step is None and len(asked.state.steps) >= MOST_STEPS:
@@ -131,12 +116,19 @@ def unsure(asked: Asked) -> Breaches:
         yield f"the session has {standing.errors} errors", "standing"
     if standing.provisional:
         yield "the round is still running", "standing"
-    if standing.thin:
+    if flow.settled and standing.thin:
         yield "fewer than half of the agents took a position", "standing"
     if flow.settled and not standing.reached:
         yield "no agreement was reached", "standing"
     if not flow.settled and standing.reached:
         yield "agreement was reached", "standing"
+
+
+def unsigned(asked: Asked) -> Breaches:
+    """X-05: what stands in a file under someone's name is not yet that one's word."""
+    standing = asked.command.standing
+    for name in standing.unsigned if standing is not None else ():
+        yield f"what stands there as {name}'s words was not signed by {name}", "standing"
 
 
 def two_parts(asked: Asked) -> Breaches:

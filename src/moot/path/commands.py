@@ -15,7 +15,7 @@ class BeginPath(Command, frozen=True):
 
 
 class BeginStep(Command, frozen=True):
-    """Say what will be made, before it is made.
+    """Say what will be made, before it is made; said again whenever it is tried again.
 
     `standing` is how sure the source's result is, `parts` who would play a part in the target,
     `approvers` who was for the result that leads there.

@@ -13,9 +13,13 @@ from moot.path.model import Stage, State, Step, step_key
 
 replace = msgspec.structs.replace
 
-# What becomes of a step; one that failed is begun again.
+# What becomes of a step; one that failed or was cut short is begun again.
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
-    Stage.BEGUN: {did.StepDone: Stage.DONE, did.StepFailed: Stage.FAILED},
+    Stage.BEGUN: {
+        did.StepBegun: Stage.BEGUN,
+        did.StepDone: Stage.DONE,
+        did.StepFailed: Stage.FAILED,
+    },
     Stage.FAILED: {
         did.StepBegun: Stage.BEGUN,
         did.StepDone: Stage.DONE,

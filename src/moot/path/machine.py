@@ -1,6 +1,6 @@
 """The automaton of a path. Each of its steps goes its own way:
 
-    (none) --begun--> begun --done----> done
+    (none) --begun--> begun --done----> done          (cut short: begun again)
                         |----failed---> failed --begun again, or done----> ...
                         `----moved----> begun, with another target
 

@@ -63,12 +63,13 @@ class Made(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """How sure a result is (X-04)."""
+    """How sure a result is (X-04); `unsigned` are those whose words no key of theirs has signed."""
 
     reached: bool
     thin: bool = False
     provisional: bool = False
     errors: int = 0
+    unsigned: tuple[str, ...] = ()
 
 
 class Part(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from moot.core.findings import Rule
 from moot.core.machine import Command
+from moot.core.wording import empty, too_long
 from moot.path import checks as breach
 from moot.path import commands as ask
 from moot.path.model import MOST_TEXT, MOST_TITLE
@@ -62,14 +63,14 @@ def _text(most: int, *fields: str) -> Rows:
             "PTH-004",
             "text_required",
             "the text may not be empty",
-            breach.empty(*fields),
+            empty(*fields),
             hint="say it in a sentence",
         ),
         Rule(
             "PTH-004",
             "text_too_long",
             "the text is too long",
-            breach.too_long(most, *fields),
+            too_long(most, *fields),
             hint="say it in fewer words",
         ),
     )
@@ -101,19 +102,13 @@ _BEGIN_STEP: Final[Rows] = (
         hint="`moot flow list` says what leads where",
     ),
     *_text(100, "asked_by"),
-    Rule(
-        "X-02",
-        "step_begun",
-        "one record leads to one thing by one flow",
-        breach.known_step,
-        hint="run the same flow again: it goes on with what was begun",
-    ),
+    _DONE,
     Rule(
         "X-02",
         "other_target",
-        "what failed is tried again with the same target",
+        "one record leads to one thing by one flow",
         breach.other_target,
-        hint="run the same flow again: it knows its target",
+        hint="run it as it was begun: `moot story ID` shows the target",
     ),
     Rule(
         "PTH-005",
@@ -128,6 +123,13 @@ _BEGIN_STEP: Final[Rows] = (
         "only a sure result leads further",
         breach.unsure,
         hint="`moot debate consensus FILE` says what is missing",
+    ),
+    Rule(
+        "X-05",
+        "words_unsigned",
+        "a result rests on words that their authors have signed",
+        breach.unsigned,
+        hint="their authors sign them: `moot debate sign FILE --author NAME`",
     ),
     Rule(
         "X-08",

@@ -143,12 +143,3 @@ def not_seen(asked: Asked) -> Breaches:
     """A recovery says what was seen; guesses are no evidence."""
     if not any(text.strip() for text in asked.command.evidence):
         yield "", "evidence"
-
-
-def says_nothing(*names: str) -> Callable[[Asked], Breaches]:
-    def check(asked: Asked) -> Breaches:
-        for name in names:
-            if not getattr(asked.command, name).strip():
-                yield f"{name} is required", name
-
-    return check

@@ -61,9 +61,10 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 # Programs that reach far, or run something else: their name does not say what will happen.
 _FAR: Final = {
     Risk.HIGH: (
-        *("bash", "cmd", "curl", "docker", "env", "fish", "git push", "nohup", "npm publish"),
-        *("podman", "powershell", "pwsh", "rm", "rsync", "scp", "sh", "ssh", "timeout", "wget"),
-        *("xargs", "zsh"),
+        *("bash", "busybox", "cmd", "curl", "dash", "docker", "env", "fish", "git push", "ksh"),
+        *("nice", "nohup", "npm publish", "podman", "powershell", "pwsh", "rm", "rsync", "scp"),
+        *("script", "setsid", "sh", "ssh", "stdbuf", "time", "timeout", "watch", "wget", "xargs"),
+        "zsh",
     ),
     Risk.CRITICAL: ("dd", "doas", "kubectl", "mkfs", "shutdown", "su", "sudo", "terraform"),
 }

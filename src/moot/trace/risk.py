@@ -34,14 +34,21 @@ def risk_of(policy: Policy, tool: str, command: Words, said: str) -> Risk:
 
 
 def by_policy(policy: Policy, tool: str, command: Words) -> Risk:
-    """The highest of the rules that fit the tool's name or what is really run."""
+    """The highest of the rules that fit the tool's name or what is really run.
+
+    Words in between (`git -C . push`) may raise a risk, never lower it.
+    """
     plain = (_plain(command[0]), *command[1:]) if command else ()
     fitting = [
         rule.risk
         for rule in policy.tools
         if rule.tool == tool or any(_begins(plain, first) for first in _firsts(rule))
     ]
-    return max(fitting, key=ORDER.__getitem__, default=policy.default_risk)
+    said = max(fitting, key=ORDER.__getitem__, default=policy.default_risk)
+    near = (
+        rule.risk for rule in policy.tools if any(_holds(plain, first) for first in _firsts(rule))
+    )
+    return max((said, *near), key=ORDER.__getitem__)
 
 
 def is_tool(policy: Policy, tool: str, command: Words) -> bool:
@@ -80,12 +87,15 @@ def _begins(command: Words, first: Words) -> bool:
     return bool(first) and command[: len(first)] == first
 
 
+def _holds(command: Words, first: Words) -> bool:
+    """The same program, and then the same words in their order, whatever stands between."""
+    rest = iter(command[1:])
+    return command[:1] == first[:1] and all(word in rest for word in first[1:])
+
+
 def _plain(program: str) -> str:
-    """The program's own name: `/usr/bin/sudo` and `SUDO.EXE` are sudo."""
-    name = program.replace("\\", "/").rpartition("/")[2]
-    return (
-        _without_suffix(name).lower() if name != program or name.lower().endswith(".exe") else name
-    )
+    """The program's own name: `/usr/bin/sudo`, `SUDO.EXE` and `Sudo` are sudo."""
+    return _without_suffix(program.replace("\\", "/").rpartition("/")[2]).lower()
 
 
 def _without_suffix(name: str) -> str:

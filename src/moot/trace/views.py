@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -89,7 +90,7 @@ def sentence(event: Any) -> str:
     """What an event says, in one line."""
     form = _SENTENCES[type(event)]
     words = {name: getattr(event, name) for name in event.__struct_fields__}
-    words["run"] = " ".join(getattr(event, "command", ()))
+    words["run"] = shlex.join(getattr(event, "command", ()))
     words["file"] = f"({event.program})" if getattr(event, "program", "") else ""
     words["named"] = ", ".join(one.name for one in getattr(event, "outputs", ()))
     words["bundle"] = ", ".join(one.claim_id for one in _bundle(event))

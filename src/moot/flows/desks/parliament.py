@@ -21,7 +21,7 @@ from moot.core.names import OPERATOR, SYSTEM
 from moot.flows import chamber
 from moot.flows.bills import merged
 from moot.flows.books import Books
-from moot.flows.desks.parliament_asks import INCORPORATE, SCHEMAS, WANTED
+from moot.flows.desks.parliament_asks import INCORPORATE, SCHEMAS, SPEECHES, WANTED, AmendmentReply
 from moot.flows.speaking import agenda, conduct, quiet, seats_dues, to_be_worded
 from moot.parliament import amendments, clock
 from moot.parliament import commands as ask
@@ -88,12 +88,18 @@ class ParliamentDesk:
             command = ask.Incorporate(amendment_id=_amendment(due), draft=draft)
             self._room.run(command, due.who)
             return
-        document = {
-            "type": wanted.kind.value,
-            "from": _seat_of(state, due).id,
-            **_ADDRESS.get(due.what, _plain)(state, due, said),
-        }
-        data = json.dumps(document).encode()
+        amendment = _amending(said.pop("amendment", None))
+        # Its turn is taken with the first of the two: only that is asked for again.
+        if amendment is None or due.what not in SPEECHES or said.get("question"):
+            self._say(due, wanted.kind, _ADDRESS.get(due.what, _plain)(state, due, said))
+        if amendment is not None:
+            content = {"amendment_id": amendments.next_id(self._room.state), **amendment}
+            self._say(due, Kind.AMENDMENT, {"content": content})
+
+    def _say(self, due: Due, kind: Kind, rest: dict[str, Any]) -> None:
+        """One message, under the key of its seat."""
+        seat = _seat_of(self._room.state, due)
+        data = json.dumps({"type": kind.value, "from": seat.id, **rest}).encode()
         chamber.submit(self._room, data, due.who, lambda needed, _person: needed or due.who)
 
     def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
@@ -253,17 +259,23 @@ def _asked(_state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
     return _addressed({**said, "to": seat})
 
 
-def _spoke(state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
-    """A question or an amendment; the clerk gives an amendment its number."""
-    amendment = said.pop("amendment", None)
-    if amendment is None:
-        return _addressed(said)
-    if any(said.values()):
-        why = "a question or an amendment, not both at once"
-        raise Malformed(why, code="bad_reply", where="amendment", hint="leave one of them away")
-    known = amendment if isinstance(amendment, dict) else {}
-    content = {**known, "amendment_id": amendments.next_id(state)}
-    return {"type": Kind.AMENDMENT.value, "content": content}
+def _spoke(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
+    return _addressed(said)
+
+
+def _amending(said: Any) -> dict[str, Any] | None:
+    """An amendment is judged before anything is said: both are said, or it is asked again."""
+    if said is None:
+        return None
+    try:
+        reply = msgspec.convert(said, AmendmentReply)
+    except msgspec.ValidationError as error:
+        why = f"amendment: {error}"
+        raise Malformed(
+            why, code="bad_reply", where="amendment", hint="follow the schema"
+        ) from None
+    data: dict[str, Any] = msgspec.to_builtins(reply)
+    return data
 
 
 def _answered(state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:

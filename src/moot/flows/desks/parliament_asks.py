@@ -19,16 +19,6 @@ class BillReply(msgspec.Struct, forbid_unknown_fields=True):
     sections: contents.Sections
 
 
-class QuestionReply(msgspec.Struct, forbid_unknown_fields=True):
-    """A question to the seat that `ask` names; `motion` only if you move something as well."""
-
-    question: str
-    motive_context: str
-    to: str = ""
-    topic: str = ""
-    motion: contents.Motion | None = None
-
-
 class AmendmentReply(msgspec.Struct, forbid_unknown_fields=True):
     """A change of one section of the bill."""
 
@@ -39,26 +29,39 @@ class AmendmentReply(msgspec.Struct, forbid_unknown_fields=True):
     proposed_text: str
 
 
-class SpeechReply(msgspec.Struct, forbid_unknown_fields=True):
-    """Either a question (`to`, `topic`, `question`, `motive_context`) or an `amendment`."""
+class Beside(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What may come with anything that is said in a round."""
+
+    motion: contents.Motion | None = None
+    amendment: AmendmentReply | None = None
+
+
+class QuestionReply(Beside, forbid_unknown_fields=True):
+    """A question to the seat that `ask` names."""
+
+    question: str
+    motive_context: str
+    to: str = ""
+    topic: str = ""
+
+
+class SpeechReply(Beside, forbid_unknown_fields=True):
+    """A question to another seat, an amendment, or both."""
 
     to: str = ""
     topic: str = ""
     question: str = ""
     motive_context: str = ""
-    motion: contents.Motion | None = None
-    amendment: AmendmentReply | None = None
 
 
-class AnswerReply(msgspec.Struct, forbid_unknown_fields=True):
-    """An answer; a position on an amendment and a motion only where there is something to say."""
+class AnswerReply(Beside, forbid_unknown_fields=True):
+    """An answer, with a position where it is about an amendment."""
 
     answer: str
     concessions: str
     stance: Stance
     motive_scores: dict[str, int]
     amendment_position: contents.AmendmentPosition | None = None
-    motion: contents.Motion | None = None
 
 
 class Wanted(NamedTuple):
@@ -70,14 +73,19 @@ class Wanted(NamedTuple):
 
 
 INCORPORATE: Final = "incorporate"
+# Here an amendment alone is enough.
+SPEECHES: Final = ("be heard", "speak")
 _BOUND: Final = " Keep every text within the number of sentences that `response_budget` names."
-_MOTION: Final = " A `motion` to the speaker is only for what needs one."
+_BESIDE: Final = (
+    " You may add an `amendment` if the bill should say something else (which section, what is "
+    "done to it, the text itself; a removal quotes the text to be removed), and a `motion` to the "
+    "speaker; leave both away where there is no need."
+)
 _SPEAK: Final = Wanted(
     Kind.QUESTION,
     SpeechReply,
-    "It is your turn to be heard. Either ask one other seat a question that serves what you stand "
-    "for, or propose one amendment: which section, what is done to it, the text itself, and why. "
-    "A removal quotes the text to be removed." + _MOTION + _BOUND,
+    "It is your turn to be heard. Ask one other seat a question that serves what you stand for, "
+    "or only propose an amendment." + _BESIDE + _BOUND,
 )
 WANTED: Final[dict[str, Wanted]] = {
     "make an opening statement": Wanted(
@@ -103,13 +111,13 @@ WANTED: Final[dict[str, Wanted]] = {
         AnswerReply,
         "Answer the question quoted last. Say what you concede, your stance, and score from 1 to "
         "5 how well the bill serves each of your own motives. If the question is about a pending "
-        "amendment, endorse it, oppose it or abstain in `amendment_position`." + _MOTION + _BOUND,
+        "amendment, endorse it, oppose it or abstain in `amendment_position`." + _BESIDE + _BOUND,
     ),
     "ask": Wanted(
         Kind.QUESTION,
         QuestionReply,
         "Ask the seat that `ask` names about what it names, a motive or an amendment, so that it "
-        "serves what you stand for." + _MOTION + _BOUND,
+        "serves what you stand for." + _BESIDE + _BOUND,
     ),
     "be heard": _SPEAK,
     "speak": _SPEAK,

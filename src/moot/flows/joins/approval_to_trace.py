@@ -19,6 +19,7 @@ from moot.flows.joins.found import Found
 from moot.flows.joins.steps import Plan, Walked, path_of, state_of, walk
 from moot.flows.sessionrecord import place_of
 from moot.parliament import events as did
+from moot.parliament.final import last_ballot
 from moot.parliament.model import Bill
 from moot.path.model import Made, Part, Target
 from moot.trace.commands import CreateProposal
@@ -55,6 +56,7 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
         )
     source = sources.source_of(recorded, room.id)
     place = place_of(space, room.folder)
+    evidence = (*_conditions(room), *(work.evidence or (bill.sections.solution,)))
     found = Found(source, bill.title, recorded.actor.id, recorded.corr, place)
 
     def target() -> Target:
@@ -68,7 +70,8 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
         if space.engine.load(target.stream).seq < 0:
             opening = tracing.opening(space, _task(bill, room), parts, work.policy)
             tracing.ask(space, target.stream, opening, SYSTEM, link)
-        return (made, _propose(space, target, bill, work, actor, link))
+        command = _proposal(space, target, bill, work, evidence)
+        return (made, _propose(space, target, command, actor, link))
 
     plan = Plan(
         FLOW,
@@ -77,6 +80,7 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
         target,
         make,
         fresh=work.supersede is None,
+        named=work.supersede is not None,
         parts=tuple(Part(str(role), agent) for role, agent in parts.items()),
         approvers=_approvers(space, found),
     )
@@ -111,22 +115,34 @@ def _task(bill: Bill, room: Room) -> str:
     return f"{bill.title}\n\n{bill.summary}\n\nBill version {bill.version} of {room.id}."
 
 
-def _propose(
-    space: Workspace, target: Target, bill: Bill, work: Work, planner: str, link: Link
-) -> Made:
-    """3.5: the objective is the bill's title; what is expected are conditions and evidence."""
-    made = _made_before(space, target, link)
-    if made is not None:
-        return made
+def _conditions(room: Room) -> tuple[str, ...]:
+    """What the voters asked for when the bill was passed, each once."""
+    ballot = last_ballot(room.proceedings())
+    votes = ballot.votes.values() if ballot is not None else ()
+    return tuple(dict.fromkeys(one for vote in votes for one in vote.conditions if one.strip()))
+
+
+def _proposal(
+    space: Workspace, target: Target, bill: Bill, work: Work, evidence: tuple[str, ...]
+) -> CreateProposal:
+    """3.5: the objective is the bill's title; what is expected are conditions and acceptance."""
     state: State = space.engine.state(target.stream)
     live = sorted(state.proposals, key=number)
-    command = CreateProposal(
+    return CreateProposal(
         objective=bill.title,
         required_tools=work.tools,
         assumptions=bill.sections.scope.assumptions,
-        expected_evidence=work.evidence or (bill.sections.solution,),
+        expected_evidence=evidence,
         supersedes=live[-1] if work.supersede is not None and live else None,
     )
+
+
+def _propose(
+    space: Workspace, target: Target, command: CreateProposal, planner: str, link: Link
+) -> Made:
+    made = _made_before(space, target, link)
+    if made is not None:
+        return made
     outcome = tracing.ask(space, target.stream, command, planner, link)
     last = outcome.recorded[-1]
     proposal = f"{target.id}/{last.event.proposal_id}"

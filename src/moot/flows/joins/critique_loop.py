@@ -66,7 +66,15 @@ def critique_to_challenge(
         return (Made("challenge", stream, outcome.recorded[-1].seq, target.id),)
 
     target = Target(stream, f"{tracing.short(stream)}/{claim}")
-    plan = Plan("critique-to-challenge", said.found, actor, lambda: target, make, fresh=False)
+    plan = Plan(
+        "critique-to-challenge",
+        said.found,
+        actor,
+        lambda: target,
+        make,
+        fresh=False,
+        named=True,
+    )
     return walk(space, plan)
 
 

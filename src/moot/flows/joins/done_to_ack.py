@@ -1,7 +1,7 @@
 """Verified work closes the message that asked for it: its receiver says Completed.
 
 The ACK is the receiver's own word, so the receiver runs this flow. It takes a trace that was
-completed by a verification that passed; who still holds something for this work is named.
+completed by a verification that passed. `still_held` says what waits to be given back.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from moot.core.errors import Refused
 from moot.engine.job import Link
 from moot.flows import notices, tracing
-from moot.flows.joins import sources
+from moot.flows.joins import guarded_execution, sources
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import Plan, Walked, path_of, state_of, walk
 from moot.flows.post import message_at
@@ -18,7 +18,7 @@ from moot.mail.model import stream_of, thread_of_id
 from moot.mail.types import AckStatus, MessageType
 from moot.path.model import Made, Target
 from moot.trace import events as did
-from moot.trace.model import State, Verdict
+from moot.trace.model import Role, State, Verdict
 from moot.workspace.workspace import Workspace
 
 FLOW = "done-to-ack"
@@ -53,7 +53,20 @@ def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = 
     def target() -> Target:
         return Target(stream_of(thread_of_id(native)), native)
 
-    return walk(space, Plan(FLOW, found, actor, target, make, fresh=False))
+    return walk(space, Plan(FLOW, found, actor, target, make, fresh=False, named=True))
+
+
+def still_held(space: Workspace, named: str) -> tuple[str, list[str]]:
+    """The executor of a trace, and what it still holds here of what the trace wrote to."""
+    stream = tracing.existing(space, named)
+    executor = tracing.player(space.engine.state(stream), Role.EXECUTOR)
+    with space.store.read() as view:
+        used = {
+            int(one["fencing"])
+            for record in view.records(stream)
+            for one in record.body.data.get("reservations", ())
+        }
+    return executor, guarded_execution.held(space, used, executor)
 
 
 def _asked_for(space: Workspace, found: Found) -> str:

@@ -40,7 +40,7 @@ def covering(
         return ()
     state: Presence = space.engine.state(STREAM)
     claims = [read_scope(scope, str(root)) for scope in writes]
-    mine = _mine(space, state, actor, root)
+    mine = [one for one in _live(space, actor) if one.worktree == str(root)]
     found = {claim.shown: _cover(claim, mine) for claim in claims}
     missing = [claim for claim in claims if found[claim.shown] is None]
     if missing:
@@ -53,25 +53,25 @@ def covering(
 
 def lost(space: Workspace, reserved: Iterable[Reserved], actor: str) -> list[str]:
     """Scopes whose reservation has ended or has another number by now."""
-    state: Presence = space.engine.state(STREAM)
-    epoch = _epoch(space, actor)
-    now = space.engine.clock()
-    live = {one.fencing for one in state.live if one.held_by(actor, epoch) and not one.over(now)}
+    live = {one.fencing for one in _live(space, actor)}
     return [one.scope for one in reserved if one.fencing not in live]
+
+
+def held(space: Workspace, numbers: Iterable[int], actor: str) -> list[str]:
+    """Scopes that this agent still holds under one of these numbers."""
+    wanted = frozenset(numbers)
+    return [one.scope for one in _live(space, actor) if one.fencing in wanted]
+
+
+def _live(space: Workspace, actor: str) -> list[Reservation]:
+    state: Presence = space.engine.state(STREAM)
+    epoch, now = _epoch(space, actor), space.engine.clock()
+    return [one for one in state.live if one.held_by(actor, epoch) and not one.over(now)]
 
 
 def _epoch(space: Workspace, actor: str) -> int:
     agent = space.engine.registry().agents.get(actor)
     return agent.epoch if agent is not None else 0
-
-
-def _mine(space: Workspace, state: Presence, actor: str, root: Path) -> list[Reservation]:
-    epoch, now = _epoch(space, actor), space.engine.clock()
-    return [
-        one
-        for one in state.live
-        if one.held_by(actor, epoch) and one.worktree == str(root) and not one.over(now)
-    ]
 
 
 def _cover(claim: Scope, mine: list[Reservation]) -> Reservation | None:

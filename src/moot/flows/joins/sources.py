@@ -15,7 +15,7 @@ from moot.flows.chamber import Room
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import state_of
 from moot.flows.post import message_at
-from moot.flows.sessionrecord import place_of
+from moot.flows.sessionrecord import place_of, session_at
 from moot.flows.sessionrecord import stream_of as debate_stream
 from moot.mail.keys import EVENTS as MAIL_OF_EVENT
 from moot.mail.keys import MESSAGES
@@ -124,7 +124,9 @@ def _debate(space: Workspace, named: str) -> tuple[Path, str]:
     if known:
         return space.root / space.engine.state(stream).file, stream
     file = Path(named)
-    return file, debate_stream(session.read(file).document.session_id)
+    with space.store.read() as view:  # the place, which the record knows, goes before the id
+        recorded = session_at(view, place_of(space, file))
+    return file, debate_stream(recorded or session.read(file).document.session_id)
 
 
 def parliament(space: Workspace, named: str) -> Room:

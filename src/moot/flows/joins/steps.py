@@ -50,7 +50,11 @@ Make = Callable[[Target, Link], tuple[Made, ...]]
 
 
 class Plan(NamedTuple):
-    """A step that is asked for. `fresh`: its target is a stream of its own."""
+    """A step that is asked for.
+
+    `fresh`: its target is a stream of its own; `named`: what it leads to was said by whoever asks,
+    and cannot be another than it was begun with.
+    """
 
     flow: str
     found: Found
@@ -58,6 +62,7 @@ class Plan(NamedTuple):
     target: Callable[[], Target]
     make: Make
     fresh: bool = True
+    named: bool = False
     standing: Standing | None = None
     parts: tuple[Part, ...] = ()
     approvers: tuple[str, ...] = ()
@@ -151,13 +156,11 @@ def path_of(space: Workspace, flow: str, found: Found) -> str:
 
 
 def _begin(space: Workspace, path: str, plan: Plan) -> Step:
-    """On record before anything is made; another process may have been quicker."""
+    """On record before anything is made; whatever is tried again obeys the rules again."""
     source = plan.found.source
     state = state_of(space, path)
     step = state.step(plan.flow, source)
-    if step is not None and step.stage is Stage.BEGUN:
-        return step
-    target = step.target if step is not None else plan.target()
+    target = plan.target() if step is None or plan.named else step.target
     first = ask.BeginStep(
         flow=plan.flow,
         source=source,
@@ -172,12 +175,7 @@ def _begin(space: Workspace, path: str, plan: Plan) -> Step:
         title = " ".join(plan.found.title.split())[:MOST_TITLE] or plan.flow
         begun = ask.BeginPath(title=title, origin=plan.found.origin, source=source)
         jobs.insert(0, _job(path, begun, source))
-    try:
-        space.engine.execute_chain(jobs[0], *((lambda _, job=job: job) for job in jobs[1:]))
-    except Refused as refused:
-        if refused.code not in ("path_begun", "step_begun"):
-            raise
-        return _begin(space, path, plan)
+    space.engine.execute_chain(jobs[0], *((lambda _, job=job: job) for job in jobs[1:]))
     begun_step = state_of(space, path).step(plan.flow, source)
     assert begun_step is not None
     return begun_step

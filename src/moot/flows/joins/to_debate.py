@@ -14,7 +14,6 @@ import msgspec
 
 from moot.core.errors import Refused
 from moot.core.machine import Recorded
-from moot.core.markdown import escape_comments, quote
 from moot.core.names import SYSTEM
 from moot.debate.model import Rules
 from moot.debate.writer import new_session
@@ -24,6 +23,7 @@ from moot.flows.joins import sources
 from moot.flows.joins.identities import agent_of
 from moot.flows.joins.present import require_present
 from moot.flows.joins.steps import Plan, Walked, walk
+from moot.flows.others_words import quoted, title
 from moot.flows.post import body_of
 from moot.flows.sessionfile import named as named_file
 from moot.flows.sessionrecord import Record, place_of, stream_of
@@ -34,7 +34,6 @@ from moot.path.model import Made, Target
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "paths"
-MOST_TITLE: Final = 150
 # Which flow takes which message, and which of its sections are put before the debate.
 KINDS: Final[dict[str, tuple[MessageType, tuple[str, ...]]]] = {
     "blocked-to-debate": (MessageType.BLOCKED, ("Item", "Blocker", "Attempted", "Needed")),
@@ -77,10 +76,10 @@ def message_to_debate(
     sections = [(name, unwrapped(body.said(name))) for name in headings]
     context = _context([part for part in sections if part[1]], said, asked_by)
     rules = msgspec.structs.replace(wanted.rules, agents=agents)
-    title = _title(said.found.title or flow)
+    name = title(said.found.title or flow)
 
     def make(target: Target, link: Link) -> tuple[Made, ...]:
-        text = new_session(title, context, rules, target.id, space.engine.clock())
+        text = new_session(name, context, rules, target.id, space.engine.clock())
         return _session(space, target, text, link)
 
     return walk(
@@ -112,11 +111,6 @@ def _known(space: Workspace, name: str) -> str:
     return agent
 
 
-def _title(text: str) -> str:
-    line = " ".join(escape_comments(text).split())
-    return line if len(line) <= MOST_TITLE else f"{line[: MOST_TITLE - 1]}…"
-
-
 def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str) -> str:
     told = "\n".join(f"### {name}\n\n{quoted(text)}" for name, text in sections)
     source = said.found.source
@@ -128,16 +122,6 @@ def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str)
         f"{told}\nOpened by system for {said.found.origin}, asked by {asked_by}."
         f" Evidence: {refs} (record {source.hash[:12]})."
     )
-
-
-def quoted(text: str) -> str:
-    """X-09: another's words, inside a quotation from their first line to their last."""
-    return quote(_printable(text).strip("\n") + "\n")
-
-
-def _printable(text: str) -> str:
-    plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(char if char.isprintable() or char in "\n\t" else "�" for char in plain)
 
 
 def _target(space: Workspace, file: Path | None) -> Target:

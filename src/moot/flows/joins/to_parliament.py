@@ -9,15 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from moot.agents.quoting import Trust
 from moot.core.errors import Refused
 from moot.core.findings import errors
 from moot.debate import events as did
 from moot.debate.checker import Checked
-from moot.debate.phases import Phase
+from moot.debate.course import spoken
 from moot.debate.views import consensus_data, course_of
 from moot.engine.agents import agent_named
 from moot.engine.job import Link
-from moot.flows import session
 from moot.flows.chamber import Room
 from moot.flows.chamber import stream_of as parliament_stream
 from moot.flows.convening import Plan as SeatWanted
@@ -27,15 +27,15 @@ from moot.flows.joins.found import Found
 from moot.flows.joins.identities import pascal
 from moot.flows.joins.present import require_present
 from moot.flows.joins.steps import Plan, Walked, look, walk
-from moot.flows.sessiondesk import desk
+from moot.flows.sessiondesk import Desk, desk
 from moot.flows.sessionrecord import place_of
+from moot.flows.sessiontrust import trust_in
 from moot.parliament.model import DEFAULT_ROUNDS
 from moot.path.model import Made, Standing, Target
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "paths"
 CONSENSUS, DEADLOCK = "consensus-to-parliament", "deadlock-to-parliament"
-_ENDED: Final = (Phase.DEADLOCK, Phase.MAX_ROUNDS)
 
 
 class Chamber(NamedTuple):
@@ -53,9 +53,8 @@ def to_parliament(
 ) -> Walked:
     begun, file = sources.debate(space, named, did.SessionBegan)
     look(space, flow, begun, asked_by)
-    with desk(file, space.engine.clock, space):  # what stands in the file is on record first
-        pass
-    checked = session.read(file)
+    with desk(file, space.engine.clock, space) as held:  # what stands there is on record first
+        checked, unsigned = held.checked, _unsigned(held)
     found, _ = _source(space, named, checked)
     agents = course_of(checked).rules.agents
     for name in agents:
@@ -84,23 +83,29 @@ def to_parliament(
         asked_by,
         lambda: _target(space, wanted.folder),
         make,
-        standing=standing(checked),
+        standing=standing(checked, unsigned),
         approvers=tuple(told["approvers"]),
     )
     return walk(space, plan)
 
 
-def standing(checked: Checked) -> Standing:
+def standing(checked: Checked, unsigned: tuple[str, ...] = ()) -> Standing:
     """X-04: how sure the debate's result is."""
     told = consensus_data(checked)
-    thin = any(one["code"] == "thin_quorum" for one in told["findings"])
-    deadlock = course_of(checked).phase in _ENDED
     return Standing(
         reached=bool(told["reached"]),
-        thin=thin and not deadlock,
+        thin=any(one["code"] == "thin_quorum" for one in told["findings"]),
         provisional=bool(told["provisional"]) or not course_of(checked).phase.ended,
         errors=len(errors(checked.findings)),
+        unsigned=unsigned,
     )
+
+
+def _unsigned(held: Desk) -> tuple[str, ...]:
+    """X-05: whose words stand in the file without that one's signature on record."""
+    trust = trust_in(held.reading, held.record)
+    said = spoken(course_of(held.checked).rounds)
+    return tuple(dict.fromkeys(one.author for one in said if trust(one) is Trust.UNSIGNED))
 
 
 def _source(space: Workspace, named: str, checked: Checked) -> tuple[Found, Path]:

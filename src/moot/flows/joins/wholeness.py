@@ -6,7 +6,9 @@ is mended by looking (F-8).
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
+from typing import Final
 
 from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import View
@@ -14,11 +16,14 @@ from moot.flows.cabinet import Cabinet, messages, read_or_none
 from moot.flows.sessioncheck import hold
 from moot.flows.sessionfile import read_file
 from moot.parliament.fileshapes import LEDGER_FILE
-from moot.parliament.messages import as_document
+from moot.parliament.messages import as_document, encode
 from moot.parliament.shapes import read_json
 from moot.path.model import Source
 from moot.store.artifacts import FileArtifacts
 from moot.workspace.workspace import Workspace
+
+# What stands beyond the record contradicts nothing: it is not on record yet.
+_MORE: Final = frozenset({"not_yielded", "not_recorded"})
 
 
 def require_whole(space: Workspace, source: Source, file: str = "") -> None:
@@ -57,21 +62,27 @@ def _require_session(space: Workspace, source: Source, file: Path) -> None:
     data = read_file(file)
     with space.store.read() as view:
         held = hold(view, source.stream, FileArtifacts(space.path / "artifacts"), data)
-    if held.verdict == "valid" or held.first_bad is None:
+    if held.verdict == "valid" or {one.code for one in held.findings} <= _MORE:
         return
-    seq = int(held.first_bad["seq"])
-    item = held.first_bad["entry"] or "the part above the first entry"
+    bad = held.first_bad or {"seq": source.seq, "entry": "no single entry"}
+    seq = int(bad["seq"])
+    item = bad["entry"] or "the part above the first entry"
     raise _changed(space, source.stream, seq, file, f"{held.integrity} ({item})")
 
 
 def _require_papers(space: Workspace, source: Source, folder: Path) -> None:
-    changed = Cabinet(space, folder, source.stream).changed()
+    """What a killed program left behind is brought up to date; the ledger file is then compared
+    with the record itself, whatever is remembered of having written it."""
+    cabinet = Cabinet(space, folder, source.stream)
+    changed = [one.where for one in cabinet.changed()]
     if not changed:
-        return
-    name = changed[0].where or LEDGER_FILE
+        cabinet.write()
     with space.store.read() as view:
-        seq, item = _first_other(view, source.stream, folder) if name == LEDGER_FILE else (-1, "")
+        seq, item = _first_other(view, source.stream, folder)
         head = view.head(source.stream)
+    if not changed and seq < 0:
+        return
+    name = LEDGER_FILE if seq >= 0 else changed[0] or LEDGER_FILE
     seq = seq if seq >= 0 or head is None else head.seq
     where = f" at {item}" if item else ""
     raise _changed(space, source.stream, seq, folder / name, f"not what was recorded{where}")
@@ -82,24 +93,31 @@ def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
     data = read_or_none(folder / LEDGER_FILE) or b""
     try:
         document = read_json(data)
-        said = document["messages"] if isinstance(document, dict) else []
-    except (Malformed, KeyError):
-        said = []
-    rows = said if isinstance(said, list) else []
-    recorded = [as_document(message) for message in messages(view, stream)]
-    for place, message in enumerate(recorded):
-        if place >= len(rows) or rows[place] != message:
-            return _place_of(view, stream, message["id"]), str(message["id"])
-    return -1, ""
+    except Malformed:
+        other = (one.id for one in messages(view, stream) if encode(one) not in data)
+    else:
+        said = document.get("messages") if isinstance(document, dict) else None
+        pairs = zip_longest(messages(view, stream), said if isinstance(said, list) else ())
+        other = (
+            one.id if one is not None else ""
+            for one, row in pairs
+            if one is None or as_document(one) != row
+        )
+    first = next(other, None)
+    if first is None:
+        return -1, ""
+    return _place_of(view, stream, first), first or "a message that is not on record"
 
 
 def _place_of(view: View, stream: str, message: str) -> int:
+    """The event that logged it; the last one if none did."""
     found = (
         record.seq
         for record in view.records(stream)
         if record.body.data.get("message", {}).get("id") == message
     )
-    return next(found, -1)
+    head = view.head(stream)
+    return next(found, head.seq if head is not None else 0)
 
 
 def _changed(space: Workspace, stream: str, seq: int, file: Path, what: str) -> Tampered:

@@ -105,19 +105,31 @@ def _alive(shell: Shell, names: list[str]) -> dict[str, str]:
 @click.option("--round", "round_", type=click.IntRange(min=1), help="Another round.")
 @click.option("--mode", type=choice(Mode), help="As if the session had this mode.")
 @click.option("--threshold", type=number, help="As if the session had this threshold.")
+@click.option(
+    "--defer-in-denominator/--defer-left-out",
+    default=None,
+    help="As if agents who defer counted as not approving, or did not count.",
+)
 def consensus(
-    shell: Shell, file: Path, round_: int | None, mode: str | None, threshold: Decimal | None
+    shell: Shell,
+    file: Path,
+    round_: int | None,
+    mode: str | None,
+    threshold: Decimal | None,
+    defer_in_denominator: bool | None,
 ) -> Answer:
     """Say whether a round agrees, and how surely; recompute it under any other rule.
 
     Examples:
       moot debate consensus api-design.md
       moot debate consensus api-design.md --round 1 --mode weighted --threshold 0.6
+      moot debate consensus api-design.md --defer-in-denominator
     """
     from moot.debate.views import consensus_data
 
     del shell
-    data = consensus_data(checked_file(file), round_, Mode(mode) if mode else None, threshold)
+    asked = Mode(mode) if mode else None
+    data = consensus_data(checked_file(file), round_, asked, threshold, defer_in_denominator)
     return Answer(data, lambda: lines.consensus(data))
 
 

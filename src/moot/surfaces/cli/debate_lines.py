@@ -89,7 +89,9 @@ def consensus(data: dict[str, Any]) -> Iterable[str]:
     for kind in ("approvers", "rejecters", "neutral", "deferred", "missing"):
         if data[kind]:
             yield f"  {kind}: {', '.join(data[kind])}"
-    if data["deferred"]:
+    if data["deferred"] and data["defer_in_denominator"]:
+        yield "  those who deferred are counted as not approving"
+    elif data["deferred"]:
         counted = "none" if data["score_all_agents"] is None else f"{data['score_all_agents']:.4g}"
         yield f"  with those who deferred counted: {counted}"
     if data["blocked"]:

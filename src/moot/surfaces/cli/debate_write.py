@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.debate.model import Escalation, Mode, OutputFormat, Rules, Stance, TurnOrder
+from moot.debate.model import (
+    DefaultAction,
+    Escalation,
+    Mode,
+    OutputFormat,
+    Rules,
+    Stance,
+    TurnOrder,
+)
 from moot.surfaces.cli import debate_lines as lines
 from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.debate_file import (
@@ -43,10 +51,26 @@ if TYPE_CHECKING:
 @click.option("--escalation", type=choice(Escalation), default="human", show_default=True)
 @click.option("--max-rounds", type=int, default=5, show_default=True, help="1 to 100.")
 @click.option("--output-format", type=choice(OutputFormat), default="structured", show_default=True)
+@click.option(
+    "--defer-in-denominator", is_flag=True, help="Agents who defer count as not approving."
+)
+@click.option(
+    "--supervisor-only", is_flag=True, help="Supervised: only the supervisor names who is next."
+)
+@click.option(
+    "--default-action",
+    type=choice(DefaultAction),
+    default="neutral",
+    show_default=True,
+    help="Escalation default-action: what is written for a silent agent.",
+)
 def new(
     shell: Shell, file: Path, title: str, agents: str, context: str | None, **rules: Any
 ) -> Answer:
     """Begin a session: a markdown file that anyone can read, and each agent appends to.
+
+    The last three options are not part of the format's settings: they stand in the file as
+    comments below them, and a program that does not know them passes over them.
 
     Examples:
       moot debate new api-design.md --title "Which API?" --agents amber-otter,teal-crane
@@ -71,6 +95,7 @@ def _rules(agents: str, given: dict[str, Any]) -> Rules:
         "consensus_mode": Mode,
         "escalation": Escalation,
         "output_format": OutputFormat,
+        "default_action": DefaultAction,
     }
     typed: dict[str, Any] = {
         key: kinds[key](value) if key in kinds else value for key, value in given.items()

@@ -184,7 +184,9 @@ def _to_parliament(shell: Shell, name: str, asked_by: str, note: str, **values: 
     )
     walked = to_parliament(shell.workspace, name, values["source"], asked_by, wanted)
     folder = walked.step.target.file
-    return answer(walked, f"  next: moot parliament next {visible(folder)}", folder=folder)
+    shown = visible(folder)
+    seed = f"  each seat: look at {shown}/seeds/SEAT.json, then moot parliament submit {shown} it"
+    return answer(walked, seed, f"  next: moot parliament next {shown}", folder=folder)
 
 
 @command(flow, "consensus-to-parliament", "flow.consensus_to_parliament")

@@ -114,8 +114,12 @@ def done_to_ack(shell: Shell, source: str, message: str | None, agent: str | Non
       moot flow done-to-ack t1 --agent teal-crane --message pay-7:1
     """
     from moot.flows.joins.done_to_ack import done_to_ack as go
+    from moot.flows.joins.done_to_ack import still_held
 
-    return answer(go(shell.workspace, source, own_act(shell, agent), message))
+    walked = go(shell.workspace, source, own_act(shell, agent), message)
+    executor, held = still_held(shell.workspace, source)
+    said = [visible(f"  {executor} still holds {', '.join(held)}: moot release")] if held else []
+    return answer(walked, *said, held=held)
 
 
 @command(flow, "timeout-to-operator", "flow.timeout_to_operator")

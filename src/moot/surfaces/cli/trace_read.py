@@ -112,8 +112,7 @@ def _said_of(one: dict[str, Any]) -> str:
 
 
 def _said(due: dict[str, Any]) -> str:
-    hint = due["hint"]
-    return f" ({hint})" if hint.startswith("moot ") else f" {hint}" if hint else ""
+    return f" ({due['hint']})" if due["hint"] else ""
 
 
 def _intent(one: dict[str, Any]) -> str:
