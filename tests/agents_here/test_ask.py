@@ -394,19 +394,6 @@ def test_what_each_cost_and_who_are_one_model_stand_beside_the_decision(
     assert data["shared_models"] == {"openai/fake": names}
 
 
-@pytest.mark.requirement("AGT-081")
-def test_one_program_in_two_seats_is_said_too(project: Project) -> None:
-    (project.root / "p.py").write_text("print('nothing')", encoding="utf-8")
-    command = f"cmd:{sys.executable} p.py"
-    specs = f"{command},{command},rules:approve,rules:approve"
-    data = project.run("--json", "ask", QUESTION, "--with", specs, "--turn-seconds", "1").data[
-        "decision"
-    ]
-    assert list(data["shared_models"].values()) == [
-        [one["agent"] for one in data["participants"][:2]]
-    ]
-
-
 @pytest.mark.requirement("AGT-015")
 @pytest.mark.parametrize(
     ("limit", "stop"),

@@ -242,12 +242,33 @@ def test_a_question_is_argued_in_a_parliament_and_goes_on_after_a_veto(
     veto = ("decide", "q-1", "veto", "--reason", "cheaper, please")
     after = bare.ok(*veto, MOOT_PASSPHRASE_FILE=passphrase)["decision"]
     assert (after["stage"], after["superseded_by"]) == ("waiting", None)
+    early = ("decide", "q-1", "approve", "--reason", "after all")
+    assert bare.refused(*early, MOOT_PASSPHRASE_FILE=passphrase) == ("session_goes_on", 1)
     again = bare.ok("ask", "--resume", "q-1")["decision"]
     assert again["turns"] > decision["turns"]
     approve = ("decide", "q-1", "approve", "--reason", "good")
     final = bare.ok(*approve, MOOT_PASSPHRASE_FILE=passphrase)["decision"]
     assert final["stage"] == "approved"
     assert bare.ok("parliament", "check", ".moot/decisions/q-1")["valid"]
+
+
+@pytest.mark.requirement("AGT-077")
+@pytest.mark.parametrize(
+    "text", ["Postgres, with a limit.\n", '{"sections": {"solution": "Postgres, with a limit."}}']
+)
+def test_an_amended_bill_takes_the_persons_text(
+    bare: Project, passphrase: str, cheap_locks: None, text: str
+) -> None:
+    del cheap_locks
+    bare.ok("init", MOOT_PASSPHRASE_FILE=passphrase)
+    words = ("ask", "Which queue?", "--with", "rules:approve,rules:approve")
+    bare.ok(*words, "--chamber", "parliament")
+    (bare.root / "t.md").write_text(text, encoding="utf-8")
+    amend = ("decide", "q-1", "amend", "--reason", "A limit.", "--text", "t.md")
+    data = bare.ok(*amend, MOOT_PASSPHRASE_FILE=passphrase)["decision"]
+    assert data["stage"] == "amended"
+    bill = json.loads((bare.root / ".moot/decisions/q-1/bill.json").read_text("utf-8"))
+    assert (bill["version"], bill["sections"]["solution"]) == (2, "Postgres, with a limit.")
 
 
 @pytest.mark.requirement("AGT-030")

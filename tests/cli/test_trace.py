@@ -473,6 +473,16 @@ def test_a_person_reads_every_step_in_lines(approved: Project) -> None:
     assert desk.run("trace", "observed").out == "observed 0, gaps 0\n"
 
 
+def test_what_was_erased_on_purpose_is_told_and_fails_nothing(approved: Project) -> None:
+    desk = approved
+    to_final(desk)
+    (run,) = desk.ok("trace", "status", "t1")["ended"]
+    desk.ok("artifact", "erase", run["outputs"]["stdout"], "--reason", "personal")
+    found = desk.ok("trace", "verify", "t1")
+    assert found["traces"][0]["status"] == "pass-with-warnings"
+    assert "artifact_erased" in [one["code"] for one in found["findings"]]
+
+
 def test_whoever_must_judge_sees_what_about(approved: Project) -> None:
     """The command before the critic approves it, what runs have left, and what is claimed."""
     desk = approved

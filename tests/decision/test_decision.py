@@ -14,7 +14,7 @@ from moot.decision import stream_of
 from moot.decision.machine import QUESTIONS
 from moot.decision.model import FirstAnswer, Motion, Purse, Result, Seat, Stage, State
 from moot.decision.motion import choose
-from moot.decision.views import as_json
+from moot.decision.views import as_json, shared_models
 from moot.testing import Scenario, World, given
 
 OTTER, CRANE, FINCH = "amber-otter", "teal-crane", "coral-finch"
@@ -350,3 +350,16 @@ def test_the_view_says_which_voices_are_the_same_model(asked: Scenario) -> None:
     assert data["word"] is None
     by(asked, PERSON, ask.Approve(reason="good"))
     assert as_json("q-1", asked.state)["word"]["reason"] == "good"
+
+
+@pytest.mark.requirement("AGT-081")
+def test_one_program_in_two_seats_is_one_voice_unless_it_names_two_models() -> None:
+    def seats(*given: tuple[str, str, str | None]) -> State:
+        made = (Seat(f"a-{n}", kind, spec, model) for n, (kind, spec, model) in enumerate(given))
+        return State(seats=tuple(made))
+
+    program = ("cmd", "cmd:claude -p", None)
+    assert shared_models(seats(program, program)) == {"cmd:claude -p": ["a-0", "a-1"]}
+    named = [("cmd", "cmd:claude -p", model) for model in ("opus", "haiku")]
+    assert shared_models(seats(*named)) == {}
+    assert shared_models(seats(("human", "human", None), ("human", "human", None))) == {}

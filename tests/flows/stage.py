@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,7 @@ class Shop:
                 }
             )
 
-    def vote(self, word: str = "YES") -> None:
+    def vote(self, word: str = "YES", conditions: Sequence[str] = ()) -> None:
         self.rule("order", "call_vote")
         for seat in self.seats():
             content = {
@@ -153,7 +154,7 @@ class Shop:
                 "reasoning": f"{seat} says {word}.",
                 "motive_scores": self.scores(seat),
                 "reservations": "",
-                "conditions": [],
+                "conditions": list(conditions),
             }
             self.submit({"type": "VOTE", "from": seat, "content": content})
         self.ok("parliament", "tally", "bill")

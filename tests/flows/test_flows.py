@@ -442,10 +442,12 @@ def test_a_changed_line_of_a_trace_leads_nowhere(shop: Shop) -> None:
         "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'paid', 'Paid') AS BLOB)"
         f" WHERE {of('trace/t1')} AND seq = {place}",
     )
-    done = shop.project.json("flow", "report-to-info", "t1")
-    assert done.code == 1
-    assert done.error["code"].startswith(("tampered", "unproved"))
-    assert "trace/t1" in done.error["message"]
+    bad = shop.ok("ledger", "log", "trace/t1")["events"][place]["hash"]
+    for flow in (("report-to-info", "t1"), ("challenge-to-critique", "t1", "c1")):
+        done = shop.project.json("flow", *flow)
+        assert (done.code, done.error["code"]) == (1, "tampered")
+        assert f"trace/t1 event {place} " in done.error["message"]
+        assert done.error["message"].endswith(f"the first bad record is {bad}")
     assert not [name for name in shop.streams("mail") if "report" in name]
 
 

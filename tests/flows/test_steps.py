@@ -18,9 +18,10 @@ from moot.flows.joins.story import story_of
 from tests.cli.project import MOOT
 from tests.flows.stage import CRANE, FINCH, HERON, NEED, OTTER, PARTS, Shop, at
 
-# A process that dies at one of three moments of a step.
+# A process that dies at one of three moments of a step, or after so many acts that are on record.
 DIES = """
 import os, sys
+from moot.engine.engine import Engine
 from moot.flows.joins import steps
 from moot.flows import sessionfile, session, convening
 from moot.surfaces.cli.main import run
@@ -45,15 +46,25 @@ elif where == "file":
         os._exit(9)
     session.create = create
     convening.make_folder = dead
+else:
+    left = [int(where)]
+    def counted(real):
+        def execute(*args, **more):
+            outcome = real(*args, **more)
+            left[0] -= 1
+            return outcome if left[0] else dead()
+        return execute
+    Engine.execute = counted(Engine.execute)
+    Engine.execute_chain = counted(Engine.execute_chain)
 sys.exit(run(sys.argv[2:]))
 """
 
 
-def killed(shop: Shop, where: str, *words: str) -> None:
+def killed(shop: Shop, where: str, *words: str, **settings: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", DIES, where, *words],
         cwd=shop.root,
-        env=shop.project.env,
+        env={**shop.project.env, **settings},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,

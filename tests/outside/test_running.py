@@ -85,6 +85,19 @@ def test_standard_input_is_closed_or_given(tmp_path: Path) -> None:
     assert run(unread).exit_status == 0
 
 
+def test_our_own_standard_input_is_not_the_commands(tmp_path: Path) -> None:
+    code = """
+        import sys
+        from pathlib import Path
+        from moot.outside.running import Order, run
+        words = (sys.executable, "-c", "import sys; print(sys.stdin.read())")
+        print(run(Order(words, Path(sys.argv[1]), {}, 30.0, 1_000)).stdout.kept)
+    """
+    words = [PYTHON, "-c", textwrap.dedent(code), str(tmp_path)]
+    done = subprocess.run(words, input=b"ours", capture_output=True, check=True)
+    assert done.stdout == b"b'\\n'\n"
+
+
 def test_nothing_of_ours_is_inherited(tmp_path: Path) -> None:
     """No environment but the given one, no open file, another session."""
     held = os.open(tmp_path / "held", os.O_CREAT | os.O_RDWR)

@@ -7,9 +7,11 @@ message of the session, and after a veto the session itself goes on.
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from msgspec.json import decode
 
-from moot.core.errors import Refused
+from moot.core.errors import Malformed, Refused
 from moot.core.names import SYSTEM
 from moot.decision import commands as ask
 from moot.decision import stream_of
@@ -17,11 +19,13 @@ from moot.decision.machine import QUESTIONS
 from moot.decision.model import Chamber, Stage, State
 from moot.engine.job import Outcome
 from moot.flows.questions import put, state_of, stored, text_of
-from moot.flows.sitting import persons_word
+from moot.flows.sitting import SETTLED, persons_word
 from moot.flows.sitting import session_of as sitting_of
 from moot.parliament.shapes import read_json
 from moot.parliament.words import Status
 from moot.workspace.workspace import Workspace
+
+VETO: Final = "veto"
 
 
 def approve(space: Workspace, decision: str, person: str, reason: str) -> Outcome:
@@ -47,15 +51,30 @@ def _in_parliament(
         return False
     held = sitting_of(space, decision, state)
     if held.state.status is Status.PM_REVIEW:
-        persons_word(held, person, word, reason, read_json(text) if text else None)
+        persons_word(held, person, word, reason, _bill(text) if text else None)
         return True
+    if word != VETO and held.state.status not in SETTLED:
+        raise Refused(
+            "session_goes_on",
+            "the session goes on, and no vote waits for you",
+            hint=f"moot ask --resume {decision}, or veto it to begin anew",
+        )
     return False
+
+
+def _bill(text: str) -> Any:
+    """A JSON object says which parts of the bill change; any other text is its solution."""
+    try:
+        found = read_json(text)
+    except Malformed:
+        found = None
+    return found if isinstance(found, dict) else {"sections": {"solution": text.strip()}}
 
 
 def veto(space: Workspace, decision: str, person: str, reason: str) -> str:
     """The person says no. A debate is superseded by another decision, with the reason in its
     context; a parliament takes the reason as guidance and goes on itself."""
-    if _in_parliament(space, decision, person, "veto", reason):
+    if _in_parliament(space, decision, person, VETO, reason):
         return decision
     before = state_of(space, decision)
     if before.stage is not Stage.VETOED or before.superseded_by is not None:

@@ -7,7 +7,9 @@ runs it nor was alone in wanting it (X-08).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+import msgspec
 
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
@@ -28,6 +30,8 @@ from moot.trace.policy import DEFAULT, Policy
 from moot.workspace.workspace import Workspace
 
 FLOW = "approval-to-trace"
+# who runs it holds what it writes, also where nobody has joined presence.
+GUARDED: Final = msgspec.structs.replace(DEFAULT, require_reservation=True)
 
 
 class Work(NamedTuple):
@@ -39,7 +43,7 @@ class Work(NamedTuple):
     parts: dict[Role, str]
     tools: tuple[str, ...]
     evidence: tuple[str, ...] = ()
-    policy: Policy = DEFAULT
+    policy: Policy = GUARDED
     supersede: str | None = None
 
 

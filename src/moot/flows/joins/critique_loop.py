@@ -19,6 +19,7 @@ from moot.flows.joins import sources
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.joins.to_mail import told
+from moot.flows.joins.wholeness import naming, require_proved
 from moot.flows.post import body_of
 from moot.mail.body import read_body, unwrapped
 from moot.mail.reply import body_of as body_of_type
@@ -48,6 +49,7 @@ def critique_to_challenge(
         )
     stream, claim = tracing.existing(space, name), where[2]
     reason = unwrapped(body.said("Attack"))
+    require_proved(space, stream)
     critic = tracing.player(space.engine.state(stream), Role.CRITIC)
     if actor != critic:
         raise Refused(
@@ -115,6 +117,7 @@ def challenge_to_critique(space: Workspace, named: str, claim: str, asked_by: st
     return told(space, "challenge-to-critique", found, asked_by, (executor,), subject, body)
 
 
+@naming
 def _challenge(space: Workspace, stream: str, claim: str) -> Recorded[Any]:
     machine = space.engine.load(stream).machine
     last = None

@@ -24,7 +24,7 @@ from moot.parliament.machine import MACHINE as PARLIAMENT
 from moot.path.model import Made, Target
 from moot.trace.commands import RotateKey
 from moot.trace.machine import MACHINE
-from moot.trace.model import Binding, Role, State
+from moot.trace.model import Binding, State
 from moot.workspace.workspace import Workspace
 
 FLOW = "resume-to-work"
@@ -53,10 +53,9 @@ def resume_to_work(space: Workspace, named: str, person: str) -> Resumed:
     found = Found(sources.source_of(recorded, event.id), title, agent, recorded.corr)
 
     def make(_target: Target, link: Link) -> tuple[Made, ...]:
-        made = list(before)
-        for stream, binding in bound:
-            made += _taken_back(space, stream, binding, person, link)
-        return tuple(made)
+        made = [*before, *(_taken_back(space, *part, person, link) for part in bound)]
+        streams = dict.fromkeys(one.stream for one in made)
+        return (*made, *(one for stream in streams for one in _recovered(space, stream, link)))
 
     stream = bound[0][0] if bound else before[0].stream
     target = Target(stream, tracing.short(stream))
@@ -96,20 +95,22 @@ def _done_before(space: Workspace, cause: str) -> Iterator[Made]:
 _FAILED: Final = "trace.tool_execution_failed"
 
 
-def _taken_back(
-    space: Workspace, stream: str, binding: Binding, person: str, link: Link
-) -> Iterator[Made]:
+def _taken_back(space: Workspace, stream: str, binding: Binding, person: str, link: Link) -> Made:
     held = agent_named(space.engine, binding.agent)
     command = RotateKey(
         role=str(binding.role), epoch=held.epoch, kid=held.kid, reason="a session goes on"
     )
     outcome = space.engine.execute(stream, command, person, cause=link.cause, corr=link.corr)
     name = tracing.short(stream)
-    yield Made("key", stream, outcome.recorded[-1].seq, f"{name}/{binding.role}")
-    if binding.role is Role.EXECUTOR:
-        for recovered in execution.recover(space, stream, link):
-            last = recovered.recorded[-1]
-            yield Made("recovery", stream, last.seq, f"{name}/{last.event.execution_id}")
+    return Made("key", stream, outcome.recorded[-1].seq, f"{name}/{binding.role}")
+
+
+def _recovered(space: Workspace, stream: str, link: Link) -> Iterator[Made]:
+    """Runs that died with their process: only the executor's key, now at hand, can say so."""
+    for outcome in execution.recover(space, stream, link):
+        last = outcome.recorded[-1]
+        native = f"{tracing.short(stream)}/{last.event.execution_id}"
+        yield Made("recovery", stream, last.seq, native)
 
 
 # Seats --------------------------------------------------------------------------------------------

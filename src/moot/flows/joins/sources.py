@@ -9,11 +9,13 @@ import msgspec
 
 from moot.core.errors import NotFound, Refused
 from moot.core.machine import Event, Recorded
+from moot.core.names import SYSTEM
 from moot.engine.replay import read_record
 from moot.flows import session, tracing
 from moot.flows.chamber import Room
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import state_of
+from moot.flows.joins.wholeness import naming
 from moot.flows.post import message_at
 from moot.flows.sessionrecord import place_of, session_at
 from moot.flows.sessionrecord import stream_of as debate_stream
@@ -53,6 +55,7 @@ def source_of(recorded: Recorded[Any], native_id: str) -> Source:
     return Source(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
 
 
+@naming
 def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
     """A message by its id, or by the id of the event it tells of."""
     _require_plain(named)
@@ -74,13 +77,27 @@ def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
             f"{message_id} is {event.type or 'no typed message'}, not {wanted}",
             hint="`moot flow list` says what leads where",
         )
-    origin = getattr(event, "sender", None) or recorded.actor.id
+    origin = getattr(event, "sender", None) or _whose(space, recorded)
     subject = find_subject(event.subject)
     title = subject.rest if subject is not None else event.subject
     found = Found(source_of(recorded, event.id), title, origin, recorded.corr)
     return Said(found, recorded, event.type)
 
 
+def _whose(space: Workspace, recorded: Recorded[Any]) -> str:
+    """Who said it; of what the machine told in a step, whose word led to that step."""
+    if recorded.actor.id != SYSTEM or recorded.corr is None:
+        return recorded.actor.id
+    place = (recorded.stream, recorded.seq)
+    for step in state_of(space, recorded.corr).in_order():
+        if place in [(made.stream, made.seq) for made in step.made]:
+            with space.store.read() as view:
+                record = next(view.records(step.source.stream, after=step.source.seq - 1))
+            return record.body.actor.id
+    return SYSTEM
+
+
+@naming
 def presence_event(space: Workspace, named: str, *kinds: type[Event]) -> Recorded[Any]:
     """An event of presence by its id."""
     _require_plain(named)
@@ -106,6 +123,7 @@ def presence_event(space: Workspace, named: str, *kinds: type[Event]) -> Recorde
 INCURSION, RESUMED = did.IncursionNoted, did.AgentResumed
 
 
+@naming
 def debate(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, Path]:
     """A debate by its file or its id; the source is its latest event of these kinds."""
     _require_plain(named)
@@ -129,6 +147,7 @@ def _debate(space: Workspace, named: str) -> tuple[Path, str]:
     return file, debate_stream(recorded or session.read(file).document.session_id)
 
 
+@naming
 def parliament(space: Workspace, named: str) -> Room:
     """A parliament by its folder; its id finds the folder that a flow gave it."""
     _require_plain(named)
@@ -152,6 +171,7 @@ def _folder_of(space: Workspace, parliament_id: str) -> Path:
     )
 
 
+@naming
 def trace(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, str]:
     """A trace by its name; the source is its latest event of these kinds."""
     stream = tracing.existing(space, named)
@@ -161,6 +181,7 @@ def trace(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, str
     return Found(source, state.task, recorded.actor.id, recorded.corr), stream
 
 
+@naming
 def latest(space: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Any]:
     """The latest event of these kinds; NotFound if nothing of that happened."""
     loaded = space.engine.load(stream)

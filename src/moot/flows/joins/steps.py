@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 from moot.core.errors import Conflict, MootError, Refused, StoreFailed, Unavailable
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
+from moot.core.record import Record
 from moot.engine.job import Job, Link
 from moot.flows.joins.found import Found
 from moot.flows.joins.telling import tell_blocked
@@ -53,7 +54,7 @@ class Plan(NamedTuple):
     """A step that is asked for.
 
     `fresh`: its target is a stream of its own; `named`: what it leads to was said by whoever asks,
-    and cannot be another than it was begun with.
+    and cannot be another than it was begun with; `file`: where it shall be, if that was said.
     """
 
     flow: str
@@ -63,6 +64,7 @@ class Plan(NamedTuple):
     make: Make
     fresh: bool = True
     named: bool = False
+    file: str = ""
     standing: Standing | None = None
     parts: tuple[Part, ...] = ()
     approvers: tuple[str, ...] = ()
@@ -195,20 +197,26 @@ def _run(space: Workspace, path: str, command: Command, source: Source) -> None:
 
 
 def _free(space: Workspace, path: str, plan: Plan, target: Target) -> Target:
-    """A target that is ours or nobody's yet."""
+    """A target that is ours or nobody's yet; until it is made it may go to another file."""
     for _ in range(TRIES):
-        if not plan.fresh or _ours(space, target.stream, path):
+        first = _first(space, target.stream)
+        if first is None and plan.file not in ("", target.file):
+            target = _moved(space, path, plan, msgspec.structs.replace(target, file=plan.file))
+        if not plan.fresh or first is None or first.body.corr == path:
             return target
-        target = plan.target()
-        command = ask.MoveStep(flow=plan.flow, source=plan.found.source, target=target)
-        _run(space, path, command, plan.found.source)
+        target = _moved(space, path, plan, plan.target())
     raise Conflict("id_taken", "others take every id first", hint="run it again")
 
 
-def _ours(space: Workspace, stream: str, path: str) -> bool:
+def _moved(space: Workspace, path: str, plan: Plan, target: Target) -> Target:
+    command = ask.MoveStep(flow=plan.flow, source=plan.found.source, target=target)
+    _run(space, path, command, plan.found.source)
+    return target
+
+
+def _first(space: Workspace, stream: str) -> Record | None:
     with space.store.read() as view:
-        first = next(view.records(stream), None)
-    return first is None or first.body.corr == path
+        return next(view.records(stream), None)
 
 
 def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:

@@ -76,6 +76,7 @@ def message_to_debate(
     sections = [(name, unwrapped(body.said(name))) for name in headings]
     context = _context([part for part in sections if part[1]], said, asked_by)
     rules = msgspec.structs.replace(wanted.rules, agents=agents)
+    place = place_of(space, named_file(wanted.file)) if wanted.file is not None else ""
     name = title(said.found.title or flow)
 
     def make(target: Target, link: Link) -> tuple[Made, ...]:
@@ -84,7 +85,7 @@ def message_to_debate(
 
     return walk(
         space,
-        Plan(flow, said.found, asked_by, lambda: _target(space, wanted.file), make),
+        Plan(flow, said.found, asked_by, lambda: _target(space, wanted.file), make, file=place),
     )
 
 

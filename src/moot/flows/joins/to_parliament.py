@@ -83,6 +83,7 @@ def to_parliament(
         asked_by,
         lambda: _target(space, wanted.folder),
         make,
+        file=place_of(space, wanted.folder) if wanted.folder is not None else "",
         standing=standing(checked, unsigned),
         approvers=tuple(told["approvers"]),
     )

@@ -6,9 +6,11 @@ is mended by looking (F-8).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from itertools import zip_longest
 from pathlib import Path
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import View
@@ -22,23 +24,45 @@ from moot.path.model import Source
 from moot.store.artifacts import FileArtifacts
 from moot.workspace.workspace import Workspace
 
+P = ParamSpec("P")
+R = TypeVar("R")
 # What stands beyond the record contradicts nothing: it is not on record yet.
 _MORE: Final = frozenset({"not_yielded", "not_recorded"})
 
 
 def require_whole(space: Workspace, source: Source, file: str = "") -> None:
     """Tampered if the source's record, or the file it stands in, is not what was signed."""
+    require_proved(space, source.stream)
+    _require_record(space, source)
+    check = _FILES.get(source.protocol)
+    if check is not None and file:
+        check(space, source, space.root / file)
+
+
+def require_proved(space: Workspace, stream: str) -> None:
+    """Every signature of it is looked at; Tampered names the first record that does not hold."""
     try:
-        space.engine.load(source.stream, proved=True)
+        space.engine.load(stream, proved=True)
     except Tampered as error:
         place = _hash_at(space, error.stream, error.seq)
         raise Tampered(
             f"{error}; the first bad record is {place}", stream=error.stream, seq=error.seq
         ) from None
-    _require_record(space, source)
-    check = _FILES.get(source.protocol)
-    if check is not None and file:
-        check(space, source, space.root / file)
+
+
+def naming(look: Callable[Concatenate[Workspace, P], R]) -> Callable[Concatenate[Workspace, P], R]:
+    """What meets a damaged record on its way names the first one."""
+
+    @wraps(look)
+    def looked(space: Workspace, /, *args: P.args, **more: P.kwargs) -> R:
+        try:
+            return look(space, *args, **more)
+        except Tampered as error:
+            if error.stream:
+                require_proved(space, error.stream)
+            raise
+
+    return looked
 
 
 def _require_record(space: Workspace, source: Source) -> None:

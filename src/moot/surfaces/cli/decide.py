@@ -24,8 +24,9 @@ def decide(shell: Shell, decision: str, word: str, reason: str, text: str | None
     """Approve, veto or amend what came out. This is a person's act, under a person's key.
 
     A veto begins another decision with your reason in its context; a parliament goes on itself,
-    with your reason as guidance. Amend puts your own text in the place of what came out. What
-    was argued and who disagreed stays on record either way.
+    with your reason as guidance. Amend puts your own text in the place of what came out; of a
+    parliament's bill it is the solution, or JSON with the parts that change. What was argued and
+    who disagreed stays on record either way.
 
     Examples:
       moot decide q-7 approve --reason "The cheaper one, and we know it."

@@ -95,20 +95,26 @@ def _to_debate(shell: Shell, name: str, values: dict[str, Any]) -> Answer:
     from moot.debate.model import Rules
     from moot.flows.joins.to_debate import Wanted, message_to_debate
 
-    try:
-        threshold = Decimal(values["threshold"])
-    except ArithmeticError:
-        raise click.UsageError("--threshold is a number from 0 to 1") from None
     rules = Rules(
         (),
         turn_timeout=values["timeout"],
-        consensus_threshold=threshold,
+        consensus_threshold=_threshold(values["threshold"]),
         max_rounds=values["rounds"],
     )
     wanted = Wanted(tuple(values["more"]), values["file"], rules, values["even_if_gone"])
     walked = message_to_debate(shell.workspace, name, values["source"], asker(shell), wanted)
     file = walked.step.target.file
     return answer(walked, f"  next: moot debate status {visible(file)}", file=file)
+
+
+def _threshold(text: str) -> Decimal:
+    try:
+        found = Decimal(text)
+    except ArithmeticError:
+        found = Decimal("NaN")
+    if not found.is_finite() or not 0 <= found <= 1:
+        raise click.UsageError("--threshold is a number from 0 to 1")
+    return found
 
 
 @command(flow, "blocked-to-debate", "flow.blocked_to_debate")
