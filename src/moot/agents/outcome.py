@@ -49,6 +49,7 @@ class Stop(StrEnum):
     MONEY = "money-spent"
     TIME = "time-spent"
     INTERRUPTED = "interrupted"
+    FAILED = "failed"
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

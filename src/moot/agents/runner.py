@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Final, NamedTuple
 
 import msgspec
@@ -101,6 +101,11 @@ class Runner:
         except KeyboardInterrupt:
             self._stop_all()
             ended = self._ended(Stop.INTERRUPTED, "interrupted; run it again to go on")
+        except MootError as error:  # trouble of ours: on record by name, and told
+            self._stop_all()
+            with suppress(MootError):  # whatever broke may keep us from writing, too
+                self._desk.ended(self._ended(Stop.FAILED, str(error)))
+            raise
         except BaseException:
             self._stop_all()
             raise

@@ -94,8 +94,14 @@ def _debated(
     limits: Limits,
     watch: Watch | None,
 ) -> Ended:
-    books = DecisionBooks(space.engine, decision)
-    hall = Hall(file_of(space, decision), sitting, space.engine.clock, space, books)
+    books, file = DecisionBooks(space.engine, decision), file_of(space, decision)
+    if not file.exists():
+        raise Refused(
+            "session_gone",
+            f"{file} is gone; what was said is kept in the record",
+            hint=f"put it back, or begin anew: moot decide {decision} veto --reason TEXT",
+        )
+    hall = Hall(file, sitting, space.engine.clock, space, books)
     return run_in(hall, decision, limits, watch).ended
 
 
