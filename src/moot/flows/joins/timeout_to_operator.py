@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from moot.core.errors import Refused
 from moot.debate import events as did
 from moot.debate.state import State
@@ -16,8 +18,8 @@ FLOW = "timeout-to-operator"
 
 
 def timeout_to_operator(space: Workspace, named: str, asked_by: str) -> Walked:
-    _, file = sources.debate(space, named, did.SessionBegan)
-    stream = sources.debate(space, named, did.SessionBegan)[0].source.stream
+    begun, path = sources.debate(space, named, did.SessionBegan)
+    stream, file = begun.source.stream, shlex.quote(str(path))
     space.engine.tick(stream)
     found, _ = sources.debate(space, named, did.TurnTimedOut)
     state: State = space.engine.state(stream)

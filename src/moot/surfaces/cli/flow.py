@@ -191,7 +191,9 @@ def _to_parliament(shell: Shell, name: str, asked_by: str, note: str, **values: 
     walked = to_parliament(shell.workspace, name, values["source"], asked_by, wanted)
     folder = walked.step.target.file
     shown = visible(folder)
-    seed = f"  each seat: look at {shown}/seeds/SEAT.json, then moot parliament submit {shown} it"
+    seed = (
+        f"  each looks at its seed and sends it: moot parliament submit {shown} {shown}/seeds/..."
+    )
     return answer(walked, seed, f"  next: moot parliament next {shown}", folder=folder)
 
 
