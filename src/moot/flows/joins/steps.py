@@ -145,8 +145,11 @@ def path_of(space: Workspace, flow: str, found: Found) -> str:
     """The path a record belongs to; a new one is called after the record it begins with."""
     source = found.source
     with space.store.read() as view:
-        if found.corr is not None and view.head(stream_of(found.corr)) is not None:
-            return found.corr
+        # By its own mark, or that of the flow which opened where it stands, finished or not.
+        first = next(view.records(source.stream), None) if source.protocol in AFFAIRS else None
+        for mark in (found.corr, first.body.corr if first is not None else None):
+            if mark is not None and view.head(stream_of(mark)) is not None:
+                return mark
         keys = [(STEPS, step_key(flow, source)), (ITEMS, source.id)]
         if source.protocol in AFFAIRS:
             keys.append((ITEMS, source.stream))

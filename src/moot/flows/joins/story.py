@@ -110,9 +110,15 @@ def _streams_of(view: View, named: str) -> Iterator[str]:
 
 
 def _path_in(space: Workspace, stream: str) -> str | None:
+    """The path of what stands there: as a step has made it, or by the mark of its first record."""
     with space.store.read() as view:
         row = view.row(ITEMS, stream)
-    return None if row is None else str(msgspec.json.decode(row.value)["path"])
+        if row is not None:
+            return str(msgspec.json.decode(row.value)["path"])
+        first = next(view.records(stream), None)
+        mark = first.body.corr if first is not None else None
+        known = mark is not None and view.head(stream_of(mark)) is not None
+    return mark if known else None
 
 
 def _where(space: Workspace, agent: str) -> Iterator[str]:
