@@ -12,7 +12,7 @@ from moot.core.errors import Refused
 from moot.debate.drafts import Draft
 from moot.debate.model import Mode, Rules, TurnOrder
 from moot.debate.writer import entry_text, new_session, stamp
-from moot.flows import session
+from moot.flows.debate import session
 from moot.workspace.workspace import Workspace
 
 _BODY = (

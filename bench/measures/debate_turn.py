@@ -24,8 +24,8 @@ from moot.agents.spec import read_spec
 from moot.agents.watch import Unwatched
 from moot.core.machine import Due
 from moot.debate.model import Rules, TurnOrder
-from moot.flows import session
-from moot.flows.debating import run_debate
+from moot.flows.debate import session
+from moot.flows.debate.run import run_debate
 from moot.workspace.workspace import Workspace
 
 AGENTS = 10

@@ -16,7 +16,7 @@ from statistics import median
 
 from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
-from moot.flows import execution, tracing
+from moot.flows.trace import execution, tracing
 from moot.outside import footprint
 from moot.outside.footprint import Picture
 from moot.trace import commands as ask

@@ -15,7 +15,7 @@ from bench.measures.exporting import export
 from bench.raw import RawSignatures
 from bench.rounds import rate, take_turns
 from bench.traces import STREAM, begun
-from moot.flows.inspection import inspect_file
+from moot.flows.trace.inspection import inspect_file
 from moot.keys.folder import KeyFolder
 from moot.trace.model import Verdict
 from moot.workspace.check import How

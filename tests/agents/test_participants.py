@@ -14,8 +14,8 @@ from moot.agents.spec import read_spec
 from moot.core.clock import system_clock
 from moot.debate.model import Escalation, Rules
 from moot.debate.writer import new_session
-from moot.flows import session
-from moot.flows.books import NoBooks
+from moot.flows.debate import session
+from moot.flows.decision.books import NoBooks
 from moot.flows.desks.debate import DebateDesk
 from tests.agents.loopback import Model, Turn
 from tests.agents.tools import SECONDS, TOOLS, Tool, installed

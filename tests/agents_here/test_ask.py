@@ -14,7 +14,8 @@ import pytest
 
 from moot.decision import stream_of
 from moot.decision.model import Stage, State
-from moot.flows import deciding, questions, session
+from moot.flows.debate import session
+from moot.flows.decision import deciding, questions
 from tests.agents_here.model_server import ModelServer, Reply, said, trouble
 from tests.cli.project import MOOT, Project
 

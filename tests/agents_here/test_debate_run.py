@@ -23,8 +23,8 @@ from moot.debate.model import Escalation, Rules, TurnOrder
 from moot.debate.writer import new_session
 from moot.decision import stream_of
 from moot.decision.model import Result, Stage, State
-from moot.flows import session
-from moot.flows.books import NoBooks
+from moot.flows.debate import session
+from moot.flows.decision.books import NoBooks
 from moot.flows.desks.debate import DebateDesk
 from moot.testing import FakeClock
 from tests.agents_here.voices import Together, Voice

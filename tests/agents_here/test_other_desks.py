@@ -15,7 +15,7 @@ from moot.decision import stream_of
 from moot.decision.model import State as Books
 from moot.flows.desks.mail import MailDesk
 from moot.flows.desks.trace import Ground, TraceDesk
-from moot.flows.tracing import existing
+from moot.flows.trace.tracing import existing
 from moot.trace.model import Role, State
 from tests.agents_here.voices import Voice
 from tests.cli.project import Project

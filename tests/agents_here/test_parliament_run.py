@@ -16,10 +16,10 @@ from moot.agents.runner import Runner
 from moot.core.findings import Finding
 from moot.decision import stream_of
 from moot.decision.model import Result, Stage, State
-from moot.flows.books import NoBooks
-from moot.flows.chamber import Room
-from moot.flows.convening import Plan, convene
+from moot.flows.decision.books import NoBooks
 from moot.flows.desks.parliament import ParliamentDesk
+from moot.flows.parliament.chamber import Room
+from moot.flows.parliament.convening import Plan, convene
 from moot.parliament.words import Status
 from moot.workspace.workspace import Workspace
 from tests.agents_here.voices import Voice

@@ -305,7 +305,7 @@ def test_a_word_deep_in_a_long_text_is_found(
     for words in (("fillers",), ("hypothal",), ("hypothalamus", "nowhere"), ("--", "-")):
         assert mail.ok("mail", "search", *words)["messages"] == []
     assert mail.ok("ledger", "rebuild")["findings"] == []
-    monkeypatch.setattr("moot.flows.finding.BUDGET", 1_000)
+    monkeypatch.setattr("moot.flows.mail.finding.BUDGET", 1_000)
     assert mail.ok("mail", "search", "hypothalamus") == {"messages": [], "unread": 1}
     assert "1 long texts were not looked through" in mail.run("mail", "search", "end").out
 
@@ -554,7 +554,7 @@ def test_if_the_message_cannot_be_sent_there_is_no_event(
 
 
 def test_the_same_key_makes_one_notice(mail: Project) -> None:
-    from moot.flows import notices
+    from moot.flows.mail import notices
     from moot.presence.commands import SendBlocked
 
     said = {"subject": "s", "blocker": "b", "requested_action": "r", "work": "T-7"}

@@ -11,9 +11,9 @@ import pytest
 from moot.agents.quoting import Trust
 from moot.debate.checker import check
 from moot.debate.state import MOST_UNSIGNED
-from moot.flows.sessionreading import Held
-from moot.flows.sessionrecord import find
-from moot.flows.sessiontrust import trust_in
+from moot.flows.debate.reading import Held
+from moot.flows.debate.record import find
+from moot.flows.debate.trust import trust_in
 from tests.cli.project import Project
 from tests.debate.sessions import entry, session
 from tests.debate.test_recording import CLOCK, FOX, HEN, LATER, new, place

@@ -237,7 +237,7 @@ def test_a_write_that_fails_halfway_leaves_the_old_bytes(
             return real(descriptor, data[:40])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("moot.flows.sessionfile.os.write", short)
+    monkeypatch.setattr("moot.flows.debate.file.os.write", short)
     words = ("debate", "add", "s.md", "--author", "red-fox", *SAID)
     assert place.refused(*words) == ("append_failed", 4)
     monkeypatch.undo()

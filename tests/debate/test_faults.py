@@ -14,7 +14,7 @@ import pytest
 from moot.core.errors import Refused
 from moot.debate.checker import check
 from moot.debate.model import Entry
-from moot.flows import session as debates
+from moot.flows.debate import session as debates
 from tests.cli.project import Project
 from tests.debate.speaker import DEATHS, draft
 from tests.tidy.source import ROOT

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from moot.core.errors import StoreFailed
-from moot.flows import sessionlock
-from moot.flows.sessionfile import append, rewrite
-from moot.flows.sessionlock import locked
+from moot.flows.debate import lock as sessionlock
+from moot.flows.debate.file import append, rewrite
+from moot.flows.debate.lock import locked
 from tests.cli.project import Project
 from tests.debate.sessions import TWO_ROUNDS
 from tests.debate.test_attacks import SAID, bare

@@ -15,7 +15,7 @@ from moot.debate.checker import check
 from moot.debate.following import Follower, Heard
 from moot.debate.state import course
 from moot.debate.turns import standing
-from moot.flows.sessionwatch import Watch, follow
+from moot.flows.debate.watch import Watch, follow
 from tests.cli.project import Project
 from tests.debate.sessions import SUPERVISED, TWO_ROUNDS, VALID, entry, session
 

@@ -16,9 +16,9 @@ from moot.core.errors import MootError, Refused
 from moot.debate import growth
 from moot.debate.checker import check
 from moot.debate.drafts import Draft
-from moot.flows import session as debates
-from moot.flows import sessionreading
-from moot.flows.sessionreading import Held, reading_of
+from moot.flows.debate import reading as sessionreading
+from moot.flows.debate import session as debates
+from moot.flows.debate.reading import Held, reading_of
 from tests.cli.project import Project
 from tests.debate.sessions import TWO_ROUNDS, entry, session
 from tests.debate.test_recording import CLOCK, FOX, HEN, new

@@ -18,9 +18,9 @@ from moot.debate.checker import check
 from moot.debate.drafts import Draft
 from moot.debate.machine import MACHINE
 from moot.engine.replay import read_record
-from moot.flows import session as debates
-from moot.flows import sessionrecord
-from moot.flows.sessioncheck import hold
+from moot.flows.debate import record as sessionrecord
+from moot.flows.debate import session as debates
+from moot.flows.debate.check import hold
 from moot.keys.folder import KeyFolder
 from moot.keys.lock import QUICK
 from moot.store.sqlite import SqliteStore
@@ -255,7 +255,7 @@ def test_if_the_file_cannot_be_written_nothing_is_recorded(
         raise OSError(28, "No space left on device")
 
     with opened(place) as space, monkeypatch.context() as patch:
-        patch.setattr("moot.flows.sessionfile.os.write", full)
+        patch.setattr("moot.flows.debate.file.os.write", full)
         with pytest.raises(StoreFailed, match="No space left"):
             debates.add(file, DRAFT, fixed_clock(CLOCK), space)
     assert file.read_bytes() == before

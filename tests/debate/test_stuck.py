@@ -11,7 +11,7 @@ from moot.core.errors import Refused
 from moot.debate.checker import Checked, check
 from moot.debate.course import is_placeholder
 from moot.debate.drafts import Draft
-from moot.flows import session as debates
+from moot.flows.debate import session as debates
 from tests.cli.project import Project
 from tests.debate.sessions import entry, session
 from tests.debate.test_recording import FOX, HEN, LATER, new, place

@@ -34,7 +34,7 @@ from moot.debate.writer import (
     placeholder,
     written,
 )
-from moot.flows import session as debates
+from moot.flows.debate import session as debates
 from tests.debate.sessions import EARLY, SUPERVISED, TWO_ROUNDS, entry, entry_id, session
 
 ID = "9f7b7c2e-3a55-4d6e-8f21-0c6a5e4d3b2a"
@@ -396,7 +396,7 @@ def test_if_the_disk_fails_the_open_entry_is_put_back(
         failed.append(1)
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("moot.flows.sessionfile.os.fsync", once)
+    monkeypatch.setattr("moot.flows.debate.file.os.fsync", once)
     with pytest.raises(StoreFailed):
         debates.add(file, mine, fixed_clock("2026-03-01T09:03:00Z"))
     assert failed

@@ -65,7 +65,7 @@ def test_who_lost_a_scope_runs_nothing_there(shop: Shop) -> None:
 def test_a_reservation_lost_between_start_and_run_stops_the_run(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from moot.flows import execution
+    from moot.flows.trace import execution
 
     intent = working(shop)
     shop.as_(OTTER, "reserve", SCOPE)
@@ -185,7 +185,7 @@ def dies(shop: Shop, intent: str) -> None:
 
     code = (
         "import os, sys\n"
-        "from moot.flows import execution\n"
+        "from moot.flows.trace import execution\n"
         "from moot.surfaces.cli.main import run\n"
         "execution.run = lambda *_: os._exit(9)\n"
         "sys.exit(run(sys.argv[1:]))\n"

@@ -23,7 +23,9 @@ DIES = """
 import os, sys
 from moot.engine.engine import Engine
 from moot.flows.joins import steps
-from moot.flows import sessionfile, session, convening
+from moot.flows.debate import file as sessionfile
+from moot.flows.debate import session
+from moot.flows.parliament import convening
 from moot.surfaces.cli.main import run
 
 def dead(*_a, **_k):

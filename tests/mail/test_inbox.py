@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core.clock import HOUR
-from moot.flows import inbox
-from moot.flows.inbox import Box
+from moot.flows.mail import inbox
+from moot.flows.mail.inbox import Box
 from moot.mail.model import stream_of
 
 from .scene import CRANE, FINCH, OTTER, THREAD, Desk, ack, info, party, question
@@ -183,7 +183,7 @@ def test_cursors_survive_a_rebuild(post: Post) -> None:
 
 
 def test_more_than_a_page(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moot.flows.inbox._PAGE", 4)
+    monkeypatch.setattr("moot.flows.mail.inbox._PAGE", 4)
     for number in range(11):
         post.to(f"t-{number:02}", CRANE)
     assert len(post.take()) == 11

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from moot.core.record import Record
-from moot.flows import arrival
+from moot.flows.presence import arrival
 from moot.presence import STREAM
 from tests.cli.project import Project
 

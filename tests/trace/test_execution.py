@@ -14,8 +14,8 @@ import pytest
 from moot.core.errors import MootError, NotFound, Refused, Tampered
 from moot.core.record import Record
 from moot.engine.replay import read_record
-from moot.flows import execution, keeping, tracing
-from moot.flows.execution import how_it_ended
+from moot.flows.trace import execution, keeping, tracing
+from moot.flows.trace.execution import how_it_ended
 from moot.outside import program
 from moot.outside.running import Output, Ran
 from moot.presence import STREAM as PRESENCE

@@ -23,8 +23,8 @@ from moot.core.machine import Event
 from moot.core.record import Body, Record, seal
 from moot.core.signing import Signer
 from moot.engine.export import bundle, envelope
-from moot.flows import auditing, inspection
-from moot.flows.inspection import Inspected
+from moot.flows.trace import auditing, inspection
+from moot.flows.trace.inspection import Inspected
 from moot.keys.folder import KeyFolder
 from moot.trace import commands as ask
 from moot.trace import events as did

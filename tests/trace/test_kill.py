@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import Refused
-from moot.flows import execution, running, tracing
+from moot.flows.trace import execution, running, tracing
 from moot.outside.program import Program
 from moot.trace.model import FailureKind, Stage
 from tests.trace.workshop import EXECUTOR, Workshop, reopened, workshop
@@ -34,7 +34,7 @@ MOMENTS = {
 RUNNER = """
     import os, signal, sys
     from pathlib import Path
-    from moot.flows import execution
+    from moot.flows.trace import execution
     from moot.keys.folder import KeyFolder
     from moot.workspace.workspace import Workspace
 
@@ -155,7 +155,7 @@ def test_a_command_that_nobody_could_note_is_ended_too(tmp_path: Path) -> None:
             f"import os, signal; open({str(mark(shop))!r}, 'w').write(str(os.getpid()));"
             " signal.pause()"
         )
-        dies = "from moot.flows import running; import os, signal;"
+        dies = "from moot.flows.trace import running; import os, signal;"
         dies += " running.Running.began = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         words = [sys.executable, "-c", dies + textwrap.dedent(RUNNER), str(shop.root)]
         words += [str(shop.keys), shop.stream, intent, EXECUTOR, "keep", "after"]

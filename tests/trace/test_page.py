@@ -11,7 +11,7 @@ import pytest
 
 from moot.core.report import Graph, to_html, to_json, to_markdown
 from moot.core.report.model import Report
-from moot.flows import auditing, inspection, tracing
+from moot.flows.trace import auditing, inspection, tracing
 from moot.keys.folder import KeyFolder
 from moot.trace import commands as ask
 from moot.trace import page

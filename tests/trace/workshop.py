@@ -14,8 +14,8 @@ from moot.core.clock import system_clock
 from moot.core.machine import Command, KeyClass
 from moot.engine.agents import register
 from moot.engine.job import Outcome
-from moot.flows import execution, tracing
-from moot.flows.execution import Done
+from moot.flows.trace import execution, tracing
+from moot.flows.trace.execution import Done
 from moot.keys.folder import KeyFolder
 from moot.trace import commands as ask
 from moot.trace.model import Role, State

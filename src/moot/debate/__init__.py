@@ -36,8 +36,8 @@ The record, of the shape that all protocols share:
 
 It differs from its siblings in one way: the file is the session, and the record only says who
 wrote which bytes of it. `course.py` reads off the entries what happened, whether they come from a
-file or from events. Files, locks, clocks and ids are outside (`flows/session.py`): bytes, times
-and ids arrive as arguments.
+file or from events. Files, locks, clocks and ids are outside (`flows/debate/`): bytes, times and
+ids arrive as arguments.
 """
 
 from moot.debate.checker import Checked, check

@@ -1,12 +1,14 @@
-"""What joins the protocols: follow one, command another. No rules of their own.
+"""Where a protocol meets the world: files, processes, another protocol's record. No rules here.
 
-`arrival.py`: a name and its key in the registry, and the agent behind it in presence.
-`tracing.py` a trace from outside, `execution.py` and `running.py` an intent really run,
-`inspection.py` and `auditing.py` whether it is true, `watching.py` what only a hook saw.
-`session.py`: a debate's file and its record, written in one step (`sessiondesk.py`);
-`sessionfile.py` the file by itself, `sessionreading.py` what was read of it, `sessionrecord.py`
-both side by side, `sessioncheck.py` one held against the other, `sessionwatch.py` a file as
-others write it, `sessiontrust.py` how far the author of an entry is proved, `others_words.py` what
-another said, put into it as a quotation.
-`reports.py` the page of anything with an id, `receipts/` a decision as a file that proves itself.
+presence/    a name and its key in the registry, and the agent behind it in presence
+mail/        sending and reading, notices in two records at once, research threads
+debate/      a session's file and its record, written in one step and held against each other
+parliament/  the four files that follow the record, and a session that runs by itself
+trace/       an intent really run, what was left of it, whether it is true; what hooks saw
+decision/    a question put to participants, and a person's word on what came out
+
+joins/       from one protocol to the next, step by step, each step once
+desks/       what is due becomes a brief, words become a command: one desk a protocol
+receipts/    a decision as a file that proves itself
+reports.py   the page of anything that has an id
 """

@@ -46,7 +46,7 @@ def _debate(space: Workspace, name: str, _how: How) -> Report:
     """From the record: what stands in the file now is not asked."""
     from moot.debate.checker import check
     from moot.debate.report import report
-    from moot.flows.sessionrecord import history, segments
+    from moot.flows.debate.record import history, segments
 
     stream = f"debate/{name}"
     with space.store.read() as view:
@@ -57,14 +57,14 @@ def _debate(space: Workspace, name: str, _how: How) -> Report:
 
 
 def _parliament(space: Workspace, name: str, _how: How) -> Report:
-    from moot.flows.chamber import Room
+    from moot.flows.parliament.chamber import Room
     from moot.parliament.report import report
 
     return report(Room(space, space.root, name).proceedings())
 
 
 def _trace(space: Workspace, name: str, how: How) -> Report:
-    from moot.flows import inspection, watching
+    from moot.flows.trace import inspection, watching
     from moot.trace import page, views
 
     stream = f"trace/{name}"

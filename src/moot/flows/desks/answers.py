@@ -20,7 +20,7 @@ from moot.decision import commands as ask
 from moot.decision import stream_of
 from moot.decision.model import MOST_ANSWER, Chamber, Stage, State
 from moot.engine.engine import Engine
-from moot.flows.books import DecisionBooks
+from moot.flows.decision.books import DecisionBooks
 
 WHAT = "first_answer"
 

@@ -27,11 +27,11 @@ from moot.debate.drafts import Draft
 from moot.debate.model import STANCES, Entry, Escalation, TurnOrder
 from moot.debate.turns import Standing, standing
 from moot.debate.views import consensus_data, course_of
-from moot.flows import session
-from moot.flows.books import Books
-from moot.flows.sessionreading import Held
-from moot.flows.sessionrecord import find
-from moot.flows.sessiontrust import trust_in
+from moot.flows.debate import session
+from moot.flows.debate.reading import Held
+from moot.flows.debate.record import find
+from moot.flows.debate.trust import trust_in
+from moot.flows.decision.books import Books
 from moot.workspace.workspace import Workspace
 
 WHAT: Final = "entry"

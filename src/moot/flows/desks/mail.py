@@ -19,8 +19,8 @@ from moot.agents.quoting import Quote, Trust
 from moot.agents.repeats import Said
 from moot.core.errors import Malformed
 from moot.core.machine import Due, KeyClass
-from moot.flows import notices, post
-from moot.flows.books import Books, NoBooks
+from moot.flows.decision.books import Books, NoBooks
+from moot.flows.mail import notices, post
 from moot.mail.model import Message, State, stream_of, thread_of_id
 from moot.workspace.workspace import Workspace
 

@@ -18,11 +18,11 @@ from moot.agents.repeats import Said
 from moot.core.errors import Malformed, Refused
 from moot.core.machine import Due
 from moot.core.names import OPERATOR, SYSTEM
-from moot.flows import chamber
-from moot.flows.bills import merged
-from moot.flows.books import Books
+from moot.flows.decision.books import Books
 from moot.flows.desks.parliament_asks import INCORPORATE, SCHEMAS, SPEECHES, WANTED, AmendmentReply
-from moot.flows.speaking import agenda, conduct, quiet, seats_dues, to_be_worded
+from moot.flows.parliament import chamber
+from moot.flows.parliament.bills import merged
+from moot.flows.parliament.speaking import agenda, conduct, quiet, seats_dues, to_be_worded
 from moot.parliament import amendments, clock
 from moot.parliament import commands as ask
 from moot.parliament.messages import Message, as_document

@@ -25,8 +25,7 @@ from moot.core.errors import Malformed, Refused
 from moot.core.machine import Command, Due
 from moot.core.names import OPERATOR
 from moot.engine.replay import read_record
-from moot.flows import auditing, execution, tracing
-from moot.flows.books import Books, NoBooks
+from moot.flows.decision.books import Books, NoBooks
 from moot.flows.desks.trace_asks import (
     JUDGE,
     REVISE_INTENT,
@@ -42,6 +41,7 @@ from moot.flows.desks.trace_asks import (
     ReviewReply,
     StatementReply,
 )
+from moot.flows.trace import auditing, execution, tracing
 from moot.trace import commands as ask
 from moot.trace.machine import MACHINE
 from moot.trace.model import Profile, Review, Role, State

@@ -14,12 +14,12 @@ import msgspec
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.engine.job import Link
-from moot.flows import tracing
-from moot.flows.chamber import Room
+from moot.flows.debate.record import place_of
 from moot.flows.joins import sources
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import Plan, Walked, path_of, state_of, walk
-from moot.flows.sessionrecord import place_of
+from moot.flows.parliament.chamber import Room
+from moot.flows.trace import tracing
 from moot.parliament import events as did
 from moot.parliament.final import last_ballot
 from moot.parliament.model import Bill

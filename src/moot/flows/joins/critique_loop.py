@@ -14,13 +14,13 @@ from moot.core.errors import Refused
 from moot.core.machine import Recorded
 from moot.engine.job import Link
 from moot.engine.replay import read_record
-from moot.flows import tracing
 from moot.flows.joins import sources
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.joins.to_mail import told
 from moot.flows.joins.wholeness import naming, require_proved
-from moot.flows.post import body_of
+from moot.flows.mail.post import body_of
+from moot.flows.trace import tracing
 from moot.mail.body import read_body, unwrapped
 from moot.mail.reply import body_of as body_of_type
 from moot.mail.types import MessageType

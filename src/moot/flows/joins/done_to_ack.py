@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from moot.core.errors import Refused
 from moot.engine.job import Link
-from moot.flows import notices, tracing
 from moot.flows.joins import guarded_execution, sources
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import Plan, Walked, path_of, state_of, walk
-from moot.flows.post import message_at
+from moot.flows.mail import notices
+from moot.flows.mail.post import message_at
+from moot.flows.trace import tracing
 from moot.mail.events import MessageKept
 from moot.mail.model import stream_of, thread_of_id
 from moot.mail.types import AckStatus, MessageType

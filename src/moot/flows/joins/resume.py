@@ -15,10 +15,10 @@ from moot.core.errors import Refused
 from moot.core.machine import Due
 from moot.engine.agents import agent_named
 from moot.engine.job import Link
-from moot.flows import execution, tracing
 from moot.flows.joins import sources
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import Plan, Walked, walk
+from moot.flows.trace import execution, tracing
 from moot.parliament.commands import BindSeat
 from moot.parliament.machine import MACHINE as PARLIAMENT
 from moot.path.model import Made, Target

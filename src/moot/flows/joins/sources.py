@@ -11,14 +11,15 @@ from moot.core.errors import NotFound, Refused
 from moot.core.machine import Event, Recorded
 from moot.core.names import SYSTEM
 from moot.engine.replay import read_record
-from moot.flows import session, tracing
-from moot.flows.chamber import Room
+from moot.flows.debate import session
+from moot.flows.debate.record import place_of, session_at
+from moot.flows.debate.record import stream_of as debate_stream
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import state_of
 from moot.flows.joins.wholeness import naming
-from moot.flows.post import message_at
-from moot.flows.sessionrecord import place_of, session_at
-from moot.flows.sessionrecord import stream_of as debate_stream
+from moot.flows.mail.post import message_at
+from moot.flows.parliament.chamber import Room
+from moot.flows.trace import tracing
 from moot.mail.keys import EVENTS as MAIL_OF_EVENT
 from moot.mail.keys import MESSAGES
 from moot.mail.subject import find_subject

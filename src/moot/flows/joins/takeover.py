@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from moot.core.errors import Refused
-from moot.flows import tracing
 from moot.flows.joins import sources
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import Walked
 from moot.flows.joins.to_mail import told
+from moot.flows.trace import tracing
 from moot.presence.paths import inside, read_scope
 from moot.trace.machine import MACHINE
 from moot.trace.model import Role, State

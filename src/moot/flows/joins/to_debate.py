@@ -18,15 +18,15 @@ from moot.core.names import SYSTEM
 from moot.debate.model import Rules
 from moot.debate.writer import new_session
 from moot.engine.job import Link
-from moot.flows import session
+from moot.flows.debate import session
+from moot.flows.debate.file import named as named_file
+from moot.flows.debate.others_words import quoted, title
+from moot.flows.debate.record import Record, place_of, stream_of
 from moot.flows.joins import sources
 from moot.flows.joins.identities import agent_of
 from moot.flows.joins.present import require_present
 from moot.flows.joins.steps import Plan, Walked, walk
-from moot.flows.others_words import quoted, title
-from moot.flows.post import body_of
-from moot.flows.sessionfile import named as named_file
-from moot.flows.sessionrecord import Record, place_of, stream_of
+from moot.flows.mail.post import body_of
 from moot.mail.body import read_body, unwrapped
 from moot.mail.events import MessageImported
 from moot.mail.types import MessageType

@@ -8,7 +8,7 @@ from moot.engine.job import Link
 from moot.flows.joins.found import Found
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.joins.telling import concerned
-from moot.flows.post import Letter, post
+from moot.flows.mail.post import Letter, post
 from moot.mail.model import stream_of as mail_stream
 from moot.path.model import Made, Target
 from moot.workspace.workspace import Workspace

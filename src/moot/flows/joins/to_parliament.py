@@ -18,18 +18,18 @@ from moot.debate.course import spoken
 from moot.debate.views import consensus_data, course_of
 from moot.engine.agents import agent_named
 from moot.engine.job import Link
-from moot.flows.chamber import Room
-from moot.flows.chamber import stream_of as parliament_stream
-from moot.flows.convening import Plan as SeatWanted
-from moot.flows.convening import convene, fresh_id, make_folder
+from moot.flows.debate.place import Desk, desk
+from moot.flows.debate.record import place_of
+from moot.flows.debate.trust import trust_in
 from moot.flows.joins import seeds, sources
 from moot.flows.joins.found import Found
 from moot.flows.joins.identities import pascal
 from moot.flows.joins.present import require_present
 from moot.flows.joins.steps import Plan, Walked, look, walk
-from moot.flows.sessiondesk import Desk, desk
-from moot.flows.sessionrecord import place_of
-from moot.flows.sessiontrust import trust_in
+from moot.flows.parliament.chamber import Room
+from moot.flows.parliament.chamber import stream_of as parliament_stream
+from moot.flows.parliament.convening import Plan as SeatWanted
+from moot.flows.parliament.convening import convene, fresh_id, make_folder
 from moot.parliament.model import DEFAULT_ROUNDS
 from moot.path.model import Made, Standing, Target
 from moot.workspace.workspace import Workspace

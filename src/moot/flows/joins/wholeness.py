@@ -14,9 +14,9 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import View
-from moot.flows.cabinet import Cabinet, messages, read_or_none
-from moot.flows.sessioncheck import hold
-from moot.flows.sessionfile import read_file
+from moot.flows.debate.check import hold
+from moot.flows.debate.file import read_file
+from moot.flows.parliament.cabinet import Cabinet, messages, read_or_none
 from moot.parliament.fileshapes import LEDGER_FILE
 from moot.parliament.messages import as_document, encode
 from moot.parliament.shapes import read_json

@@ -10,8 +10,8 @@ from moot.debate.positions import Change as Moved
 from moot.debate.positions import changes
 from moot.debate.views import course_of
 from moot.decision.model import State
+from moot.flows.debate.record import history, segments
 from moot.flows.receipts.argued import NOTHING, Argued, Change, Count, Heard, Voice, Vote
-from moot.flows.sessionrecord import history, segments
 from moot.workspace.workspace import Workspace
 
 

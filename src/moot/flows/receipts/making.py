@@ -18,7 +18,7 @@ from moot.decision import stream_of
 from moot.decision.commands import MakeReceipt
 from moot.decision.model import Chamber
 from moot.engine.export import bundle
-from moot.flows.questions import state_of
+from moot.flows.decision.questions import state_of
 from moot.flows.receipts.says import says, streams
 from moot.workspace.workspace import Workspace
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from moot.decision.model import State
+from moot.flows.parliament.sitting import session_of
 from moot.flows.receipts.argued import Argued, Change, Count, Voice, Vote
-from moot.flows.sitting import session_of
 from moot.parliament.contents import Vote as Cast
 from moot.parliament.messages import Message
 from moot.parliament.model import Bill

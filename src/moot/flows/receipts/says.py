@@ -17,7 +17,7 @@ from moot.core.registry.model import State as Registry
 from moot.decision import stream_of
 from moot.decision.model import Chamber, PersonsWord, Purse, Seat, State
 from moot.decision.views import in_order
-from moot.flows.questions import state_of
+from moot.flows.decision.questions import state_of
 from moot.flows.receipts.argued import NOTHING, Argued
 from moot.flows.receipts.debated import debated
 from moot.flows.receipts.sat import sat

@@ -115,7 +115,7 @@ def _item(stream: str, due: Due, now: Millis) -> dict[str, Any]:
 
 def _mail(engine: Engine, who: str | None, now: Millis) -> list[dict[str, Any]]:
     """New mail of `who` that asks for nothing: it may be what `who` waits for."""
-    from moot.flows import inbox
+    from moot.flows.mail import inbox
 
     agent = engine.registry().agents.get(who) if who is not None else None
     if agent is None:

@@ -133,7 +133,7 @@ def retire(shell: Shell, name: str, reason: str) -> Answer:
     require_own(shell, name)
     space, why = shell.workspace, text_argument(reason)
     if _may_leave(shell, name):
-        from moot.flows.arrival import leave
+        from moot.flows.presence.arrival import leave
 
         leave(space, name, why)
     end(space.engine, name, why)

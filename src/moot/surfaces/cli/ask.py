@@ -14,7 +14,7 @@ from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
     from moot.agents.spec import Spec
-    from moot.flows.asking import Asked
+    from moot.flows.decision.asking import Asked
 
 
 @command(None, "ask", "ask")
@@ -80,7 +80,7 @@ def ask(
     """
     from moot.debate.model import Mode
     from moot.decision.model import Chamber
-    from moot.flows import asking, questions
+    from moot.flows.decision import asking, questions
 
     space = shell.workspace
     _require_own_keys(shell)

@@ -14,7 +14,7 @@ from moot.surfaces.cli.debate_run import ended_line
 
 if TYPE_CHECKING:
     from moot.debate.positions import Change
-    from moot.flows.asking import Asked
+    from moot.flows.decision.asking import Asked
 
 
 def asked(done: Asked) -> Iterable[str]:
@@ -49,7 +49,7 @@ def _moves(done: Asked) -> Iterable[str]:
         return
     from moot.debate.positions import changes
     from moot.debate.views import course_of
-    from moot.flows import session
+    from moot.flows.debate import session
 
     for change in changes(course_of(session.read(done.file))):
         yield _move(change)
@@ -74,7 +74,7 @@ def notes(state: State) -> Iterable[str]:
 
 def costs(state: State) -> Iterable[str]:
     """What it cost, and each participant's part of it where that says more."""
-    from moot.flows.books import cost_of
+    from moot.flows.decision.books import cost_of
 
     total = cost_of(state.cost)
     yield f"cost: {in_words(total)}"

@@ -63,7 +63,7 @@ def check(shell: Shell, file: Path, strict_uuid: bool, lenient: bool) -> Answer:
 
 def _doubles(shell: Shell, file: Path, checked: Checked) -> list[Finding]:
     """Another file with this session's id; a workspace that cannot be read spoils no check."""
-    from moot.flows.sessionrecord import double_of
+    from moot.flows.debate.record import double_of
 
     with suppress(MootError):
         space = space_of(shell)

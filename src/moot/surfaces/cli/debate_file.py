@@ -77,7 +77,7 @@ def operator_of(shell: Shell) -> Callable[[], str | None]:
 
 
 def read_file(path: Path) -> bytes:
-    from moot.flows.sessionfile import read_file as read
+    from moot.flows.debate.file import read_file as read
 
     return read(path)
 

@@ -35,7 +35,7 @@ def verify(shell: Shell, file: Path, trust: Path | None) -> Answer:
       moot debate verify api-design.md
       moot debate verify api-design.md --json
     """
-    from moot.flows.sessioncheck import verify as hold
+    from moot.flows.debate.check import verify as hold
     from moot.workspace.check import How
 
     data, _ = hold(shell.place, How(shell.folder, trust), file)
@@ -57,7 +57,7 @@ def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
       moot debate watch api-design.md --seconds 0 --json
     """
     from moot.debate.views import entry_data
-    from moot.flows.sessionwatch import Watch, follow
+    from moot.flows.debate.watch import Watch, follow
 
     end = None if seconds is None else time.monotonic() + seconds
     watching = Watch(file, space_of(shell))

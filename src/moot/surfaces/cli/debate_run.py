@@ -17,7 +17,7 @@ from moot.surfaces.cli.shell import Shell, command
 if TYPE_CHECKING:
     from moot.agents.outcome import Ended
     from moot.agents.seats import Room
-    from moot.flows.debating import Ran
+    from moot.flows.debate.run import Ran
 
 INTERRUPTED = 130
 
@@ -47,7 +47,7 @@ def run(shell: Shell, file: Path, participants: tuple[str, ...], **limits: Any) 
           --participant teal-crane=rules:sceptic --max-seconds 600
     """
     from moot.agents.spec import read_named
-    from moot.flows.debating import run_debate
+    from moot.flows.debate.run import run_debate
     from moot.surfaces.cli.live_run import watching
 
     specs = read_named(participants)
@@ -106,7 +106,7 @@ def ended_line(ended: Ended) -> str:
 
 
 def _lines(ran: Ran) -> Iterable[str]:
-    from moot.flows.debating import standing_words
+    from moot.flows.debate.run import standing_words
 
     yield ended_line(ran.ended)
     yield standing_words(ran.standing)

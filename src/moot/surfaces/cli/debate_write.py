@@ -35,7 +35,7 @@ from moot.surfaces.cli.here import findings_json
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
-    from moot.flows.session import Written
+    from moot.flows.debate.session import Written
 
 
 @command(debate, "new", "debate.new")
@@ -77,7 +77,7 @@ def new(
       moot debate new plan.md --title "Ship?" --agents lead,dev --context @plan.txt
     """
     from moot.debate.writer import new_session
-    from moot.flows import session
+    from moot.flows.debate import session
 
     asked = text_argument(context) if context is not None else title
     session_id = str(uuid.uuid4())
@@ -144,7 +144,7 @@ def add(
           --summary "REST will do." --body @argument.md
     """
     from moot.debate.drafts import Draft
-    from moot.flows import session
+    from moot.flows.debate import session
 
     draft = Draft(author=shell.actor(author), **_said(given))
     done = session.add(
@@ -198,7 +198,7 @@ def add_context(shell: Shell, file: Path, title: str, text: str) -> Answer:
     Examples:
       moot debate add-context api-design.md --title "Added in round 2" "The budget was cut."
     """
-    from moot.flows import session
+    from moot.flows.debate import session
 
     said = text_argument(text)
     clock, space, person = session_clock(shell), space_of(shell), operator_of(shell)
@@ -217,7 +217,7 @@ def tick(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate tick api-design.md
     """
-    from moot.flows import session
+    from moot.flows.debate import session
 
     return _moved(shell, session.tick(file, session_clock(shell), space_of(shell)))
 
@@ -233,7 +233,7 @@ def resume(shell: Shell, file: Path, how: str | None) -> Answer:
       moot debate resume api-design.md --late
       moot debate resume api-design.md --skip
     """
-    from moot.flows import session
+    from moot.flows.debate import session
 
     if how is None:
         raise click.UsageError("say --late or --skip")
@@ -250,7 +250,7 @@ def close(shell: Shell, file: Path, reason: str) -> Answer:
     Examples:
       moot debate close api-design.md --reason "Decided in the meeting."
     """
-    from moot.flows import session
+    from moot.flows.debate import session
 
     said = text_argument(reason)
     done = session.close(file, said, session_clock(shell), space_of(shell), operator_of(shell))
@@ -269,7 +269,7 @@ def sign(shell: Shell, file: Path, author: str | None) -> Answer:
     Examples:
       moot debate sign api-design.md --author amber-otter
     """
-    from moot.flows import session
+    from moot.flows.debate import session
 
     name = shell.actor(author)
     done = session.sign(file, name, session_clock(shell), shell.workspace)

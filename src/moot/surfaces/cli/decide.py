@@ -33,8 +33,8 @@ def decide(shell: Shell, decision: str, word: str, reason: str, text: str | None
       moot decide q-7 veto --reason "No new servers this year."
       moot decide q-7 amend --reason "With a limit." --text decision.md
     """
-    from moot.flows import deciding
-    from moot.flows.questions import question_of, state_of
+    from moot.flows.decision import deciding
+    from moot.flows.decision.questions import question_of, state_of
 
     space = shell.workspace
     question_of(space, decision)

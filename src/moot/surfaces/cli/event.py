@@ -59,8 +59,8 @@ def _send(shell: Shell, sender: str | None, build: Any) -> Answer:
 
 def _notify(shell: Shell, build: Any) -> Answer:
     """The event, and the message that says the same, in one."""
-    from moot.flows import notices
-    from moot.flows.post import gone
+    from moot.flows.mail import notices
+    from moot.flows.mail.post import gone
 
     here, name = Here(shell), shell.actor(None)
     notice = build(here)
@@ -267,7 +267,7 @@ def accept(shell: Shell, event_id: str, agent: str | None) -> Answer:
     Examples:
       moot event accept proto_20260214_001 --agent teal-crane
     """
-    from moot.flows import notices
+    from moot.flows.mail import notices
 
     name = shell.actor(agent)
     outcome = notices.accept(shell.workspace, name, event_id)

@@ -17,7 +17,7 @@ from moot.workspace.find import worktree_root
 
 if TYPE_CHECKING:
     from moot.core.clock import Millis
-    from moot.flows.arrival import Place
+    from moot.flows.presence.arrival import Place
     from moot.workspace.workspace import Workspace
 
 
@@ -60,7 +60,7 @@ class Here:
         )
 
     def place(self, work: str | None = None, session_key: str | None = None) -> Place:
-        from moot.flows.arrival import Place
+        from moot.flows.presence.arrival import Place
 
         return Place(self.worktree, self.branch, self.work(work), session_key)
 

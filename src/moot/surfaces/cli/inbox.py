@@ -12,7 +12,7 @@ from moot.surfaces.cli.answer import Answer, table
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.inbox import Box
+    from moot.flows.mail.inbox import Box
 
 LIMIT = 1_000
 
@@ -58,7 +58,7 @@ def mail_inbox(shell: Shell, **values: Any) -> Answer:
 
 
 def _inbox(shell: Shell, agent: str | None, everything: bool, peek: bool, limit: int) -> Answer:
-    from moot.flows import inbox as boxes
+    from moot.flows.mail import inbox as boxes
 
     name = agent or shell.actor(None)
     space = shell.workspace
@@ -117,7 +117,7 @@ def _lines(data: dict[str, Any], everything: bool) -> Iterable[str]:
 
 
 def _row(one: dict[str, Any]) -> tuple[str, ...]:
-    from moot.flows.inbox import named
+    from moot.flows.mail.inbox import named
 
     owed = "owed" if one["ack_required"] and not one["status"] else one["status"] or "-"
     subject = f"{one['subject']} ({one['says']})" if one["says"] else one["subject"]

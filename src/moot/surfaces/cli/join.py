@@ -66,7 +66,7 @@ class _Session:
     """One start: where, on what, and whether a person can be asked."""
 
     def __init__(self, shell: Shell, scopes: tuple[str, ...], work: str | None, asking: bool):
-        from moot.flows import arrival
+        from moot.flows.presence import arrival
 
         self._arrival = arrival
         self.shell = shell

@@ -37,7 +37,7 @@ def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: st
       moot mail ack auth-cache:1 --status "Will Action"
       moot mail ack auth-cache:1 --agent teal-crane --status Completed --notes "The in-process one"
     """
-    from moot.flows import notices, post
+    from moot.flows.mail import notices, post
     from moot.mail import events as did
     from moot.mail import views
 
@@ -80,7 +80,7 @@ def pending(shell: Shell, agent: str | None) -> Answer:
       moot mail pending
       moot mail pending --agent teal-crane --json
     """
-    from moot.flows import post
+    from moot.flows.mail import post
     from moot.mail import views
 
     space, who = shell.workspace, agent or shell.acting
@@ -97,7 +97,7 @@ def pending(shell: Shell, agent: str | None) -> Answer:
 def _pending_lines(found: list[dict[str, Any]]) -> Iterable[str]:
     if not found:
         return ["nobody owes an answer"]
-    from moot.flows.inbox import named
+    from moot.flows.mail.inbox import named
 
     rows = [
         (one["id"], sender, _owing(one), one["subject"], one["acknowledged"], _by(one))
@@ -126,7 +126,7 @@ def tick(shell: Shell) -> Answer:
       moot mail tick
     """
     from moot.engine.keys import hand_of_system
-    from moot.flows import post
+    from moot.flows.mail import post
 
     engine = shell.workspace.engine
     if hand_of_system(engine.trust, engine.keys) is None:

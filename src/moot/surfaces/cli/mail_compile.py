@@ -31,7 +31,7 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
       moot mail compile RS-20260218-slow-logins
       moot mail compile RS-20260218-slow-logins -o artifact.md
     """
-    from moot.flows.research import compile_and_send
+    from moot.flows.mail.research import compile_and_send
     from moot.surfaces.cli.here import findings_json
 
     space, name = shell.workspace, shell.actor(agent)

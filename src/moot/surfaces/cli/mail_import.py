@@ -23,7 +23,7 @@ def take_in(shell: Shell, file: str, agent: str | None, thread: str | None) -> A
     Examples:
       moot mail import message.md --agent teal-crane
     """
-    from moot.flows import outside, post
+    from moot.flows.mail import outside, post
     from moot.mail import views
     from moot.mail.codec import read_message
 

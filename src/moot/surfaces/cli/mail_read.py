@@ -20,7 +20,7 @@ def show(shell: Shell, message_id: str) -> Answer:
       moot mail show auth-cache:1
       moot mail show auth-cache:1 --json
     """
-    from moot.flows import post
+    from moot.flows.mail import post
     from moot.mail import views
 
     space = shell.workspace
@@ -79,7 +79,7 @@ def search(shell: Shell, words: tuple[str, ...], limit: int) -> Answer:
     Examples:
       moot mail search cache session
     """
-    from moot.flows import finding
+    from moot.flows.mail import finding
     from moot.mail import views
 
     found = finding.search(shell.workspace, " ".join(words), limit)
@@ -103,7 +103,7 @@ def thread(shell: Shell, thread_id: str) -> Answer:
       moot mail thread auth-cache
       moot mail thread RS-20260218-cell-fate --json
     """
-    from moot.flows import post
+    from moot.flows.mail import post
     from moot.mail import views
 
     space = shell.workspace
@@ -139,7 +139,7 @@ def _short(message: dict[str, Any]) -> dict[str, Any]:
 def _list_lines(messages: list[dict[str, Any]]) -> Iterable[str]:
     if not messages:
         return ["nothing was found"]
-    from moot.flows.inbox import named
+    from moot.flows.mail.inbox import named
 
     rows = [
         (one["id"], sender, ", ".join(one["to"]), one["subject"], one["created_at"])

@@ -26,7 +26,7 @@ from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
     from moot.core.machine import Due
-    from moot.flows.convening import Plan
+    from moot.flows.parliament.convening import Plan
     from moot.parliament.model import State
 
 # Imported for their commands, which join the group.
@@ -58,7 +58,7 @@ def new(
       moot parliament new uploads --problem "Large uploads fail." --issue speed --issue cost \\
         --rep "Rep. Swift:speed" --rep "Rep. Thrift:cost@amber-otter"
     """
-    from moot.flows.convening import convene
+    from moot.flows.parliament.convening import convene
     from moot.parliament.views import as_json
 
     plans = tuple(_plan(text) for text in reps)
@@ -70,7 +70,7 @@ def new(
 
 
 def _plan(text: str) -> Plan:
-    from moot.flows.convening import Plan
+    from moot.flows.parliament.convening import Plan
 
     name, colon, rest = text.partition(":")
     if not colon:
@@ -106,7 +106,7 @@ def submit(shell: Shell, folder: Path, file: str) -> Answer:
       moot parliament submit uploads question.json
       moot --as amber-otter parliament submit uploads - < answer.json
     """
-    from moot.flows.chamber import submit as bring
+    from moot.flows.parliament.chamber import submit as bring
 
     room = room_at(shell, folder)
     data = _read(file)

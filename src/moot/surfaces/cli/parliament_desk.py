@@ -54,7 +54,7 @@ def incorporate(shell: Shell, folder: Path, amendment: str, text: str | None) ->
       moot parliament incorporate uploads amend-001
       moot parliament incorporate uploads amend-002 --text new-wording.json
     """
-    from moot.flows.bills import merged
+    from moot.flows.parliament.bills import merged
     from moot.parliament.commands import Incorporate
     from moot.parliament.difference import difference, lines
 
@@ -159,7 +159,7 @@ def decide(shell: Shell, folder: Path, decision: str, **said: Any) -> Answer:
       moot parliament decide uploads approve --reason "It does what we need."
       moot parliament decide uploads veto --reason "Old clients break." --guidance "Say how."
     """
-    from moot.flows.bills import merged
+    from moot.flows.parliament.bills import merged
     from moot.parliament.commands import Decide
 
     room = room_at(shell, folder)

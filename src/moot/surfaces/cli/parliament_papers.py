@@ -49,8 +49,8 @@ def check(shell: Shell, folder: Path, since: Path | None) -> Answer:
       moot parliament check uploads --since yesterday/uploads --json
     """
     from moot.core.findings import errors
-    from moot.flows.cabinet import read_or_none
-    from moot.flows.chamber import no_session, unrecorded
+    from moot.flows.parliament.cabinet import read_or_none
+    from moot.flows.parliament.chamber import no_session, unrecorded
     from moot.parliament.fileshapes import FILES, LEDGER_FILE
     from moot.parliament.inspection import inspect
 
@@ -72,8 +72,8 @@ def check(shell: Shell, folder: Path, since: Path | None) -> Answer:
 
 def _since(folder: Path, ledger: bytes | None) -> tuple[Finding, ...]:
     """What became of the messages of an earlier ledger file, which must be there."""
-    from moot.flows.cabinet import read_or_none
-    from moot.flows.chamber import no_session
+    from moot.flows.parliament.cabinet import read_or_none
+    from moot.flows.parliament.chamber import no_session
     from moot.parliament.fileshapes import LEDGER_FILE
     from moot.parliament.inspection import only_added
 
@@ -101,7 +101,7 @@ def import_files(
       moot parliament import uploads --bind rep_1=amber-otter
       moot parliament import uploads --id parl-20260210-007
     """
-    from moot.flows.convening import take
+    from moot.flows.parliament.convening import take
 
     official(shell)  # what is read from files becomes the clerk's word, not an agent's
     named = dict(_bind(text) for text in binds)
@@ -134,8 +134,8 @@ def export(shell: Shell, folder: Path, parliament_id: str | None) -> Answer:
       moot parliament export uploads
       moot parliament export copy --id parl-20260210-001
     """
-    from moot.flows.chamber import Room
-    from moot.flows.convening import make_folder
+    from moot.flows.parliament.chamber import Room
+    from moot.flows.parliament.convening import make_folder
 
     if parliament_id is None:
         room = room_at(shell, folder)
@@ -249,8 +249,8 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
       moot parliament final uploads
       moot parliament final uploads -o uploads.html
     """
-    from moot.flows.cabinet import read_or_none
-    from moot.flows.chamber import finish
+    from moot.flows.parliament.cabinet import read_or_none
+    from moot.flows.parliament.chamber import finish
     from moot.parliament.final import FINAL_FILE
     from moot.parliament.report import report
 
@@ -283,7 +283,7 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
 def _proof(folder: Path) -> Proof | None:
     """The ledger file, as it is now, and the command that checks it."""
     from moot.core.report import Proof
-    from moot.flows.cabinet import read_or_none
+    from moot.flows.parliament.cabinet import read_or_none
     from moot.parliament.fileshapes import LEDGER_FILE
 
     ledger = read_or_none(folder / LEDGER_FILE)

@@ -14,7 +14,7 @@ from moot.surfaces.cli.here import findings_json
 from moot.surfaces.cli.people import a_persons_name
 
 if TYPE_CHECKING:
-    from moot.flows.chamber import Done, Room
+    from moot.flows.parliament.chamber import Done, Room
     from moot.parliament.model import State
     from moot.surfaces.cli.shell import Shell
 
@@ -32,7 +32,7 @@ def folder_argument(function: Callable[..., Answer]) -> Callable[..., Answer]:
 
 def room_at(shell: Shell, folder: Path) -> Room:
     """The session whose four files are in the folder."""
-    from moot.flows.chamber import Room
+    from moot.flows.parliament.chamber import Room
 
     return Room.open(shell.workspace, folder)
 

@@ -15,7 +15,7 @@ from moot.surfaces.cli.parliament_room import folder_argument, parliament, room_
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.debating import Ran
+    from moot.flows.debate.run import Ran
 
 
 @command(parliament, "run", "parliament.run")
@@ -40,7 +40,7 @@ def run(shell: Shell, folder: Path, participants: tuple[str, ...], **limits: Any
           --participant "teal-crane=cmd:codex exec"
     """
     from moot.agents.spec import read_named
-    from moot.flows.sitting import run_parliament
+    from moot.flows.parliament.sitting import run_parliament
     from moot.surfaces.cli.live_run import watching
 
     session = room_at(shell, folder)

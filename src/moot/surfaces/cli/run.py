@@ -67,7 +67,7 @@ def run(
       moot run -- claude
       moot run --name amber-otter --reserve src/auth -- codex
     """
-    from moot.flows import arrival
+    from moot.flows.presence import arrival
     from moot.keys.running import hold
 
     here = Here(shell)
@@ -96,7 +96,7 @@ def run(
 
 
 def _entered(space: Workspace, name: str | None) -> str:
-    from moot.flows import arrival
+    from moot.flows.presence import arrival
 
     if name is None:
         return arrival.enter_fresh(space)
@@ -120,7 +120,7 @@ def _hooks_for(program: str, here: Here) -> None:
 
 def _watching_over(space: Workspace, name: str, program: str, since: Millis) -> None:
     """What was watched of a known tool is over; if its hook never spoke, that is on record."""
-    from moot.flows.watching import run_over
+    from moot.flows.trace.watching import run_over
 
     tool = os.path.basename(program)
     if tool in HOOK_TOOLS:

@@ -12,7 +12,7 @@ from moot.surfaces.cli.answer import Answer, remarks, visible
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
-    from moot.flows.post import Posted
+    from moot.flows.mail.post import Posted
 
 _OPTIONS: tuple[Callable[[Callable[..., Answer]], Callable[..., Answer]], ...] = (
     click.option("--text", metavar="TEXT", help="What to say, instead of a file."),
@@ -77,8 +77,8 @@ def mail_send(shell: Shell, sender: str | None, **values: Any) -> Answer:
 
 
 def _send(shell: Shell, sender: str | None, values: dict[str, Any]) -> Answer:
-    from moot.flows.notices import post
-    from moot.flows.post import Letter, minutes_for
+    from moot.flows.mail.notices import post
+    from moot.flows.mail.post import Letter, minutes_for
 
     space, name = shell.workspace, shell.actor(sender)
     subject = text_argument(values["subject"]).strip()
@@ -104,7 +104,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _body(subject: str, sender: str, file: str | None, text: str | None) -> str:
     """The file; else a body written from --text or the subject, where one line says it all."""
-    from moot.flows.post import short_body
+    from moot.flows.mail.post import short_body
 
     if file is not None and text is not None:
         raise Malformed("a file and --text are two bodies", code="two_bodies", hint="give one")

@@ -62,7 +62,7 @@ def _mail(shell: Shell) -> dict[str, Any]:
     """Who owes how many answers, and how much is new for whoever asks."""
     from collections import Counter
 
-    from moot.flows import inbox
+    from moot.flows.mail import inbox
 
     engine, owed = shell.workspace.engine, Counter[str]()
     registry = engine.registry()

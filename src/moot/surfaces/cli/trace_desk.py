@@ -10,7 +10,7 @@ import click
 
 from moot.core.errors import Unavailable
 from moot.core.names import SYSTEM
-from moot.flows import execution, tracing
+from moot.flows.trace import execution, tracing
 from moot.surfaces.cli.answer import Answer, remarks
 from moot.surfaces.cli.shell import Shell
 from moot.trace import policy as policies

@@ -11,7 +11,7 @@ from moot.surfaces.cli.answer import DONE, REFUSED, Answer, remarks
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.execution import Done
+    from moot.flows.trace.execution import Done
 
 
 @command(None, "exec", "trace.exec")
@@ -27,7 +27,7 @@ def execute(shell: Shell, trace_id: str, intent: str) -> Answer:
     Examples:
       moot trace exec t1 i1
     """
-    from moot.flows.execution import execute as run
+    from moot.flows.trace.execution import execute as run
     from moot.surfaces.cli.here import Here, findings_json
     from moot.surfaces.cli.trace_desk import Desk
     from moot.trace.model import Role

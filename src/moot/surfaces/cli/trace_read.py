@@ -15,7 +15,7 @@ from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.watching import Watched
+    from moot.flows.trace.watching import Watched
     from moot.surfaces.cli.trace_desk import Desk
 
 MOST_LISTED = 1_000
@@ -33,7 +33,7 @@ def status(shell: Shell, trace_id: str) -> Answer:
       moot trace status t1
       moot trace status t1 --json
     """
-    from moot.flows import running, tracing, watching
+    from moot.flows.trace import running, tracing, watching
     from moot.surfaces.cli.trace_desk import Desk
     from moot.trace import views
     from moot.trace.events import ClaimIssued
@@ -57,7 +57,7 @@ def status(shell: Shell, trace_id: str) -> Answer:
 
 def _intended(desk: Desk, name: str) -> dict[str, Any]:
     """What exactly would be run: nobody approves a name alone."""
-    from moot.flows import tracing
+    from moot.flows.trace import tracing
 
     event = tracing.intent(desk.space, desk.stream, name)
     return {"command": list(event.command), "cwd": event.cwd, "why": event.justification}
@@ -65,7 +65,7 @@ def _intended(desk: Desk, name: str) -> dict[str, Any]:
 
 def _ended(desk: Desk) -> list[dict[str, Any]]:
     """The last runs that have ended, and what they left to be claimed from."""
-    from moot.flows import tracing
+    from moot.flows.trace import tracing
     from moot.trace.events import ToolExecutionCompleted
 
     state = desk.state
@@ -134,7 +134,7 @@ def report(shell: Shell, trace_id: str, output: Path | None) -> Answer:
     import json
 
     from moot.core.report import to_json, to_markdown
-    from moot.flows import inspection, watching
+    from moot.flows.trace import inspection, watching
     from moot.surfaces.cli.trace_desk import Desk
     from moot.trace import page, views
     from moot.workspace.check import How
@@ -203,7 +203,7 @@ def observed(shell: Shell, agent: str | None) -> Answer:
       moot trace observed
       moot trace observed --agent amber-otter --json
     """
-    from moot.flows import watching
+    from moot.flows.trace import watching
     from moot.trace import views
 
     sessions = watching.sessions(shell.workspace, agent)

@@ -13,7 +13,7 @@ from moot.surfaces.cli.limits import limit_options, limits_of
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.debating import Ran
+    from moot.flows.debate.run import Ran
 
 
 @command(None, "run", "trace.run")
@@ -42,7 +42,7 @@ def run(
     """
     from moot.agents.spec import read_named
     from moot.flows.desks.trace import Ground
-    from moot.flows.working import run_trace
+    from moot.flows.trace.working import run_trace
     from moot.surfaces.cli.here import Here
     from moot.surfaces.cli.live_run import watching
 

@@ -17,7 +17,7 @@ from moot.surfaces.cli.progress import progress
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.inspection import Inspected
+    from moot.flows.trace.inspection import Inspected
     from moot.trace.audit import Report
 
 _PROFILE = click.option(
@@ -51,7 +51,7 @@ def audit(shell: Shell, trace_id: str, profile: str, output: Path | None) -> Ans
       moot trace audit t1
       moot trace audit t1 --profile strict -o report.html
     """
-    from moot.flows.auditing import verify as run
+    from moot.flows.trace.auditing import verify as run
     from moot.surfaces.cli.here import findings_json
     from moot.surfaces.cli.trace_desk import Desk
     from moot.trace import page
@@ -149,7 +149,7 @@ def verify(
       moot trace verify t1.moot --trust trust.json
       moot trace verify t1 --profile strict
     """
-    from moot.flows import inspection
+    from moot.flows.trace import inspection
     from moot.trace import page
     from moot.trace.model import Profile
     from moot.workspace.check import How
@@ -167,7 +167,7 @@ def verify(
 
 
 def _may_be_trace(what: str) -> bool:
-    from moot.flows.tracing import stream_of
+    from moot.flows.trace.tracing import stream_of
 
     try:
         stream_of(what)
@@ -177,7 +177,7 @@ def _may_be_trace(what: str) -> bool:
 
 
 def _live(shell: Shell, what: str, how: Any, profile: str) -> Inspected:
-    from moot.flows import inspection, tracing
+    from moot.flows.trace import inspection, tracing
     from moot.trace.model import Profile
 
     return inspection.inspect_live(shell.place, how, tracing.stream_of(what), Profile(profile))

@@ -46,7 +46,7 @@ def observe(
 ) -> None:
     """One use of a tool, on record."""
     with never_in_the_way():
-        from moot.flows.watching import watch
+        from moot.flows.trace.watching import watch
         from moot.trace.watched import ObserveTool
 
         said = _text({"input": call.input, "response": call.response, "tool": call.name})

@@ -35,7 +35,7 @@ back early: `{moot} release SCOPE`.
 
 
 def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
-    from moot.flows.watching import begin
+    from moot.flows.trace.watching import begin
     from moot.surfaces.hooks import stamps
     from moot.surfaces.hooks.observing import never_in_the_way, session_of
     from moot.surfaces.hooks.space import opened
@@ -57,7 +57,7 @@ def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
 
 def end(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     """Only a session that this hook registered itself is ended by it."""
-    from moot.flows.watching import end as finish
+    from moot.flows.trace.watching import end as finish
     from moot.presence import STREAM
     from moot.presence.commands import Leave
     from moot.surfaces.hooks.actor import agent_of_session
@@ -83,7 +83,7 @@ def _join(
 
     With the agent's last sign of life before this one.
     """
-    from moot.flows import arrival
+    from moot.flows.presence import arrival
     from moot.surfaces.holder import require_same_holder
     from moot.surfaces.hooks.actor import Who, agent_of_session
 

@@ -43,7 +43,7 @@ def unseen(state: State, name: str, epoch: int) -> list[Message]:
 
 def mail_line(space: Workspace, who: Who) -> str | None:
     """Unread mail that was not announced before, in one line; only the index is read."""
-    from moot.flows import inbox
+    from moot.flows.mail import inbox
 
     box = inbox.box_of(space, who.name)
     new = inbox.untold(space, box) if box is not None and space.rolled_back is None else []

@@ -27,18 +27,18 @@ from moot.decision import stream_of
 from moot.decision.model import Chamber, Stage, State
 from moot.decision.motion import choose
 from moot.decision.views import in_order
-from moot.flows import session
-from moot.flows.books import DecisionBooks
-from moot.flows.chamber import Room as Session
-from moot.flows.chamber import id_in
-from moot.flows.debating import USUAL, Hall, Limits, run_in
+from moot.flows.debate import session
+from moot.flows.debate.others_words import quoted, title
+from moot.flows.debate.run import USUAL, Hall, Limits, run_in
+from moot.flows.decision.books import DecisionBooks
+from moot.flows.decision.questions import state_of, text_of
+from moot.flows.decision.seating import seated
 from moot.flows.desks.answers import AnswersDesk
-from moot.flows.others_words import quoted, title
-from moot.flows.questions import state_of, text_of
-from moot.flows.seating import seated
-from moot.flows.sitting import SETTLED, convene_for, opening
-from moot.flows.sitting import run_in as run_sitting
-from moot.flows.sitting import session_of as sitting_of
+from moot.flows.parliament.chamber import Room as Session
+from moot.flows.parliament.chamber import id_in
+from moot.flows.parliament.sitting import SETTLED, convene_for, opening
+from moot.flows.parliament.sitting import run_in as run_sitting
+from moot.flows.parliament.sitting import session_of as sitting_of
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "decisions"

@@ -22,7 +22,7 @@ from moot.decision import stream_of
 from moot.decision.machine import MACHINE, QUESTIONS
 from moot.decision.model import Chamber, Seat, Stage, State
 from moot.engine.job import as_refused
-from moot.flows.seating import ELSEWHERE, named, seated, seats_of
+from moot.flows.decision.seating import ELSEWHERE, named, seated, seats_of
 from moot.workspace.workspace import Workspace
 
 TEXT: Final = "text/markdown"

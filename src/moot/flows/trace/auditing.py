@@ -14,7 +14,7 @@ from moot.core.canonical import canonical
 from moot.core.errors import MootError
 from moot.core.record import ArtifactRef
 from moot.core.report import to_html, to_markdown
-from moot.flows import execution, inspection, tracing
+from moot.flows.trace import execution, inspection, tracing
 from moot.trace import audit, page
 from moot.trace.commands import CompleteVerification, StartVerification
 from moot.trace.model import Profile, Run, State

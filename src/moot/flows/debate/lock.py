@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from moot.core.errors import StoreFailed
-from moot.flows.sessionfile import real, require_file, unreadable, unwritable
+from moot.flows.debate.file import real, require_file, unreadable, unwritable
 
 LOCK_SECONDS: Final = 30
 LOOK_SECONDS: Final = 0.002  # how often whoever waits for the lock tries again

@@ -14,9 +14,9 @@ from typing import Final
 from moot.core.errors import Refused, Tampered
 from moot.debate import commands as ask
 from moot.debate.following import Follower, Heard
-from moot.flows.sessiondesk import desk
-from moot.flows.sessionfile import opened, read_file, unreadable
-from moot.flows.sessionrecord import Record
+from moot.flows.debate.file import opened, read_file, unreadable
+from moot.flows.debate.place import desk
+from moot.flows.debate.record import Record
 from moot.workspace.workspace import Workspace
 
 LOOK_SECONDS: Final = 0.1

@@ -19,9 +19,9 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
 from moot.core.record import ArtifactRef
 from moot.engine.job import ALONE, Link
-from moot.flows import running, tracing
 from moot.flows.joins import guarded_execution
-from moot.flows.keeping import EDGE, Kept, Seen, keep
+from moot.flows.trace import running, tracing
+from moot.flows.trace.keeping import EDGE, Kept, Seen, keep
 from moot.outside import footprint, program
 from moot.outside.running import NotRun, Order, Ran, environment, run
 from moot.trace import secrets

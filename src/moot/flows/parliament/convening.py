@@ -18,8 +18,8 @@ from moot.core.machine import Command, KeyClass
 from moot.core.names import REGISTRY, SYSTEM
 from moot.engine.agents import agent_named, registration
 from moot.engine.job import ALONE, Job, Link
-from moot.flows.cabinet import read_or_none
-from moot.flows.chamber import REPLY, Room, bad_id, fresh_seed, no_session
+from moot.flows.parliament.cabinet import read_or_none
+from moot.flows.parliament.chamber import REPLY, Room, bad_id, fresh_seed, no_session
 from moot.parliament import commands as ask
 from moot.parliament.fileshapes import FILES
 from moot.parliament.inspection import inspect

@@ -16,7 +16,7 @@ from moot.core.errors import Refused
 from moot.core.machine import KeyClass
 from moot.decision.model import Seat
 from moot.engine.keys import hand_of
-from moot.flows import arrival
+from moot.flows.presence import arrival
 from moot.workspace.workspace import Workspace
 
 # Someone of the session whom this run does not ask.

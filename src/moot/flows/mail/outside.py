@@ -12,7 +12,7 @@ from moot.core.errors import Refused
 from moot.core.findings import Severity
 from moot.core.machine import Recorded
 from moot.core.names import RESERVED
-from moot.flows.post import message_at, stored
+from moot.flows.mail.post import message_at, stored
 from moot.mail.codec import Envelope
 from moot.mail.commands import Import
 from moot.mail.events import MessageImported

@@ -16,8 +16,8 @@ from moot.debate.escalation import is_the_policys
 from moot.debate.model import Entry
 from moot.debate.state import MOST_UNSIGNED, State
 from moot.debate.views import course_of
-from moot.flows.sessionreading import Reading
-from moot.flows.sessionrecord import Record
+from moot.flows.debate.reading import Reading
+from moot.flows.debate.record import Record
 
 
 def trust_in(reading: Reading, record: Record | None) -> Callable[[Entry], Trust]:

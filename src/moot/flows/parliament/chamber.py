@@ -20,7 +20,7 @@ from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.job import Outcome
-from moot.flows.cabinet import (
+from moot.flows.parliament.cabinet import (
     Cabinet,
     last_id,
     messages,

@@ -10,7 +10,7 @@ import msgspec
 from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import Recorded, remark
-from moot.flows.post import Letter, Posted, messages_of, post, text_of
+from moot.flows.mail.post import Letter, Posted, messages_of, post, text_of
 from moot.mail import events as did
 from moot.mail.compiled import Compiled, Source, Version, compile_thread, rounds_of
 from moot.mail.model import State, stream_of

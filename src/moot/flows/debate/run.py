@@ -21,11 +21,11 @@ from moot.debate.views import consensus_data, course_of
 from moot.decision import commands as ask
 from moot.decision import stream_of
 from moot.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
-from moot.flows import session
-from moot.flows.books import Books, DecisionBooks, NoBooks, begin
+from moot.flows.debate import session
+from moot.flows.debate.record import place_of
+from moot.flows.decision.books import Books, DecisionBooks, NoBooks, begin
+from moot.flows.decision.seating import require_key, seated, seats_of
 from moot.flows.desks.debate import DebateDesk
-from moot.flows.seating import require_key, seated, seats_of
-from moot.flows.sessionrecord import place_of
 from moot.workspace.workspace import Workspace
 
 RESULTS: Final[Mapping[str, Result]] = {

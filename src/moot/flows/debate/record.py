@@ -32,8 +32,8 @@ from moot.engine.engine import Engine
 from moot.engine.job import ALONE, Job, Link, Outcome
 from moot.engine.keys import hand_of_system
 from moot.engine.replay import read_record
-from moot.flows.sessionfile import append
-from moot.flows.sessionreading import Reading
+from moot.flows.debate.file import append
+from moot.flows.debate.reading import Reading
 from moot.store.artifacts import Artifacts
 from moot.workspace.workspace import Workspace
 

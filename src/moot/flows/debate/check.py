@@ -20,8 +20,8 @@ from moot.debate import events as did
 from moot.debate.compare import compare
 from moot.debate.model import Document, is_uuid
 from moot.debate.reader import read
-from moot.flows.sessionfile import read_file
-from moot.flows.sessionrecord import (
+from moot.flows.debate.file import read_file
+from moot.flows.debate.record import (
     Segment,
     history,
     no_record,

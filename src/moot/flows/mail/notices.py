@@ -14,7 +14,7 @@ import msgspec
 
 from moot.core.errors import NotFound, Refused
 from moot.engine.job import ALONE, Job, Link, Outcome
-from moot.flows.post import Letter, Posted, ack_in, job_of, posted, run
+from moot.flows.mail.post import Letter, Posted, ack_in, job_of, posted, run
 from moot.mail.asked import status_of
 from moot.mail.commands import Acknowledge
 from moot.mail.keys import EVENTS

@@ -20,14 +20,14 @@ from moot.core.names import SYSTEM
 from moot.decision import commands as ask
 from moot.decision import stream_of
 from moot.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
-from moot.flows import books
-from moot.flows.bills import merged
-from moot.flows.books import DecisionBooks
-from moot.flows.chamber import Room as Session
-from moot.flows.convening import Plan, convene
-from moot.flows.debating import USUAL, Limits, Ran
+from moot.flows.debate.run import USUAL, Limits, Ran
+from moot.flows.decision import books
+from moot.flows.decision.books import DecisionBooks
+from moot.flows.decision.seating import require_key, seated, seats_of
 from moot.flows.desks.parliament import ParliamentDesk
-from moot.flows.seating import require_key, seated, seats_of
+from moot.flows.parliament.bills import merged
+from moot.flows.parliament.chamber import Room as Session
+from moot.flows.parliament.convening import Plan, convene
 from moot.parliament.commands import Decide
 from moot.parliament.model import MAX_ISSUES, VoteRow
 from moot.parliament.model import State as Parliament

@@ -12,11 +12,11 @@ from moot.agents.watch import Watch
 from moot.core.errors import Refused
 from moot.decision import commands as ask
 from moot.decision.model import MOST_QUESTION, Chamber
-from moot.flows import tracing
-from moot.flows.books import DecisionBooks, begin
-from moot.flows.debating import USUAL, Limits, Ran
+from moot.flows.debate.run import USUAL, Limits, Ran
+from moot.flows.decision.books import DecisionBooks, begin
+from moot.flows.decision.seating import require_key, seated, seats_of
 from moot.flows.desks.trace import Ground, TraceDesk
-from moot.flows.seating import require_key, seated, seats_of
+from moot.flows.trace import tracing
 from moot.trace.model import Role, State
 from moot.workspace.workspace import Workspace
 

@@ -18,9 +18,9 @@ from moot.decision import stream_of
 from moot.decision.machine import QUESTIONS
 from moot.decision.model import Chamber, Stage, State
 from moot.engine.job import Outcome
-from moot.flows.questions import put, state_of, stored, text_of
-from moot.flows.sitting import SETTLED, persons_word
-from moot.flows.sitting import session_of as sitting_of
+from moot.flows.decision.questions import put, state_of, stored, text_of
+from moot.flows.parliament.sitting import SETTLED, persons_word
+from moot.flows.parliament.sitting import session_of as sitting_of
 from moot.parliament.shapes import read_json
 from moot.parliament.words import Status
 from moot.workspace.workspace import Workspace

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from moot.debate.checker import Checked, check
 from moot.debate.growth import grown
 from moot.debate.model import Odd
-from moot.flows.sessionfile import appended_to, read_file
+from moot.flows.debate.file import appended_to, read_file
 
 _PORTION: Final = 1 << 16
 Marks = tuple[int, int, int, int]

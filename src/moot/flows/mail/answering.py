@@ -14,10 +14,10 @@ from moot.core.errors import Refused
 from moot.decision import commands as ask
 from moot.decision.model import Chamber
 from moot.engine.agents import agent_named
-from moot.flows.books import DecisionBooks, begin
-from moot.flows.debating import USUAL, Limits, Ran
+from moot.flows.debate.run import USUAL, Limits, Ran
+from moot.flows.decision.books import DecisionBooks, begin
+from moot.flows.decision.seating import require_key, seated, seats_of
 from moot.flows.desks.mail import MailDesk
-from moot.flows.seating import require_key, seated, seats_of
 from moot.workspace.workspace import Workspace
 
 PREFIX: Final = "mail-"

@@ -32,10 +32,10 @@ from moot.debate.model import Entry
 from moot.debate.views import speaker_view
 from moot.debate.writer import appended, closed, says, written
 from moot.engine.job import ALONE, Link
-from moot.flows.sessiondesk import Desk, desk
-from moot.flows.sessionfile import create, named, read_file, rewrite
-from moot.flows.sessionreading import Held
-from moot.flows.sessionrecord import Record, find
+from moot.flows.debate.file import create, named, read_file, rewrite
+from moot.flows.debate.place import Desk, desk
+from moot.flows.debate.reading import Held
+from moot.flows.debate.record import Record, find
 from moot.workspace.workspace import Workspace
 
 SIGNED: Final = "signed"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from moot.flows.post import message_at, text_of
+from moot.flows.mail.post import message_at, text_of
 from moot.mail.keys import LONG, MESSAGES
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from moot.core.errors import Refused
 from moot.core.machine import Command, Due
 from moot.core.names import SYSTEM
-from moot.flows.chamber import Room, finish, fresh_seed
+from moot.flows.parliament.chamber import Room, finish, fresh_seed
 from moot.parliament import amendments, clock, motives
 from moot.parliament import commands as ask
 from moot.parliament.model import Seat, State

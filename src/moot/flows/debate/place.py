@@ -19,10 +19,10 @@ from moot.debate.checker import Checked
 from moot.debate.escalation import overdue
 from moot.debate.growth import grown
 from moot.debate.writer import Addition, require_no_errors, written
-from moot.flows.sessionfile import append
-from moot.flows.sessionlock import locked
-from moot.flows.sessionreading import Held, Reading, reading_of
-from moot.flows.sessionrecord import Record, find, moved, require_one_file
+from moot.flows.debate.file import append
+from moot.flows.debate.lock import locked
+from moot.flows.debate.reading import Held, Reading, reading_of
+from moot.flows.debate.record import Record, find, moved, require_one_file
 from moot.workspace.workspace import Workspace
 
 

@@ -1,0 +1,1 @@
+"""Questions put to participants, and a person's word."""

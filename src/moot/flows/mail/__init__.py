@@ -1,0 +1,1 @@
+"""Mail over the engine: sending, reading, notices in two records, research threads."""

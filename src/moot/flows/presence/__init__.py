@@ -1,0 +1,1 @@
+"""Arriving: evidence from outside, then one command."""
