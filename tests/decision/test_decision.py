@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from moot.core.errors import Tampered
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.decision import commands as ask
@@ -16,6 +17,7 @@ from moot.decision.model import FirstAnswer, Motion, Purse, Result, Seat, Stage,
 from moot.decision.motion import choose
 from moot.decision.views import as_json, shared_models
 from moot.testing import Scenario, World, given
+from tests.engine import forge
 
 OTTER, CRANE, FINCH = "amber-otter", "teal-crane", "coral-finch"
 PERSON = "operator"
@@ -254,6 +256,21 @@ def test_only_a_persons_key_decides(asked: Scenario, actor: str) -> None:
         asked.refused("human_key_required", command)
     text = asked.world.artifacts.put(b"other", "text/markdown")
     asked.refused("human_key_required", ask.Amend(reason="x", text=text))
+
+
+@pytest.mark.requirement("DEC-013")
+@pytest.mark.parametrize("word", [ask.Approve, ask.Veto])
+def test_a_person_decides_only_on_a_history_that_is_proved(
+    asked: Scenario, word: type[Command]
+) -> None:
+    """Someone who can write the store chains another answer in: the signature is missing."""
+    settled(asked)
+    forge.rewrite(asked.world, STREAM, 1, corr="forged")
+    before = forge.everything(asked.world)
+    with pytest.raises(Tampered) as caught:
+        asked.world.another_engine().execute(STREAM, word(reason="x"), PERSON)
+    assert caught.value.code == "unproved_record"
+    assert forge.everything(asked.world) == before
 
 
 @pytest.mark.requirement("DEC-014")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from moot.core.errors import Tampered
-from moot.core.machine import Event
+from moot.core.machine import Command, Event
 from moot.core.names import SYSTEM
 from moot.parliament import commands as ask
 from moot.parliament import events as did
@@ -86,16 +86,37 @@ def test_a_result_brought_as_a_message_rests_on_proved_history(kind: str, honest
         assert poll is not None
         content = as_document(votes.tally(chamber.state, poll))
     said = {"type": kind, "from": sender, "content": content}
-    records = forge.chain(chamber.world, STREAM)
     before, engine = len(chamber.history()), chamber.world.another_engine()
     if honest:
         engine.execute(STREAM, ask.Announce(document=said), who)
         assert len(chamber.history()) > before
         return
     spoiled = next(at for at, event in enumerate(chamber.history()) if _is_vote(event))
-    records[spoiled] = forge.spoil_signature(records[spoiled])
-    with pytest.raises(Tampered):
+    forge.rewrite(chamber.world, STREAM, spoiled, corr="forged")  # a whole chain, unsigned
+    with pytest.raises(Tampered) as caught:
         engine.execute(STREAM, ask.Announce(document=said), who)
+    assert caught.value.code == "unproved_record"
+    assert len(chamber.history()) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "who"),
+    [
+        (ask.CountVotes(), SYSTEM),
+        (ask.Decide(decision="approve", reason="so", guidance=""), PERSON),
+        (ask.Complete(), SYSTEM),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
+)
+def test_nothing_is_settled_on_words_that_nobody_signed(command: Command, who: str) -> None:
+    """The votes before it are proved, not only read, for whoever can write can also chain."""
+    chamber = Chamber().voting().vote("YES", "YES", "YES")
+    spoiled = next(at for at, event in enumerate(chamber.history()) if _is_vote(event))
+    forge.rewrite(chamber.world, STREAM, spoiled, corr="forged")
+    before = len(chamber.history())
+    with pytest.raises(Tampered) as caught:
+        chamber.world.another_engine().execute(STREAM, command, who)
+    assert caught.value.code == "unproved_record"
     assert len(chamber.history()) == before
 
 
