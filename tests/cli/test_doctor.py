@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -77,6 +79,28 @@ def test_a_broken_chain_and_what_it_hides(busy: Project) -> None:
     found = complaints(busy)
     assert found["chain_broken"] == "error"
     assert "derived_differs" not in found
+
+
+def test_events_that_were_made_to_stand_nowhere(busy: Project) -> None:
+    """As if the newest had never been filed: an older state, by the index."""
+    edit(
+        busy.ledger,
+        f"DELETE FROM places WHERE seq = 2 AND {of(LIST)}",
+        f"UPDATE streams SET seq = 1 WHERE name = '{LIST}'",
+    )
+    findings = busy.json("ledger", "doctor").data["findings"]
+    assert "1 events stand nowhere" in str(findings)
+    assert complaints(busy)["store_damaged"] == "error"
+
+
+def test_what_a_running_process_has_not_filed_yet_is_seen_and_healthy(busy: Project) -> None:
+    with busy.workspace() as space:
+        space.engine.execute(LIST, Ask(title="not filed", of="teal-crane"), "amber-otter")
+        with closing(sqlite3.connect(busy.ledger)) as db:
+            assert db.execute("SELECT count(*) FROM unfiled").fetchone() == (1,)
+        assert complaints(busy) == {"not_pinned": "info"}
+        assert "intact" in busy.run("verify").out
+        assert "not filed" in busy.run("ledger", "log").out
 
 
 def test_every_broken_chain_is_named(busy: Project) -> None:

@@ -54,9 +54,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def many(path: Path) -> Path:
-    """The same with 73 errands: there is a snapshot after the 70th."""
-    with closing(SqliteStore(path)) as store:
-        engine = join(store)
+    """The same with 73 errands: there is a snapshot after the 70th. All of it is filed."""
+    with closing(join(SqliteStore(path))) as engine:
         engine.execute_all([Job(ERRANDS, ASK, OTTER)] * 69)
         engine.execute_all([Job(ERRANDS, ASK, OTTER)] * 3)
     return path
@@ -344,6 +343,7 @@ def test_an_idempotency_key_moved_to_another_event_is_not_believed(path: Path) -
     assert isinstance(error, Tampered)
 
 
+SAME = "stream, seq, kid, body, sig, key FROM events"
 OF_STREAM = "stream = (SELECT number FROM streams WHERE name = ?)"
 CHANGED = "CAST(replace(CAST(body AS TEXT), 'plants', 'planks') AS BLOB)"
 
@@ -375,6 +375,41 @@ def test_a_damaged_stream_is_refused_and_nothing_is_written_on_top_of_it(
             assert caught.value.stream == ERRANDS, what
         assert history(store) == before
         join(store).execute("example/other", ASK, OTTER)
+
+
+def dropping(path: Path) -> Path:
+    """Three more errands that are not filed yet, as a killed process leaves them."""
+    with closing(SqliteStore(path)) as store:
+        for _ in range(3):
+            join(store).execute(ERRANDS, ASK, OTTER)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("what", "sql"),
+    [
+        ("nothing said", "DELETE FROM unfiled WHERE event = (SELECT max(event) FROM unfiled)"),
+        ("said to be filed", "UPDATE filed SET event = (SELECT max(id) FROM events)"),
+        ("a missing end", f"DELETE FROM events WHERE seq = 75 AND {OF_STREAM}"),
+        ("a missing event", f"DELETE FROM events WHERE seq = 74 AND {OF_STREAM}"),
+        ("a changed end", f"UPDATE events SET body = {CHANGED} WHERE seq = 75 AND {OF_STREAM}"),
+        (
+            "a second end",
+            f"INSERT INTO events SELECT id + 1, {SAME} WHERE seq = 75 AND {OF_STREAM}",
+        ),
+    ],
+)
+def test_damage_to_what_is_not_filed_yet_is_noticed_and_nothing_is_written_on_top_of_it(
+    many: Path, what: str, sql: str
+) -> None:
+    forge(dropping(many), sql, *[ERRANDS] * sql.count("?"))
+    with closing(SqliteStore(many)) as store:
+        before = history(store)
+        for engine in (join(store), join(store)):
+            with pytest.raises(Tampered) as caught:
+                engine.execute(ERRANDS, ASK, OTTER)
+            assert caught.value.stream == ERRANDS, what
+        assert history(store) == before
 
 
 # Time ---------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def test_the_same_seed_is_the_same_history() -> None:
 def test_the_weather_is_bad_enough_to_matter() -> None:
     """A simulator that never strikes proves nothing."""
     crashes = failures = repeats = 0
-    for seed in range(15):
+    for seed in range(20):
         store = MemoryStore()
         simulator = simulate(seed, lambda store=store: store)
         crashes += simulator.account.crashes

@@ -15,7 +15,7 @@ import pytest
 
 from moot.core.errors import Conflict, StoreFailed
 from moot.core.ledger import Change, Entry, Head, Heartbeat, RowEdit, Snapshot, Store, View
-from moot.core.machine import Drop, Put, Words
+from moot.core.machine import Drop, Put, RowChange, Words
 from moot.core.record import Record
 
 OpenAgain = Callable[[], Store]
@@ -36,6 +36,11 @@ def record(stream: str, seq: int, raw: bytes = b"{}") -> Record:
 
 def entry(stream: str, seq: int, key: str | None = None, raw: bytes = b"{}") -> Entry:
     return Entry(record(stream, seq, raw), key)
+
+
+def changing(stream: str, seq: int, *changes: RowChange) -> Entry:
+    """An entry that says something to the index."""
+    return Entry(record(stream, seq), None, changes)
 
 
 def entries(stream: str, count: int, start: int = 0) -> list[Entry]:
@@ -113,7 +118,10 @@ def contents_of(store: Store) -> dict[str, Any]:
 
 def write_everything(change: Change) -> None:
     """At least one of everything a change can write."""
-    change.append([*entries("example/a", 3), entry("example/b", 0, "amber-otter/k/1")])
+    change.append([*entries("example/a", 2), entry("example/b", 0, "amber-otter/k/1")])
+    change.append(
+        [changing("example/a", 2, Put("letters", "zero", {}), Words("texts", "t0", "word"))]
+    )
     change.edit_rows([put("open", "example/a"), put("letters", "one"), words("t1", "a word")])
     change.put_snapshot(snapshot("example/a", 2))
     change.put_heartbeat(heartbeat("amber-otter", 1_000))
@@ -125,7 +133,7 @@ def write_everything(change: Change) -> None:
 def move_everything(change: Change) -> None:
     """After `write_everything`: replace, extend or remove each of them."""
     change.append(entries("example/a", 2, start=3))
-    change.append(entries("example/c", 1))
+    change.append([changing("example/c", 0, Drop("letters", "zero"), Words("texts", "t3", "word"))])
     change.edit_rows([RowEdit(Drop("open", "example/a"), "example/a", 3)])
     change.edit_rows([put("letters", "one", changed=1), put("letters", "two")])
     change.edit_rows([words("t2", "another word")])
@@ -624,11 +632,80 @@ class StoreContract:
             spaces = sorted((space, row.key) for space, row in view.all_rows())
             assert spaces == [
                 ("letters", "one"),
+                ("letters", "zero"),
                 ("odd", "\U0010ffff\0"),
                 ("open", "example/a"),
             ]
-            assert sorted(view.all_words()) == [("odd", "t1", "more"), ("texts", "t1", "a word")]
+            assert sorted(view.all_words()) == [
+                ("odd", "t1", "more"),
+                ("texts", "t0", "word"),
+                ("texts", "t1", "a word"),
+            ]
             assert list(view.all_snapshots()) == [snapshot("example/a", 2)]
+
+    def test_what_an_entry_changes_counts_from_its_event_on(
+        self, store: Store, another: OpenAgain
+    ) -> None:
+        first = changing("example/a", 0, Put("letters", "b", {"n": 1}), Words("texts", "t", "Fox"))
+        with store.write() as change:
+            change.append([first])
+            assert change.row("letters", "b") == ("b", b'{"n":1}', "example/a", 0)
+            assert change.search("texts", "fox") == ["t"]
+        write_entries(store, changing("example/b", 0, Put("letters", "b", {"n": 2})))
+        write_entries(store, entry("example/a", 1))
+        for known in (store, another()):
+            with known.read() as view:
+                assert view.row("letters", "b") == ("b", b'{"n":2}', "example/b", 0)
+                assert view.search("texts", "fox") == ["t"]
+                assert view.row("letters", "a") is None
+        write_entries(store, changing("example/a", 2, Drop("letters", "b"), Drop("letters", "x")))
+        for known in (store, another()):
+            with known.read() as view:
+                assert view.row("letters", "b") is None
+                assert view.rows("letters") == []
+                assert list(view.all_rows()) == []
+                assert list(view.all_words()) == [("texts", "t", "Fox")]
+
+    def test_of_several_changes_in_one_append_the_last_one_counts(self, store: Store) -> None:
+        one, two = Put("letters", "k", {"n": 1}), Put("letters", "k", {"n": 2})
+        write_entries(
+            store,
+            changing("example/a", 0, one, Drop("letters", "k"), two),
+            changing("example/b", 0, Put("letters", "l", {}), Put("letters", "m", {})),
+            changing("example/a", 1, Drop("letters", "l")),
+        )
+        with store.read() as view:
+            assert view.rows("letters") == [
+                ("k", b'{"n":2}', "example/a", 0),
+                ("m", b"{}", "example/b", 0),
+            ]
+
+    def test_rows_of_many_commits_are_listed_as_one(self, store: Store) -> None:
+        """Put in an order of their own, replaced, and every third dropped again."""
+        keys = [f"{number * 7 % 30:02d}" for number in range(30)]
+        for seq, key in enumerate(keys):
+            write_entries(store, changing("example/a", seq, Put("letters", key, {"n": seq})))
+        dropped = [Drop("letters", key) for key in sorted(keys)[::3]]
+        write_entries(store, changing("example/a", 30, *dropped, Put("letters", "04", {"n": 99})))
+        left = [key for place, key in enumerate(sorted(keys)) if place % 3]
+        with store.read() as view:
+            assert [row.key for row in view.rows("letters")] == left
+            assert [row.key for row in view.rows("letters", limit=7)] == left[:7]
+            assert [row.key for row in view.rows("letters", after="07", limit=3)] == left[5:8]
+            assert [row.key for row in view.rows("letters", prefix="1")] == left[6:13]
+            assert view.rows("letters", prefix="04")[0].value == b'{"n":99}'
+            assert sorted(row.key for _, row in view.all_rows()) == left
+
+    def test_what_a_left_write_said_to_the_index_is_forgotten(self, store: Store) -> None:
+        write_entries(store, changing("example/a", 0, Put("letters", "a", {})))
+        before = contents_of(store)
+        said = changing("example/a", 1, Drop("letters", "a"), Words("texts", "t", "word"))
+        with pytest.raises(Dropped):
+            write_and_drop(store, appending([said]), Dropped())
+        assert contents_of(store) == before
+        write_entries(store, changing("example/a", 1, Put("letters", "b", {})))
+        with store.read() as view:
+            assert [row.key for row in view.rows("letters")] == ["a", "b"]
 
     def test_search_keeps_to_its_limit_and_takes_long_questions(self, store: Store) -> None:
         text = " ".join(f"w{number}" for number in range(2_000))

@@ -29,7 +29,9 @@ TABLES = (
     "snapshots",
     "index_rows",
     "index_words",
-    "waiting_words",
+    "places",
+    "unfiled",
+    "filed",
     "notes",
     "nodes",
     "heartbeats",
@@ -295,7 +297,7 @@ def dump(db: Any) -> Dump:
     }
 
 
-_WITHOUT_ROWID = ("index_rows", "nodes", "cursors")
+_WITHOUT_ROWID = ("places", "index_rows", "nodes", "cursors")
 
 
 # Power loss ---------------------------------------------------------------------------------------

@@ -16,10 +16,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from moot.core.errors import Conflict, Refused
 from moot.core.ledger import Change, Entry, RowEdit, Store
-from moot.core.machine import Drop, Put, Words
+from moot.core.machine import Drop, Put, RowChange, Words
 from moot.core.record import Record
 from moot.store.memory import MemoryStore
 from moot.store.sqlite import SqliteStore
+from moot.store.sqlite.store import FILE_AT
 from tests.store.contract import (
     Dropped,
     OpenAgain,
@@ -50,9 +51,11 @@ class TestMemory(StoreContract):
 
 
 class TestSqlite(StoreContract):
+    file_at = FILE_AT
+
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:
-        store = SqliteStore(tmp_path / "ledger.db", create=True)
+        store = SqliteStore(tmp_path / "ledger.db", create=True, file_at=self.file_at)
         yield store
         store.close()
 
@@ -61,7 +64,7 @@ class TestSqlite(StoreContract):
         opened: list[Store] = []
 
         def open_again() -> Store:
-            opened.append(SqliteStore(store.path))
+            opened.append(SqliteStore(store.path, file_at=self.file_at))
             return opened[-1]
 
         yield open_again
@@ -96,6 +99,18 @@ class TestSqlite(StoreContract):
         assert contents_of(store)["counts"] == (3, 6)
 
 
+class TestSqliteFilingEverything(TestSqlite):
+    """As it is after each filing."""
+
+    file_at = 1
+
+
+class TestSqliteFilingNowAndThen(TestSqlite):
+    """With some of it filed, and some not."""
+
+    file_at = 4
+
+
 STREAMS = st.sampled_from(["registry", "example/a", "example/b", "mail/ä"])
 # Where encodings, prefixes and comparisons go wrong: around the surrogates and at both ends.
 TEXTS = st.text(st.sampled_from("\0ab%_\ud7ff\ue000\uffff\U00010000\U0010ffff"), max_size=3)
@@ -104,16 +119,21 @@ AGENTS = st.sampled_from(["amber-otter", "teal-crane"])
 WORDS = st.lists(st.sampled_from(["word", "Wort", "mot", "слово", "語", '"', "*", "_"]), max_size=4)
 BODIES = st.binary(max_size=40)
 VALUES = st.dictionaries(st.text(max_size=2), st.integers(-9, 9) | st.text(max_size=3), max_size=2)
+CHANGES = (
+    st.builds(Put, SPACES, TEXTS, VALUES)
+    | st.builds(Drop, SPACES, TEXTS)
+    | st.builds(Words, st.just("texts"), TEXTS, WORDS.map(" ".join))
+)
 
 
 class SqliteFollowsMemory(RuleBasedStateMachine):
     """Whatever is done to both, both show the same."""
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(file_at=st.sampled_from([1, 3, 8, FILE_AT]))
+    def begin(self, file_at: int) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="moot-contract-"))
-        self.sqlite = SqliteStore(self.folder / "ledger.db", create=True)
-        self.beside = SqliteStore(self.folder / "ledger.db")
+        self.sqlite = SqliteStore(self.folder / "ledger.db", create=True, file_at=file_at)
+        self.beside = SqliteStore(self.folder / "ledger.db", file_at=file_at)
         self.memory = MemoryStore()
 
     def teardown(self) -> None:
@@ -145,11 +165,18 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
         streams=st.lists(STREAMS, min_size=1, max_size=6),
         raw=BODIES,
         key=st.none() | TEXTS,
+        changes=st.lists(CHANGES, max_size=4).map(tuple),
         skip=st.sampled_from([0, 0, 0, 0, 1, -1]),
         fail=st.booleans(),
     )
     def append(
-        self, streams: list[str], raw: bytes, key: str | None, skip: int, fail: bool
+        self,
+        streams: list[str],
+        raw: bytes,
+        key: str | None,
+        changes: tuple[RowChange, ...],
+        skip: int,
+        fail: bool,
     ) -> None:
         """Several records, the last one at times on a wrong position."""
         with self.memory.read() as view:
@@ -159,7 +186,7 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
             wrong = skip if place == len(streams) - 1 else 0
             heads[stream] = heads.get(stream, -1) + 1 + wrong
             sealed = Record(stream, heads[stream], "0" * 32, raw, bytes(64))
-            batch.append(Entry(sealed, key))
+            batch.append(Entry(sealed, key, changes))
         self.both(lambda change: change.append(batch), fail=fail)
 
     @rule(space=SPACES, key=TEXTS, value=VALUES, fail=st.booleans())

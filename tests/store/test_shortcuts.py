@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,17 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from moot.core.errors import Conflict
-from moot.core.ledger import Head, RowEdit
-from moot.core.machine import Drop
+from moot.core.errors import Conflict, StoreFailed
+from moot.core.ledger import Entry, Head, RowEdit
+from moot.core.machine import Drop, Put, Words
 from moot.store.sqlite import SqliteStore
-from moot.store.sqlite.change import WORDS_TOGETHER
+from moot.store.sqlite.store import FILE_AT
 from tests.store.contract import (
     Dropped,
     appending,
+    changing,
+    contents_of,
     entries,
     put,
-    words,
     write_and_drop,
     write_entries,
 )
@@ -48,30 +50,117 @@ def found(store: SqliteStore, query: str) -> list[str]:
         return view.search("texts", query, limit=10_000)
 
 
-def test_a_text_is_found_once_while_it_waits_for_the_index_and_afterwards(
-    store: SqliteStore,
+def texts(*keys: str) -> list[Entry]:
+    """One entry each, on a stream of its own."""
+    return [changing(f"example/{key}", 0, Words("texts", key, f"Café {key}")) for key in keys]
+
+
+def unfiled(path: Path) -> int:
+    """Commits whose index changes wait."""
+    with closing(sqlite3.connect(path)) as db:
+        return int(db.execute("SELECT count(*) FROM unfiled").fetchone()[0])
+
+
+def test_a_text_is_found_once_while_it_waits_and_afterwards(path: Path) -> None:
+    keys = [f"t{number}" for number in range(20)]
+    waiting = set()
+    with closing(SqliteStore(path, create=True, file_at=8)) as store:
+        for number, key in enumerate(keys, start=1):
+            write_entries(store, *texts(key))
+            assert sorted(found(store, "cafe")) == sorted(keys[:number])
+            waiting.add(unfiled(path))
+        with store.read() as view:
+            assert sorted(key for _, key, _ in view.all_words()) == sorted(keys)
+    assert waiting == set(range(8))
+
+
+def test_a_search_asks_both_places_for_the_best(path: Path) -> None:
+    with closing(SqliteStore(path, create=True, file_at=20)) as store:
+        write_entries(store, *texts(*(f"t{number}" for number in range(20))))
+        write_entries(store, *texts("late"))
+        assert unfiled(path) == 1
+        assert "late" in found(store, "cafe")
+        assert len(found(store, "cafe")) == 21
+        with store.read() as view:
+            assert len(view.search("texts", "cafe", limit=4)) == 4
+
+
+def test_filing_makes_no_difference(path: Path) -> None:
+    """The same history, filed at every turn, now and then, or never."""
+    known = []
+    for number, file_at in enumerate((1, 2, 5, FILE_AT)):
+        place = path.with_name(f"{number}.db")
+        with closing(SqliteStore(place, create=True, file_at=file_at)) as store:
+            for seq in range(6):
+                row = Put("letters", f"k{seq % 4}", {"n": seq})
+                write_entries(store, changing("example/a", seq, row), *texts(f"b{seq}"))
+                write_entries(store, changing(f"example/c{seq}", 0, Drop("letters", "k1")))
+            known.append(contents_of(store))
+    assert known[1:] == known[:1] * 3
+    assert [row.key for row in known[0]["rows"]["letters"]] == ["k0", "k2", "k3"]
+
+
+def test_what_is_long_is_filed_at_once_and_not_written_twice(
+    store: SqliteStore, path: Path
 ) -> None:
-    keys = [f"t{number}" for number in range(WORDS_TOGETHER + 3)]
-    for number, key in enumerate(keys, start=1):
-        with store.write() as change:
-            change.edit_rows([words(key, f"Café number {number}")])
-        assert sorted(found(store, "cafe")) == sorted(keys[:number])
-    with store.read() as view:
-        assert sorted(key for _, key, _ in view.all_words()) == sorted(keys)
+    write_entries(store, *texts("short"))
+    assert unfiled(path) == 1
+    write_entries(store, changing("example/a", 0, Words("texts", "long", "word " * 1_000)))
+    assert unfiled(path) == 0
+    assert found(store, "word") == ["long"]
+    assert found(store, "cafe") == ["short"]
 
 
-def test_a_search_asks_both_places_for_the_best(store: SqliteStore) -> None:
+def test_a_note_files_everything(store: SqliteStore, path: Path) -> None:
+    write_entries(store, *texts("a"), *entries("example/b", 3))
+    before = contents_of(store)
     with store.write() as change:
-        change.edit_rows([words(f"t{number}", "fox") for number in range(WORDS_TOGETHER)])
+        change.put_note("one", {}, change.stale_heads())
+    assert unfiled(path) == 0
+    after = contents_of(store)
+    assert after["stale"] == []
+    assert {k: after[k] for k in ("streams", "records", "all_words", "counts")} == {
+        k: before[k] for k in ("streams", "records", "all_words", "counts")
+    }
+
+
+def test_a_connection_that_was_away_while_it_was_filed_sees_the_same(
+    store: SqliteStore, another: SqliteStore
+) -> None:
+    write_entries(store, *texts("a"))
+    assert contents_of(another) == contents_of(store)
+    write_entries(store, *texts("b"))
     with store.write() as change:
-        change.edit_rows([words("late", "fox")])
-    assert "late" in found(store, "fox")
-    assert len(found(store, "fox")) == WORDS_TOGETHER + 1
+        change.put_note("one", {}, change.stale_heads())
+    write_entries(store, changing("example/a", 1, Put("letters", "a", {})))
+    assert contents_of(another) == contents_of(store)
+    write_entries(another, changing("example/a", 2, Drop("letters", "a")))
+    assert contents_of(another) == contents_of(store)
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"\xc1", b"\x93\x90\x90", b"\x93\x91\xa1a\x90\x90"], ids=repr
+)
+def test_what_waits_and_cannot_be_read_is_damage_and_stays_as_it_is(
+    path: Path, said: bytes
+) -> None:
+    with closing(SqliteStore(path, create=True)) as store:
+        write_entries(store, *texts("a"))
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        (known,) = db.execute("SELECT says FROM unfiled").fetchone()
+        db.execute("UPDATE unfiled SET says = ?", (said,))
+        with closing(SqliteStore(path)) as store:
+            for attempt in (contents_of, write_entries):
+                with pytest.raises(StoreFailed) as caught:
+                    attempt(store)
+                assert caught.value.code == "store_damaged"
+            assert db.execute("SELECT says FROM unfiled").fetchall() == [(said,)]
+            db.execute("UPDATE unfiled SET says = ?", (known,))
+            assert found(store, "cafe") == ["a"]
 
 
 def test_searching_is_not_writing(store: SqliteStore) -> None:
-    with store.write() as change:
-        change.edit_rows([words("t", "fox")])
+    write_entries(store, changing("example/a", 0, Words("texts", "t", "fox")))
     before = store.changes()
     assert found(store, "fox") == ["t"]
     assert store.changes() == before

@@ -139,6 +139,48 @@ def test_an_older_file_is_brought_up_to_date_with_everything_in_it(
         check_ledger(store)
 
 
+KEPT_TABLES = {  # version 1 and now alike
+    "streams": "*",
+    "events": "id, stream, seq, kid, body, sig, key",
+    **dict.fromkeys(("snapshots", "index_rows", "index_words", "notes", "nodes", "cursors"), "*"),
+}
+
+
+def as_version_1(path: Path) -> Path:
+    """What the first Moot would have made of it; its newest texts wait for the index."""
+    old = path.with_name("old.db")
+    with closing(plain(old)) as db:
+        db.executescript(schema.MIGRATIONS[0].read_text("utf-8"))
+        db.execute("ATTACH ? AS new", (str(path),))
+        for table, columns in KEPT_TABLES.items():
+            db.execute(f"INSERT INTO main.{table} SELECT {columns} FROM new.{table}")
+        db.execute("INSERT INTO waiting_words SELECT rowid, space, key, text FROM index_words")
+        db.execute("DELETE FROM waiting_words WHERE id <= 3")
+        db.execute("DELETE FROM index_words WHERE rowid > 3")
+        db.execute("PRAGMA user_version = 1")
+        db.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        db.execute("PRAGMA journal_mode = WAL")
+    return old
+
+
+@pytest.mark.requirement("LDG-072")
+def test_a_ledger_of_the_first_version_is_brought_up_to_date_with_everything_in_it(
+    path: Path,
+) -> None:
+    old = as_version_1(path)
+    with closing(SqliteStore(path)) as now, closing(SqliteStore(old)) as store:
+        assert contents_of(store) == contents_of(now)
+        engine = join(store)
+        told = acks(engine.execute("example/a", Ask(title="go on", of=CRANE), OTTER).recorded)
+        require_acknowledged(check_ledger(store), told)
+        with pytest.raises(sqlite3.IntegrityError, match="never"), closing(plain(old)) as db:
+            db.execute("DELETE FROM events")
+    with closing(plain(old)) as db:
+        names = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
+    with closing(plain(path)) as db:
+        assert names == {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
+
+
 def test_a_migration_that_fails_changes_nothing(
     path: Path, next_version: Callable[[str], None]
 ) -> None:
@@ -590,8 +632,8 @@ def test_an_unreadable_file_is_a_clear_error(open_folder: Path) -> None:
 
 
 def small_disk(folder: Path) -> list[str]:
-    """Run a command where `folder` is a disk of 500 KB of its own; it goes with the process."""
-    mount = 'mount -t tmpfs -o size=500k none "$0" && exec "$@"'
+    """Run a command where `folder` is a disk of 600 KB of its own; it goes with the process."""
+    mount = 'mount -t tmpfs -o size=600k none "$0" && exec "$@"'
     return ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, str(folder)]
 
 

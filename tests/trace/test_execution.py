@@ -51,6 +51,7 @@ def ran(shop: Workshop) -> int:
 
 def spoil(shop: Workshop) -> None:
     """A false signature on the trace's newest event, and the head made to fit it."""
+    shop.space.engine.checkpoint()  # which files it: the head stands in its table
     with shop.space.store.read() as view:
         (*_, newest) = view.records(shop.stream)
     forged = Record(newest.stream, newest.seq, newest.kid, newest.raw, bytes(64))

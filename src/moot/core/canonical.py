@@ -56,15 +56,20 @@ def check_profile(value: Any, where: str = "", depth: int = 0) -> None:
     elif depth >= MAX_DEPTH:
         _refuse(f"nested deeper than {MAX_DEPTH}", where)
     elif kind is dict:
-        for key, item in value.items():
-            if type(key) is not str or (not key.isascii() and max(key) >= "\ud800"):
-                _refuse(f"key {key!r} is not text below U+D800", where)
-            check_profile(item, f"{where}.{key}" if where else key, depth + 1)
+        _check_dict(value, where, depth)
     elif kind is list or kind is tuple:
         for position, item in enumerate(value):
             check_profile(item, f"{where}[{position}]", depth + 1)
     else:
         _refuse(f"{kind.__name__} is not allowed; write decimals as text", where)
+
+
+def _check_dict(value: dict[Any, Any], where: str, depth: int) -> None:
+    for key, item in value.items():
+        if type(key) is not str or (not key.isascii() and max(key) >= "\ud800"):
+            _refuse(f"key {key!r} is not text below U+D800", where)
+        if type(item) is not str:  # most are, and need no path
+            check_profile(item, f"{where}.{key}" if where else key, depth + 1)
 
 
 def _refuse(message: str, where: str) -> None:

@@ -27,11 +27,13 @@ class Head(NamedTuple):
     hash: bytes
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """A record to append, with the idempotency key under which it can be found again."""
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """A record to append, the idempotency key under which it can be found again, and what it
+    changes in the index."""
 
     record: Record
-    key: str | None
+    key: str | None = None
+    changes: tuple[RowChange, ...] = ()
 
 
 class Snapshot(NamedTuple):
@@ -143,7 +145,10 @@ class Change(View, Protocol):
         """
         ...
 
-    def edit_rows(self, edits: Iterable[RowEdit]) -> None: ...
+    def edit_rows(self, edits: Iterable[RowEdit]) -> None:
+        """Change the index alone; for `rebuild`. What events change comes with their entries."""
+        ...
+
     def clear_rows(self) -> None:
         """Forget every index row and snapshot; `rebuild` makes them anew."""
         ...

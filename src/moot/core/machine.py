@@ -27,11 +27,11 @@ from moot.core.record import Actor, ArtifactRef
 S = TypeVar("S")
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A past-tense fact. Its type in the ledger is `PROTOCOL.class_name_in_snake_case`."""
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True):
+class Command(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What may be asked. The docstring is the help text on every surface."""
 
 
@@ -47,7 +47,7 @@ class KeyClass(StrEnum):
     CHECKPOINT = "checkpoint"
 
 
-class Acting(msgspec.Struct, frozen=True):
+class Acting(msgspec.Struct, frozen=True, gc=False):
     """Who asks, as the engine has established it from a key (not from a claim)."""
 
     id: str
@@ -61,7 +61,7 @@ class Acting(msgspec.Struct, frozen=True):
         return Actor(id=self.id, epoch=self.epoch, kid=self.kid, role=self.role)
 
 
-class Sign(msgspec.Struct, frozen=True):
+class Sign(msgspec.Struct, frozen=True, gc=False):
     """An agent's latest proved sign of life, with its proof.
 
     `event` is the hash of a signed event; else `heartbeat` and `signature` are the signed text.
@@ -73,7 +73,7 @@ class Sign(msgspec.Struct, frozen=True):
     signature: str | None = None
 
 
-class Context(msgspec.Struct, frozen=True):
+class Context(msgspec.Struct, frozen=True, gc=False):
     """The outside world of one decision. `seen` holds the agents the machine's `asks` named."""
 
     now: Millis
@@ -83,7 +83,7 @@ class Context(msgspec.Struct, frozen=True):
     seen: dict[str, Sign] = {}
 
 
-class Recorded(msgspec.Struct, Generic[E], frozen=True):
+class Recorded(msgspec.Struct, Generic[E], frozen=True, gc=False):
     """An event together with what the ledger knows about it."""
 
     event: E
@@ -97,14 +97,14 @@ class Recorded(msgspec.Struct, Generic[E], frozen=True):
     artifacts: tuple[ArtifactRef, ...] = ()
 
 
-class Draft(msgspec.Struct, frozen=True):
+class Draft(msgspec.Struct, frozen=True, gc=False):
     """An event that cites artifacts. Events that cite none stand in a decision as they are."""
 
     event: Event
     artifacts: tuple[ArtifactRef, ...] = ()
 
 
-class Decision(msgspec.Struct, frozen=True):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """What was decided: drafts to append, findings to show, and whether it is a refusal."""
 
     drafts: tuple[Draft, ...] = ()
@@ -160,7 +160,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
         return self.by is not None and self.by <= now
 
 
-class Put(msgspec.Struct, frozen=True):
+class Put(msgspec.Struct, frozen=True, gc=False):
     """Set the index row `key` of `space`. Rows are found by key and by prefix."""
 
     space: str
@@ -168,14 +168,14 @@ class Put(msgspec.Struct, frozen=True):
     value: dict[str, Any]
 
 
-class Drop(msgspec.Struct, frozen=True):
+class Drop(msgspec.Struct, frozen=True, gc=False):
     """Remove an index row; removing what is not there is fine."""
 
     space: str
     key: str
 
 
-class Words(msgspec.Struct, frozen=True):
+class Words(msgspec.Struct, frozen=True, gc=False):
     """Make `text` findable under `key` by full-text search."""
 
     space: str

@@ -24,7 +24,7 @@ _HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 _HASHED: Final = b"\x00" + len(EVENT).to_bytes(8, "big") + EVENT
 
 
-class Actor(msgspec.Struct, frozen=True):
+class Actor(msgspec.Struct, frozen=True, gc=False):
     """Who signed: the name, which holder of that name, the key, and the part played."""
 
     id: str
@@ -33,7 +33,7 @@ class Actor(msgspec.Struct, frozen=True):
     role: str | None = None
 
 
-class ArtifactRef(msgspec.Struct, frozen=True):
+class ArtifactRef(msgspec.Struct, frozen=True, gc=False):
     """A blob cited by an event, by its content."""
 
     sha256: str
@@ -41,7 +41,7 @@ class ArtifactRef(msgspec.Struct, frozen=True):
     media_type: str
 
 
-class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Body(msgspec.Struct, frozen=True, gc=False, kw_only=True, forbid_unknown_fields=True):
     """What is signed, field by field."""
 
     v: Literal[1] = 1
@@ -65,7 +65,11 @@ _decode_body = msgspec.json.Decoder(Body).decode
 
 def frame(*parts: bytes) -> bytes:
     """Length-prefixed concatenation: no two lists of parts give the same bytes."""
-    return b"".join([len(part).to_bytes(8, "big") + part for part in parts])
+    return b"".join([_size(part) + part for part in parts])
+
+
+def _size(part: bytes) -> bytes:
+    return len(part).to_bytes(8, "big")
 
 
 def genesis(origin: str, stream: str) -> str:
@@ -76,7 +80,9 @@ def genesis(origin: str, stream: str) -> str:
 
 def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
     """Covers the signature too, so that it can be neither stripped nor swapped."""
-    return hashlib.sha256(_HASHED + frame(body, kid.encode(), signature)).digest()
+    key = kid.encode()
+    framed = (_HASHED, _size(body), body, _size(key), key, _size(signature), signature)
+    return hashlib.sha256(b"".join(framed)).digest()
 
 
 class Record:
@@ -143,13 +149,9 @@ def seal(body: Body, signer: Signer) -> Record:
 
 def _check_fields(body: Body) -> None:
     """What callers hand in, held to section 3: a checker would call anything else tampered."""
-    for where, text, most in (
-        ("role", body.actor.role, MAX_ROLE),
-        ("key", body.key, MAX_KEY),
-        ("corr", body.corr, MAX_CORR),
-    ):
-        if text is not None:
-            _check_length(where, text, most)
+    _check_length("role", body.actor.role, MAX_ROLE)
+    _check_length("key", body.key, MAX_KEY)
+    _check_length("corr", body.corr, MAX_CORR)
     if body.cause is not None and not _HASH.match(body.cause):
         raise Malformed("not the hash of an event", where="cause")
     if len(body.artifacts) > MAX_ARTIFACTS:
@@ -160,6 +162,6 @@ def _check_fields(body: Body) -> None:
             raise Malformed("not the hash and size of an artifact", where="artifacts")
 
 
-def _check_length(where: str, text: str, most: int) -> None:
-    if not 1 <= len(text) <= most:
+def _check_length(where: str, text: str | None, most: int) -> None:
+    if text is not None and not 1 <= len(text) <= most:
         raise Malformed(f"holds {len(text)} characters, not 1 to {most}", where=where)

@@ -15,14 +15,14 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.errors import Malformed, MootError, Refused, Tampered
-from moot.core.ledger import Change, Entry, RowEdit
-from moot.core.machine import Command, Context, Decision, Draft, Put, Recorded
+from moot.core.ledger import Change, Entry
+from moot.core.machine import Command, Context, Decision, Draft, Machine, Put, Recorded
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, stream_name
-from moot.core.record import Body, Record, seal
+from moot.core.record import Actor, Body, Record, seal
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, as_refused, repeat_of
-from moot.engine.keys import Hand, Keys, hand_of, hand_of_system
+from moot.engine.keys import Hand, Hands, Keys
 from moot.engine.replay import SNAPSHOT_EVERY, Loaded, Replay, read_record, take_snapshot
 from moot.engine.signs import SEEN, signs_of
 from moot.store.artifacts import Artifacts
@@ -39,12 +39,14 @@ class Batch:
         change: Change,
         replay: Replay,
         keys: Keys,
+        hands: Hands,
         now: Millis,
         artifacts: Artifacts | None = None,
     ) -> None:
         self._change = change
         self._replay = replay
         self._keys = keys
+        self._hands = hands
         self._now = now
         self._at = to_text(now)
         self._artifacts = artifacts
@@ -52,9 +54,7 @@ class Batch:
         self._streams: dict[str, Loaded] = {}
         self._began: dict[str, int] = {}
         self._entries: list[Entry] = []
-        self._edits: list[RowEdit] = []
-        self._hands: dict[tuple[str, str | None, int], Hand] = {}
-        self._seen: dict[tuple[str, int], RowEdit] = {}
+        self._seen: set[tuple[str, int]] = set()
         self._unproved: dict[str, MootError] = {}
 
     @property
@@ -114,7 +114,6 @@ class Batch:
         if not self._entries:
             return
         self._change.append(self._entries)
-        self._change.edit_rows([*self._edits, *self._seen.values()])
         for stream, loaded in self._streams.items():
             if (loaded.seq + 1) // SNAPSHOT_EVERY > (self._began[stream] + 1) // SNAPSHOT_EVERY:
                 self._snapshot(stream, loaded)
@@ -122,13 +121,15 @@ class Batch:
     def commit_to(self, replay: Replay) -> None:
         """After the store's commit: the new states are the truth."""
         for stream, loaded in self._streams.items():
-            replay.keep(stream, loaded)
-        replay.seen.update(dict.fromkeys(self._seen, self._now))
+            if loaded.seq != self._began[stream]:  # else it is kept already
+                replay.keep(stream, loaded)
+        if self._seen:
+            replay.seen.update(dict.fromkeys(self._seen, self._now))
 
     def _run(self, job: Job) -> Outcome | MootError:
-        self._check(job)
         loaded = self._load(job.stream)
-        repeat = self._repeat(job)
+        self._check(job, loaded.machine)
+        repeat = repeat_of(self._keys_of, job) if job.key is not None else None
         if repeat is not None and repeat.done_at:
             return self._replayed(job, loaded, repeat)
         hand = self._hand(job.actor, job.role)
@@ -143,9 +144,7 @@ class Batch:
             return as_refused(decision)
         return Outcome(job.stream, recorded, self._streams[job.stream].state, decision.findings)
 
-    def _check(self, job: Job) -> None:
-        stream_name(job.stream)
-        machine = self._replay.machine(job.stream)
+    def _check(self, job: Job, machine: Machine[Any]) -> None:
         if type(job.command) not in machine.commands:
             name = type(job.command).__name__
             raise Malformed(f"{machine.name} knows no {name}", code="unknown_command")
@@ -155,35 +154,15 @@ class Batch:
     def _load(self, stream: str, proved: bool = False) -> Loaded:
         loaded = self._streams.get(stream)
         if loaded is None:
+            stream_name(stream)
             loaded = self._replay.load(self._change, stream, proved)
             self._streams[stream] = loaded
             self._began[stream] = loaded.seq
         return loaded
 
-    def _registry(self) -> Registry:
-        state: Registry = self._load(REGISTRY).state
-        return state
-
     def _hand(self, name: str, role: str | None) -> Hand:
-        """Keys are looked up once a batch and registry position."""
-        registry = self._registry()
-        known = (name, role, registry.position)
-        hand = self._hands.get(known)
-        if hand is None:
-            hand = self._hands[known] = self._establish(registry, name, role)
-        return hand
-
-    def _establish(self, registry: Registry, name: str, role: str | None) -> Hand:
-        if name != SYSTEM:
-            return hand_of(registry, self._keys, name, role)
-        hand = hand_of_system(self._replay.trust, self._keys)
-        if hand is None:
-            raise Refused(
-                "key_missing",
-                "the ledger's root key is not in this key folder",
-                hint="let whoever ran `moot init` do this",
-            )
-        return hand
+        registry: Registry = self._load(REGISTRY).state
+        return self._hands.of(registry, self._keys, name, role)
 
     def _decide(self, stream: str, command: Command, hand: Hand) -> Decision:
         loaded = self._streams[stream]
@@ -192,13 +171,8 @@ class Batch:
         context = Context(self._now, hand.acting, stream, self._origin, seen)
         return loaded.machine.decide(loaded.state, command, context)
 
-    def _repeat(self, job: Job) -> Repeat | None:
-        """Earlier runs in the store, and in this very batch."""
-        if job.key is None:
-            return None
-        return repeat_of(self._keys_of, job)
-
     def _keys_of(self, stream: str, prefix: str) -> list[tuple[str, int]]:
+        """Earlier runs in the store, and in this very batch."""
         waiting = [(e.key, e.record.seq) for e in self._entries if e.record.stream == stream]
         fresh = [(key, seq) for key, seq in waiting if key is not None and key.startswith(prefix)]
         return self._change.keys(stream, prefix) + fresh
@@ -229,6 +203,8 @@ class Batch:
         for _ in range(MAX_TIMEOUTS):
             loaded = self._streams[stream]
             overdue = loaded.machine.timeouts(loaded.state, self._now) if loaded.seq >= 0 else ()
+            if not overdue:
+                break
             applied = (self._apply(stream, command) for command in overdue)
             recorded = next(filter(None, applied), ())  # a refused one holds up nobody
             if not recorded:
@@ -250,27 +226,29 @@ class Batch:
         self, job: Job, hand: Hand, drafts: tuple[Draft, ...], key: str | None
     ) -> tuple[Recorded[Any], ...]:
         """Seal all drafts, or none: a draft that cannot be sealed undoes its predecessors."""
-        before, entries, edits = self._streams[job.stream], len(self._entries), len(self._edits)
+        before, entries = self._streams[job.stream], len(self._entries)
         try:
             recorded = tuple([self._seal(job, hand, draft, key) for draft in drafts])
         except MootError:
             self._streams[job.stream] = before
-            del self._entries[entries:], self._edits[edits:]
+            del self._entries[entries:]
             raise
         if recorded:
-            self._saw(recorded[-1])
+            self._saw(recorded[-1].actor)
         return recorded
 
-    def _saw(self, recorded: Recorded[Any]) -> None:
-        """Any signed event is a sign of life; the row says where one of the newest stands.
+    def _saw(self, who: Actor) -> None:
+        """Any signed event is a sign of life; a row says where one of the newest stands.
 
         Who was written down within the last second is not written down again.
         """
-        who = recorded.actor
-        last = self._replay.seen.get((who.id, who.epoch))
+        holder = (who.id, who.epoch)
+        last = self._now if holder in self._seen else self._replay.seen.get(holder)
         if last is None or not last <= self._now < last + SEEN_EVERY:
-            row = Put(SEEN, who.id, {"at": self._now})
-            self._seen[who.id, who.epoch] = RowEdit(row, recorded.stream, recorded.seq)
+            newest = self._entries[-1]
+            changes = (*newest.changes, Put(SEEN, who.id, {"at": self._now}))
+            self._entries[-1] = msgspec.structs.replace(newest, changes=changes)
+            self._seen.add(holder)
 
     def _require_stored(self, draft: Draft) -> None:
         """What an event cites is durable before the event."""
@@ -298,7 +276,7 @@ class Batch:
             key=key,
             type=machine.type_of[type(draft.event)],
             at=self._at,
-            actor=hand.acting.as_actor(),
+            actor=hand.actor,
             cause=job.cause,
             corr=job.corr,
             data=msgspec.to_builtins(draft.event),
@@ -326,9 +304,7 @@ class Batch:
         self._streams[record.stream] = Loaded(
             loaded.machine, record.seq, record.hash, reg, state, loaded.proved
         )
-        self._entries.append(Entry(record, key))
-        rows = loaded.machine.index(recorded)
-        self._edits += [RowEdit(row, record.stream, record.seq) for row in rows]
+        self._entries.append(Entry(record, key, tuple(loaded.machine.index(recorded))))
         return recorded
 
     def _snapshot(self, stream: str, loaded: Loaded) -> None:

@@ -21,7 +21,7 @@ from moot.core.signing import key_id
 from moot.engine.batch import Batch, Result
 from moot.engine.checkpoints import EVERY_EVENTS, Kept, make_checkpoint
 from moot.engine.job import Job, Outcome
-from moot.engine.keys import Keys, Trust, hand_of
+from moot.engine.keys import Hands, Keys, Trust, hand_of
 from moot.engine.machines import Machines
 from moot.engine.rebuild import Rebuilt, rebuild
 from moot.engine.replay import Loaded, Replay
@@ -46,6 +46,7 @@ class Engine:
         """`frozen`: why nothing may be written here, raised by every attempt."""
         self.store = store
         self.keys = keys
+        self._hands = Hands(trust)
         self.trust = trust
         self.clock = clock
         self._replay = Replay(trust, machines or Machines(), artifacts)
@@ -123,7 +124,9 @@ class Engine:
             raise self._frozen
         try:
             with self.store.write() as change:
-                batch = Batch(change, self._replay, self.keys, self.clock(), self.artifacts)
+                batch = Batch(
+                    change, self._replay, self.keys, self._hands, self.clock(), self.artifacts
+                )
                 decided = decide(batch)
                 batch.flush()
                 if before_commit is not None:

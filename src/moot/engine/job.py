@@ -17,7 +17,7 @@ from moot.core.names import CALLER_KEY
 FindKeys = Callable[[str, str], list[tuple[str, int]]]
 
 
-class Job(msgspec.Struct, frozen=True):
+class Job(msgspec.Struct, frozen=True, gc=False):
     """Run `command` on `stream` as `actor`. `key` makes a repeated job one event."""
 
     stream: str
@@ -39,7 +39,7 @@ class Link(NamedTuple):
 ALONE = Link()
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """What was appended, the state after it, and remarks. `replayed`: it had been done before."""
 
     stream: str

@@ -7,8 +7,11 @@ from typing import NamedTuple, Protocol
 from moot.core.errors import NotFound, Refused
 from moot.core.machine import Acting, KeyClass
 from moot.core.names import SYSTEM
+from moot.core.record import Actor
 from moot.core.registry.model import Ending, Key, State
 from moot.core.signing import Signer, key_id
+
+HANDS_KEPT = 4096
 
 
 class Trust(NamedTuple):
@@ -37,6 +40,39 @@ class Hand(NamedTuple):
 
     acting: Acting
     signer: Signer
+    actor: Actor  # `acting` as it stands in a record
+
+
+class Hands:
+    """Those who have acted, ready again while the registry and their key at hand are the same."""
+
+    def __init__(self, trust: Trust) -> None:
+        self._trust = trust
+        self._known: dict[tuple[str, str | None], tuple[State, Held | None, Hand]] = {}
+
+    def of(self, registry: State, keys: Keys, name: str, role: str | None) -> Hand:
+        known = self._known.get((name, role))
+        if known is not None:
+            seen, held, hand = known
+            if seen is registry and keys.find(name, hand.acting.kid) is held:
+                return hand
+        hand = self._establish(registry, keys, name, role)
+        if len(self._known) >= HANDS_KEPT:
+            self._known.clear()
+        self._known[name, role] = (registry, keys.find(name, hand.acting.kid), hand)
+        return hand
+
+    def _establish(self, registry: State, keys: Keys, name: str, role: str | None) -> Hand:
+        if name != SYSTEM:
+            return hand_of(registry, keys, name, role)
+        hand = hand_of_system(self._trust, keys)
+        if hand is None:
+            raise Refused(
+                "key_missing",
+                "the ledger's root key is not in this key folder",
+                hint="let whoever ran `moot init` do this",
+            )
+        return hand
 
 
 def hand_of(registry: State, keys: Keys, name: str, role: str | None = None) -> Hand:
@@ -50,7 +86,7 @@ def hand_of(registry: State, keys: Keys, name: str, role: str | None = None) -> 
             hint="set MOOT_KEYS to the folder that holds it, or act as another agent",
         )
     acting = Acting(key.name, key.epoch, key.kid, key.kind, role, held.attended)
-    return Hand(acting, held.signer)
+    return Hand(acting, held.signer, acting.as_actor())
 
 
 def hand_of_system(trust: Trust, keys: Keys) -> Hand | None:
@@ -58,7 +94,8 @@ def hand_of_system(trust: Trust, keys: Keys) -> Hand | None:
     held = keys.find(SYSTEM, key_id(trust.root))
     if held is None:
         return None
-    return Hand(Acting(SYSTEM, 1, held.signer.kid, KeyClass.SYSTEM), held.signer)
+    acting = Acting(SYSTEM, 1, held.signer.kid, KeyClass.SYSTEM)
+    return Hand(acting, held.signer, acting.as_actor())
 
 
 def _valid_key(registry: State, name: str) -> Key:

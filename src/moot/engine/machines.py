@@ -33,17 +33,14 @@ class Machines:
         self._loaded = {machine.name: machine for machine in extra}
 
     def know(self, stream: str) -> bool:
-        name = protocol_of(stream)
-        return name in self._loaded or name in MODULES
+        return protocol_of(stream) in self._loaded or protocol_of(stream) in MODULES
 
     def of(self, stream: str) -> Machine[Any]:
-        name = protocol_of(stream)
-        machine = self._loaded.get(name)
-        if machine is None:
-            if name not in MODULES:
-                raise NotFound(
-                    "unknown_protocol", f"nothing here runs {name!r}", hint="update moot"
-                )
-            machine = import_module(MODULES[name]).MACHINE
-            self._loaded[name] = machine
+        return self._loaded.get(protocol_of(stream)) or self._load(protocol_of(stream))
+
+    def _load(self, name: str) -> Machine[Any]:
+        if name not in MODULES:
+            raise NotFound("unknown_protocol", f"nothing here runs {name!r}", hint="update moot")
+        machine: Machine[Any] = import_module(MODULES[name]).MACHINE
+        self._loaded[name] = machine
         return machine

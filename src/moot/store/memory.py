@@ -148,6 +148,8 @@ class MemoryChange(MemoryView):
         for entry in batch:
             self._t.chains.setdefault(entry.record.stream, []).append(entry.record)
             self._t.key_of.setdefault(entry.record.stream, []).append(entry.key)
+            place = entry.record.stream, entry.record.seq
+            self.edit_rows([RowEdit(change, *place) for change in entry.changes])
 
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
         for edit in edits:

@@ -4,107 +4,118 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from operator import itemgetter
 
 import msgspec
 
 from moot.core.errors import Conflict
-from moot.core.ledger import Entry, Head, Heartbeat, RowEdit, Snapshot
-from moot.core.machine import Drop, Put, Words
+from moot.core.ledger import Entry, Head, Heartbeat, RowEdit, Snapshot, StoredRow
+from moot.core.machine import Put, Words
 from moot.core.record import Record
 from moot.store.sqlite.queries import SQL
+from moot.store.sqlite.tail import NamedHead, Row, Said, Tail, Text, encode_said
 from moot.store.sqlite.view import SqliteView
 
-WORDS_TOGETHER = 128
+LONG = 4_000  # bytes a stream; whatever says more is filed at once
 _UNBORN = Head(-1, -1, b"")  # before a stream's first event
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
-class Known:
-    """What a connection knows from its own writes, true as long as no other has written since."""
-
-    def __init__(self) -> None:
-        self.heads: dict[str, Head] = {}
-        self.moved: set[int] = set()  # numbers of streams that are marked so in the file
-
-    def forget(self) -> None:
-        self.heads.clear()
-        self.moved.clear()
-
-
 class SqliteChange(SqliteView):
-    def __init__(self, db: sqlite3.Connection, known: Known) -> None:
-        super().__init__(db)
-        self._heads = known.heads
-        self._moved = known.moved
+    def __init__(self, db: sqlite3.Connection, tail: Tail, file_at: int) -> None:
+        """`file_at`: how many events may wait before they are filed."""
+        super().__init__(db, tail)
+        self._file_at = file_at
 
     def head(self, stream: str) -> Head | None:
-        known = self._heads.get(stream) or super().head(stream)
-        if known is not None:
-            self._heads[stream] = known
-        return known
+        """Remembered: a command asks for its stream and the registry, and so does the next."""
+        head = super().head(stream)
+        if head is not None:
+            self._tail.heads[stream] = head
+        return head
 
     def append(self, entries: Iterable[Entry]) -> None:
-        """All positions are checked before anything is written.
-
-        Then all rows go in one `executemany`, and one head a stream: that makes groups fast.
-        """
+        """All positions are checked before anything is written."""
         batch = list(entries)
         heads: dict[str, Head] = {}
-        for record in [entry.record for entry in batch]:
+        for entry in batch:
+            record = entry.record
             name = record.stream
             before = heads.get(name) or self.head(name) or _UNBORN
             if record.seq != before.seq + 1:
                 raise Conflict("position_taken", f"{name} has moved on", hint="try again")
             heads[name] = Head(before.number, record.seq, record.hash)
-        heads = {name: self._numbered(name, head) for name, head in heads.items()}
-        self._db.executemany(SQL["add_event"], [_row(heads, entry) for entry in batch])
-        self._db.executemany(SQL["move_head"], heads.values())
-        self._heads.update(heads)
-        still = {head.number for head in heads.values()} - self._moved
-        if still:
-            self._db.executemany(SQL["mark_moved"], [(number,) for number in still])
-            self._moved |= still
+        for name, head in heads.items():
+            if head.number == _UNBORN.number:  # a stream gets its number with its first event
+                heads[name] = head._replace(number=int(self._one("add_stream", name)[0]))
+        last = self._add_events(batch, heads)
+        self._say(last, Said(list(heads.items()), *_said(batch)))
 
-    def _numbered(self, stream: str, head: Head) -> Head:
-        """A stream gets its number with its first event."""
-        if head.number != _UNBORN.number:
-            return head
-        return head._replace(number=int(self._one("add_stream", stream)[0]))
+    def _add_events(self, batch: list[Entry], heads: dict[str, Head]) -> int:
+        """Gives the number of the last one."""
+        last = self._tail.last_event
+        rows = []
+        for entry in batch:
+            last += 1
+            record = entry.record
+            place = (last, heads[record.stream].number, record.seq)
+            rows.append((*place, record.kid, record.raw, record.signature, entry.key))
+        self._db.executemany(SQL["add_event"], rows)
+        return last
 
-    def edit_rows(self, edits: Iterable[RowEdit]) -> None:
-        """Of several changes of one row only the last counts, so they are written kind by kind."""
-        rows: dict[tuple[str, str], RowEdit] = {}
-        texts: list[tuple[str, str, str]] = []
-        for edit in edits:
-            change = edit.change
-            if isinstance(change, Words):
-                texts.append((change.space, change.key, change.text))
-            else:
-                rows[change.space, change.key] = edit
-        self._put_rows(rows)
-        self._put_words(texts)
+    def _say(self, last_event: int, said: Said) -> None:
+        """Wait to be filed, if it is short; what is long would be written twice for nothing."""
+        if not said.heads:
+            return
+        self._tail.add(last_event, said)
+        says = encode_said(said)
+        if self._tail.size >= self._file_at or len(says) > LONG * len(said.heads):
+            self.file()
+        else:
+            self._db.execute(SQL["add_unfiled"], (last_event, says))
 
-    def _put_rows(self, rows: dict[tuple[str, str], RowEdit]) -> None:
-        puts = [
-            (*place, _encode(edit.change.value), edit.stream, edit.seq)
-            for place, edit in rows.items()
-            if isinstance(edit.change, Put)
-        ]
-        drops = [place for place, edit in rows.items() if isinstance(edit.change, Drop)]
+    def file(self) -> None:
+        """Everything that waits, into the indexes; in their order, so that each page comes once."""
+        tail = self._tail
+        if not tail.size:
+            return
+        heads = sorted(tail.heads[name] for name in tail.moved)
+        self._db.execute(SQL["file_places"])
+        self._db.executemany(SQL["move_head"], heads)
+        self._put_rows(
+            {(space, key): row for space, put in tail.rows.items() for key, row in put.items()}
+        )
+        self._db.executemany(SQL["put_words"], tail.words)
+        self._db.execute("DELETE FROM unfiled")
+        self._db.execute(SQL["mark_filed"], (tail.last_event,))
+        tail.was_filed()
+
+    def _put_rows(self, rows: dict[tuple[str, str], StoredRow | None]) -> None:
+        in_order = sorted(rows.items(), key=itemgetter(0))
+        puts = [(space, *row) for (space, _), row in in_order if row is not None]
+        drops = [place for place, row in in_order if row is None]
         self._db.executemany(SQL["put_row"], puts)
         self._db.executemany(SQL["drop_row"], drops)
 
-    def _put_words(self, texts: list[tuple[str, str, str]]) -> None:
-        """The full-text index is written rarely and then much at once; a search reads both."""
-        if not texts:
-            return
-        self._db.executemany(SQL["put_words"], texts)
-        if self._one("count_waiting")[0] >= WORDS_TOGETHER:
-            self._db.execute(SQL["take_words"])
-            self._db.execute("DELETE FROM waiting_words")
+    def edit_rows(self, edits: Iterable[RowEdit]) -> None:
+        self.file()
+        rows: dict[tuple[str, str], StoredRow | None] = {}
+        words: list[Text] = []
+        for edit in edits:
+            change = edit.change
+            place = change.space, change.key
+            if isinstance(change, Words):
+                words.append((*place, change.text))
+            elif isinstance(change, Put):
+                rows[place] = StoredRow(change.key, _encode(change.value), edit.stream, edit.seq)
+            else:
+                rows[place] = None
+        self._put_rows(rows)
+        self._db.executemany(SQL["put_words"], words)
 
     def clear_rows(self) -> None:
-        for table in ("index_rows", "index_words", "waiting_words", "snapshots"):
+        self.file()
+        for table in ("index_rows", "index_words", "snapshots"):
             self._db.execute(f"DELETE FROM {table}")
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
@@ -117,21 +128,29 @@ class SqliteChange(SqliteView):
         self._db.execute(SQL["put_cursor"], (agent, name, position))
 
     def put_note(
-        self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[tuple[str, Head]]
+        self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[NamedHead]
     ) -> None:
+        self.file()
         self._db.execute(SQL["add_note"], (note,))
         self._db.executemany(
             SQL["put_node"], [(level, place, node) for (level, place), node in nodes.items()]
         )
         self._db.executemany(SQL["pin_head"], [(h.seq, h.hash, h.number) for _, h in heads])
-        self._moved.clear()
 
     def keep_fork(self, record: Record) -> None:
         row = (record.stream, record.seq, record.kid, record.raw, record.signature)
         self._db.execute(SQL["keep_fork"], row)
 
 
-def _row(heads: dict[str, Head], entry: Entry) -> tuple[int, int, str, bytes, bytes, str | None]:
-    record = entry.record
-    number = heads[record.stream].number
-    return number, record.seq, record.kid, record.raw, record.signature, entry.key
+def _said(batch: list[Entry]) -> tuple[list[Row], list[Text]]:
+    rows: list[Row] = []
+    words: list[Text] = []
+    for entry in batch:
+        stream, seq = entry.record.stream, entry.record.seq
+        for change in entry.changes:
+            if isinstance(change, Words):
+                words.append((change.space, change.key, change.text))
+            else:
+                value = _encode(change.value) if isinstance(change, Put) else None
+                rows.append((change.space, change.key, value, stream, seq))
+    return rows, words

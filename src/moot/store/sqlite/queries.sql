@@ -9,9 +9,13 @@ SELECT number, seq, hash FROM streams WHERE name = ?;
 SELECT name, number, seq, hash FROM streams ORDER BY number;
 
 -- name: records
--- A stream's events after a position.
-SELECT e.seq, e.kid, e.body, e.sig FROM events e JOIN streams s ON s.number = e.stream
-WHERE s.name = ? AND e.seq > ? ORDER BY e.seq;
+-- A stream's events after a position: those that are filed, then those that are not.
+SELECT p.seq, e.kid, e.body, e.sig FROM places p JOIN events e ON e.id = p.event
+WHERE p.stream = (SELECT number FROM streams WHERE name = ?1) AND p.seq > ?2
+UNION ALL
+SELECT seq, kid, body, sig FROM events WHERE id > (SELECT event FROM filed)
+AND stream = (SELECT number FROM streams WHERE name = ?1) AND seq > ?2
+ORDER BY 1;
 
 -- name: keys
 -- Idempotency keys from one text up to, not including, another.
@@ -25,15 +29,32 @@ VALUES ((SELECT coalesce(max(number) + 1, 0) FROM streams), ?, -1, x'') RETURNIN
 
 -- name: add_event
 -- One sealed record.
-INSERT INTO events (stream, seq, kid, body, sig, key) VALUES (?, ?, ?, ?, ?, ?);
+INSERT INTO events (id, stream, seq, kid, body, sig, key) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: filed
+-- The last event that is filed.
+SELECT event FROM filed;
+
+-- name: unfiled
+-- What later commits say to the indexes.
+SELECT event, says FROM unfiled WHERE event > ? ORDER BY event;
+
+-- name: add_unfiled
+-- What one commit says to them.
+INSERT INTO unfiled (event, says) VALUES (?, ?);
+
+-- name: file_places
+-- Where the events since the last filing stand.
+INSERT INTO places (stream, seq, event)
+SELECT stream, seq, id FROM events WHERE id > (SELECT event FROM filed) ORDER BY stream, seq;
+
+-- name: mark_filed
+-- That everything up to an event is filed.
+UPDATE filed SET event = ?;
 
 -- name: move_head
--- The new head after an append.
-UPDATE streams SET seq = ?2, hash = ?3 WHERE number = ?1;
-
--- name: mark_moved
--- That it has moved since the newest checkpoint.
-UPDATE streams SET moved = 1 WHERE number = ? AND moved = 0;
+-- A stream's newest event, which no checkpoint pins yet.
+UPDATE streams SET seq = ?2, hash = ?3, moved = 1 WHERE number = ?1;
 
 -- name: snapshot
 -- The state kept for a stream.
@@ -58,7 +79,7 @@ SELECT space, key, value, stream, seq FROM index_rows;
 
 -- name: all_words
 -- Every findable text.
-SELECT space, key, text FROM index_words UNION ALL SELECT space, key, text FROM waiting_words;
+SELECT space, key, text FROM index_words;
 
 -- name: all_snapshots
 -- Every state kept.
@@ -74,19 +95,7 @@ DELETE FROM index_rows WHERE space = ? AND key = ?;
 
 -- name: put_words
 -- Make a text findable.
-INSERT INTO waiting_words (space, key, text) VALUES (?, ?, ?);
-
--- name: count_waiting
--- How many texts wait for the full-text index; they are always all taken at once.
-SELECT coalesce(max(id), 0) FROM waiting_words;
-
--- name: waiting_words
--- Those of one space.
-SELECT key, text FROM waiting_words WHERE space = ? ORDER BY id;
-
--- name: take_words
--- Into the full-text index.
-INSERT INTO index_words (space, key, text) SELECT space, key, text FROM waiting_words ORDER BY id;
+INSERT INTO index_words (space, key, text) VALUES (?, ?, ?);
 
 -- name: search
 -- Keys whose text holds all words, best first.
@@ -145,7 +154,13 @@ INSERT OR REPLACE INTO nodes (level, place, hash) VALUES (?, ?, ?);
 
 -- name: counts
 -- How much there is.
-SELECT count(*), coalesce(sum(seq + 1), 0) FROM streams;
+SELECT count(*), coalesce(sum(seq + 1), 0)
+  + (SELECT count(*) FROM events WHERE id > (SELECT event FROM filed)) FROM streams;
+
+-- name: nowhere
+-- How many events are said to be filed and have no place.
+SELECT count(*) FROM events e WHERE e.id <= (SELECT event FROM filed) AND NOT EXISTS (
+  SELECT 1 FROM places p WHERE p.stream = e.stream AND p.seq = e.seq AND p.event = e.id);
 
 -- name: forks
 -- Second records for taken positions.

@@ -12,7 +12,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from moot.core.errors import StoreFailed, Unavailable
+from moot.store.sqlite.queries import SQL
 from moot.store.sqlite.schema import VERSION, check_ours, version_of
+from moot.store.sqlite.tail import Tail
 from moot.store.sqlite.trouble import translated
 from moot.store.sqlite.view import SqliteView
 
@@ -36,10 +38,14 @@ class SqliteReader:
                 raise
 
     def integrity(self) -> list[str]:
-        """What SQLite's own check of the file says; empty if it is sound."""
+        """What is wrong by SQLite's own check, and by ours: every event stands somewhere."""
         with translated(self.path):
             rows = self._db.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})").fetchall()
-        return [str(text) for (text,) in rows if text != "ok"]
+            problems = [str(text) for (text,) in rows if text != "ok"]
+            if not problems:
+                (nowhere,) = self._db.execute(SQL["nowhere"]).fetchone()
+                problems = [f"{nowhere} events stand nowhere"] if nowhere else []
+        return problems
 
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
@@ -47,7 +53,9 @@ class SqliteReader:
         with translated(self.path):
             self._db.execute("BEGIN")
             try:
-                with closing(SqliteView(self._db)) as view:
+                tail = Tail()
+                tail.catch_up(self._db)
+                with closing(SqliteView(self._db, tail)) as view:
                     yield view
             finally:
                 self._db.execute("ROLLBACK")

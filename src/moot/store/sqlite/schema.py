@@ -1,7 +1,7 @@
 """Schema version and migrations, from the first day.
 
-`PRAGMA user_version` holds the version; the files in `migrations/` are applied in order, each in
-its own transaction under the write lock, so that two processes opening an old file cooperate.
+`PRAGMA user_version` holds the version; the files in `migrations/` that are missing are applied in
+order, in one transaction under the write lock: a file is new or up to date, never half-way.
 """
 
 from __future__ import annotations
@@ -41,18 +41,13 @@ def migrate(db: sqlite3.Connection) -> None:
     """Bring the file to VERSION."""
     if version_of(db) == VERSION:
         return
-    for number, file in enumerate(MIGRATIONS, start=1):
-        _apply(db, number, file.read_text("utf-8"))
-
-
-def _apply(db: sqlite3.Connection, number: int, script: str) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
-        if version_of(db) < number:  # another process may have been first
-            for statement in _statements(script):
+        for file in MIGRATIONS[version_of(db) :]:  # another process may have been first
+            for statement in _statements(file.read_text("utf-8")):
                 db.execute(statement)
-            db.execute(f"PRAGMA user_version = {number}")
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:

@@ -9,19 +9,20 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
-from moot.store.sqlite.change import Known, SqliteChange
+from moot.store.sqlite.change import SqliteChange
 from moot.store.sqlite.schema import check_ours, migrate
+from moot.store.sqlite.tail import Tail
 from moot.store.sqlite.trouble import translated, translated_opening
 from moot.store.sqlite.turn import READ, WRITE, take_turn, wait_for
 from moot.store.sqlite.view import SqliteView
 
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
-HEADS_KEPT = 4096
+FILE_AT = 1_000  # events; whoever opens the file reads what they say in a few milliseconds
 LOG_PAGES = 4_000  # 16 MB: SQLite moves the log into the file this often, which is work for nobody
 
 Connect = Callable[[str, float], sqlite3.Connection]
@@ -42,14 +43,16 @@ class SqliteStore:
         create: bool = False,
         busy_seconds: float = BUSY_SECONDS,
         connect: Connect = connect_file,
+        file_at: int = FILE_AT,
     ) -> None:
         """`connect` may put something between us and the disk; the fault tests do."""
         _require_whole(path, create)
         self.path = path
         self._turn = threading.RLock()
         self._busy_seconds = busy_seconds
-        self._known = Known()
-        self._known_at = -1
+        self._file_at = file_at
+        self._tail = Tail()
+        self._version = -1
         with translated_opening(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{_uri(path)}?mode={mode}", busy_seconds)
@@ -61,43 +64,64 @@ class SqliteStore:
         with self._turn, translated(self.path):
             outside = self._db.in_transaction  # a read or a write of ours: the same view
             if not outside:
-                take_turn(self._db, READ, self._busy_seconds)
+                self._begin(READ)
             try:
-                with closing(SqliteView(self._db)) as view:
+                with closing(SqliteView(self._db, self._tail)) as view:
                     yield view
             finally:
-                if not outside:
-                    _roll_back(self._db)
+                if not outside and self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
 
-    @contextmanager
-    def write(self) -> Iterator[SqliteChange]:
-        with self._turn, translated(self.path):
-            self._require_idle("a write")
-            take_turn(self._db, WRITE, self._busy_seconds)
-            try:
-                with closing(SqliteChange(self._db, self._still_known())) as change:
-                    yield change
+    def write(self) -> AbstractContextManager[SqliteChange]:
+        return _Writing(self)
+
+    def begin_write(self) -> SqliteChange:
+        """Wait for both locks, this process's and the file's."""
+        self._turn.acquire()
+        try:
+            with translated(self.path):
+                self._require_idle("a write")
+                self._begin(WRITE)
+        except BaseException:
+            self._turn.release()
+            raise
+        return SqliteChange(self._db, self._tail, self._file_at)
+
+    def end_write(self, change: SqliteChange, error: BaseException | None) -> None:
+        """Commit and let go; or, if anything went wrong, leave nothing of the change."""
+        try:
+            with translated(self.path):
+                change.close()
+                if error is not None:
+                    raise error
                 self._db.execute("COMMIT")
-            except BaseException:
-                self._known.forget()
-                _roll_back(self._db)
-                raise
+        except BaseException:
+            self._abandon()
+            raise
+        finally:
+            self._turn.release()
 
-    def _still_known(self) -> Known:
-        version = self._data_version()
-        if version != self._known_at or len(self._known.heads) > HEADS_KEPT:
-            self._known.forget()
-        self._known_at = version
-        return self._known
+    def _begin(self, how: str) -> None:
+        version = take_turn(self._db, how, self._busy_seconds)
+        if version == self._version and self._tail.is_read:
+            return
+        try:
+            self._tail.catch_up(self._db)
+            self._version = version
+        except BaseException:
+            self._abandon()
+            raise
+
+    def _abandon(self) -> None:
+        """End what is under way; SQLite has done so itself if the disk failed."""
+        self._tail.forget()
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
 
     def changes(self) -> int:
-        """SQLite's data_version moves with other connections' commits, total_changes with ours."""
+        """SQLite's data version moves with other connections' commits, total_changes with ours."""
         with self.read():
-            return self._data_version() * 2**40 + self._db.total_changes
-
-    def _data_version(self) -> int:
-        """Moves with the commits of other connections, in this process or another."""
-        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+            return self._version * 2**40 + self._db.total_changes
 
     def backup(self, target: Path) -> None:
         """A consistent copy while others write; `target` must not exist."""
@@ -118,6 +142,22 @@ class SqliteStore:
     def _require_idle(self, what: str) -> None:
         if self._db.in_transaction:
             raise StoreFailed("nested_write", f"{what} began inside a read or another write")
+
+
+class _Writing:
+    """One change of a store; entered with every command, and so no generator."""
+
+    __slots__ = ("_change", "_store")
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> SqliteChange:
+        self._change = self._store.begin_write()
+        return self._change
+
+    def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
+        self._store.end_write(self._change, error)
 
 
 def _prepare(db: sqlite3.Connection, busy_seconds: float) -> None:
@@ -150,12 +190,6 @@ def _use_log(db: sqlite3.Connection) -> None:
             "the disk offers no write-ahead log, without which a commit may be lost",
             hint="keep the ledger on a local disk",
         )
-
-
-def _roll_back(db: sqlite3.Connection) -> None:
-    """Unless SQLite did so itself, as it does when the disk fails."""
-    if db.in_transaction:
-        db.execute("ROLLBACK")
 
 
 def _require_whole(path: Path, create: bool) -> None:

@@ -49,12 +49,20 @@ _TROUBLE: dict[int, tuple[str, str, str]] = {
 }
 
 
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise as_moot_error(error, path) from error
+class translated:  # noqa: N801 - used like a function
+    """Whatever SQLite says inside, said by us."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise as_moot_error(error, self._path) from error
 
 
 @contextmanager

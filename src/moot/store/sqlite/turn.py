@@ -11,28 +11,36 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
-WRITE = ("BEGIN IMMEDIATE",)
-READ = ("BEGIN", "PRAGMA data_version")  # BEGIN only promises a view, the second one takes it
+T = TypeVar("T")
+
+WRITE = "BEGIN IMMEDIATE"
+READ = "BEGIN"  # only promises a view; asking for the version takes it
 NAP_SECONDS = 0.004  # at most; with many waiting, one of them looks far sooner
 
 
-def take_turn(db: sqlite3.Connection, statements: tuple[str, ...], seconds: float) -> None:
-    """Begin with `statements`, waiting up to `seconds` for whoever has the file locked."""
+def take_turn(db: sqlite3.Connection, begin: str, seconds: float) -> int:
+    """Begin, waiting up to `seconds` for whoever has the file locked.
 
-    def begin() -> None:
-        try:
-            for statement in statements:
-                db.execute(statement)
-        except sqlite3.OperationalError:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
-
-    wait_for(begin, seconds)
+    Gives SQLite's data version, which moves with the commits of other connections, in this process
+    or another.
+    """
+    return wait_for(lambda: _begin(db, begin), seconds)
 
 
-def wait_for(act: Callable[[], None], seconds: float) -> None:
+def _begin(db: sqlite3.Connection, begin: str) -> int:
+    try:
+        db.execute(begin)
+        (version,) = db.execute("PRAGMA data_version").fetchone()
+    except sqlite3.OperationalError:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return int(version)
+
+
+def wait_for(act: Callable[[], T], seconds: float) -> T:
     """Do `act`, again and again for up to `seconds` while another has the file locked."""
     end = time.monotonic() + seconds
     while True:

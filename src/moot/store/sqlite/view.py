@@ -1,23 +1,28 @@
-"""What can be read, inside one transaction of one connection."""
+"""What can be read, inside one transaction: the indexes and, over them, the tail."""
 
 from __future__ import annotations
 
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 from moot.core.ledger import Head, Heartbeat, Snapshot, StoredRow
 from moot.core.record import Record
 from moot.store.sqlite.queries import SQL
+from moot.store.sqlite.tail import NamedHead, Tail, Text
 from moot.store.sqlite.waiting import search_texts
+
+_NONE: Mapping[str, StoredRow | None] = {}
 
 
 class SqliteView:
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, tail: Tail) -> None:
         self._db = db
+        self._tail = tail
         self._cursors: list[sqlite3.Cursor] = []
 
     def close(self) -> None:
@@ -34,11 +39,15 @@ class SqliteView:
         return self._cursors[-1]
 
     def head(self, stream: str) -> Head | None:
-        row = self._one("head", stream)
-        return Head(*row) if row else None
+        head = self._tail.heads.get(stream)
+        if head is None:
+            row = self._one("head", stream)
+            return Head(*row) if row else None
+        return head
 
-    def streams(self) -> Iterator[tuple[str, Head]]:
-        return _named_heads(self._each("streams"))
+    def streams(self) -> Iterator[NamedHead]:
+        newer = self._tail.heads
+        return ((name, newer.get(name, head)) for name, head in _named(self._each("streams")))
 
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
         return (Record(stream, *row) for row in self._each("records", stream, after))
@@ -51,29 +60,43 @@ class SqliteView:
         return Snapshot(*row) if row else None
 
     def row(self, space: str, key: str) -> StoredRow | None:
+        late = self._tail.rows.get(space, _NONE)
+        if key in late:
+            return late[key]
         row = self._one("row", space, key)
         return StoredRow(*row) if row else None
 
     def rows(
         self, space: str, prefix: str = "", after: str = "", limit: int = 1000
     ) -> list[StoredRow]:
-        values = (space, prefix, after_prefix(prefix), after, limit)
-        return [StoredRow(*row) for row in self._db.execute(SQL["rows"], values)]
+        late = self._tail.rows.get(space, _NONE)
+        values = (space, prefix, after_prefix(prefix), after, limit + len(late))
+        rows = [StoredRow(*row) for row in self._db.execute(SQL["rows"], values)]
+        if not late:
+            return rows
+        rows = [row for row in rows if row.key not in late]
+        rows += (r for r in late.values() if r and r.key.startswith(prefix) and r.key > after)
+        return sorted(rows)[:limit]  # texts compare as in SQLite: by code point
 
     def search(self, space: str, words: str, limit: int = 100) -> list[str]:
         query = match_all(words)
         if not query:
             return []
-        waiting = self._db.execute(SQL["waiting_words"], (space,)).fetchall()
+        waiting = [(key, text) for where, key, text in self._tail.words if where == space]
         found = self._db.execute(SQL["search"], (query, space, limit)).fetchall()
         found += search_texts(waiting, space, query, limit)
         return [key for _, key in sorted(found, key=itemgetter(0))[:limit]]
 
     def all_rows(self) -> Iterator[tuple[str, StoredRow]]:
-        return ((space, StoredRow(*row)) for space, *row in self._each("all_rows"))
+        late = self._tail.rows
+        for space, *row in self._each("all_rows"):
+            if row[0] not in late.get(space, _NONE):
+                yield space, StoredRow(*row)
+        for space, rows in late.items():
+            yield from ((space, row) for row in rows.values() if row)
 
-    def all_words(self) -> Iterator[tuple[str, str, str]]:
-        return iter(self._each("all_words"))
+    def all_words(self) -> Iterator[Text]:
+        return chain(self._each("all_words"), self._tail.words)
 
     def all_snapshots(self) -> Iterator[Snapshot]:
         return (Snapshot(*row) for row in self._each("all_snapshots"))
@@ -93,11 +116,13 @@ class SqliteView:
         row = self._one("note")
         return str(row[0]) if row else None
 
-    def note_heads(self) -> Iterator[tuple[str, Head]]:
-        return _named_heads(self._each("note_heads"))
+    def note_heads(self) -> Iterator[NamedHead]:
+        return _named(self._each("note_heads"))
 
-    def stale_heads(self) -> list[tuple[str, Head]]:
-        return list(_named_heads(self._each("stale_heads")))
+    def stale_heads(self) -> list[NamedHead]:
+        stale = dict(_named(self._each("stale_heads")))
+        stale.update((name, self._tail.heads[name]) for name in self._tail.moved)
+        return sorted(stale.items(), key=itemgetter(1))
 
     def node(self, level: int, index: int) -> bytes:
         row = self._one("node", level, index)
@@ -113,7 +138,7 @@ class SqliteView:
         return (Record(*row) for row in self._each("forks"))
 
 
-def _named_heads(rows: sqlite3.Cursor) -> Iterator[tuple[str, Head]]:
+def _named(rows: sqlite3.Cursor) -> Iterator[NamedHead]:
     return ((name, Head(number, seq, head)) for name, number, seq, head in rows)
 
 
