@@ -100,7 +100,7 @@ def test_what_a_running_process_has_not_filed_yet_is_seen_and_healthy(busy: Proj
             assert db.execute("SELECT count(*) FROM unfiled").fetchone() == (1,)
         assert complaints(busy) == {"not_pinned": "info"}
         assert "intact" in busy.run("verify").out
-        assert "not filed" in busy.run("ledger", "log").out
+        assert "not filed" in busy.run("ledger", "log", LIST).out
 
 
 def test_every_broken_chain_is_named(busy: Project) -> None:
