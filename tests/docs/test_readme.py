@@ -120,3 +120,10 @@ def test_only_what_varies_is_made_comparable() -> None:
 def test_a_block_is_cut_at_its_commands() -> None:
     page = "x\n```console\n$ one\nout\n\nmore\n$ two\n```\n```\n$ not a console block\n```\n"
     assert steps(page) == [Step("one", "out\n\nmore\n"), Step("two", "")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_is_folded_is_closed_before_the_next_begins(page: Path) -> None:
+    """Else everything after it is hidden inside."""
+    tags = re.findall(r"</?details>", page.read_text("utf-8"))
+    assert tags == ["<details>", "</details>"] * (len(tags) // 2)

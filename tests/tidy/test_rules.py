@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
 
 import pytest
 
 from moot.core.findings import Rule
-from moot.core.registry.rules import RULES as REGISTRY
-from moot.debate.records import RULES as DEBATE
-from moot.decision.rules import RULES as DECISION
-from moot.example.rules import RULES as EXAMPLE
-from moot.mail.conduct import RULES as CONDUCT
-from moot.mail.mergerules import ARTIFACT_RULES, MERGE_RULES
-from moot.mail.rules import EVERY
-from moot.mail.rules import RULES as MAIL
-from moot.parliament.rules import RULES as PARLIAMENT
-from moot.path.rules import RULES as PATH
-from moot.presence.rules import RULES as PRESENCE
+from moot.engine.machines import MODULES
 
-TABLES = (
-    *REGISTRY.values(),
-    EXAMPLE,
-    *DEBATE.values(),
-    *DECISION.values(),
-    *PRESENCE.values(),
-    *PARLIAMENT.values(),
-    *PATH.values(),
-    EVERY,
-    *MAIL.values(),
-    *CONDUCT.values(),
-    MERGE_RULES.values(),
-    ARTIFACT_RULES,
-)
-ROWS = [rule for rules in TABLES for rule in rules]
+# The fields of a foreign envelope: what is wrong says what to do.
+PLAIN = ("moot.presence.contract",)
+
+
+def tables() -> Iterator[tuple[str, Any]]:
+    """Whatever stands in the modules of a protocol, with the module's name."""
+    for package in sorted({module.rpartition(".")[0] for module in MODULES.values()}):
+        for found in iter_modules(import_module(package).__path__, f"{package}."):
+            for value in vars(import_module(found.name)).values():
+                yield found.name, value
+
+
+def rules_in(value: Any) -> Iterator[Rule[object]]:
+    if isinstance(value, Rule):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from rules_in(tuple(value.values()))
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from rules_in(each)
+
+
+ROWS = {id(r): r for name, table in tables() if name not in PLAIN for r in rules_in(table)}.values()
+
+
+def test_every_protocol_has_its_rows() -> None:
+    assert len(ROWS) > 400
 
 
 @pytest.mark.parametrize("rule", ROWS, ids=lambda rule: f"{rule.id}:{rule.code}")
