@@ -107,6 +107,16 @@ def test_a_forged_heartbeat_is_no_sign(lie: str) -> None:
 
 
 @pytest.mark.requirement("LDG-070")
+@pytest.mark.parametrize("ahead", [1, 999_999_999])
+def test_a_forged_heartbeat_silences_nobody(ahead: int) -> None:
+    world = desk()
+    world.engine.beat(OTTER)
+    beats(world)[OTTER] = beats(world)[OTTER]._replace(at=world.clock.now + ahead)
+    assert world.engine.beat(OTTER) == world.clock.now
+    assert seen(world) == world.clock.now
+
+
+@pytest.mark.requirement("LDG-070")
 def test_a_heartbeat_of_an_earlier_key_or_holder_is_no_sign() -> None:
     world = desk()
     world.engine.beat(OTTER)

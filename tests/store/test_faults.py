@@ -6,10 +6,8 @@ What was acknowledged is found again, whole commits only, and the chain holds.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -122,14 +120,6 @@ class Life:
 
     def close(self) -> None:
         self.engine.close()
-
-
-@pytest.fixture
-def quick_folder() -> Iterator[Path]:
-    """In memory where there is such a place: thousands of images are read back."""
-    shared = "/dev/shm"
-    with tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

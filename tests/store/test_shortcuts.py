@@ -85,6 +85,13 @@ def test_a_search_asks_both_places_for_the_best(path: Path) -> None:
             assert len(view.search("texts", "cafe", limit=4)) == 4
 
 
+def test_a_text_that_waits_is_found_in_its_own_space_only(store: SqliteStore, path: Path) -> None:
+    here, there = Words("texts", "here", "fox"), Words("others", "there", "fox")
+    write_entries(store, changing("example/a", 0, here, there))
+    assert unfiled(path) == 1
+    assert found(store, "fox") == ["here"]
+
+
 def test_filing_makes_no_difference(path: Path) -> None:
     """The same history, filed at every turn, now and then, or never."""
     known = []
@@ -109,6 +116,14 @@ def test_what_is_long_is_filed_at_once_and_not_written_twice(
     assert unfiled(path) == 0
     assert found(store, "word") == ["long"]
     assert found(store, "cafe") == ["short"]
+
+
+def test_an_empty_append_files_nothing(store: SqliteStore, path: Path) -> None:
+    write_entries(store, *texts("a"))
+    before = store.changes()
+    write_entries(store)
+    assert store.changes() == before
+    assert unfiled(path) == 1
 
 
 def test_a_note_files_everything(store: SqliteStore, path: Path) -> None:

@@ -23,6 +23,7 @@ from moot.store.sqlite import SqliteStore, schema
 from moot.store.sqlite.store import connect_file
 from tests.store.child import Child, children
 from tests.store.contract import contents_of, entry, write_and_drop, write_entries, write_everything
+from tests.store.interrupts import Interrupt, Interrupted, interruptible
 from tests.store.ledgers import (
     CRANE,
     OTTER,
@@ -181,6 +182,44 @@ def test_a_ledger_of_the_first_version_is_brought_up_to_date_with_everything_in_
         assert names == {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
 
 
+def test_several_processes_may_bring_a_ledger_up_to_date_at_once(path: Path) -> None:
+    old = as_version_1(path)
+    with children(*[("create", old)] * 4) as started:
+        for child in started:
+            child.hear_until("ready")
+        for child in started:
+            child.say()
+        assert [child.end() for child in started] == [0] * 4
+    with closing(SqliteStore(path)) as now, closing(SqliteStore(old)) as store:
+        assert contents_of(store) == contents_of(now)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_an_interrupted_migration_leaves_the_old_ledger_or_the_new_one(
+    path: Path, after: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Interrupted, "after", after)
+    with closing(SqliteStore(path)) as now:
+        known = contents_of(now)
+    old = as_version_1(path)
+    content, versions = old.read_bytes(), []
+    for number in range(100):
+        old.write_bytes(content)
+        try:
+            SqliteStore(old, connect=interruptible([], number)).close()
+        except Interrupt:
+            with closing(plain(old)) as db:
+                versions.append(schema.version_of(db))
+            with closing(SqliteStore(old)) as store:
+                assert contents_of(store) == known
+        else:
+            break
+    assert versions == sorted(versions)
+    assert versions[0] == 1
+    assert versions[-1] == schema.VERSION
+    assert len(versions) > 20
+
+
 def test_a_migration_that_fails_changes_nothing(
     path: Path, next_version: Callable[[str], None]
 ) -> None:
@@ -208,6 +247,8 @@ def test_a_migration_that_fails_changes_nothing(
         "INSERT OR REPLACE INTO events SELECT * FROM events WHERE id = 1",
         "REPLACE INTO events (stream, seq, kid, body, sig) VALUES (0, 0, '', x'', x'')",
         "REPLACE INTO events (id, stream, seq, kid, body, sig) VALUES (1, 0, 99, '', x'', x'')",
+        # As a moot of the first version that still runs.
+        "INSERT INTO events (stream, seq, kid, body, sig) VALUES (0, 99, '', x'', x'')",
     ],
 )
 def test_events_are_never_changed_deleted_or_replaced_by_a_statement(

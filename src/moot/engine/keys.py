@@ -39,8 +39,12 @@ class Hand(NamedTuple):
     """Someone ready to act: who they are by the registry, and the key to prove it."""
 
     acting: Acting
-    signer: Signer
+    held: Held
     actor: Actor  # `acting` as it stands in a record
+
+    @property
+    def signer(self) -> Signer:
+        return self.held.signer
 
 
 class Hands:
@@ -48,18 +52,18 @@ class Hands:
 
     def __init__(self, trust: Trust) -> None:
         self._trust = trust
-        self._known: dict[tuple[str, str | None], tuple[State, Held | None, Hand]] = {}
+        self._known: dict[tuple[str, str | None], tuple[State, Hand]] = {}
 
     def of(self, registry: State, keys: Keys, name: str, role: str | None) -> Hand:
         known = self._known.get((name, role))
         if known is not None:
-            seen, held, hand = known
-            if seen is registry and keys.find(name, hand.acting.kid) is held:
+            seen, hand = known
+            if seen is registry and keys.find(name, hand.acting.kid) == hand.held:
                 return hand
         hand = self._establish(registry, keys, name, role)
         if len(self._known) >= HANDS_KEPT:
             self._known.clear()
-        self._known[name, role] = (registry, keys.find(name, hand.acting.kid), hand)
+        self._known[name, role] = (registry, hand)
         return hand
 
     def _establish(self, registry: State, keys: Keys, name: str, role: str | None) -> Hand:
@@ -86,7 +90,7 @@ def hand_of(registry: State, keys: Keys, name: str, role: str | None = None) -> 
             hint="set MOOT_KEYS to the folder that holds it, or act as another agent",
         )
     acting = Acting(key.name, key.epoch, key.kid, key.kind, role, held.attended)
-    return Hand(acting, held.signer, acting.as_actor())
+    return Hand(acting, held, acting.as_actor())
 
 
 def hand_of_system(trust: Trust, keys: Keys) -> Hand | None:
@@ -95,7 +99,7 @@ def hand_of_system(trust: Trust, keys: Keys) -> Hand | None:
     if held is None:
         return None
     acting = Acting(SYSTEM, 1, held.signer.kid, KeyClass.SYSTEM)
-    return Hand(acting, held.signer, acting.as_actor())
+    return Hand(acting, held, acting.as_actor())
 
 
 def _valid_key(registry: State, name: str) -> Key:

@@ -64,7 +64,7 @@ class Replay:
         if head is None or head.seq == start.seq:
             if head is not None and head.hash != start.hash:
                 raise _broken(stream, head.seq, "another history stands here")
-            if start.seq >= 0 and self._cache.get(stream) is not start:
+            if start.seq >= 0:  # also one that is kept: it is in use
                 self.keep(stream, start)
             return start
         registry = self.registry(view, proved) if proved and stream != REGISTRY else None

@@ -81,11 +81,13 @@ class FileArtifacts:
         sync_folder(self._folder)
 
     def has(self, sha256: str) -> bool:
-        return self._place(sha256).is_file()
+        with _disk("read"):
+            return self._place(sha256).is_file()
 
     def size(self, sha256: str) -> int | None:
         place = self._place(sha256)
-        return place.stat().st_size if place.is_file() else None
+        with _disk("read"):
+            return place.stat().st_size if place.is_file() else None
 
     def chunks(self, sha256: str) -> Iterator[bytes]:
         place = self._place(sha256)

@@ -4,52 +4,64 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+import stat
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
 def write_new(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Create `path` with `data`; FileExistsError if it is there. Durable when it returns."""
-    temporary = _beside(path, data, mode)
-    try:
-        os.link(temporary, path)
-    finally:
-        temporary.unlink()
-    sync_folder(path.parent)
+    _put(path, (data,), os.link, mode)
 
 
 def replace(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Set `path` to `data`, whole or not at all."""
-    os.replace(_beside(path, data, mode), path)
-    sync_folder(path.parent)
+    """Set `path`, a file of ours, to `data`, whole or not at all. A link there is not followed:
+    whoever can put one into a folder does not choose what we write over."""
+    _put(path, (data,), os.replace, mode)
 
 
 def replace_with(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
-    """Set `path` to `pieces` without holding them all; returns their SHA-256 and size."""
-    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
-    digest, size = hashlib.sha256(), 0
+    """Set what somebody named to `pieces`, not held all at once; their SHA-256 and size.
+
+    A link stays one: what it points to is written. A device or a pipe is no file that could be
+    put in place of another: it is written to as it is.
+    """
+    if _is_kept(path):
+        return _put(Path(os.path.realpath(path)), pieces, os.replace, 0o666)
+    with path.open("wb") as stream:
+        return _pour(pieces, stream.write)
+
+
+def _is_kept(path: Path) -> bool:
+    """Is it a file, or nothing yet? What else cannot be opened says so itself."""
     try:
-        with temporary.open("xb") as file:
-            for piece in pieces:
-                digest.update(piece)
-                size += file.write(piece)
+        return stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
+def _put(
+    path: Path, pieces: Iterable[bytes], put: Callable[[Path, Path], None], mode: int
+) -> tuple[str, int]:
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
+    try:
+        with open(temporary, "xb", opener=lambda name, how: os.open(name, how, mode)) as file:
+            told = _pour(pieces, file.write)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        put(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
     sync_folder(path.parent)
+    return told
+
+
+def _pour(pieces: Iterable[bytes], write: Callable[[bytes], int]) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
+    for piece in pieces:
+        digest.update(piece)
+        size += write(piece)
     return digest.hexdigest(), size
-
-
-def _beside(path: Path, data: bytes, mode: int) -> Path:
-    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with open(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    return temporary
 
 
 def sync_folder(folder: Path) -> None:

@@ -168,12 +168,8 @@ class MemoryChange(MemoryView):
     def put_snapshot(self, snapshot: Snapshot) -> None:
         self._t.snapshots[snapshot.stream] = snapshot
 
-    def put_heartbeat(self, heartbeat: Heartbeat) -> bool:
-        known = self._t.beats.get(heartbeat.agent)
-        if known is not None and known.at >= heartbeat.at:
-            return False
+    def put_heartbeat(self, heartbeat: Heartbeat) -> None:
         self._t.beats[heartbeat.agent] = heartbeat
-        return True
 
     def put_cursor(self, agent: str, name: str, position: int) -> None:
         self._t.cursors[agent, name] = position

@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from operator import itemgetter
+from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from moot.core.errors import Conflict
+from moot.core.errors import Conflict, StoreFailed
 from moot.core.ledger import Entry, Head, Heartbeat, RowEdit, Snapshot, StoredRow
 from moot.core.machine import Put, Words
 from moot.core.record import Record
 from moot.store.sqlite.queries import SQL
-from moot.store.sqlite.tail import NamedHead, Row, Said, Tail, Text, encode_said
+from moot.store.sqlite.tail import NamedHead, Row, Said, Tail, Text, damaged, encode_said
 from moot.store.sqlite.view import SqliteView
 
 LONG = 4_000  # bytes a stream; whatever says more is filed at once
 _UNBORN = Head(-1, -1, b"")  # before a stream's first event
 _encode = msgspec.json.Encoder(order="sorted").encode
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def whole(
+    write: Callable[Concatenate[SqliteChange, P], T],
+) -> Callable[Concatenate[SqliteChange, P], T]:
+    """A write that failed half-way leaves a change that cannot be committed any more."""
+
+    @wraps(write)
+    def guarded(change: SqliteChange, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        change.require_whole()
+        try:
+            return write(change, *args, **kwargs)
+        except BaseException:
+            change.is_whole = False
+            raise
+
+    return guarded
 
 
 class SqliteChange(SqliteView):
@@ -26,6 +47,13 @@ class SqliteChange(SqliteView):
         """`file_at`: how many events may wait before they are filed."""
         super().__init__(db, tail)
         self._file_at = file_at
+        self.is_whole = True
+
+    def require_whole(self) -> None:
+        """Whoever swallowed an error, or kept the change, would else write in part, or at once:
+        SQLite itself may have ended the transaction when the disk failed."""
+        if not self.is_whole or not self._db.in_transaction:
+            raise StoreFailed("store_failed", "a write has failed; nothing of it can be kept")
 
     def head(self, stream: str) -> Head | None:
         """Remembered: a command asks for its stream and the registry, and so does the next."""
@@ -45,11 +73,22 @@ class SqliteChange(SqliteView):
             if record.seq != before.seq + 1:
                 raise Conflict("position_taken", f"{name} has moved on", hint="try again")
             heads[name] = Head(before.number, record.seq, record.hash)
+        self._append(batch, heads)
+
+    @whole
+    def _append(self, batch: list[Entry], heads: dict[str, Head]) -> None:
         for name, head in heads.items():
-            if head.number == _UNBORN.number:  # a stream gets its number with its first event
-                heads[name] = head._replace(number=int(self._one("add_stream", name)[0]))
+            if head.number == _UNBORN.number:
+                heads[name] = head._replace(number=self._add_stream(name))
         last = self._add_events(batch, heads)
         self._say(last, Said(list(heads.items()), *_said(batch)))
+
+    def _add_stream(self, name: str) -> int:
+        """A stream gets its number with its first event: the next one, which nobody has."""
+        number = int(self._one("add_stream", name)[0])
+        if number in self._tail.numbers:
+            raise damaged(f"the stream before {name} is gone")
+        return number
 
     def _add_events(self, batch: list[Entry], heads: dict[str, Head]) -> int:
         """Gives the number of the last one."""
@@ -74,9 +113,12 @@ class SqliteChange(SqliteView):
         else:
             self._db.execute(SQL["add_unfiled"], (last_event, says))
 
+    @whole
     def file(self) -> None:
         """Everything that waits, into the indexes; in their order, so that each page comes once."""
         tail = self._tail
+        if tail.doubtful:
+            raise damaged(f"{', '.join(sorted(tail.doubtful))} cannot be filed")
         if not tail.size:
             return
         heads = sorted(tail.heads[name] for name in tail.moved)
@@ -97,6 +139,7 @@ class SqliteChange(SqliteView):
         self._db.executemany(SQL["put_row"], puts)
         self._db.executemany(SQL["drop_row"], drops)
 
+    @whole
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
         self.file()
         rows: dict[tuple[str, str], StoredRow | None] = {}
@@ -113,20 +156,25 @@ class SqliteChange(SqliteView):
         self._put_rows(rows)
         self._db.executemany(SQL["put_words"], words)
 
+    @whole
     def clear_rows(self) -> None:
         self.file()
         for table in ("index_rows", "index_words", "snapshots"):
             self._db.execute(f"DELETE FROM {table}")
 
+    @whole
     def put_snapshot(self, snapshot: Snapshot) -> None:
         self._db.execute(SQL["put_snapshot"], snapshot)
 
-    def put_heartbeat(self, heartbeat: Heartbeat) -> bool:
-        return self._db.execute(SQL["put_heartbeat"], heartbeat).rowcount > 0
+    @whole
+    def put_heartbeat(self, heartbeat: Heartbeat) -> None:
+        self._db.execute(SQL["put_heartbeat"], heartbeat)
 
+    @whole
     def put_cursor(self, agent: str, name: str, position: int) -> None:
         self._db.execute(SQL["put_cursor"], (agent, name, position))
 
+    @whole
     def put_note(
         self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[NamedHead]
     ) -> None:
@@ -137,6 +185,7 @@ class SqliteChange(SqliteView):
         )
         self._db.executemany(SQL["pin_head"], [(h.seq, h.hash, h.number) for _, h in heads])
 
+    @whole
     def keep_fork(self, record: Record) -> None:
         row = (record.stream, record.seq, record.kid, record.raw, record.signature)
         self._db.execute(SQL["keep_fork"], row)

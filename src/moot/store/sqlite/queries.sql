@@ -8,6 +8,11 @@ SELECT number, seq, hash FROM streams WHERE name = ?;
 -- All heads in order of creation.
 SELECT name, number, seq, hash FROM streams ORDER BY number;
 
+-- name: filed_records
+-- A stream's events after a position, where all are filed.
+SELECT p.seq, e.kid, e.body, e.sig FROM places p JOIN events e ON e.id = p.event
+WHERE p.stream = (SELECT number FROM streams WHERE name = ?1) AND p.seq > ?2 ORDER BY p.seq;
+
 -- name: records
 -- A stream's events after a position: those that are filed, then those that are not.
 SELECT p.seq, e.kid, e.body, e.sig FROM places p JOIN events e ON e.id = p.event
@@ -34,6 +39,20 @@ INSERT INTO events (id, stream, seq, kid, body, sig, key) VALUES (?, ?, ?, ?, ?,
 -- name: filed
 -- The last event that is filed.
 SELECT event FROM filed;
+
+-- name: newest_event
+-- The last event there is.
+SELECT coalesce(max(id), 0) FROM events;
+
+-- name: is_placed
+-- Whether an event stands in its place.
+SELECT 1 FROM events e JOIN places p ON p.stream = e.stream AND p.seq = e.seq
+WHERE e.id = ? AND p.event = e.id;
+
+-- name: late_events
+-- Where later events belong; the outer table is the left one.
+SELECT e.id, s.name, e.stream, e.seq FROM events e CROSS JOIN streams s ON s.number = e.stream
+WHERE e.id > ? ORDER BY e.id;
 
 -- name: unfiled
 -- What later commits say to the indexes.
@@ -111,10 +130,8 @@ SELECT agent, at, kid, body, sig FROM heartbeats WHERE agent = ?;
 SELECT agent, at, kid, body, sig FROM heartbeats ORDER BY agent;
 
 -- name: put_heartbeat
--- Keep a sign of life; time never moves back.
-INSERT INTO heartbeats (agent, at, kid, body, sig) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (agent) DO UPDATE SET at = excluded.at, kid = excluded.kid, body = excluded.body,
-  sig = excluded.sig WHERE excluded.at > heartbeats.at;
+-- Keep a sign of life instead of the last.
+INSERT OR REPLACE INTO heartbeats (agent, at, kid, body, sig) VALUES (?, ?, ?, ?, ?);
 
 -- name: cursor
 -- How far an agent has been served.

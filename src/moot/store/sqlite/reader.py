@@ -1,7 +1,8 @@
 """A ledger file that is only looked at: by it nothing is written, migrated or repaired.
 
-For checks, which must leave the evidence as it is. `immutable` is for a private copy that nobody
-writes: then not even a lock file appears beside it.
+For checks, which must leave the evidence as it is, and must be possible where nothing may be
+written (`looking.py`). `immutable` is for a private copy that nobody writes: then not even a lock
+file appears beside it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from moot.core.errors import StoreFailed, Unavailable
+from moot.store.sqlite.looking import Looking
 from moot.store.sqlite.queries import SQL
 from moot.store.sqlite.schema import VERSION, check_ours, version_of
 from moot.store.sqlite.tail import Tail
-from moot.store.sqlite.trouble import translated
+from moot.store.sqlite.trouble import translated, translated_opening
 from moot.store.sqlite.view import SqliteView
 
 MAX_PROBLEMS = 100
@@ -23,23 +25,21 @@ MAX_PROBLEMS = 100
 
 class SqliteReader:
     def __init__(self, path: Path, *, immutable: bool = False) -> None:
-        if not path.is_file():
-            raise Unavailable(
-                "no_ledger", f"there is no ledger at {path}", hint="run `moot init` first"
-            )
+        _require_file(path)
         self.path = path
-        uri = path.absolute().as_uri() + "?mode=ro" + ("&immutable=1" if immutable else "")
-        with translated(path):
-            self._db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
+        with translated_opening(path):
+            self._looking = Looking(path, private=immutable)
+            self._db = self._looking.db
             try:
-                _require_readable(self._db)
+                with self._looking.unmoved():
+                    _require_readable(self._db)
             except BaseException:
-                self._db.close()
+                self.close()
                 raise
 
     def integrity(self) -> list[str]:
         """What is wrong by SQLite's own check, and by ours: every event stands somewhere."""
-        with translated(self.path):
+        with translated(self.path), self._looking.unmoved():
             rows = self._db.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})").fetchall()
             problems = [str(text) for (text,) in rows if text != "ok"]
             if not problems:
@@ -49,8 +49,11 @@ class SqliteReader:
 
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
-        """One snapshot of the file, however long other processes write meanwhile."""
-        with translated(self.path):
+        """One snapshot of the file, however long other processes write meanwhile.
+
+        Where that cannot be had, StoreFailed at the end if one of them did.
+        """
+        with translated(self.path), self._looking.unmoved():
             self._db.execute("BEGIN")
             try:
                 tail = Tail()
@@ -61,7 +64,7 @@ class SqliteReader:
                 self._db.execute("ROLLBACK")
 
     def close(self) -> None:
-        self._db.close()
+        self._looking.close()
 
     def __enter__(self) -> SqliteReader:
         return self
@@ -70,11 +73,27 @@ class SqliteReader:
         self.close()
 
 
+def _require_file(path: Path) -> None:
+    try:
+        found = path.is_file()
+    except OSError as error:
+        raise StoreFailed(
+            "store_unreachable",
+            f"the ledger cannot be looked at: {error.strerror or error}",
+            hint=f"check the permissions of {path.parent}",
+        ) from None
+    if not found:
+        raise Unavailable(
+            "no_ledger", f"there is no ledger at {path}", hint="run `moot init` first"
+        )
+
+
 def _require_readable(db: sqlite3.Connection) -> None:
     check_ours(db)
     if version_of(db) < VERSION:
         raise StoreFailed(
             "older_store",
             "the ledger was written by an older moot",
-            hint="any writing command brings it up to date; `moot ledger checkpoint` will do",
+            hint="any writing command brings it up to date; `moot ledger checkpoint` will do; "
+            "where nothing may be written, do so in a copy of the folder",
         )

@@ -63,9 +63,9 @@ class SqliteStore:
         """One snapshot of the file, however long other processes write meanwhile."""
         with self._turn, translated(self.path):
             outside = self._db.in_transaction  # a read or a write of ours: the same view
-            if not outside:
-                self._begin(READ)
             try:
+                if not outside:
+                    self._begin(READ)
                 with closing(SqliteView(self._db, self._tail)) as view:
                     yield view
             finally:
@@ -94,20 +94,21 @@ class SqliteStore:
                 change.close()
                 if error is not None:
                     raise error
+                change.require_whole()
                 self._db.execute("COMMIT")
         except BaseException:
             self._abandon()
             raise
         finally:
+            change.is_whole = False  # and over
             self._turn.release()
 
     def _begin(self, how: str) -> None:
-        version = take_turn(self._db, how, self._busy_seconds)
-        if version == self._version and self._tail.is_read:
-            return
         try:
-            self._tail.catch_up(self._db)
-            self._version = version
+            version = take_turn(self._db, how, self._busy_seconds)
+            if version != self._version or not self._tail.is_read:
+                self._tail.catch_up(self._db)
+                self._version = version
         except BaseException:
             self._abandon()
             raise

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from moot.core.errors import Conflict, MootError, StoreFailed
 
-# Primary result code -> (code, sentence, hint).
+# Result code, extended or primary -> (code, sentence, hint).
 _TROUBLE: dict[int, tuple[str, str, str]] = {
     sqlite3.SQLITE_BUSY: (
         "store_busy",
@@ -24,7 +24,7 @@ _TROUBLE: dict[int, tuple[str, str, str]] = {
     sqlite3.SQLITE_READONLY: (
         "store_read_only",
         "the ledger may not be written here",
-        "check the permissions of the .moot folder and its disk",
+        "check permissions of .moot and its disk; `moot verify` only reads, and still works",
     ),
     sqlite3.SQLITE_CANTOPEN: (
         "store_unreachable",
@@ -47,6 +47,8 @@ _TROUBLE: dict[int, tuple[str, str, str]] = {
         "check the disk, then try again",
     ),
 }
+# Whoever opens the file first makes the index of its log beside it, if only to read.
+_TROUBLE[sqlite3.SQLITE_IOERR_SHMSIZE] = _TROUBLE[sqlite3.SQLITE_FULL]
 
 
 class translated:  # noqa: N801 - used like a function
@@ -80,7 +82,7 @@ def as_moot_error(error: sqlite3.Error, path: Path) -> MootError:
     number = getattr(error, "sqlite_errorcode", None) or _unnumbered(error)
     if isinstance(error, sqlite3.IntegrityError):
         return Conflict("position_taken", f"another writer was first: {error}", hint="try again")
-    row = _TROUBLE.get(number & 0xFF)
+    row = _TROUBLE.get(number) or _TROUBLE.get(number & 0xFF)
     if row is None:
         return StoreFailed("store_failed", f"the ledger at {path}: {error}")
     code, sentence, hint = row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import unicodedata
+import weakref
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from operator import itemgetter
@@ -23,7 +24,8 @@ class SqliteView:
     def __init__(self, db: sqlite3.Connection, tail: Tail) -> None:
         self._db = db
         self._tail = tail
-        self._cursors: list[sqlite3.Cursor] = []
+        # Weakly: thousands that were half read and dropped would make each further one slower.
+        self._cursors: weakref.WeakSet[sqlite3.Cursor] = weakref.WeakSet()
 
     def close(self) -> None:
         """End what is still being read: a forgotten iterator would hold on to this view."""
@@ -35,8 +37,9 @@ class SqliteView:
 
     def _each(self, name: str, *values: Any) -> sqlite3.Cursor:
         """Rows one by one, as long as the view lasts."""
-        self._cursors.append(self._db.execute(SQL[name], values))
-        return self._cursors[-1]
+        cursor = self._db.execute(SQL[name], values)
+        self._cursors.add(cursor)
+        return cursor
 
     def head(self, stream: str) -> Head | None:
         head = self._tail.heads.get(stream)
@@ -50,7 +53,8 @@ class SqliteView:
         return ((name, newer.get(name, head)) for name, head in _named(self._each("streams")))
 
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
-        return (Record(stream, *row) for row in self._each("records", stream, after))
+        name = "records" if stream in self._tail.moved else "filed_records"
+        return (Record(stream, *row) for row in self._each(name, stream, after))
 
     def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
         return self._db.execute(SQL["keys"], (stream, prefix, after_prefix(prefix))).fetchall()
@@ -69,13 +73,17 @@ class SqliteView:
     def rows(
         self, space: str, prefix: str = "", after: str = "", limit: int = 1000
     ) -> list[StoredRow]:
-        late = self._tail.rows.get(space, _NONE)
+        late = {
+            key: row
+            for key, row in self._tail.rows.get(space, _NONE).items()
+            if key.startswith(prefix) and key > after
+        }
         values = (space, prefix, after_prefix(prefix), after, limit + len(late))
         rows = [StoredRow(*row) for row in self._db.execute(SQL["rows"], values)]
         if not late:
             return rows
         rows = [row for row in rows if row.key not in late]
-        rows += (r for r in late.values() if r and r.key.startswith(prefix) and r.key > after)
+        rows += filter(None, late.values())
         return sorted(rows)[:limit]  # texts compare as in SQLite: by code point
 
     def search(self, space: str, words: str, limit: int = 100) -> list[str]:
@@ -88,15 +96,15 @@ class SqliteView:
         return [key for _, key in sorted(found, key=itemgetter(0))[:limit]]
 
     def all_rows(self) -> Iterator[tuple[str, StoredRow]]:
-        late = self._tail.rows
-        for space, *row in self._each("all_rows"):
-            if row[0] not in late.get(space, _NONE):
-                yield space, StoredRow(*row)
-        for space, rows in late.items():
-            yield from ((space, row) for row in rows.values() if row)
+        late = {space: dict(rows) for space, rows in self._tail.rows.items()}
+        filed = ((space, StoredRow(*row)) for space, *row in self._each("all_rows"))
+        return chain(
+            (found for found in filed if found[1].key not in late.get(found[0], _NONE)),
+            [(space, row) for space, rows in late.items() for row in rows.values() if row],
+        )
 
     def all_words(self) -> Iterator[Text]:
-        return chain(self._each("all_words"), self._tail.words)
+        return chain(self._each("all_words"), list(self._tail.words))
 
     def all_snapshots(self) -> Iterator[Snapshot]:
         return (Snapshot(*row) for row in self._each("all_snapshots"))
