@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -86,9 +87,33 @@ def test_a_person_reads_who_changed_after_whom_and_what_to_do_next(project: Proj
     assert done.code == 0, done
     assert "(scripted voice)" in done.out
     assert "reject 0.7 -> approve 0.75 after" in done.out
-    assert "waiting for you: moot decide q-1 approve|veto|amend --reason TEXT" in done.out
+    way = 'moot decide q-1 approve --reason "..." (or veto, or amend --text FILE)'
+    assert f"waiting for you: {way}" in done.out.splitlines()
     assert "3 participants, 1 key folder" in done.out
     assert project.ok("agenda")["due"][0]["what"] == "decide"
+
+
+@pytest.mark.requirement("AGT-070")
+def test_a_tie_shows_the_share_that_decides_wherever_it_is_told(project: Project) -> None:
+    shown = (
+        "1 approve, 1 reject: not agreed (majority, 1 of 2 votes, more than half needed; "
+        "confidence 0.8)"
+    )
+    recorded = "1 approve, 1 reject: not agreed (majority, 0.80 of 0.501)"
+    specs = "amber-otter=rules:approve,teal-crane=rules:reject"
+    data = ask(project, specs=specs)
+    assert (data["outcome"], data["decision"]["result"]["summary"]) == (shown, recorded)
+    assert f"not-carried: {shown}" in project.run("ask", "--resume", "q-1").out.splitlines()
+    pages = (
+        project.run("report", "q-1", "-o", "report.json"),
+        project.run("receipt", "q-1", "-o", "receipt.md"),
+        project.run("story", "q-1", "-o", "story.md"),
+    )
+    assert [page.code for page in pages] == [0, 0, 0]
+    for name in ("report.json", "receipt.md", "story.md"):
+        text = (project.root / name).read_text("utf-8")
+        assert shown in text
+        assert "0.80 of 0.501" not in text
 
 
 @pytest.mark.requirement("AGT-071")
@@ -144,6 +169,19 @@ def test_what_cannot_be_asked_costs_nobody_a_name(
 
 
 @pytest.mark.requirement("AGT-073")
+@pytest.mark.parametrize("more", ["", ",coral-finch=rules:approve"])
+def test_a_name_that_stands_twice_is_said(project: Project, more: str) -> None:
+    specs = f"amber-otter=rules:approve,amber-otter=rules:sceptic{more}"
+    said = project.json("ask", QUESTION, "--with", specs).error
+    assert said["code"] == "bad_participants"
+    assert said["message"] == "amber-otter is named more than once"
+    assert state_of(project, "q-1").stage is Stage.NEW
+    interrupted(project)
+    again = project.json("ask", "--resume", "q-1", "--with", specs).error
+    assert (again["code"], again["message"]) == (said["code"], said["message"])
+
+
+@pytest.mark.requirement("AGT-073")
 def test_a_question_or_one_to_go_on_with_but_not_both(project: Project) -> None:
     assert project.refused("ask", "--with", VOICES) == ("usage", 2)
     assert project.refused("ask", "Why?", "--resume", "q-1") == ("usage", 2)
@@ -183,6 +221,83 @@ def test_killed_anywhere_it_goes_on_where_the_record_stands(project: Project, af
     places = [(one.round, one.turn) for one in session.read(file).document.entries]
     assert places == [(1, 1), (1, 2), (2, 1), (2, 2)]
     assert project.ok("verify")["verdict"] == "valid"
+
+
+def interrupted(project: Project) -> Path:
+    """A question that was stopped in the middle of its debate; gives the debate's file."""
+    words = ("ask", QUESTION, "--with", VOICES, *OPTIONS, "--max-turns", "5")
+    assert project.json(*words).data["run"]["stop"] == "turns-spent"
+    return project.root / ".moot" / "decisions" / "q-1.md"
+
+
+@pytest.mark.requirement("AGT-074")
+def test_nobody_is_asked_before_a_changed_file_is_noticed(project: Project) -> None:
+    file = interrupted(project)
+    calls, before = state_of(project, "q-1").cost.calls, file.read_bytes()
+    file.write_bytes(before.replace(b"approve", b"reject ", 1))
+    done = project.json("ask", "--resume", "q-1")
+    assert (done.error["code"], done.code) == ("session_changed", 1)
+    assert state_of(project, "q-1").cost.calls == calls
+    file.write_bytes(before)
+    assert project.ok("ask", "--resume", "q-1")["decision"]["stage"] == "waiting"
+
+
+@pytest.mark.requirement("AGT-074")
+@pytest.mark.parametrize(("left", "how"), [(None, "gone"), (0, "cut-short"), (-40, "cut-short")])
+def test_a_file_that_is_gone_or_cut_short_is_put_back_from_the_record(
+    project: Project, left: int | None, how: str
+) -> None:
+    file = interrupted(project)
+    before = file.read_bytes()
+    if left is None:
+        file.rename(project.root / "elsewhere.md")
+    else:
+        file.write_bytes(before[:left])
+    data = project.ok("ask", "--resume", "q-1")
+    assert (data["restored"], data["decision"]["stage"]) == (how, "waiting")
+    assert file.read_bytes().startswith(before)
+    assert project.ok("verify")["verdict"] == "valid"
+
+
+@pytest.mark.requirement("AGT-074")
+def test_a_person_reads_that_the_file_was_put_back(project: Project) -> None:
+    file = interrupted(project)
+    file.unlink()
+    done = project.run("ask", "--resume", "q-1")
+    assert f"{file} was gone: it was put back from the record" in done.out.splitlines()
+
+
+@pytest.mark.requirement("AGT-074")
+def test_who_changed_is_told_from_the_record_whatever_became_of_the_file(project: Project) -> None:
+    ask(project)
+    file = project.root / ".moot" / "decisions" / "q-1.md"
+    told = project.run("ask", "--resume", "q-1")
+    assert [line for line in told.out.splitlines() if line.startswith("changed: ")]
+    file.write_text("Someone wrote over it.", encoding="utf-8")
+    assert project.run("ask", "--resume", "q-1") == told
+
+
+@pytest.mark.requirement("AGT-074")
+def test_a_debate_that_was_moved_goes_on_where_it_is(project: Project) -> None:
+    file = interrupted(project)
+    moved = project.root / "moved.md"
+    file.rename(moved)
+    project.ok("debate", "tick", "moved.md")
+    data = project.ok("ask", "--resume", "q-1")
+    assert (data["restored"], data["file"]) == (None, str(moved))
+    assert data["decision"]["stage"] == "waiting"
+    assert not file.exists()
+
+
+@pytest.mark.requirement("AGT-074")
+def test_nobody_sits_down_in_a_parliament_whose_files_were_changed(project: Project) -> None:
+    words = ("ask", QUESTION, "--with", VOICES, "--chamber", "parliament", "--max-turns", "5")
+    assert project.json(*words).data["run"]["stop"] == "turns-spent"
+    calls = state_of(project, "q-1").cost.calls
+    paper = project.root / ".moot" / "decisions" / "q-1" / "session.json"
+    paper.write_text(paper.read_text("utf-8").replace("Kafka", "Redis"), encoding="utf-8")
+    assert project.json("ask", "--resume", "q-1").error["code"] == "files_changed"
+    assert state_of(project, "q-1").cost.calls == calls
 
 
 # A person's word ----------------------------------------------------------------------------------
@@ -262,6 +377,34 @@ def test_only_a_person_decides(peopled: Project) -> None:
     assert peopled.refused("--as", name, *words) == ("human_key_required", 1)
     assert peopled.refused("decide", "q-9", "approve", "--reason", "x") == ("decision_not_found", 1)
     assert state_of(peopled, "q-1").word is None
+
+
+@pytest.mark.requirement("AGT-075")
+def test_what_needs_no_key_is_said_before_anyone_is_asked_for_one(
+    peopled: Project, passphrase: str
+) -> None:
+    """Nobody is here to unlock a key: whatever is said was found without it."""
+    ask(peopled)
+    (peopled.root / "empty.md").write_text(" \n", encoding="utf-8")
+    words = ("decide", "q-1")
+    assert peopled.refused(*words, "approve", "--reason", " ") == ("text_required", 1)
+    empty = ("amend", "--reason", "x", "--text", "empty.md")
+    assert peopled.refused(*words, *empty) == ("text_required", 1)
+    assert peopled.refused(*words, "veto", "--reason", "x" * 9_000) == ("text_too_long", 1)
+    assert peopled.refused(*words, "veto", "--reason", "x") == ("human_key_required", 1)
+    decide(peopled, passphrase, "q-1", "approve", "--reason", "good")
+    for word in ("approve", "veto"):
+        assert peopled.refused(*words, word, "--reason", "x") == ("decided", 1)
+
+
+@pytest.mark.requirement("AGT-075")
+def test_a_parliament_that_goes_on_is_said_before_anyone_is_asked_for_a_key(
+    peopled: Project,
+) -> None:
+    words = ("ask", QUESTION, "--with", VOICES, "--chamber", "parliament", "--max-turns", "5")
+    assert peopled.json(*words).data["run"]["stop"] == "turns-spent"
+    early = ("decide", "q-1", "approve", "--reason", "x")
+    assert peopled.refused(*early) == ("session_goes_on", 1)
 
 
 def test_participants_can_be_named_again_where_the_record_keeps_a_secret(project: Project) -> None:
@@ -441,7 +584,7 @@ def test_a_session_file_that_a_participant_deletes_ends_the_run_by_name(
     specs = f"rules:approve,cmd:{shlex.quote(sys.executable)} vandal.py"
     assert peopled.refused("ask", QUESTION, "--with", specs) == ("unreadable_file", 4)
     assert state_of(peopled, "q-1").stopped == "failed"
-    assert peopled.refused("ask", "--resume", "q-1") == ("session_gone", 1)
+    assert peopled.refused("ask", "--resume", "q-1") == ("unreadable_file", 4)  # put back, in vain
     words = ("decide", "q-1", "veto", "--reason", "Once more, without it.")
     after = peopled.ok(*words, MOOT_PASSPHRASE_FILE=passphrase)["decision"]
     assert after["superseded_by"] == "q-2"

@@ -257,6 +257,22 @@ def test_what_cannot_be_seated_is_said_before_anyone_is_asked(
     assert state_of(project, decision).stage is Stage.NEW
 
 
+@pytest.mark.requirement("AGT-062")
+def test_a_file_is_put_back_or_refused_before_anyone_is_asked(project: Project) -> None:
+    decision = new_debate(project)
+    file = project.root / "plan.md"
+    project.json("debate", "run", "plan.md", *VOICES, "--max-turns", "1")
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b"approve", b"reject ", 1))
+    assert project.refused("debate", "run", "plan.md", *VOICES) == ("session_changed", 1)
+    assert state_of(project, decision).cost.calls == 1
+    file.write_bytes(whole[:100])
+    done = project.run("debate", "run", "plan.md", *VOICES)
+    assert done.code == 0, done
+    assert "plan.md was cut short: it was put back from the record" in done.out.splitlines()
+    assert file.read_bytes().startswith(whole)
+
+
 @pytest.mark.requirement("AGT-063")
 def test_one_who_acts_as_an_agent_runs_only_itself(project: Project) -> None:
     new_debate(project)

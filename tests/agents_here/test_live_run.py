@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -10,8 +12,9 @@ import pytest
 
 from moot.agents.cost import call
 from moot.agents.outcome import Ending, Outcome
-from moot.surfaces.cli.live_run import ending_line
-from tests.cli.project import Project
+from moot.core.machine import Due
+from moot.surfaces.cli.live_run import Lines, ending_line
+from tests.cli.project import MOOT, Project
 from tests.cli.terminal import on_a_terminal
 
 WORDS = ("ask", "Ship it?", "--with", "rules:approve,rules:sceptic")
@@ -53,6 +56,38 @@ def test_what_a_program_said_last_cannot_play_with_the_terminal() -> None:
     assert line.startswith(
         "amber-otter: round 1, entry 1: crashed (\\x1b[2Jgone) [1 call, 15 tokens"
     )
+
+
+@pytest.mark.requirement("AGT-080")
+def test_whoever_waits_is_told_once_how_to_wait_less(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines("Ctrl-C keeps everything")
+    for name in ("amber-otter", "teal-crane"):
+        lines.waiting(Due(who=name, what="entry", subject="round 1"), 300)
+    assert capsys.readouterr().err.splitlines() == [
+        "waiting 300 s, until the time of amber-otter's turn is up",
+        "Ctrl-C keeps everything",
+        "waiting 300 s, until the time of teal-crane's turn is up",
+    ]
+
+
+@pytest.mark.requirement("AGT-080")
+def test_one_broken_participant_need_not_be_waited_for(project: Project) -> None:
+    """It can be interrupted and gone on with, and the line that waits says so."""
+    words = ("ask", "Ship it?", "--with", "amber-otter=cmd:false,teal-crane=rules:approve")
+    run = subprocess.Popen(
+        [*MOOT, *words], cwd=project.root, env=project.env, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert run.stderr is not None
+    said = next(line for line in run.stderr if line.startswith("Ctrl-C"))
+    assert "`moot ask --resume q-1` goes on" in said
+    assert "--turn-seconds N" in said
+    os.kill(run.pid, signal.SIGINT)
+    run.communicate()
+    assert run.returncode == 130
+    again = project.ok("ask", "--resume", "q-1", "--with", "amber-otter=rules:approve")
+    assert again["decision"]["stage"] == "arguing"  # teal-crane was not named
+    project.ok("ask", "--resume", "q-1", "--with", "rules:approve,rules:approve")
 
 
 @pytest.mark.requirement("AGT-009")

@@ -242,4 +242,5 @@ def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     with pytest.raises(Unavailable) as caught:
         ModelParticipant(read_spec("llm:openai/gpt-5"), {"OPENAI_API_KEY": "x"})
-    assert (caught.value.code, caught.value.hint) == ("llm_missing", "pip install 'moot[llm]'")
+    hint = "in your clone of Moot: pipx install --force '.[llm]', or pip install '.[llm]'"
+    assert (caught.value.code, caught.value.hint) == ("llm_missing", hint)

@@ -227,6 +227,34 @@ def test_only_those_with_a_seat_take_part(project: Project) -> None:
     assert project.refused(*words) == ("unknown_seat", 1)
 
 
+def test_a_seat_is_named_by_its_id_or_by_its_agent(project: Project) -> None:
+    new(project)
+    voices = ("rep_1=rules:approve", "teal-crane=rules:approve")
+    words = [word for voice in voices for word in ("--participant", voice)]
+    data = project.ok("parliament", "run", "p", *words)
+    assert data["standing"]["state"] == "pm_review"
+
+
+@pytest.mark.parametrize(
+    ("voices", "code"),
+    [
+        (("rep_9=rules:approve",), "unknown_seat"),
+        (("rep_1=rules:approve", "amber-otter=rules:approve"), "bad_participant"),
+        (("rep_1",), "bad_participant"),
+        (("rules:approve",), "bad_participant"),
+    ],
+)
+def test_who_has_no_seat_hears_which_seats_there_are(
+    project: Project, voices: tuple[str, ...], code: str
+) -> None:
+    new(project)
+    words = [word for voice in voices for word in ("--participant", voice)]
+    done = project.json("parliament", "run", "p", *words)
+    assert (done.error["code"], done.code) == (code, 1)
+    if code == "unknown_seat":
+        assert done.error["hint"] == "seats: rep_1 (amber-otter), rep_2 (teal-crane)"
+
+
 @pytest.mark.requirement("AGT-078")
 def test_a_question_is_argued_in_a_parliament_and_goes_on_after_a_veto(
     bare: Project, passphrase: str, cheap_locks: None

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import os
 import pty
-import sys
 from collections.abc import Sequence
 
 from tests.cli.project import MOOT, Project
 
 
-def on_a_terminal(project: Project, *words: str, typed: Sequence[str] = (), **settings: str) -> str:
-    """All that appeared; each text in `typed` is entered when a prompt (`...: `) is waiting."""
+def on_a_terminal(
+    project: Project,
+    *words: str,
+    typed: Sequence[str] = (),
+    through: Sequence[str] = (),
+    **settings: str,
+) -> str:
+    """All that appeared; each text in `typed` is entered when a prompt (`...: `) is waiting.
+
+    `through` is a program that is given the command and runs it.
+    """
+    command = [*through, *MOOT, *words]
     pid, master = pty.fork()
     if pid == 0:  # the child
         os.chdir(project.root)
-        os.execve(sys.executable, [*MOOT, *words], {**project.env, "TERM": "xterm", **settings})
+        os.execvpe(command[0], command, {**project.env, "TERM": "xterm", **settings})
     seen, answers = b"", list(typed)
     try:
         while piece := os.read(master, 65_536):

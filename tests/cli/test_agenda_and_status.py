@@ -217,3 +217,12 @@ def test_bb_init_is_another_name_for_join(project: Project) -> None:
     assert envelope["data"]["agent"] == "coral-finch"
     assert len(project.ok("agent", "list")["agents"]) == 3
     assert bb(project, "bb-init", "--nonsense").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "words", [("--agent", "amber-oter"), ("--agent", "amber-oter", "--wait", "600")]
+)
+def test_nobody_waits_for_a_name_that_does_not_exist(
+    project: Project, words: tuple[str, ...]
+) -> None:
+    assert project.refused("agenda", *words) == ("agent_not_found", 1)

@@ -15,6 +15,9 @@ import pytest
 
 from moot.core.clock import HOUR, system_clock
 from moot.example.commands import Ask
+from moot.flows.decision import asking as decisions
+from moot.flows.joins import steps, to_debate, to_parliament
+from moot.flows.parliament import cabinet
 from moot.workspace.doctor import RULES
 from tests.cli.damage import edit, of
 from tests.cli.project import LIST, Project
@@ -126,6 +129,15 @@ def test_strange_files_and_leftovers(busy: Project) -> None:
     assert complaints(busy) == {"unknown_file": "warning", "leftover": "warning"}
 
 
+def test_what_moot_itself_keeps_there_is_not_strange(busy: Project) -> None:
+    asked = ("ask", "Which queue?", "--option", "one", "--option", "two")
+    busy.ok(*asked, "--with", "rules:approve,rules:listener")
+    assert (busy.root / ".moot" / decisions.FOLDER).is_dir()
+    for folder in (to_debate.FOLDER, to_parliament.FOLDER, steps.LOCKS, cabinet.NOTES):
+        (busy.root / ".moot" / folder).mkdir(exist_ok=True)
+    assert "unknown_file" not in complaints(busy)
+
+
 def test_artifacts_missing_damaged_and_uncited(busy: Project) -> None:
     busy.ok("agent", "revoke", "teal-crane", "--reason", "lost")
     (file,) = (busy.root / ".moot" / "artifacts").glob("??/*")
@@ -158,6 +170,13 @@ def test_keys_that_others_may_read(busy: Project) -> None:
     file.chmod(0o600)
     busy.keys.chmod(0o777)
     assert complaints(busy) == {"key_folder_exposed": "error"}
+
+
+def test_a_key_folder_that_others_may_look_into(busy: Project) -> None:
+    """It may have been there before, and be shared on purpose: it is told, and left as it is."""
+    busy.keys.chmod(0o755)
+    assert complaints(busy) == {"key_folder_open": "warning"}
+    assert busy.keys.stat().st_mode & 0o777 == 0o755
 
 
 def test_a_key_file_that_is_damaged(busy: Project) -> None:

@@ -82,6 +82,15 @@ def test_a_checkpoint_can_be_kept_elsewhere(busy: Project) -> None:
     assert read_note(note, public).events == data["events"] == 9
 
 
+def test_an_outsider_reads_the_fingerprint_of_a_trust_file(busy: Project, tmp_path: Path) -> None:
+    busy.ok("trust", "export", "-o", "trust.json")
+    outsider = Project(tmp_path / "elsewhere", tmp_path / "no-keys")
+    outsider.root.mkdir()
+    shown = outsider.ok("trust", "show", str(busy.root / "trust.json"))
+    assert shown == busy.ok("trust", "show")
+    assert outsider.refused("trust", "show", "gone.json") == ("no_trust", 4)
+
+
 def test_trust_show_and_export_agree(busy: Project) -> None:
     shown = busy.ok("trust", "show")
     assert [len(group) for group in shown["fingerprint"].split()] == [5, 5, 5, 5]

@@ -62,6 +62,14 @@ def test_evidence_can_still_be_exported(rolled: Project) -> None:
     assert rolled.json("verify", "evidence.moot").data["verdict"] == "valid"
 
 
+def test_an_export_of_it_says_that_it_proves_only_what_is_left(rolled: Project) -> None:
+    assert rolled.ok("ledger", "export", "-o", "left.moot")["rolled_back"] is True
+    assert "proves only what is left" in rolled.run("ledger", "export", "-o", "left.moot").out
+    words = ("trust", "export", "-o", "trust.json", "--minimum")
+    assert rolled.refused(*words) == ("rolled_back", 1)
+    assert not (rolled.root / "trust.json").exists()
+
+
 def test_a_damaged_checkpoint_is_no_checkpoint(project: Project, old: bytes) -> None:
     del old
     edit(project.ledger, "UPDATE notes SET note = replace(note, 'moot ', 'Moot ')")

@@ -514,6 +514,67 @@ def test_passing_work_on_is_an_event_and_a_message(mail: Project) -> None:
     assert [one["status"] for one in shown["answers"]] == ["Will Action"]
 
 
+def test_a_message_is_found_however_its_thread_is_spelled(mail: Project) -> None:
+    """A work item's thread has small letters; whoever knows the item by its own need not know."""
+    sent = mail.ok(*otter("blocked", "teal-crane", "--work", "T-7", *STUCK))["message"]
+    assert sent == "t-7:1"
+    shown = mail.ok("mail", "show", "T-7:1")
+    assert shown["message"]["id"] == sent
+    assert shown["standing"]["missing"] == ["teal-crane"]
+    assert mail.ok("mail", "thread", "T-7") == mail.ok("mail", "thread", "t-7")
+    given = mail.ok(*crane("mail", "ack", "T-7:1", "--status", "Received"))
+    assert given["id"] == sent
+    assert [one["status"] for one in mail.ok("mail", "show", "T-7:1")["answers"]] == ["Received"]
+    told = mail.ok(*crane("send", "amber-otter", "INFO: soon", "--re", "T-7:1"))
+    assert (told["thread"], mail.ok("mail", "show", told["id"])["message"]["re"]) == ("t-7", sent)
+    kickoff = write(mail, "k.md", KICKOFF)
+    mail.ok(*otter("send", "teal-crane", "KICKOFF: x", kickoff, "--thread", THREAD))
+    assert mail.ok("mail", "thread", THREAD.lower())["thread"] == THREAD
+    for missing in ("T-7:9", "T-8:1"):
+        done = mail.json("mail", "show", missing)
+        assert done.error["code"] == "message_not_found"
+        assert repr(missing) in done.error["message"]
+
+
+def test_a_handoff_that_names_no_scope_says_that_nothing_moves(mail: Project) -> None:
+    words = otter("handoff", "teal-crane", "--work", "T-7", *PASS_ON)
+    assert "it names no scope: accepting it moves no reservation" in mail.run(*words).out
+    mail.ok(*otter("reserve", "src/auth"))
+    (finding,) = mail.ok(*words)["findings"]
+    assert (finding["rule"], finding["code"]) == ("B-26", "nothing_to_move")
+    assert "you keep src/auth" in finding["message"]
+    assert "--scope" in finding["hint"]
+    assert "you keep src/auth" in mail.run(*words).out
+    assert mail.ok(*words, "--scope", "src/auth")["findings"] == []
+    assert "names no scope" not in mail.run(*words, "--scope", "src/auth").out
+    assert "scope" not in mail.run(*otter("blocked", "teal-crane", "--work", "T", *STUCK)).out
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_an_ack_that_moves_a_scope_says_so(mail: Project, by_hand: bool) -> None:
+    mail.ok(*otter("reserve", "src/auth"))
+    words = otter("handoff", "teal-crane", "--scope", "src/auth", "--work", "T-7", *PASS_ON)
+    sent = mail.ok(*words)["message"]
+    body = f"# Acknowledgement\n\n## Message ID\n{sent}\n\n## Status\nWill Action\n"
+    file = write(mail, "a.md", body)
+    given = {
+        False: crane("mail", "ack", sent, "--status", "Will Action"),
+        True: crane("send", "amber-otter", "ACK: cache", file),
+    }[by_hand]
+    assert "teal-crane holds src/auth now" in mail.run(*given).out
+    assert mail.ok(*crane("mail", "ack", sent, "--status", "Completed"))["moved"] == []
+
+
+def test_an_ack_that_moves_nothing_says_why(mail: Project) -> None:
+    mail.ok(*otter("reserve", "src/auth"))
+    words = otter("handoff", "teal-crane", "--scope", "src/auth", "--work", "T-7", *PASS_ON)
+    sent = mail.ok(*words)["message"]
+    mail.ok(*otter("release", "src/auth"))
+    given = mail.ok(*crane("mail", "ack", sent, "--status", "Will Action"))
+    assert given["moved"] == []
+    assert "nothing_moved" in [one["code"] for one in given["findings"]]
+
+
 def test_an_ack_of_the_message_accepts_the_event(mail: Project) -> None:
     sent = mail.ok(*otter("blocked", "teal-crane", "--work", "T-7", "--urgency", "high", *STUCK))
     assert mail.ok("mail", "show", sent["message"])["message"]["importance"] == "high"
@@ -577,6 +638,25 @@ def test_status_says_who_owes_answers_and_what_is_new(mail: Project) -> None:
     said = mail.run(*crane("status")).out
     assert "owed by teal-crane 1" in said
     assert "moot inbox" in said
+
+
+def test_an_inbox_never_hides_what_is_owed(mail: Project) -> None:
+    message = ask(mail)
+    first = mail.run(*crane("inbox", "--peek")).out
+    assert "more" not in first
+    assert mail.ok(*crane("inbox"))["owed"] == 1
+    assert mail.run(*crane("inbox")).out == "no new mail; 1 answer owed: `moot mail pending`\n"
+    mail.ok(*crane("mail", "ack", message, "--status", "Will Action"))
+    assert mail.ok(*crane("inbox"))["owed"] == 1, "a QUESTION is open until it is answered"
+    ask(mail)
+    said = mail.run(*crane("inbox")).out
+    assert "1 more answer owed: `moot mail pending`" in said
+    assert "no new mail; 2 answers owed: `moot mail pending`" in mail.run(*crane("inbox")).out
+    for one in mail.ok("mail", "pending")["pending"]:
+        mail.ok(*crane("mail", "ack", one["id"], "--status", "Completed"))
+    assert mail.ok(*crane("inbox"))["owed"] == 0
+    assert "owed" not in mail.run(*crane("inbox")).out
+    assert mail.ok(*otter("inbox"))["owed"] == 0, "what others owe is theirs"
 
 
 def test_new_mail_is_due_until_it_is_read(mail: Project) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -66,7 +67,9 @@ def test_a_reader_that_goes_away_is_no_error(project: Project) -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("words", ["agent list", "agent list --json", "--help", "verify"])
+@pytest.mark.parametrize(
+    "words", ["agent list", "agent list --json", "--help", "verify", "agent show none --json"]
+)
 def test_a_pipe_that_is_closed_at_once_gives_no_traceback(project: Project, words: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -129,6 +132,29 @@ def test_colour_only_on_a_terminal_and_only_if_wanted(project: Project) -> None:
     assert "\x1b[32mINTACT\x1b[0m" in on_a_terminal(project, "verify")
     assert "\x1b" not in on_a_terminal(project, "verify", NO_COLOR="1")
     assert "\x1b" not in project.spawn("verify").out
+    assert "\x1b" not in on_a_terminal(project, "verify", TERM="dumb")
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_an_error_is_coloured_if_standard_error_is_the_terminal(
+    project: Project, stream: str
+) -> None:
+    master, terminal = pty.openpty()
+    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: terminal}
+    done = subprocess.run(
+        [*MOOT, "agent", "show", "nobody-here"],
+        cwd=project.root,
+        env={**project.env, "TERM": "xterm"},
+        stdin=subprocess.DEVNULL,
+        check=False,
+        **ends,
+    )
+    os.close(terminal)
+    if stream == "stderr":
+        assert os.read(master, 65_536).startswith(b"\x1b[31merror\x1b[0m")
+    else:
+        assert done.stderr.startswith(b"error [agent_not_found]")
+    os.close(master)
 
 
 def test_what_others_wrote_is_shown_and_never_obeyed(project: Project) -> None:
@@ -141,6 +167,11 @@ def test_what_others_wrote_is_shown_and_never_obeyed(project: Project) -> None:
 
 
 # Help.
+
+
+def test_choices_are_named_on_one_line(bare: Project) -> None:
+    said = bare.run("completion").err.splitlines()[0]
+    assert said.endswith("Choose from: bash, zsh, fish")
 
 
 @pytest.mark.parametrize("command", ALL)

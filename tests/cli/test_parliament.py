@@ -156,6 +156,18 @@ def test_only_a_person_is_prime_minister(sitting: Sitting, people: dict[str, str
     assert sitting.moot("drafter")["drafter"] == "rep_2"
 
 
+@requirement("PAR-074")
+def test_what_the_rules_refuse_is_said_before_a_person_is_asked_for_a_key(
+    sitting: Sitting, people: dict[str, str]
+) -> None:
+    """Nobody is here to unlock a key: whatever is said was found without it."""
+    del people
+    before = files_of(sitting)
+    assert sitting.refused("decide", "approve", "--reason", "Good.") == "wrong_phase"
+    assert sitting.refused("decide", "veto", "--reason", " ") == "guidance_required"
+    assert files_of(sitting) == before
+
+
 @requirement("PAR-081", "PAR-082", "PAR-084")
 def test_what_the_clerk_fills_in_is_filled_in(sitting: Sitting) -> None:
     document = json.loads((sitting.project.root / sitting.file("{}")).read_text())
@@ -342,7 +354,8 @@ def test_whoever_follows_what_is_next_gets_to_the_end(
         sitting.vote(seat, "YES")
     assert ways() == [f"tally {FOLDER}"]
     sitting.moot("tally")
-    assert ways() == [f"decide {FOLDER} approve|veto|amend_and_approve --reason TEXT"]
+    others = "or veto --guidance TEXT, or amend_and_approve --text FILE"
+    assert ways() == [f'decide {FOLDER} approve --reason "..." ({others})']
     sitting.moot("decide", "approve", "--reason", "Good.", **people)
     assert ways() == [f"final {FOLDER}"]
     sitting.moot("final")
@@ -394,5 +407,12 @@ def test_a_better_told_summary_replaces_the_clerks(sitting: Sitting) -> None:
 def test_an_undecided_session_has_no_final_document(sitting: Sitting, tmp_path: Path) -> None:
     assert sitting.refused("final") == "not_decided"
     page = tmp_path / "so-far.html"
-    assert sitting.moot("final", "-o", str(page))["status"] == "opening_statements"
-    assert "GOING ON" in page.read_text("utf-8")
+    said = sitting.moot("final", "-o", str(page))
+    assert (said["status"], said["decided"]) == ("opening_statements", False)
+    assert "NOT DECIDED" in page.read_text("utf-8")
+    due = f"`moot parliament next {FOLDER}` says what is due"
+    lines = sitting.project.run("parliament", "final", FOLDER, "-o", str(page)).out.splitlines()
+    assert lines == [
+        f"not decided: it is in opening_statements; {due}",
+        f"written: {page}",
+    ]

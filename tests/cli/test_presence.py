@@ -77,6 +77,10 @@ def test_an_overlap_is_refused_with_the_holder_and_left_on_record(shop: Project)
     assert held(shop) == [("src/*", "amber-otter")]
     (row,) = shop.ok("event", "list")["events"]
     assert (row["kind"], row["label"]) == ("INCURSION", "Overlapping work")
+    said = "src/auth/cache.py: amber-otter is at work there"
+    assert said in shop.run("event", "list").out
+    shop.ok(*as_("amber-otter", "event", "seen", row["id"]))
+    assert shop.run("event", "list").out.count(said) == 2
     assert (row["from_agent"], row["to_agent"]) == ("teal-crane", "amber-otter")
 
 
@@ -383,6 +387,21 @@ def test_a_session_whose_name_was_adopted_no_longer_acts_under_it(shop: Project)
     assert shop.ok("status")["record"]["events"] == before
     later_one = {"MOOT_AGENT": "amber-otter", "MOOT_EPOCH": "2"}
     shop.ok("reserve", "docs", **later_one)
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_status_and_the_list_of_scopes_name_the_same_work(shop: Project, joined: bool) -> None:
+    name = "amber-otter" if joined else "coral-finch"
+    if not joined:
+        shop.ok("agent", "register", name)
+    shop.ok(*as_(name, "reserve", "src/a", "--work", "T-7"))
+    shop.ok(*as_(name, "reserve", "src/b", "--work", "T-8"))
+    listed = {one["work"] for one in shop.ok("scope", "list", "--agent", name)["reservations"]}
+    assert listed == {"T-7", "T-8"}
+    (line,) = (row for row in shop.run("status").out.splitlines() if row.startswith(name))
+    assert "T-7, T-8  src/a, src/b" in line
+    (other,) = (row for row in shop.run("status").out.splitlines() if row.startswith("teal-crane"))
+    assert other.split() == ["teal-crane", "Active", "main", "-"]
 
 
 def test_status_says_how_each_work_item_stands(shop: Project) -> None:

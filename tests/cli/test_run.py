@@ -134,8 +134,11 @@ def test_ctrl_c_and_ctrl_backslash_at_the_terminal_are_the_programs_to_judge(
     assert status_of(shop, "amber-otter") == "retired"
 
 
-def test_it_beats_while_the_program_lives(shop: Project) -> None:
+@pytest.mark.parametrize("set_for", ["run", "workspace"])
+def test_it_beats_while_the_program_lives(bare: Project, set_for: str) -> None:
     """The stale time is made so short that only heartbeats can keep the agent alive."""
+    short = {"BB_AGENT_STALE_MINUTES": "0.01"}
+    bare.ok("init", **(short if set_for == "workspace" else {}))
     script = (
         "import subprocess, sys, json, os\n"
         "seen = set()\n"
@@ -146,7 +149,7 @@ def test_it_beats_while_the_program_lives(shop: Project) -> None:
     )
     inner = (*MOOT, "agent", "show", "amber-otter", "--json")
     words = ("--name", "amber-otter", "--", PYTHON, "-c", script, *inner)
-    done = shop.spawn("run", *words, BB_AGENT_STALE_MINUTES="0.01")
+    done = bare.spawn("run", *words, **(short if set_for == "run" else {}))
     assert done.out == "3\n"
 
 

@@ -60,6 +60,46 @@ def test_a_scope_meant_from_a_subfolder_is_remarked_on(shop: Project) -> None:
     )
 
 
+@pytest.mark.parametrize("scope", [".", "./", "*", "./*"])
+def test_the_whole_project_meant_from_a_subfolder_is_remarked_on(shop: Project, scope: str) -> None:
+    """What is reserved is as the document says; whoever wanted the folder is told."""
+    below = shop.root / "src"
+    data = shop.ok(*as_("amber-otter", "reserve", scope), cwd=below)
+    (finding,) = data["findings"]
+    assert (finding["rule"], finding["code"]) == ("B-11", "whole_project")
+    assert "`moot reserve src`" in finding["hint"]
+    said = shop.run(*as_("amber-otter", "reserve", scope), cwd=below).out
+    assert f"warning B-11 {scope}: " in said
+    assert shop.ok(*as_("amber-otter", "reserve", scope))["findings"] == []
+    assert shop.ok(*as_("amber-otter", "reserve", str(shop.root)), cwd=below)["findings"] == []
+
+
+def test_a_session_that_begins_in_a_subfolder_is_told_too(shop: Project) -> None:
+    data = shop.ok("join", "--register", "coral-finch", "--scope", "a.py", cwd=shop.root / "src")
+    assert [finding["code"] for finding in data["findings"]] == ["named_from_the_root"]
+    code = ("run", "--reserve", ".", "--", sys.executable, "-c", "pass")
+    shop.ok("agent", "retire", "coral-finch")
+    done = shop.spawn(*code, cwd=shop.root / "src")
+    assert done.code == 0
+    assert "`moot reserve src`" in done.err
+
+
+@pytest.mark.parametrize("verb", ["reserve", "release"])
+def test_a_scope_named_from_beside_is_told_how_scopes_are_named(shop: Project, verb: str) -> None:
+    below = shop.root / "src" / "web"
+    below.mkdir()
+    done = shop.json(*as_("amber-otter", verb, "../api/x.py"), cwd=below)
+    assert done.error["code"] == "scope_outside"
+    assert done.error["hint"] == (
+        f"scopes are named from the root of the worktree: `moot {verb} src/api/x.py`"
+    )
+    joining = shop.json("join", "--register", "coral-finch", "--scope", "../api", cwd=below)
+    assert "`moot join --scope src/api`" in joining.error["hint"]
+    far = shop.json(*as_("amber-otter", verb, "../../../x.py"), cwd=below)
+    assert far.error["code"] == "scope_outside"
+    assert "from the root of the worktree" in far.error["hint"]
+
+
 @pytest.mark.parametrize("words", [("status",), ("--as", "amber-otter", "reserve", "a")])
 def test_a_folder_that_is_gone_is_said(shop: Project, words: tuple[str, ...]) -> None:
     gone = shop.root / "gone"
@@ -144,9 +184,15 @@ def test_the_stale_time_of_a_workspace_is_set_when_it_is_made(bare: Project) -> 
     for name in ("amber-otter", "teal-crane"):
         bare.ok("join", "--register", name)
     bare.ok(*as_("amber-otter", "reserve", "src"))
-    words = as_("teal-crane", "reserve", "src", "--takeover-stale")
-    bare.env["BB_AGENT_STALE_MINUTES"] = "5"
     soon, late = ({"MOOT_CLOCK": f"2026-02-18T12:{at}Z"} for at in ("04:59.999", "05:00"))
+    shown = bare.ok("agent", "show", "amber-otter", **late)
+    assert shown["liveness"] == "stale"
+    assert "stale after 5 min" in shown["because"]
+    words = as_("teal-crane", "reserve", "src", "--takeover-stale")
     assert bare.refused(*words, **soon) == ("reservation_conflict", 1)
+    longer = {**late, "BB_AGENT_STALE_MINUTES": "6"}
+    assert bare.refused(*words, **longer) == ("reservation_conflict", 1)
+    sooner = {**soon, "BB_AGENT_STALE_MINUTES": "1"}
+    assert bare.refused(*words, **sooner) == ("reservation_conflict", 1)
     (lost,) = bare.ok(*words, **late)["taken_over"]
     assert lost["status"] == "taken_over"

@@ -178,7 +178,7 @@ def test_events_after_the_checkpoint_are_unproven(busy: Project, tmp_path: Path)
     own.execute("coral-finch", Ask(title="mine", of="teal-crane"))
     name, code, line = verdict(busy)
     assert (name, code) == ("unproven", 3)
-    assert line == "UNPROVEN · 8 events · 1 events follow the checkpoint (example/today)"
+    assert line == "UNPROVEN · 8 events · 1 event follows the checkpoint (example/today)"
     busy.ok("ledger", "checkpoint")
     assert verdict(busy)[:2] == ("valid", 0)
 
@@ -237,6 +237,23 @@ def test_a_header_never_chooses_a_path(project: Project) -> None:
 def test_a_folder_or_a_missing_file_is_unreadable(project: Project) -> None:
     assert project.refused("verify", ".") == ("unreadable_file", 4)
     assert project.refused("verify", "gone.moot") == ("unreadable_file", 4)
+
+
+def test_any_id_that_is_shown_can_be_checked(busy: Project) -> None:
+    asked = ("ask", "Ship it?", "--with", "fern-hare=rules:approve,moss-lynx=rules:approve")
+    busy.ok(*asked)
+    busy.ok("--as", "amber-otter", "send", "teal-crane", "INFO: done", "--thread", "auth-cache")
+    for named in ("q-1", "decision/q-1", "auth-cache", "Auth-Cache", "auth-cache:1", LIST):
+        found = busy.ok("verify", named)
+        assert found["verdict"] == "valid", named
+        assert found["events"] < busy.ok("verify")["events"]
+    assert busy.refused("verify", "q-2") == ("not_found", 1)
+
+
+@pytest.mark.parametrize("name", ["decision.md", "decision.html"])
+def test_what_is_only_for_reading_is_said_to_prove_nothing(project: Project, name: str) -> None:
+    (project.root / name).write_text("# Approved")
+    assert project.refused("verify", name) == ("not_an_export", 4)
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"format": "moot-trust/2"}'])

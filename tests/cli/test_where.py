@@ -157,3 +157,28 @@ def test_a_folder_without_a_ledger_is_no_workspace(bare: Project) -> None:
 def test_an_empty_home_without_a_key_folder_is_said(project: Project) -> None:
     code, _ = project.refused("status", MOOT_KEYS="", HOME="")
     assert code == "no_key_folder"
+
+
+@pytest.mark.parametrize("home", ["", ".", ".moot"])
+@pytest.mark.parametrize("words", [("status",), ("init",), ("verify",), ("agent", "list")])
+def test_a_workspace_whose_ledger_is_gone_says_so_and_to_restore_it(
+    project: Project, words: tuple[str, ...], home: str
+) -> None:
+    project.ledger.unlink()
+    error = project.json(*words, **({"MOOT_HOME": home} if home else {})).error
+    assert error["code"] == "no_ledger"
+    assert "ledger file of this workspace is missing" in error["message"]
+    assert "backup" in error["hint"]
+    assert "moot init" not in error["hint"]
+    assert not project.ledger.exists()
+    (finding,) = [
+        one for one in project.json("ledger", "doctor").data["findings"] if one["rule"] == "DOC-03"
+    ]
+    assert "backup" in finding["hint"]
+
+
+def test_a_session_is_not_written_past_a_workspace_whose_ledger_is_gone(project: Project) -> None:
+    project.ledger.unlink()
+    words = ("debate", "new", "x.md", "--title", "T", "--agents", "amber-otter,teal-crane")
+    assert project.refused(*words) == ("no_ledger", 4)
+    assert not (project.root / "x.md").exists()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.project import Project
+from tests.cli.project import MOOT, Project
 
 
 def events(project: Project) -> int:
@@ -106,6 +107,20 @@ def test_a_reason_may_be_a_file_or_standard_input(project: Project) -> None:
     assert project.spawn("agent", "rotate", "teal-crane", "--reason", "-").code == 0
     (event,) = project.ok(*words[:-1], "registry.key_rotated")["events"]
     assert event["data"]["reason"] == ""
+    (project.root / "why.txt").write_text("two lines end it\n\n")
+    project.ok("agent", "rotate", "teal-crane", "--reason", "@why.txt")
+    echoed = subprocess.run(
+        [*MOOT, "agent", "rotate", "teal-crane", "--reason", "-"],
+        cwd=project.root,
+        env=project.env,
+        input=b"as echo says it\r\n",
+        capture_output=True,
+        check=False,
+    )
+    assert echoed.returncode == 0, echoed
+    rotated = project.ok(*words[:-1], "registry.key_rotated")["events"]
+    reasons = {event["data"]["reason"] for event in rotated}
+    assert reasons == {"", "two lines end it\n", "as echo says it"}
     missing = project.refused("agent", "revoke", "teal-crane", "--reason", "@none")
     assert missing == ("unreadable_file", 4)
 

@@ -48,6 +48,29 @@ def test_a_valid_file_ends_with_0(place: Project, name: str) -> None:
     assert set(done.data) == {"valid", "entries", "session_id", "findings"}
 
 
+def test_a_summary_without_end_is_shortened_for_people_and_whole_for_programs(
+    place: Project,
+) -> None:
+    long = "word " * 14_000 + "end"
+    write(place, session(entry(1, "red-fox", summary=long)))
+    shown = place.run("debate", "status", "s.md").out
+    assert max(map(len, shown.splitlines())) < 250
+    assert "…" in shown
+    (whole,) = place.ok("debate", "status", "s.md")["entries"]
+    assert whole["summary"] == long
+    heard = place.run("debate", "watch", "s.md", "--seconds", "0").out
+    assert max(map(len, heard.splitlines())) < 250
+
+
+@pytest.mark.requirement("BNC-140")
+def test_one_agent_alone_is_a_session_and_is_told_what_that_means(place: Project) -> None:
+    words = ("debate", "new", "s.md", "--title", "An audit", "--agents", "red-fox")
+    done = place.run(*words)
+    assert done.code == 0, done
+    assert "  note: one alone can only agree with itself" in done.out
+    assert place.ok("debate", "check", "s.md")["valid"]
+
+
 @pytest.mark.requirement("BNC-171")
 @pytest.mark.parametrize("name", INVALID)
 def test_an_invalid_file_ends_with_1_and_names_the_rule(place: Project, name: str) -> None:

@@ -258,3 +258,44 @@ def test_a_damaged_note_is_not_built_upon() -> None:
     with pytest.raises(Tampered):
         world.engine.checkpoint()
     assert everything(world) == before
+
+
+@pytest.mark.requirement("LDG-098")
+@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_tree_that_the_last_note_was_not_made_of_is_not_built_upon(
+    level: int, gone: bool
+) -> None:
+    """Whoever may write the file may write the tree; the new note would sign for it."""
+    world = desk()
+    for number in range(4):
+        world.engine.execute(f"jotter/{number}", jot("a"), OTTER)
+    world.engine.checkpoint()
+    assert isinstance(world.store, MemoryStore)
+    nodes = world.store._tables.nodes
+    nodes[level, 1] = bytes(32)
+    if gone:
+        del nodes[level, 1]
+    world.engine.execute("jotter/3", jot("b"), OTTER)  # far from it: only the root knows
+    world.engine.execute("jotter/0", jot("b"), OTTER)
+    before = everything(world)
+    with pytest.raises(Tampered) as caught:
+        world.engine.checkpoint()
+    assert caught.value.code == "tree_damaged"
+    assert everything(world) == before
+
+
+@pytest.mark.requirement("LDG-098")
+def test_a_stream_that_the_last_note_counts_may_not_be_gone() -> None:
+    world = desk()
+    for number in range(3):
+        world.engine.execute(f"jotter/{number}", jot("a"), OTTER)
+    world.engine.checkpoint()
+    assert isinstance(world.store, MemoryStore)
+    del world.store._tables.chains["jotter/2"]
+    before = everything(world)
+    for act in (world.engine.checkpoint, lambda: world.engine.execute("jotter/9", jot("a"), OTTER)):
+        with pytest.raises(Tampered) as caught:
+            act()
+        assert caught.value.code == "rolled_back"
+        assert everything(world) == before

@@ -175,7 +175,7 @@ def test_the_page_shows_chamber_vote_motives_and_history() -> None:
 
 def test_a_page_can_be_drawn_at_any_moment() -> None:
     chamber = Chamber(3)
-    assert report(proceedings(chamber)).verdict.label == "GOING ON"
+    assert report(proceedings(chamber)).verdict.label == "NOT DECIDED"
     chamber.debating().exchange(1, 2)
     assert page.to_html(report(proceedings(chamber)))
 

@@ -18,7 +18,7 @@ from moot.presence.liveness import (
     span,
     stale_from_text,
 )
-from moot.presence.model import DEFAULT_STALE, STREAM, Liveness
+from moot.presence.model import DEFAULT_STALE, STREAM, Liveness, State
 from moot.presence.views import Moment, agent, liveness_of
 
 from .scene import CRANE, NOON, OTTER, crew, join, minutes, reserve, run, scene, take_over
@@ -126,11 +126,22 @@ def test_an_act_in_the_same_commit_counts_before_it_is_indexed() -> None:
 @pytest.mark.requirement("OPR-020")
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [(None, 15), ("", 15), ("5", 5), ("7.5", 7.5), (" 20 ", 20), (".5", 0.5), ("0.001", 0.001)],
+    [("5", 5), ("7.5", 7.5), (" 20 ", 20), (".5", 0.5), ("0.001", 0.001)],
 )
-def test_the_variable_gives_the_stale_time(text: str | None, expected: float) -> None:
+def test_the_variable_gives_the_stale_time(text: str, expected: float) -> None:
     assert STALE_VARIABLE == "BB_AGENT_STALE_MINUTES"
     assert stale_from_text(text) == (minutes(expected), None)
+
+
+@pytest.mark.requirement("OPR-020")
+@pytest.mark.parametrize("text", [None, "", "  "])
+def test_who_has_set_none_goes_by_the_workspaces_which_is_fifteen_minutes(text: str | None) -> None:
+    wish, remark = stale_from_text(text)
+    assert (wish, remark) == (None, None)
+    assert effective_stale(wish, State().stale_millis) == minutes(15)
+    assert effective_stale(wish, minutes(1)) == minutes(1)
+    assert effective_stale(minutes(5), minutes(1)) == minutes(5)
+    assert effective_stale(minutes(1), minutes(5)) == minutes(5)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +171,7 @@ def test_a_bad_value_is_the_default_and_a_warning(text: str) -> None:
 @given(st.text())
 def test_any_value_at_all_leaves_the_guard_standing(text: str) -> None:
     millis, _remark = stale_from_text(text)
-    assert 0 < millis <= MAX_STALE
+    assert 0 < effective_stale(millis, DEFAULT_STALE) <= MAX_STALE
 
 
 def test_the_longer_of_the_two_patiences_counts() -> None:

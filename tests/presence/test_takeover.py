@@ -182,6 +182,17 @@ def test_the_workspaces_own_patience_decides() -> None:
     assert refusal(scenario, take_over("src"), CRANE).code == "reservation_conflict"
 
 
+def test_who_has_no_patience_of_its_own_goes_by_the_workspaces() -> None:
+    scenario = crew(OTTER, CRANE).when(reserve("src"))
+    scenario.world.human("operator")
+    run(scenario, ask.SetStaleMinutes(stale_millis=minutes(1)), "operator")
+    scenario.world.clock.forward(minutes=1)
+    patient = take_over("src", stale_millis=minutes(2))
+    assert refusal(scenario, patient, CRANE).code == "reservation_conflict"
+    run(scenario, take_over("src"), CRANE)
+    assert owners(scenario) == {"src": CRANE}
+
+
 def test_a_returning_owner_keeps_what_nobody_took_and_has_lost_the_rest() -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src", "docs"))
     scenario.world.clock.forward(minutes=45)

@@ -10,8 +10,8 @@ import pytest
 from moot.verify import load_trust, verify_bundle, verify_records
 from moot.verify.bundle import lines_of
 from tests.verify.damage import fork_of
-from tests.verify.forge import BIG, GONE, Ledger, Signer, small, story
-from tests.verify.judge import judge, named, trust_of
+from tests.verify.forge import AT, BIG, GONE, Ledger, Signer, small, story
+from tests.verify.judge import LOSS, judge, losses, named, standalone_finds, trust_of
 
 VECTORS = Path(__file__).parents[2] / "docs" / "vectors"
 
@@ -211,6 +211,69 @@ def test_a_ledger_without_agents_has_nobody_to_impersonate() -> None:
     ledger = Ledger("custody")
     ledger.add("operator", "human")
     assert judge(ledger.bundle(), ledger).custody == "no agents"
+
+
+@pytest.mark.requirement("LDG-016")
+def test_only_keys_that_are_valid_at_the_end_are_counted_as_held() -> None:
+    ledger = Ledger("custody")
+    for number, name in enumerate(("ada", "bob", "cyd", "dan")):
+        ledger.add(name, key=Signer(name, custodian=f"{number // 2:032x}"))
+    assert "4 agents, 2 custodians: " in judge(ledger.bundle(), ledger).custody
+    moved = Signer("ada moved", custodian=f"{7:032x}")
+    ledger.rotate("ada", ledger.current["ada"], 0, moved)
+    assert "4 agents, 3 custodians: " in judge(ledger.bundle(), ledger).custody
+    ledger.retire("cyd")
+    assert judge(ledger.bundle(), ledger).custody == "3 agents, 3 custodians"
+    ledger.revoke(moved)
+    assert judge(ledger.bundle(), ledger).custody == "2 agents, 2 custodians"
+
+
+# Losses.
+
+
+@pytest.mark.requirement("LDG-099")
+def test_an_accepted_loss_is_said_and_changes_no_verdict() -> None:
+    ledger = small()
+    assert losses(judge(ledger.bundle(), ledger)) == []
+    at = len(ledger.streams["registry"])
+    ledger.accept_history(ledger.current["operator"])
+    verdict = judge(ledger.bundle(), ledger)
+    assert verdict
+    said = f'a loss was accepted at event {at} of the registry on {AT}: "a test"'
+    assert losses(verdict) == [said]
+    (found,) = (found for found in verdict.findings if found.code == "loss_accepted")
+    assert (found.severity, found.where) == ("warning", f"registry {at}")
+    ledger.event("errand/tea", ledger.current["ada"])
+    ledger.accept_history(ledger.current["operator"])
+    assert len(losses(judge(ledger.bundle(["registry"]), ledger))) == 2
+
+
+@pytest.mark.requirement("LDG-099")
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        ("", '""'),
+        ('two\nlines and a "word"', r'"two\nlines and a \"word\""'),
+        ("x" * 201, f'"{"x" * 200}"'),
+    ],
+)
+def test_the_reason_of_a_loss_is_a_short_quotation(reason: str, shown: str) -> None:
+    ledger = Ledger("nobody is asked")
+    ledger.accept_history(reason=reason)
+    (said,) = losses(judge(ledger.bundle(), ledger))
+    assert said.endswith(f"Z: {shown}")
+
+
+@pytest.mark.requirement("LDG-099")
+def test_a_loss_that_nobody_may_accept_is_not_said_to_be_accepted() -> None:
+    ledger = small()
+    ledger.accept_history(ledger.current["ada"])
+    bundle = ledger.bundle()
+    verdict = judge(bundle, ledger)
+    assert verdict.verdict == "tampered"
+    assert losses(verdict) == []
+    other = standalone_finds(bundle.data(), ledger.trust())
+    assert not any(said.startswith(LOSS) for said in other.findings)
 
 
 def test_a_human_key_that_was_not_there_from_the_start_is_said_to_be_added_later() -> None:

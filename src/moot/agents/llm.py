@@ -238,7 +238,7 @@ def _usable(where: Where, env: Mapping[str, str]) -> Mapping[str, str]:
         raise Unavailable(
             "llm_missing",
             "llm: needs a library that is not installed",
-            hint="pip install 'moot[llm]'",
+            hint="in your clone of Moot: pipx install --force '.[llm]', or pip install '.[llm]'",
         ) from None
     if where.provider != "openai":
         _require_known(where)

@@ -42,6 +42,7 @@ from moot.decision.checks import Asked
 from moot.decision.evolution import TRANSITIONS, evolve
 from moot.decision.model import Stage, State
 from moot.decision.rules import RULES
+from moot.decision.views import ways
 
 __all__ = ["MACHINE", "TRANSITIONS"]
 
@@ -135,8 +136,8 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
             for name in state.unanswered
         )
     if state.stage is Stage.WAITING:
-        hint = "moot decide ID approve|veto|amend --reason TEXT"
-        return (Due(who=OPERATOR, what="decide", subject=state.question[:200], hint=hint),)
+        subject = state.question[:200]
+        return (Due(who=OPERATOR, what="decide", subject=subject, hint=ways("ID")),)
     return ()
 
 

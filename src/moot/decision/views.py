@@ -39,6 +39,11 @@ def as_json(decision: str, state: State) -> dict[str, Any]:
     }
 
 
+def ways(decision: str) -> str:
+    """How a person gives their word: a command to paste, and what else it may say."""
+    return f'moot decide {decision} approve --reason "..." (or veto, or amend --text FILE)'
+
+
 def in_order(state: State) -> list[Any]:
     """First answers in the order of the seats."""
     return [state.answers[seat.agent] for seat in state.seats if seat.agent in state.answers]

@@ -21,6 +21,8 @@ from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, stream_name
 from moot.core.record import Actor, Body, Record, seal
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
+from moot.engine.checkpoints import require_streams
+from moot.engine.evidence import Evidence
 from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, as_refused, repeat_of
 from moot.engine.keys import Hand, Hands, Keys
 from moot.engine.replay import SNAPSHOT_EVERY, Loaded, Replay, read_record, take_snapshot
@@ -42,6 +44,7 @@ class Batch:
         hands: Hands,
         now: Millis,
         artifacts: Artifacts | None = None,
+        evidence: Evidence | None = None,
     ) -> None:
         self._change = change
         self._replay = replay
@@ -50,6 +53,7 @@ class Batch:
         self._now = now
         self._at = to_text(now)
         self._artifacts = artifacts
+        self._evidence = evidence
         self._origin = replay.trust.origin
         self._streams: dict[str, Loaded] = {}
         self._began: dict[str, int] = {}
@@ -115,14 +119,25 @@ class Batch:
             return
         self._change.append(self._entries)
         for stream, loaded in self._streams.items():
-            if (loaded.seq + 1) // SNAPSHOT_EVERY > (self._began[stream] + 1) // SNAPSHOT_EVERY:
+            began = self._began[stream]
+            if began < 0 <= loaded.seq:
+                self._require_new(stream)
+            if (loaded.seq + 1) // SNAPSHOT_EVERY > (began + 1) // SNAPSHOT_EVERY:
                 self._snapshot(stream, loaded)
+
+    def _require_new(self, stream: str) -> None:
+        """Its number is one that no checkpoint counts, or it takes the place of another."""
+        head = self._change.head(stream)
+        assert head is not None, "its first event was appended"
+        require_streams(self._change, self._replay.trust, head.number)
 
     def commit_to(self, replay: Replay) -> None:
         """After the store's commit: the new states are the truth."""
         for stream, loaded in self._streams.items():
             if loaded.seq != self._began[stream]:  # else it is kept already
                 replay.keep(stream, loaded)
+                if self._evidence is not None:
+                    self._evidence.wrote(stream, loaded.seq, loaded.hash)
         if self._seen:
             replay.seen.update(dict.fromkeys(self._seen, self._now))
 
@@ -155,9 +170,18 @@ class Batch:
         loaded = self._streams.get(stream)
         if loaded is None:
             stream_name(stream)
-            loaded = self._replay.load(self._change, stream, proved)
+            loaded = self._load_whole(stream, proved)
             self._streams[stream] = loaded
             self._began[stream] = loaded.seq
+        return loaded
+
+    def _load_whole(self, stream: str, proved: bool) -> Loaded:
+        """Nothing is decided on a history whose end was cut off."""
+        if self._evidence is None:
+            return self._replay.load(self._change, stream, proved)
+        self._evidence.before_loading(self._change, stream)
+        loaded = self._replay.load(self._change, stream, proved)
+        self._evidence.loaded(stream, loaded.seq, loaded.hash)
         return loaded
 
     def _hand(self, name: str, role: str | None) -> Hand:

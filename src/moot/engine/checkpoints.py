@@ -1,12 +1,15 @@
 """One signature over all heads, made when a process that wrote ends, every 1,000 events, at export.
 
 The head tree is brought up to date only here: an append costs nothing for it, a checkpoint costs
-O(heads moved * log streams), and the stored nodes always match the newest note.
+O(heads moved * log streams), and the stored nodes always match the newest note. A new one signs
+only for what follows from the last: someone without a key may have changed the file meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
 from typing import NamedTuple
 
 from moot.core import headtree
@@ -15,9 +18,11 @@ from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import Change, Head, View
 from moot.core.note import Checkpoint, read_note, sign_note
 from moot.core.signing import Signer
+from moot.engine.evidence import rolled_back
 from moot.engine.keys import Trust
 
 EVERY_EVENTS = 1_000
+_read = lru_cache(maxsize=16)(read_note)  # the newest one is asked for again and again
 
 
 class Kept(NamedTuple):
@@ -28,21 +33,30 @@ class Kept(NamedTuple):
     moved: tuple[tuple[str, Head], ...]
 
 
-class _StoredNodes(Mapping[tuple[int, int], bytes]):
-    """The store's nodes as the mapping the tree arithmetic reads."""
+_Nodes = dict[headtree.Position, bytes]
 
-    def __init__(self, view: View, fresh: dict[tuple[int, int], bytes] | None = None) -> None:
+
+class _StoredNodes(Mapping[headtree.Position, bytes]):
+    """The store's nodes as the mapping the tree arithmetic reads, each read once."""
+
+    def __init__(self, view: View, known: _Nodes | None = None) -> None:
         self._view = view
-        self._fresh = fresh or {}
+        self._known = known or {}
 
-    def __getitem__(self, place: tuple[int, int]) -> bytes:
-        return self._fresh.get(place) or self._view.node(*place)
+    def under(self, fresh: _Nodes) -> _StoredNodes:
+        return _StoredNodes(self._view, self._known | fresh)
 
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        return iter(self._fresh)
+    def __getitem__(self, place: headtree.Position) -> bytes:
+        node = self._known.get(place)
+        if node is None:
+            node = self._known[place] = self._view.node(*place)
+        return node
+
+    def __iter__(self) -> Iterator[headtree.Position]:
+        return iter(self._known)
 
     def __len__(self) -> int:
-        return len(self._fresh)
+        return len(self._known)
 
 
 def newest(view: View, trust: Trust) -> Checkpoint | None:
@@ -51,7 +65,7 @@ def newest(view: View, trust: Trust) -> Checkpoint | None:
     if note is None:
         return None
     try:
-        return read_note(note, trust.checkpoint)
+        return _read(note, trust.checkpoint)
     except Malformed as error:
         raise Tampered(f"the newest checkpoint does not hold: {error}", code=error.code) from error
 
@@ -59,18 +73,27 @@ def newest(view: View, trust: Trust) -> Checkpoint | None:
 def make_checkpoint(
     change: Change, trust: Trust, signer: Signer, now: Millis, beyond: int = 0
 ) -> Kept | None:
-    """Pin every head; None if nothing moved since the last one. Its number is above `beyond`."""
-    moved = tuple(change.stale_heads())
+    """Pin every head; None if nothing moved since the last one.
+
+    `beyond` is the number of one whose loss was accepted: this one is above it, and begins anew.
+    """
+    moved = tuple(change.streams() if beyond else change.stale_heads())
     last = newest(change, trust)
+    streams, events = change.counts()
+    if not beyond:
+        require_streams(change, trust, streams)
     if not moved:
         return None
-    streams, events = change.counts()
+    stored = _StoredNodes(change)
+    require_in_order(streams, moved)
+    if last is not None and not beyond:
+        _require_tree(stored, last, moved)
     leaves = [(h.number, headtree.leaf_hash(name, h.seq, h.hash)) for name, h in moved]
-    fresh = headtree.changed_nodes(_StoredNodes(change), streams, leaves)
+    fresh = headtree.changed_nodes(stored, streams, leaves)
     checkpoint = Checkpoint(
         origin=trust.origin,
         streams=streams,
-        root=headtree.root(_StoredNodes(change, fresh), streams),
+        root=headtree.root(stored.under(fresh), streams),
         number=max(last.number if last else 0, beyond) + 1,
         events=events,
         at=to_text(now),
@@ -78,6 +101,50 @@ def make_checkpoint(
     note = sign_note(checkpoint, signer)
     change.put_note(note, fresh, moved)
     return Kept(note, checkpoint, moved)
+
+
+def require_streams(view: View, trust: Trust, least: int) -> None:
+    """Tampered if the newest checkpoint counts more than `least`; a damaged one counts none."""
+    last = None
+    with suppress(Tampered):
+        last = newest(view, trust)
+    if last is not None and least < last.streams:
+        gone = last.streams - least
+        raise rolled_back(f"{gone} of the histories that checkpoint {last.number} counts are gone")
+
+
+def require_in_order(streams: int, heads: Iterable[tuple[str, Head]]) -> None:
+    """Tampered if a number was left out: then the tree has a leaf that no stream stands for."""
+    for name, head in heads:
+        if head.number >= streams:
+            raise Tampered(
+                f"a history that began before {name} is gone",
+                code="stream_missing",
+                stream=name,
+                hint="restore the newest copy of .moot/ledger.db: nothing can go on without it",
+            )
+
+
+def _require_tree(
+    stored: _StoredNodes, last: Checkpoint, moved: Iterable[tuple[str, Head]]
+) -> None:
+    """Tampered unless the nodes that the new tree takes over are those the last note was made of.
+
+    They lie beside the events: whoever cuts a stream could have made them fit.
+    """
+    try:
+        places = [(0, head.number) for _, head in moved if head.number < last.streams]
+        leaves = [(place[1], stored[place]) for place in places]
+        above = headtree.changed_nodes(stored, last.streams, leaves)
+        root = headtree.root(stored.under(above), last.streams)
+    except KeyError:
+        root = b""
+    if root != last.root:
+        raise Tampered(
+            f"the stored tree is not the one that checkpoint {last.number} was made of",
+            code="tree_damaged",
+            hint="keep the file as it is; restore .moot/ledger.db from a backup",
+        )
 
 
 def inclusion(view: View, number: int, streams: int) -> tuple[bytes, ...]:

@@ -20,12 +20,13 @@ from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.batch import Batch, Result
 from moot.engine.checkpoints import EVERY_EVENTS, Kept, make_checkpoint
+from moot.engine.evidence import Evidence
 from moot.engine.job import Job, Outcome
 from moot.engine.keys import Hands, Keys, Trust, hand_of
 from moot.engine.machines import Machines
 from moot.engine.rebuild import Rebuilt, rebuild
 from moot.engine.replay import Loaded, Replay
-from moot.engine.signs import heartbeat, signs_of
+from moot.engine.signs import believed, heartbeat, signs_of
 from moot.store.artifacts import Artifacts
 
 T = TypeVar("T")
@@ -42,8 +43,12 @@ class Engine:
         on_checkpoint: Callable[[Kept], None] | None = None,
         artifacts: Artifacts | None = None,
         frozen: MootError | None = None,
+        evidence: Evidence | None = None,
     ) -> None:
-        """`frozen`: why nothing may be written here, raised by every attempt."""
+        """`frozen`: why nothing may be written here, raised by every attempt.
+
+        `evidence`: what is known of the ledger from before, asked before it grows.
+        """
         self.store = store
         self.keys = keys
         self._hands = Hands(trust)
@@ -53,6 +58,7 @@ class Engine:
         self.artifacts = artifacts
         self._on_checkpoint = on_checkpoint
         self._frozen = frozen
+        self._evidence = evidence
         self._unpinned = 0
         self._turn = threading.RLock()
 
@@ -124,8 +130,16 @@ class Engine:
             raise self._frozen
         try:
             with self.store.write() as change:
+                if self._evidence is not None:
+                    self._evidence.before_writing(change)
                 batch = Batch(
-                    change, self._replay, self.keys, self._hands, self.clock(), self.artifacts
+                    change,
+                    self._replay,
+                    self.keys,
+                    self._hands,
+                    self.clock(),
+                    self.artifacts,
+                    self._evidence,
                 )
                 decided = decide(batch)
                 batch.flush()
@@ -142,12 +156,15 @@ class Engine:
         """Say that `name` is alive; returns the time now kept, which never moves back."""
         if self._frozen is not None:
             raise self._frozen
-        hand = hand_of(self.registry(), self.keys, name)
+        registry = self.registry()
+        hand = hand_of(registry, self.keys, name)
         now = self.clock()
         with self._turn, self.store.write() as change:
-            kept = change.put_heartbeat(heartbeat(hand, self.trust.origin, now))
-            known = None if kept else change.heartbeat(name)
-        return known.at if known is not None else now
+            known = change.heartbeat(name)
+            if known is not None and known.at >= now and believed(registry, known):
+                return known.at  # a forged one silences nobody
+            change.put_heartbeat(heartbeat(hand, self.trust.origin, now))
+        return now
 
     def signs(self, names: Iterable[str]) -> dict[str, Sign]:
         """The latest proved sign of life of each of `names`."""
@@ -181,7 +198,10 @@ class Engine:
         return [row.key for row in rows if self._replay.runs(row.key)]
 
     def checkpoint(self, beyond: int = 0) -> Kept | None:
-        """Pin all heads now; None if nothing moved. Refused without the checkpoint key."""
+        """Pin all heads now; None if nothing moved. Refused without the checkpoint key.
+
+        `beyond`: the number of a checkpoint whose loss was accepted.
+        """
         if self._frozen is not None:
             raise self._frozen
         held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
@@ -192,6 +212,8 @@ class Engine:
                 hint="let whoever ran `moot init` make the checkpoint",
             )
         with self._turn, self.store.write() as change:
+            if self._evidence is not None:
+                self._evidence.before_signing(change)
             kept = make_checkpoint(change, self.trust, held.signer, self.clock(), beyond)
         self._unpinned = 0
         if kept is not None and self._on_checkpoint is not None:
@@ -205,6 +227,7 @@ class Engine:
         held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
         signer = held.signer if held is not None else None
         with self._turn, self.store.write() as change:
+            self._require_all(change)
             done = rebuild(change, self._replay.fresh(), signer)
         self._replay.forget()
         return done
@@ -234,6 +257,12 @@ class Engine:
         if self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint)) is not None:
             self.checkpoint()
         self._unpinned = 0
+
+    def _require_all(self, view: View) -> None:
+        if self._evidence is not None:
+            self._evidence.before_writing(view)
+            for stream, _ in view.streams():
+                self._evidence.before_loading(view, stream)
 
     def _prove_guarded(self, jobs: Iterable[Job]) -> set[str]:
         """Before the lock: verify the whole history that guarded commands rely on."""

@@ -16,7 +16,7 @@ import msgspec
 
 from moot.core.clock import Millis, from_text
 from moot.core.errors import Malformed, Tampered
-from moot.core.ledger import Snapshot, View
+from moot.core.ledger import Head, Snapshot, View
 from moot.core.machine import Command, Machine, Recorded
 from moot.core.names import REGISTRY
 from moot.core.record import Body, Record, frame, genesis
@@ -71,8 +71,7 @@ class Replay:
         loaded = start
         for record in view.records(stream, after=start.seq):
             loaded = self._step(loaded, stream, record, registry, proved)
-        if (loaded.seq, loaded.hash) != (head.seq, head.hash):
-            raise _broken(stream, loaded.seq + 1, "the stored head does not fit the records")
+        _require_end(stream, loaded, head)
         self.keep(stream, loaded)
         return loaded
 
@@ -82,9 +81,7 @@ class Replay:
         for record in view.records(stream):
             loaded = self._step(loaded, stream, record, None, False)
             yield record, loaded
-        head = view.head(stream)
-        if head is None or (loaded.seq, loaded.hash) != (head.seq, head.hash):
-            raise _broken(stream, loaded.seq + 1, "the stored head does not fit the records")
+        _require_end(stream, loaded, view.head(stream))
 
     def machine(self, stream: str) -> Machine[Any]:
         return self._machines.of(stream)
@@ -225,6 +222,14 @@ def snapshot_bytes(origin: str, snapshot: Snapshot) -> bytes:
 
 def machine_tag(machine: Machine[Any]) -> str:
     return f"{machine.name}/{machine.version}"
+
+
+def _require_end(stream: str, loaded: Loaded, head: Head | None) -> None:
+    """What was read last is what the head names; if only its hash differs, it is that event."""
+    if head is None or (loaded.seq, loaded.hash) != (head.seq, head.hash):
+        same = head is not None and head.seq == loaded.seq
+        bad = loaded.seq if same else loaded.seq + 1
+        raise _broken(stream, bad, "the stored head does not fit the records")
 
 
 def _cut(stream: str, head: int) -> Tampered:

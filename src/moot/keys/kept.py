@@ -2,7 +2,7 @@
 
 Kept outside the ledger so that an older copy put in its place is noticed: a ledger that lacks
 any kept head has been rolled back. Rows only ever move forward; an older note never replaces a
-newer one.
+newer one. `look` is for checks: it writes nothing, and works where nothing may be written.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from moot.core.errors import StoreFailed
 from moot.core.ledger import Head
+from moot.store.sqlite.looking import MAY_NOT_WRITE, Looking
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS notes (
@@ -38,6 +39,48 @@ _KEEP_HEAD = (
 class KeptNote(NamedTuple):
     number: int
     note: str
+
+
+Heads = dict[str, tuple[int, bytes]]
+
+
+class Memory(NamedTuple):
+    """What is kept of one ledger."""
+
+    newest: KeptNote | None
+    heads: Heads
+
+
+def look(path: Path, origin: str) -> Memory:
+    """All that is kept of `origin`, read at one moment; of a file that is absent, nothing."""
+    try:
+        if not path.exists():
+            return Memory(None, {})
+        with closing(Looking(path)) as looking, looking.unmoved():
+            return _read_all(looking.db, origin)
+    except StoreFailed as error:  # it moved, or its log cannot be read
+        hint = "try again; if it stays so, run `moot status` where the key folder may be written"
+        raise StoreFailed(error.code, str(error), hint=hint) from None
+    except (sqlite3.Error, OSError) as error:
+        raise (_unreadable if _is_forbidden(error) else _damaged)(path, error) from error
+
+
+def _read_all(db: sqlite3.Connection, origin: str) -> Memory:
+    db.execute("BEGIN")
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if not tables:  # made, and not used yet
+        return Memory(None, {})
+    return Memory(_newest(db, origin), _heads(db, origin))
+
+
+def _newest(db: sqlite3.Connection, origin: str) -> KeptNote | None:
+    row = db.execute("SELECT number, note FROM notes WHERE origin = ?", (origin,)).fetchone()
+    return KeptNote(*row) if row else None
+
+
+def _heads(db: sqlite3.Connection, origin: str) -> Heads:
+    sql = "SELECT stream, seq, hash FROM heads WHERE origin = ?"
+    return {name: (seq, head) for name, seq, head in db.execute(sql, (origin,))}
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -64,16 +107,22 @@ class KeptNotes:
         if not self._path.exists():  # reading never creates anything
             return None
         with self._open() as db:
-            sql = "SELECT number, note FROM notes WHERE origin = ?"
-            row = db.execute(sql, (origin,)).fetchone()
-        return KeptNote(*row) if row else None
+            return _newest(db, origin)
 
-    def heads(self, origin: str) -> dict[str, tuple[int, bytes]]:
+    def head(self, origin: str, stream: str) -> tuple[int, bytes] | None:
+        """What is kept of one stream: the seq and hash of an event."""
+        if not self._path.exists():
+            return None
+        with self._open() as db:
+            sql = "SELECT seq, hash FROM heads WHERE origin = ? AND stream = ?"
+            row: tuple[int, bytes] | None = db.execute(sql, (origin, stream)).fetchone()
+        return row
+
+    def heads(self, origin: str) -> Heads:
         if not self._path.exists():
             return {}
         with self._open() as db:
-            sql = "SELECT stream, seq, hash FROM heads WHERE origin = ?"
-            return {name: (seq, head) for name, seq, head in db.execute(sql, (origin,))}
+            return _heads(db, origin)
 
     def keep(self, origin: str, number: int, note: str, moved: Iterable[tuple[str, Head]]) -> None:
         """Only changed rows are written; what is older than what is kept is ignored."""
@@ -114,9 +163,35 @@ class KeptNotes:
             self.close()
             if not isinstance(error, sqlite3.Error):
                 raise
-            raise StoreFailed(
-                "kept_damaged",
-                f"the memory of checkpoints cannot be used ({self._path}: {error})",
-                hint="check the key folder and its disk; without kept.db an older copy of the "
-                "ledger could not be noticed, so put it back from a backup if there is one",
-            ) from error
+            raise (_read_only if _is_forbidden(error) else _damaged)(self._path, error) from error
+
+
+def _is_forbidden(error: sqlite3.Error | OSError) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return isinstance(error, OSError) or code in MAY_NOT_WRITE
+
+
+def _read_only(path: Path, error: Exception) -> StoreFailed:
+    return StoreFailed(
+        "kept_read_only",
+        f"the memory of checkpoints may not be written ({path}: {error})",
+        hint="check the permissions of the key folder and its disk; `moot verify` only reads, "
+        "and still works",
+    )
+
+
+def _unreadable(path: Path, error: Exception) -> StoreFailed:
+    return StoreFailed(
+        "kept_unreadable",
+        f"the memory of checkpoints may not be read ({path}: {error})",
+        hint="check the permissions of the key folder, or name one of your own by MOOT_KEYS",
+    )
+
+
+def _damaged(path: Path, error: Exception) -> StoreFailed:
+    return StoreFailed(
+        "kept_damaged",
+        f"the memory of checkpoints cannot be used ({path}: {error})",
+        hint="check the key folder and its disk; without kept.db an older copy of the "
+        "ledger could not be noticed, so put it back from a backup if there is one",
+    )

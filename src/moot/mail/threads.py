@@ -60,6 +60,12 @@ def thread_id(text: str) -> str:
     return text
 
 
+def spelled(text: str) -> str:
+    """An id of a thread or a message in the case we write: no two threads differ in case only."""
+    start = next(row[0] for row in _GRAMMARS if text.upper().startswith(row[0]))
+    return start + text[len(start) :].lower()
+
+
 def is_thread_id(text: str) -> bool:
     try:
         thread_kind(text)

@@ -83,10 +83,14 @@ def standing(message: Message, now: Millis) -> dict[str, Any]:
 def _receiver(message: Message, one: Receiver) -> dict[str, Any]:
     return {
         "agent": one.name,
-        "owes": one in message.missing or (message.unfinished and bool(one.epoch)),
+        "owes": _owes(message, one),
         "status": None if one.status is None else str(one.status),
         "at": None if one.acked_at is None else to_text(one.acked_at),
     }
+
+
+def _owes(message: Message, one: Receiver) -> bool:
+    return one in message.missing or (message.unfinished and bool(one.epoch))
 
 
 def pending(
@@ -100,6 +104,15 @@ def pending(
 def _about(message: Message, agent: str, epoch: int) -> bool:
     owing = message.to if message.unfinished else message.missing
     return message.sender == agent or any(one.is_(agent, epoch) for one in owing)
+
+
+def owed_by(state: State, agent: str, epoch: int) -> list[str]:
+    """The messages of this thread that this holder of a name owes an answer to."""
+    return [
+        message.id
+        for message in state.in_order()
+        if any(one.is_(agent, epoch) and _owes(message, one) for one in message.to)
+    ]
 
 
 def owed(state: State) -> Iterable[Receiver]:

@@ -62,7 +62,7 @@ def report(record: Proceedings, proof: page.Proof | None = None) -> page.Report:
 
 def _verdict(state: State) -> page.Verdict:
     if state.outcome is None:
-        return page.Verdict("GOING ON", "neutral", str(state.status or "not convened"))
+        return page.Verdict("NOT DECIDED", "neutral", str(state.status or "not convened"))
     return page.Verdict(OUTCOMES[state.outcome].upper(), _TONES[state.outcome])
 
 

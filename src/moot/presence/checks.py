@@ -262,6 +262,17 @@ def unusual_name(asked: Asked) -> Breaches:
         yield f"{actor.id} is not an adjective and a noun", "name"
 
 
+def names_no_scope(asked: Asked) -> Breaches:
+    """Whoever holds nothing has nothing that could move."""
+    actor, now = asked.context.actor, asked.context.now
+    if asked.command.scope is None:
+        mine = shelf.held_by(asked.state, actor.id, actor.epoch)
+        kept = [one.scope for one in mine if not one.over(now)]
+        if kept:
+            more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
+            yield f"no scope is named: you keep {kept[0]}{more} when it is accepted", "scope"
+
+
 def moves_nothing(asked: Asked) -> Breaches:
     actor = asked.context.actor
     for scope in asked.claims:

@@ -10,7 +10,7 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.machine import Command
-from moot.presence.model import DEFAULT_STALE, Liveness
+from moot.presence.model import Liveness
 
 
 class Join(Command, frozen=True):
@@ -33,7 +33,8 @@ class Reserve(Command, frozen=True):
     """Reserve one or several scopes, all or none; another owner of any liveness refuses it.
 
     `automatic` marks what a hook reserves for one edit; `once` records one INCURSION for each
-    reservation that stands in the way, however often it is hit.
+    reservation that stands in the way, however often it is hit. `stale_millis` is the asker's own
+    patience; None: the workspace's.
     """
 
     scopes: tuple[str, ...]
@@ -42,7 +43,7 @@ class Reserve(Command, frozen=True):
     branch: str | None = None
     work: str | None = None
     ttl_minutes: int | None = None
-    stale_millis: Millis = DEFAULT_STALE
+    stale_millis: Millis | None = None
     automatic: bool = False
     once: bool = False
 
@@ -59,7 +60,7 @@ class TakeOver(Command, frozen=True):
     branch: str | None = None
     work: str | None = None
     ttl_minutes: int | None = None
-    stale_millis: Millis = DEFAULT_STALE
+    stale_millis: Millis | None = None
     automatic: bool = False
     once: bool = False
 
@@ -163,7 +164,7 @@ class NoteIncursion(Command, frozen=True):
     project_root: str
     worktree: str = ""
     work: str | None = None
-    stale_millis: Millis = DEFAULT_STALE
+    stale_millis: Millis | None = None
     once: bool = True
 
 

@@ -83,15 +83,18 @@ def judge_sign(sign: Sign | None, acted_at: Millis | None, now: Millis, stale: M
     return judge(sign.at, now, stale, "a signed heartbeat" if sign.heartbeat else "a signed event")
 
 
-def effective_stale(requester: Millis, workspace: Millis) -> Millis:
-    """Nobody may call others dead sooner than the workspace does, only later."""
-    return max(requester, workspace)
+def effective_stale(requester: Millis | None, workspace: Millis) -> Millis:
+    """Nobody may call others dead sooner than the workspace does, only later (P-06)."""
+    return workspace if requester is None else max(requester, workspace)
 
 
-def stale_from_text(text: str | None) -> tuple[Millis, Finding | None]:
-    """The variable's value in milliseconds; a bad one is the default and a warning (B-19)."""
+def stale_from_text(text: str | None) -> tuple[Millis | None, Finding | None]:
+    """The variable's value in milliseconds; a bad one is the default and a warning (B-19).
+
+    None if it is not set: then the workspace's own stale time counts.
+    """
     if text is None or not text.strip():
-        return DEFAULT_STALE, None
+        return None, None
     given = text.strip()
     millis = round(Decimal(given) * MINUTE) if _DECIMAL.fullmatch(given) else 0
     if 0 < millis <= MAX_STALE:

@@ -65,7 +65,7 @@ class Asker(msgspec.Struct, frozen=True):
     epoch: int
     now: Millis
     seen: Mapping[str, Sign]
-    stale_millis: Millis
+    stale_millis: Millis | None
 
 
 def conflicts(state: State, claims: Iterable[Scope], asker: Asker) -> Iterator[Conflict]:

@@ -26,7 +26,7 @@ _READABLE: tuple[Rule[Any], ...] = (
         "scope_outside",
         "a scope lies inside the project",
         breach.bad_scope("scope_outside"),
-        hint="name a path of this worktree",
+        hint="name it from the root of the worktree, such as src/api/x.py",
     ),
     Rule(
         "OPR-043",
@@ -240,6 +240,14 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
             breach.moves_nothing,
             Severity.WARNING,
             hint="reserve exactly this scope before it is accepted",
+        ),
+        Rule(
+            "B-26",
+            "nothing_to_move",
+            "no scope is named, so no reservation moves",
+            breach.names_no_scope,
+            Severity.WARNING,
+            hint="--scope SCOPE moves what you hold there",
         ),
     ),
     ask.SendBlocked: (

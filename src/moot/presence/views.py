@@ -17,21 +17,22 @@ from moot.presence import adoption, liveness, overlap, sessions, shelf
 from moot.presence import labels as words
 from moot.presence.commands import Evidence
 from moot.presence.liveness import Verdict
-from moot.presence.model import DEFAULT_STALE, Liveness, Member, Message, Reservation, State
+from moot.presence.model import Liveness, Member, Message, Reservation, State
 from moot.presence.overlap import Asker, Conflict
 from moot.presence.paths import Scope
 from moot.presence.recommend import Candidate
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """When one looks, with which proved signs, and after how long the reader calls one stale.
+    """When one looks, with which proved signs, and after how long the reader calls one stale
+    (None: as the workspace does).
 
     `registered` may say since when names have their holder: that is a first sign of life (B-35).
     """
 
     now: Millis
     seen: Mapping[str, Sign] = {}
-    stale_millis: Millis = DEFAULT_STALE
+    stale_millis: Millis | None = None
     registered: Mapping[str, Millis] = {}
 
 
@@ -161,7 +162,7 @@ def _work_item(
             liveness=best.liveness if best else None,
             last_activity=best.last_seen_at if best else None,
             now=moment.now,
-            stale_millis=best.stale_millis if best else moment.stale_millis,
+            stale_millis=best.stale_millis if best else state.stale_millis,
         )
     )
     return {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from moot.verify.sentences import absent
+from moot.verify.records import REGISTRY
+from moot.verify.sentences import absent, loss
 from moot.verify.state import State
 from moot.verify.verdict import Finding
 
@@ -70,6 +71,15 @@ def _of_artifacts(state: State) -> Iterator[Finding]:
 
 
 def _of_the_whole(state: State) -> Iterator[Finding]:
+    for accepted in state.registry.losses:
+        yield Finding(
+            rule="format-4",
+            code="loss_accepted",
+            severity="warning",
+            message=loss(accepted),
+            where=f"{REGISTRY} {accepted.seq}",
+            hint="What was lost is gone from every later record; only an older copy can show it.",
+        )
     if state.registry.clock == "fixed":
         message = "the ledger was created under a fixed test clock: its times mean nothing"
         yield Finding("format-4", "clock_fixed", "warning", message)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from moot.verify import canonical, fields
 from moot.verify.crypto import KEY_ENDORSEMENT, KEY_PROOF, holds, is_weak, kid, pae
@@ -19,6 +19,7 @@ from moot.verify.shapes import CREATED, SHAPES
 
 ROOT_NAME: Final = "system"
 CHECKPOINT_NAME: Final = "checkpoint"
+SHOWN_REASON: Final = 200
 _Data = dict[str, Any]
 
 
@@ -55,6 +56,14 @@ class Name:
     retired: bool = False
 
 
+class Loss(NamedTuple):
+    """A registry event by which a loss was accepted, with the beginning of its reason."""
+
+    seq: int
+    at: str
+    reason: str
+
+
 @dataclass(slots=True)
 class Registry:
     """Which keys exist and when each was valid, as far as the registry was read."""
@@ -69,6 +78,7 @@ class Registry:
     names: dict[str, Name] = field(default_factory=dict)
     erased: set[str] = field(default_factory=set)
     humans_added: list[tuple[int, str]] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
 
     def revoked(self) -> list[Key]:
         """The revoked keys, in the order of their revocation."""
@@ -188,7 +198,13 @@ class Registry:
     def _erased(self, _event: Event, data: _Data) -> None:
         self.erased.add(data["sha256"])
 
-    def _history_accepted(self, _event: Event, data: _Data) -> None:
+    def _history_accepted(self, event: Event, data: _Data) -> None:
+        self._accepter(data)
+        assert event.body is not None
+        self.losses.append(Loss(event.seq, event.body["at"], data["reason"][:SHOWN_REASON]))
+
+    def _accepter(self, data: _Data) -> None:
+        """Section 4: who consents to a loss: a human if there is one, else nobody."""
         if not any(key.kind == "human" and key.ended is None for key in self.keys.values()):
             if data["endorsement"] is not None:
                 raise _broken("no human key is valid, so none endorses", "data.endorsement")

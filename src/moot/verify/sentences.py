@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from moot.verify.keys import Registry
+from moot.verify import canonical
+from moot.verify.keys import Loss, Registry
 from moot.verify.marks import Mark
 from moot.verify.state import State
 from moot.verify.verdict import Place
@@ -88,19 +89,23 @@ def absent(state: State) -> list[str]:
 
 
 def custody(registry: Registry) -> str:
-    """How many hands held the agents' keys: whoever holds two can write as either."""
-    holders: dict[str, set[str]] = {}
-    for key in registry.keys.values():
-        if key.kind == "agent":
-            holders.setdefault(key.custodian, set()).add(key.name)
-    agents = len(set[str]().union(*holders.values()))
-    if not agents:
+    """How many hands hold the agents' valid keys: whoever holds two can write as either."""
+    valid = [key for key in registry.keys.values() if key.kind == "agent" and key.ended is None]
+    if not valid:
         return "no agents"
-    said = f"{count(agents, 'agent')}, {count(len(holders), 'custodian')}"
-    if all(len(names) == 1 for names in holders.values()):
+    holders = {key.custodian for key in valid}
+    said = f"{count(len(valid), 'agent')}, {count(len(holders), 'custodian')}"
+    if len(holders) == len(valid):
         return said
     others = "each other" if len(holders) == 1 else "another of the same custodian"
     return f"{said}: which one wrote is recorded, that they could not impersonate {others} is not"
+
+
+def loss(accepted: Loss) -> str:
+    """Section 7: that something is missing, and that it was said so; the reason is a quotation."""
+    reason = canonical.write(accepted.reason).decode()
+    place = f"event {accepted.seq} of the registry on {accepted.at}"
+    return f"a loss was accepted at {place}: {reason}"
 
 
 def count(number: int, word: str) -> str:

@@ -1,13 +1,11 @@
-"""Checks a Moot bundle or receipt with nothing but this file, Python 3.11 and PyNaCl.
+"""Checks a Moot bundle or receipt: `python standalone.py FILE [--trust TRUST.json] [--json]`.
 
-    python standalone.py BUNDLE|RECEIPT.json [--trust TRUST.json] [--json]
-
-Written from docs/format.md alone; it imports nothing of Moot, so an auditor may copy this one file.
-It is a proof in the steps of section 7 there: 1 the line, 2 its signature, 3 its payload, 4 the
-chain, 5 the registry, 6 artifacts, 7 forks, proofs and checkpoint, 8 what only the end can tell.
-The caller still owes a trust file that came by another way than the bundle, and a judgement whether
-what was recorded was allowed (policy). Memory: a line, and an entry a stream, key, artifact, fork.
-Exit status: 0 valid, 1 not to be trusted, 2 usage, 3 unproven, 4 could not read.
+It needs Python 3.11, PyNaCl and nothing of Moot, so an auditor may copy this one file. Written from
+docs/format.md alone, it is a proof in the steps of section 7 there: 1 the line, 2 its signature, 3
+its payload, 4 the chain, 5 the registry, 6 artifacts, 7 forks, proofs and checkpoint, 8 what only
+the end can tell. The caller still owes a trust file that came by another way than the bundle, and a
+judgement whether what was recorded was allowed. Memory: a line; an entry a stream, key, artifact,
+fork, loss. Exit status: 0 valid, 1 not to be trusted, 2 usage, 3 unproven, 4 could not read.
 """
 
 import argparse
@@ -16,6 +14,7 @@ import hashlib
 import io
 import itertools
 import json
+import os
 import re
 import sys
 from types import SimpleNamespace
@@ -28,6 +27,7 @@ LINE, BODY, CHUNK, HEADS, WHOLE, DEPTH, MAX = 2**21, 65_536, 786_432, 2**24, 2**
 RECEIPT, MADE = b'{"format":"moot-receipt/1","record":', ("root", "decision.receipt_made")
 TYPES = ("event", "key-proof", "key-endorsement")
 EVENT_TYPE, PROOF_TYPE, ENDORSEMENT_TYPE = (f"application/vnd.moot.{one}.v1+json" for one in TYPES)
+LOSS = "a loss was accepted at event %d of the registry on %s: %s"
 VERDICTS = ("tampered", "forked", "unknown-key", "truncated", "rolled-back", "unproven", "valid")
 Json = dict[str, Any]
 
@@ -156,7 +156,7 @@ class Registry:
     """Step 5: the keys, as told by events already proved. It holds only what it accepted."""
 
     def __init__(self, origin: str) -> None:
-        self.origin, self.created, self.human_seen = origin, Json(), False
+        self.origin, self.created, self.lost = origin, Json(), list[str]()
         self.keys, self.names = Json(), Json()  # by kid; the kid of each name's newest key
         self.humans, self.heads, self.erased = set[str](), set[str](), set[str]()
 
@@ -176,6 +176,8 @@ class Registry:
         may = ("root", "human") if kind in ("key_revoked", "artifact_erased") else ("root",)
         by, role = self.author(event, seq - 1), event["actor"]["role"]
         need(by in may and (by == "human" or role is None), "not by an author who may")
+        if kind == "history_accepted":
+            self.lost.append(LOSS % (seq, event["at"], write(data["reason"][:200])))
 
     def told(self, data: Json, names: tuple[str, ...]) -> bytes:
         return write({"origin": self.origin, **{name: data[name] for name in names}}).encode()
@@ -195,24 +197,22 @@ class Registry:
             need_signature(bytes.fromhex(data["proof"]), public, told, PROOF_TYPE)
         life = row("raw kind added ended heads retired", public, kind, at, MAX, "", False)
         self.keys[kid], self.names[name] = SimpleNamespace(**data, **life), kid
-        self.human_seen |= kind == "human"
         self.humans.update([kid] if kind == "human" else [])
 
     def ledger_created(self, data: Json, _: int) -> None:
         self.created, names = data, "class name epoch custodian public proof"
         self.add(row(names, "root", "system", 1, data["custodian"], data["root"], ""), -1)
         need(self.origin == f"moot.ledger/{self.names['system']}", "not the origin's root key")
-        # The checkpoint key signs notes: at no position may it write or endorse.
-        key, proof = data["checkpoint"], data["checkpoint_proof"]
+        key, proof = data["checkpoint"], data["checkpoint_proof"]  # for notes: never valid for more
         self.add(row(names, "checkpoint", "checkpoint", 1, data["custodian"], key, proof), MAX)
 
     def key_added(self, data: Json, at: int) -> None:
         need(data["name"] not in self.names and data["epoch"] == 1, "an old name, or a new epoch")
-        later_human = data["class"] == "human" and self.human_seen
-        if later_human or data["endorsement"]:
+        further = data["class"] == "human" and any(k.kind == "human" for k in self.keys.values())
+        if further or data["endorsement"]:
             by = self.endorser(data, STATEMENT)
             valid = self.keys[by].added < at <= self.keys[by].ended
-            need(by in self.humans if later_human else valid, "not endorsed by who may")
+            need(by in self.humans if further else valid, "not endorsed by who may")
         self.add(data, at)
 
     def key_rotated(self, data: Json, at: int) -> None:
@@ -220,8 +220,7 @@ class Registry:
         need(self.names.get(data["name"]) == kid, "it replaces a key that is not the current one")
         follows = data["epoch"] - old.epoch in ((1,) if old.retired else (0, 1))
         need(follows and old.kind == data["class"], "the class or the epoch does not follow")
-        by = self.endorser(data, STATEMENT)
-        # A key may hand over although it is retired, never once it is revoked.
+        by = self.endorser(data, STATEMENT)  # a retired key may hand over, a revoked one never
         need(by in self.humans or (by == kid and not old.heads), "not endorsed by who may")
         old.ended = min(old.ended, at)
         self.humans.discard(kid)
@@ -247,12 +246,13 @@ class Registry:
         need(by in self.humans if self.humans else by is None, "not endorsed by who may")
 
     def custody(self) -> str:
-        agents = {key.name: key.custodian for key in self.keys.values() if key.kind == "agent"}
-        count, boxes = len(agents), len(set(agents.values()))
+        agents = [key for key in self.keys.values() if (key.kind, key.ended) == ("agent", MAX)]
+        count, boxes = len(agents), len({key.custodian for key in agents})
         said = f"{count} agent{'s' * (count != 1)}, {boxes} custodian{'s' * (boxes != 1)}"
-        shared = ": which one wrote is recorded, that they could not impersonate each other is not"
+        others = "each other" if boxes == 1 else "another of the same custodian"
+        shared = f": which one wrote is recorded, that they could not impersonate {others} is not"
         fixed = "; times are from a fixed test clock" * (self.created.get("clock") == "fixed")
-        return said + shared * (boxes < count) + fixed
+        return (said + shared * (boxes < count) if count else "no agents") + fixed
 
 
 def root_of(leaf: bytes, index: int, size: int, path: list[str]) -> bytes:
@@ -271,13 +271,12 @@ class Checker:
 
     def __init__(self, file: BinaryIO, trust: Json, first: Any = None) -> None:
         self.file, self.trust, self.first, self.registry = file, trust, first, Registry("")
-        self.step, self.lines, self.kind, self.index = 1, 0, "", -1
+        self.step, self.lines, self.kind, self.index, self.left, self.kept = 1, 0, "", -1, 0, b""
         self.head, self.note, self.said, self.last_event = Json(), Json(), Json(), Json()
         self.streams, self.proofs, self.flags, self.heads = Json(), Json(), Json(), Json()
         self.asked: dict[tuple[str, int], Any] = dict.fromkeys(first.asked if first else ())
         self.cited, self.held = set[tuple[str, int]](), set[tuple[str, int]]()
-        self.open, self.left, self.kept = ("", 0), 0, b""
-        self.digest, self.hash = hashlib.sha256(), hashlib.sha256()
+        self.open, self.digest, self.hash = ("", 0), hashlib.sha256(), hashlib.sha256()
         self.here, self.says = row("line stream seq", 1, None, None), first.says if first else set()
 
     def flag(self, verdict: str, why: str, place: Json | None = None) -> None:
@@ -417,10 +416,9 @@ class Checker:
         crypto_sign_open(seal[4:] + note["text"].encode(), public)
         size, root, events = int(note["streams"]), unb64(note["root"]), 0
         for name, proof in self.proofs.items():
-            seq, hashed = proof["seq"], bytes.fromhex(proof["hash"])
-            leaf = framed(b"\0", name.encode(), b"%d" % seq, hashed)
+            leaf = framed(b"\0", name.encode(), b"%d" % proof["seq"], bytes.fromhex(proof["hash"]))
             need(root_of(leaf, proof["index"], size, proof["path"]) == root, "not to the root")
-            events += seq + 1
+            events += proof["seq"] + 1
         whole = len(self.proofs) == size and "truncated" not in self.flags
         need(not whole or events == int(note["events"]), "the note counts other events")
         self.note = note
@@ -468,7 +466,7 @@ class Checker:
             custody=self.registry.custody(),
             **row("first_bad last_trusted policy", place, trusted or None, "not checked"),
             checks={"lines": self.lines, "events": events, "proofs": len(self.proofs)},
-            findings=[f"{name}: {why}" for name, (_, _, why) in self.flags.items()],
+            findings=[f"{one}: {flag[2]}" for one, flag in self.flags.items()] + self.registry.lost,
         )
 
 
@@ -488,11 +486,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         result = vars(verify(options.bundle, options.trust))
+        lines = (f"{k}: {v if isinstance(v, str) else json.dumps(v)}" for k, v in result.items())
+        print(json.dumps(result) if options.json else "\n".join(lines), flush=True)
+    except BrokenPipeError:  # `| head` has read enough; the verdict stands all the same
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError) as error:
         print(f"could not read: {error}", file=sys.stderr)
         return 4
-    lines = (f"{k}: {v if isinstance(v, str) else json.dumps(v)}" for k, v in result.items())
-    print(json.dumps(result) if options.json else "\n".join(lines))
     return {"valid": 0, "unproven": 3}.get(result["verdict"], 1)
 
 

@@ -13,17 +13,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from moot.core.clock import MINUTE, Millis
-from moot.core.errors import MootError, Tampered
+from moot.core.errors import MootError, Tampered, Unavailable
 from moot.workspace import trust as trust_files
 from moot.workspace.check import pinned_trust
 from moot.workspace.checkup import Checkup
 from moot.workspace.loss import lost_heads
-from moot.workspace.workspace import lacks
+from moot.workspace.remembered import lacks
 
 Breaches = Iterator[tuple[str, str | None]]
 
 KNOWN = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "artifacts", "trust.json", ".gitignore"}
-KNOWN |= {"hooks", "opencode-plugin.js", "papers", "running"}
+KNOWN |= {"decisions", "hooks", "opencode-plugin.js", "papers", "paths", "running"}
 SHOWN = 10
 CLOCK_SLACK: Millis = 5 * MINUTE
 LOW_DISK_BYTES = 64 * 1024 * 1024
@@ -44,6 +44,8 @@ def changed_trust(checkup: Checkup) -> Breaches:
         return
     try:
         pinned = trust_files.read(place).trust()
+    except Unavailable:  # a rule of its own
+        return
     except MootError as error:
         yield str(error), str(place)
     else:
@@ -164,9 +166,21 @@ def exposed_key(checkup: Checkup) -> Breaches:
 
 
 def exposed_folder(checkup: Checkup) -> Breaches:
-    folder = checkup.folder.path
-    if os.name != "nt" and folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) & 0o022:
-        yield "", str(folder)
+    if _others_may(checkup.folder.path) & 0o022:
+        yield "", str(checkup.folder.path)
+
+
+def open_folder(checkup: Checkup) -> Breaches:
+    may = _others_may(checkup.folder.path)
+    if may and not may & 0o022:  # that is the graver one above
+        yield "", str(checkup.folder.path)
+
+
+def _others_may(folder: Path) -> int:
+    """What those who do not own it may do with a folder, in the bits of its mode."""
+    if os.name == "nt" or not folder.is_dir():
+        return 0
+    return stat.S_IMODE(folder.stat().st_mode) & 0o077
 
 
 def unreadable_key(checkup: Checkup) -> Breaches:
@@ -185,6 +199,18 @@ def unreadable_key(checkup: Checkup) -> Breaches:
 def damaged_memory(checkup: Checkup) -> Breaches:
     if isinstance(checkup.kept, MootError):
         yield str(checkup.kept), str(checkup.folder.path / "kept.db")
+
+
+def unreadable_pinned_trust(checkup: Checkup) -> Breaches:
+    own = checkup.trust
+    place = pinned_trust(checkup.folder, own.origin) if own is not None else None
+    try:
+        if place is not None:
+            trust_files.read(place)
+    except Unavailable as error:
+        yield str(error), str(place)
+    except MootError:
+        return  # DOC-02 has said so
 
 
 def unpinned_trust(checkup: Checkup) -> Breaches:

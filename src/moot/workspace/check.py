@@ -1,6 +1,7 @@
 """Is the record intact? The exporter's lines go into the checker, which shares no code with it.
 
-A live workspace is only looked at: nothing is written, no checkpoint is made, no key is created.
+A live workspace is only looked at: nothing is written, no checkpoint is made, no key is created;
+so neither it nor the key folder need be writable.
 What is trusted comes from the caller or from the copy pinned in the key folder, never from the
 workspace that is being checked.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -20,8 +21,9 @@ from moot.core.ledger import View
 from moot.core.names import REGISTRY
 from moot.engine import keys as engine_keys
 from moot.engine.export import bundle
+from moot.engine.machines import MODULES
 from moot.keys.folder import KeyFolder
-from moot.keys.kept import KeptNotes
+from moot.keys.kept import Heads, look
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
 from moot.verify import Trust, TrustError, Verdict, load_trust, verify_records
@@ -31,7 +33,6 @@ from moot.workspace import trust as trust_files
 
 _ORIGIN = re.compile(r"moot\.ledger/[0-9a-f]{32}\Z")
 _HEADER_BYTES = 4_096
-Heads = dict[str, tuple[int, bytes]]
 
 
 class How(NamedTuple):
@@ -54,11 +55,11 @@ def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
     """Check the workspace at `path`, or only one of its streams (with the keys it rests on)."""
     own = _own(path, how.folder)
     trust = _trusted(how, own.origin)
-    with closing(KeptNotes(how.folder.path / "kept.db")) as notes:
-        kept = notes.heads(own.origin)
+    kept = look(how.folder.path / "kept.db", own.origin).heads
     with SqliteReader(path / "ledger.db") as reader, reader.read() as view:
-        streams = None if stream is None else _present(view, stream, kept)
-        seen = kept if stream is None else _only(kept, stream)
+        called = None if stream is None else _called(view, stream, kept)
+        streams = None if called is None else _present(view, called, kept)
+        seen = kept if called is None else _only(kept, called)
         return verify_records(
             how.passing(bundle(view, own, _AsStored(path / "artifacts"), streams)),
             trust,
@@ -107,7 +108,14 @@ def pinned_trust(folder: KeyFolder, origin: str) -> Path | None:
     if not _ORIGIN.match(origin):  # it may come from a hostile file: never a path of its choice
         return None
     place = folder.ledger(origin) / "trust.json"
-    return place if place.is_file() else None
+    try:
+        return place if place.is_file() else None
+    except OSError as error:
+        raise Unavailable(
+            "keys_unreadable",
+            f"the key folder {folder.path} cannot be read: {error.strerror or error}",
+            hint="check its permissions, or name one of your own by MOOT_KEYS",
+        ) from None
 
 
 def _own(path: Path, folder: KeyFolder) -> engine_keys.Trust:
@@ -149,11 +157,19 @@ class _AsStored(FileArtifacts):
             yield from super().chunks(sha256)
 
 
-def _present(view: View, stream: str, kept: Heads) -> list[str]:
+def _called(view: View, named: str, kept: Heads) -> list[str]:
+    """Every stream that goes by a name, here or as it was kept: `decision/q-1`, `q-1`, a thread,
+    or one of its messages."""
+    short = named.partition(":")[0]
+    forms = [f"{protocol}/{name}" for protocol in MODULES for name in {short, short.lower()}]
+    found = [name for name in (named, *forms) if view.head(name) is not None or name in kept]
+    return found or [named]
+
+
+def _present(view: View, streams: list[str], kept: Heads) -> list[str]:
     """A stream that is gone although it was kept is no mistyped name: the verdict must say so."""
-    gone = view.head(stream) is None and stream in kept
-    return [] if gone else [stream]
+    return [name for name in streams if view.head(name) is not None or name not in kept]
 
 
-def _only(kept: Heads, stream: str) -> Heads:
-    return {name: head for name, head in kept.items() if name in (REGISTRY, stream)}
+def _only(kept: Heads, streams: list[str]) -> Heads:
+    return {name: head for name, head in kept.items() if name in (REGISTRY, *streams)}

@@ -15,11 +15,21 @@ from moot.engine.machines import Machines
 from moot.engine.rebuild import Derived, compare
 from moot.engine.replay import Replay
 from moot.keys.folder import KeyFolder
-from moot.keys.kept import KeptNote, KeptNotes
+from moot.keys.kept import Memory, look
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
 from moot.store.sqlite.view import SqliteView
 from moot.workspace import trust as trust_files
+
+NOT_SEEN = {
+    "changed_meanwhile",
+    "log_unreadable",
+    "store_unreachable",
+    "store_busy",
+    "disk_full",
+    "disk_failed",
+    "kept_unreadable",
+}
 
 
 class Checkup:
@@ -56,6 +66,7 @@ class Checkup:
             if not self.store_problems:
                 self.view = stack.enter_context(reader.read())
         except MootError as error:
+            _require_ailment(error)
             self.store_problems = [str(error)]
 
     @cached_property
@@ -74,15 +85,21 @@ class Checkup:
             return None
 
     @cached_property
-    def kept(self) -> tuple[KeptNote | None, dict[str, tuple[int, bytes]]] | MootError:
+    def kept(self) -> Memory | MootError:
         """The newest checkpoint and heads in the key folder, or why they cannot be read."""
         origin = self.trust.origin if self.trust is not None else ""
         try:
-            with closing(KeptNotes(self.folder.path / "kept.db")) as notes:
-                return notes.newest(origin), notes.heads(origin)
+            return look(self.folder.path / "kept.db", origin)
         except MootError as error:
+            _require_ailment(error)
             return error
 
     @cached_property
     def stored(self) -> list[str]:
         return list(self.artifacts.all())
+
+
+def _require_ailment(error: MootError) -> None:
+    """What could not be looked at is not known to be damaged: that is an error, no finding."""
+    if error.code in NOT_SEEN:
+        raise error

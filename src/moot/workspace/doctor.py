@@ -176,6 +176,21 @@ RULES: tuple[Rule[Checkup], ...] = (
         "what it has seen, so compare `moot verify` with a copy elsewhere first",
     ),
     Rule(
+        "DOC-25",
+        "pinned_trust_unreadable",
+        "the trust file in your key folder cannot be read",
+        ailments.unreadable_pinned_trust,
+        hint="check its permissions: chmod 600 FILE, or name a key folder of your own by MOOT_KEYS",
+    ),
+    Rule(
+        "DOC-26",
+        "key_folder_open",
+        "others may look into the key folder, and see for which ledgers and names it has keys",
+        ailments.open_folder,
+        _WARNING,
+        hint="chmod 700 FOLDER, unless it is shared on purpose",
+    ),
+    Rule(
         "DOC-30",
         "committed",
         "the workspace is committed to git: every checkout carries an old copy of the record",

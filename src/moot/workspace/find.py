@@ -12,6 +12,7 @@ from pathlib import Path
 from moot.core.errors import Unavailable
 
 FOLDER = ".moot"
+LEDGER = "ledger.db"
 
 
 def find(start: Path, home: Path | None = None) -> Path:
@@ -30,6 +31,22 @@ def find(start: Path, home: Path | None = None) -> Path:
             hint="run `moot init` in the repository",
         )
     return shared
+
+
+def require_ledger(place: Path) -> Path:
+    """`place` itself; Unavailable if it was a workspace and the record of it is gone."""
+    try:
+        gone = (place / "trust.json").is_file() and not (place / LEDGER).exists()
+    except OSError:  # whoever opens it says why
+        return place
+    if gone:
+        raise Unavailable(
+            "no_ledger",
+            f"the ledger file of this workspace is missing: {place / LEDGER}",
+            hint="put it back from a backup (`moot ledger backup` makes them); "
+            "the keys and what was kept of it are still there",
+        )
+    return place
 
 
 def project_root(start: Path) -> Path:
@@ -64,7 +81,8 @@ def worktree_root(start: Path) -> Path | None:
 
 def _named(home: Path) -> Path:
     for candidate in (home / FOLDER, home):
-        if (candidate / "ledger.db").is_file():
+        ours = candidate.name == FOLDER and (candidate / "trust.json").is_file()
+        if ours or (candidate / LEDGER).is_file():
             return candidate
     raise Unavailable("no_workspace", f"no workspace at {home}", hint="run `moot init` there")
 

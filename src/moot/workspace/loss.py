@@ -13,15 +13,15 @@ from moot.core.names import REGISTRY, SYSTEM
 from moot.core.registry.commands import AcceptHistory
 from moot.core.registry.proofs import endorse, history_statement
 from moot.core.signing import Signer
-from moot.engine.checkpoints import Kept, newest
+from moot.engine.checkpoints import Kept, newest, require_in_order
+from moot.engine.evidence import holds
 from moot.workspace.workspace import Workspace
 
 
 def lost_heads(view: View, kept: dict[str, tuple[int, bytes]]) -> Iterator[tuple[str, int]]:
     """Positions that were seen before and are not there, or are another event now."""
     for stream, (seq, head) in kept.items():
-        record = next(view.records(stream, after=seq - 1), None)
-        if record is None or record.seq != seq or record.hash != head:
+        if not holds(view, stream, seq, head):
             yield stream, seq
 
 
@@ -42,7 +42,9 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
             hint="`moot verify` says how the record stands",
         )
     with space.store.read() as view:
-        newest(view, space.trust)  # Tampered here, before anything is recorded: none can follow it
+        # Tampered here, before anything is recorded: no checkpoint could follow.
+        newest(view, space.trust)
+        require_in_order(view.counts()[0], view.streams())
     said = history_statement(origin=origin, lost=kept.note, reason=reason)
     command = AcceptHistory(
         lost=kept.note, reason=reason, endorsement=endorse(person, said) if person else None

@@ -12,6 +12,7 @@ from moot.core.signing import key_id, public_key
 from moot.engine.keys import Trust
 
 FORMAT = "moot-trust/1"
+_MEND = "`moot ledger doctor` says how to mend it"
 
 
 class TrustFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,7 +25,8 @@ class TrustFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def trust(self) -> Trust:
         root = public_key(self.root)
         if self.origin != ORIGIN_PREFIX + key_id(root):
-            raise Malformed("the trust file's root key belongs to another ledger", code="bad_trust")
+            said = "the trust file's root key belongs to another ledger"
+            raise Malformed(said, code="bad_trust", hint=_MEND)
         return Trust(self.origin, root, public_key(self.checkpoint))
 
 
@@ -41,13 +43,22 @@ def read(path: Path) -> TrustFile:
         file = msgspec.json.decode(path.read_bytes(), type=TrustFile)
     except OSError as error:
         raise Unavailable(
-            "no_trust", f"the trust file cannot be read: {error.strerror}", hint=str(path)
+            "no_trust",
+            f"the trust file cannot be read: {error.strerror or error}",
+            hint=_where_else(path, error),
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Malformed(f"{path.name}: {error}", code="bad_trust") from None
+        raise Malformed(f"{path.name}: {error}", code="bad_trust", hint=_MEND) from None
     if file.format != FORMAT:
-        raise Malformed(f"{path.name} has format {file.format!r}", code="bad_trust")
+        said = f"{path.name} has format {file.format!r}"
+        raise Malformed(said, code="bad_trust", hint=_MEND)
     return file
+
+
+def _where_else(path: Path, error: OSError) -> str:
+    if not isinstance(error, FileNotFoundError):
+        return f"check the permissions of {path}"
+    return f"{path} is missing: a copy of it is in the key folder of everyone who works here"
 
 
 def fingerprint(trust: Trust) -> str:

@@ -1,8 +1,9 @@
 """An open workspace: its ledger, its artifacts, its keys, and whether it may be written.
 
 Opening costs the same however long the history is. Before anything is written the newest
-checkpoint kept in the key folder is compared with the ledger's: an older copy put in the
-ledger's place is noticed, and nothing is written on top of it.
+checkpoint kept in the key folder is compared with the ledger's, and what is kept of each stream
+with the stream: an older copy put in the ledger's place, or events taken out of it, are noticed,
+and nothing is written on top.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from pathlib import Path
 
 from moot.core.clock import Clock, fixed_clock, system_clock
 from moot.core.errors import Malformed, MootError, Refused, Tampered
-from moot.core.ledger import View
-from moot.engine.checkpoints import Kept, newest
 from moot.engine.engine import Engine
+from moot.engine.evidence import Evidence
 from moot.engine.keys import Trust
 from moot.keys.folder import KeyFolder
 from moot.keys.held import AskPassphrase, FolderKeys, never_ask
-from moot.keys.kept import KeptNote, KeptNotes
+from moot.keys.kept import KeptNotes
 from moot.store.artifacts import FileArtifacts
 from moot.store.files import write_new
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
+from moot.workspace.remembered import Remembered, lacks, lacks_note
 
 
 class Workspace:
@@ -34,12 +35,13 @@ class Workspace:
         self.folder = folder
         self.trust = _trusted(path, folder)
         self.kept = KeptNotes(folder.path / "kept.db")
+        self._remembered = Remembered(self.kept, self.trust)
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
         self.store = SqliteStore(path / "ledger.db")
         try:
             self.rolled_back = self._rolled_back()
-            self.engine = self._engine(system_clock, self.rolled_back)
+            self.engine = self._engine(system_clock, self.rolled_back, self._remembered)
             if clock_text:
                 self.engine.clock = self._test_clock(clock_text)
         except BaseException:
@@ -54,7 +56,7 @@ class Workspace:
 
     def engine_despite_loss(self) -> Engine:
         """An engine that writes to a rolled-back ledger: only for accepting the loss."""
-        return self._engine(self.engine.clock, None)
+        return self._engine(self.engine.clock, None, None)
 
     def pin_trust(self, folder: KeyFolder) -> None:
         """Let another key folder remember which ledger it joined."""
@@ -74,19 +76,17 @@ class Workspace:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _engine(self, clock: Clock, frozen: MootError | None) -> Engine:
+    def _engine(self, clock: Clock, frozen: MootError | None, evidence: Evidence | None) -> Engine:
         return Engine(
             self.store,
             self.keys,
             self.trust,
             clock,
-            on_checkpoint=self._keep,
+            on_checkpoint=self._remembered.keep,
             artifacts=self.artifacts,
             frozen=frozen,
+            evidence=evidence,
         )
-
-    def _keep(self, made: Kept) -> None:
-        self.kept.keep(self.trust.origin, made.checkpoint.number, made.note, made.moved)
 
     def _rolled_back(self) -> Tampered | None:
         """Compare the newest note only: the full comparison is `moot verify`'s."""
@@ -94,14 +94,7 @@ class Workspace:
         if kept is None:
             return None
         with self.store.read() as view:
-            if not lacks(view, self.trust, kept):
-                return None
-        return Tampered(
-            f"this ledger lacks checkpoint {kept.number}, which was made here before",
-            code="rolled_back",
-            hint="restore the newest copy of .moot/ledger.db; if it is lost for good, "
-            "`moot ledger accept-loss --reason TEXT` goes on from here and says so for ever",
-        )
+            return lacks_note(kept) if lacks(view, self.trust, kept) else None
 
     def _test_clock(self, text: str) -> Clock:
         if self.engine.registry().clock != "fixed":
@@ -111,15 +104,6 @@ class Workspace:
                 hint="unset MOOT_CLOCK",
             )
         return fixed_clock(text)
-
-
-def lacks(view: View, trust: Trust, kept: KeptNote) -> bool:
-    """Is a checkpoint that was made before missing here? A damaged one is no better."""
-    try:
-        here = newest(view, trust)
-    except Tampered:
-        return True
-    return here is None or (here.number <= kept.number and view.note() != kept.note)
 
 
 def _trusted(path: Path, folder: KeyFolder) -> Trust:

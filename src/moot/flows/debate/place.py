@@ -41,6 +41,7 @@ class Desk:
         self.now = clock()
         self.reading = reading
         self.space = space
+        self.mended = False
         self.record = self._known(acting)
 
     @property
@@ -62,6 +63,7 @@ class Desk:
         require_one_file(record)
         if not record.fits(self.reading):
             self._now(record.restored(self.data))
+            self.mended = True
         witness = record.witness(acting if acting and self.registered(acting) else None)
         if witness is not None:
             moved(record, witness)

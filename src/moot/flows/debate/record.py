@@ -177,11 +177,7 @@ class Record:
         """Put back what the file has lost at its end; Refused if it is no exact beginning."""
         expected = self.expected()
         if len(data) >= len(expected) or not expected.startswith(data):
-            raise Refused(
-                "session_changed",
-                f"{self.file} is no longer what was recorded",
-                hint=f"`moot debate verify {self.file}` says where; nothing was written",
-            )
+            raise changed(self.file)
         append(self.file, expected[len(data) :])
         return expected
 
@@ -235,6 +231,14 @@ def _store_long_text(artifacts: Artifacts, command: Any) -> None:
     text = getattr(command, "text", None)
     if text is not None and not kept_inline(text):
         artifacts.put(text.encode(), MEDIA_TYPE)
+
+
+def changed(file: Path) -> Refused:
+    return Refused(
+        "session_changed",
+        f"{file} is no longer what was recorded",
+        hint=f"`moot debate verify {file}` says where; nothing was written",
+    )
 
 
 def _not_a_session() -> Refused:

@@ -22,6 +22,8 @@ from moot.decision import commands as ask
 from moot.decision import stream_of
 from moot.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
 from moot.flows.debate import session
+from moot.flows.debate.mending import Lost, mend
+from moot.flows.debate.outcome import for_the_record
 from moot.flows.debate.record import place_of
 from moot.flows.decision.books import Books, DecisionBooks, NoBooks, begin
 from moot.flows.decision.seating import require_key, seated, seats_of
@@ -47,11 +49,15 @@ USUAL: Final = Limits()
 
 
 class Ran(NamedTuple):
-    """How a run ended, where the session stands, and under which id it is recorded."""
+    """How a run ended, where the session stands, and under which id it is recorded.
+
+    `lost` says what had become of its file before, if it had to be put back.
+    """
 
     ended: Ended
     standing: dict[str, Any]
     decision: str | None
+    lost: Lost | None = None
 
 
 class Hall(NamedTuple):
@@ -74,6 +80,7 @@ def run_debate(
     watch: Watch | None = None,
 ) -> Ran:
     """Run the debate in this file with these participants until it is over or they are stuck."""
+    lost = mend(space, file) if space is not None and file.exists() else None
     checked = session.read(file)
     names = course_of(checked).rules.agents
     _require_listed(specs, names)
@@ -84,7 +91,8 @@ def run_debate(
         require_key(space, name)
     decision = _opened(space, file, checked, specs, sitting)
     books = DecisionBooks(space.engine, decision)
-    return run_in(Hall(file, sitting, clock, space, books), decision, limits, watch)
+    ran = run_in(Hall(file, sitting, clock, space, books), decision, limits, watch)
+    return ran._replace(lost=lost)
 
 
 def _require_listed(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
@@ -146,32 +154,12 @@ def record_result(space: Workspace, decision: str, checked: Checked) -> None:
     found = consensus_data(checked)
     command = ask.RecordResult(
         result=result,
-        summary=in_words(found),
+        summary=for_the_record(found),
         score="" if found["score"] is None else f"{found['score']:.4f}",
         approvers=tuple(found["approvers"]),
         dissent=tuple(found["rejecters"]),
     )
     space.engine.execute(stream_of(decision), command, SYSTEM, key="result")
-
-
-def in_words(found: dict[str, Any]) -> str:
-    """`2 approve, 1 rejects: reached (majority, 0.67 of 0.5)`."""
-    counts = [
-        f"{len(found[name])} {word}"
-        for name, word in (
-            ("approvers", "approve"),
-            ("rejecters", "reject"),
-            ("neutral", "neutral"),
-            ("deferred", "defer"),
-            ("missing", "silent"),
-        )
-        if found[name]
-    ]
-    score = "no score" if found["score"] is None else f"{found['score']:.2f}"
-    asked = f"{found['mode']}, {score} of {found['threshold']:g}"
-    said = "agreed" if found["reached"] else "not agreed"
-    thin = "; fewer than half took a position" if found["findings"] else ""
-    return f"{', '.join(counts) or 'nobody spoke'}: {said} ({asked}{thin})"
 
 
 def standing_words(standing: dict[str, Any]) -> str:

@@ -28,8 +28,9 @@ from moot.decision.model import Chamber, Stage, State
 from moot.decision.motion import choose
 from moot.decision.views import in_order
 from moot.flows.debate import session
+from moot.flows.debate.mending import Lost, mend
 from moot.flows.debate.others_words import quoted, title
-from moot.flows.debate.run import USUAL, Hall, Limits, run_in
+from moot.flows.debate.run import USUAL, Hall, Limits, Ran, run_in
 from moot.flows.decision.books import DecisionBooks
 from moot.flows.decision.questions import state_of, text_of
 from moot.flows.decision.seating import seated
@@ -39,6 +40,8 @@ from moot.flows.parliament.chamber import id_in
 from moot.flows.parliament.sitting import SETTLED, convene_for, opening
 from moot.flows.parliament.sitting import run_in as run_sitting
 from moot.flows.parliament.sitting import session_of as sitting_of
+from moot.flows.receipts.argued import NOTHING, Argued
+from moot.flows.receipts.says import argued, outcome_of
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "decisions"
@@ -46,12 +49,20 @@ THRESHOLDS: Final = {Mode.MAJORITY: "0.501", Mode.WEIGHTED: "0.7", Mode.UNANIMOU
 
 
 class Asked(NamedTuple):
-    """How far it came."""
+    """How far it came. `lost`: what had become of its file before, if it had to be put back.
+    `argued`: what was said, by the record."""
 
     decision: str
     state: State
     file: Path | None
     ended: Ended | None
+    lost: Lost | None = None
+    argued: Argued = NOTHING
+
+    @property
+    def outcome(self) -> str:
+        """What the vote came to, in words for people; nothing if there is no result."""
+        return outcome_of(self.state, self.argued)
 
 
 def go_on(
@@ -66,6 +77,7 @@ def go_on(
     sitting = seated(specs, room)
     state = state_of(space, decision)
     ended: Ended | None = None
+    lost: Lost | None = None
     if state.stage is Stage.ANSWERING:
         ended = _first_answers(space, decision, sitting, limits, watch)
         if ended.stop is not Stop.SETTLED:
@@ -76,8 +88,10 @@ def go_on(
     file = file_of(space, decision)
     state = state_of(space, decision)
     if state.stage is Stage.ARGUING or _goes_on(space, decision, state):
-        ended = _ARGUE[state.chamber](space, decision, sitting, limits, watch)
-    return Asked(decision, state_of(space, decision), file, ended)
+        ran = _ARGUE[state.chamber](space, decision, sitting, limits, watch)
+        ended, lost = ran.ended, ran.lost
+    state = state_of(space, decision)
+    return Asked(decision, state, file, ended, lost, argued(space, decision, state))
 
 
 def _goes_on(space: Workspace, decision: str, state: State) -> bool:
@@ -93,16 +107,18 @@ def _debated(
     sitting: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
-) -> Ended:
+) -> Ran:
     books, file = DecisionBooks(space.engine, decision), file_of(space, decision)
+    opened = state_of(space, decision).session
+    lost = mend(space, file, opened.id if opened is not None else None)
     if not file.exists():
         raise Refused(
             "session_gone",
-            f"{file} is gone; what was said is kept in the record",
+            f"{file} is gone, and no record of it is here",
             hint=f"put it back, or begin anew: moot decide {decision} veto --reason TEXT",
         )
     hall = Hall(file, sitting, space.engine.clock, space, books)
-    return run_in(hall, decision, limits, watch).ended
+    return run_in(hall, decision, limits, watch)._replace(lost=lost)
 
 
 def _sat(
@@ -111,9 +127,9 @@ def _sat(
     sitting: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
-) -> Ended:
+) -> Ran:
     held = sitting_of(space, decision, state_of(space, decision))
-    return run_sitting(held, decision, sitting, limits, watch).ended
+    return run_sitting(held, decision, sitting, limits, watch)
 
 
 def _first_answers(
@@ -149,12 +165,19 @@ def _move(space: Workspace, decision: str) -> None:
 
 
 def file_of(space: Workspace, decision: str) -> Path:
-    """Where it is argued: where the record says, else under the decision's id."""
+    """Where it is argued: where the record says, else under the decision's id.
+
+    A debate's own record knows where its file was moved to.
+    """
     state = state_of(space, decision)
     if state.session is not None and state.session.file:
-        return space.root / state.session.file
-    suffix = ".md" if state.chamber is Chamber.DEBATE else ""
-    return space.path / FOLDER / f"{decision}{suffix}"
+        moved = space.engine.state(state.session.id).file if _debates(state) else ""
+        return space.root / (moved or state.session.file)
+    return space.path / FOLDER / f"{decision}{'.md' if _debates(state) else ''}"
+
+
+def _debates(state: State) -> bool:
+    return state.chamber is Chamber.DEBATE
 
 
 def _convene(space: Workspace, decision: str, _limits: Limits) -> None:

@@ -12,13 +12,15 @@ from typing import Any, Final
 from msgspec.json import decode
 
 from moot.core.errors import Malformed, Refused
-from moot.core.names import SYSTEM
+from moot.core.machine import Acting, Context, KeyClass
+from moot.core.names import OPERATOR, SYSTEM
 from moot.decision import commands as ask
 from moot.decision import stream_of
-from moot.decision.machine import QUESTIONS
+from moot.decision.machine import MACHINE, QUESTIONS
 from moot.decision.model import Chamber, Stage, State
-from moot.engine.job import Outcome
+from moot.engine.job import Outcome, as_refused
 from moot.flows.decision.questions import put, state_of, stored, text_of
+from moot.flows.parliament.chamber import Room as Session
 from moot.flows.parliament.sitting import SETTLED, persons_word
 from moot.flows.parliament.sitting import session_of as sitting_of
 from moot.parliament.shapes import read_json
@@ -28,6 +30,33 @@ from moot.workspace.workspace import Workspace
 VETO: Final = "veto"
 
 
+def require_open(
+    space: Workspace, decision: str, word: str, reason: str, text: str | None = None
+) -> None:
+    """Refused for all that can be told without a person's key, before one is asked for."""
+    state = state_of(space, decision)
+    if word == VETO and _cut_short(state):
+        return
+    acting = Acting(OPERATOR, 1, "", KeyClass.HUMAN)
+    context = Context(space.engine.clock(), acting, stream_of(decision), space.trust.origin)
+    rehearsed = MACHINE.decide(state, ask.Approve(reason=reason), context)  # one rule for all words
+    if rehearsed.refused:
+        raise as_refused(rehearsed)
+    if text is not None:
+        _require_text(text)
+    _waiting_parliament(space, decision, word)
+
+
+def _cut_short(state: State) -> bool:
+    """A veto is on record, and the decision that supersedes it is not."""
+    return state.stage is Stage.VETOED and state.superseded_by is None
+
+
+def _require_text(text: str) -> None:
+    if not text.strip():
+        raise Refused("text_required", "amend needs the text", hint="--text FILE, or --text -")
+
+
 def approve(space: Workspace, decision: str, person: str, reason: str) -> Outcome:
     _in_parliament(space, decision, person, "approve", reason)
     return space.engine.execute(stream_of(decision), ask.Approve(reason=reason), person)
@@ -35,8 +64,7 @@ def approve(space: Workspace, decision: str, person: str, reason: str) -> Outcom
 
 def amend(space: Workspace, decision: str, person: str, reason: str, text: str) -> Outcome:
     """The person's own text stands instead of what came out."""
-    if not text.strip():
-        raise Refused("text_required", "amend needs the text", hint="--text FILE, or --text -")
+    _require_text(text)
     _in_parliament(space, decision, person, "amend_and_approve", reason, text)
     command = ask.Amend(reason=reason, text=stored(space, text))
     return space.engine.execute(stream_of(decision), command, person)
@@ -46,20 +74,28 @@ def _in_parliament(
     space: Workspace, decision: str, person: str, word: str, reason: str, text: str = ""
 ) -> bool:
     """Where it was argued in a parliament, the person is its prime minister."""
+    held = _waiting_parliament(space, decision, word)
+    if held is None:
+        return False
+    persons_word(held, person, word, reason, _bill(text) if text else None)
+    return True
+
+
+def _waiting_parliament(space: Workspace, decision: str, word: str) -> Session | None:
+    """The parliament whose vote waits for this word; Refused if it goes on and none waits."""
     state = state_of(space, decision)
     if state.chamber is not Chamber.PARLIAMENT or state.word is not None or not state.session:
-        return False
+        return None
     held = sitting_of(space, decision, state)
     if held.state.status is Status.PM_REVIEW:
-        persons_word(held, person, word, reason, _bill(text) if text else None)
-        return True
+        return held
     if word != VETO and held.state.status not in SETTLED:
         raise Refused(
             "session_goes_on",
             "the session goes on, and no vote waits for you",
             hint=f"moot ask --resume {decision}, or veto it to begin anew",
         )
-    return False
+    return None
 
 
 def _bill(text: str) -> Any:
@@ -76,8 +112,7 @@ def veto(space: Workspace, decision: str, person: str, reason: str) -> str:
     context; a parliament takes the reason as guidance and goes on itself."""
     if _in_parliament(space, decision, person, VETO, reason):
         return decision
-    before = state_of(space, decision)
-    if before.stage is not Stage.VETOED or before.superseded_by is not None:
+    if not _cut_short(state_of(space, decision)):
         space.engine.execute(stream_of(decision), ask.Veto(reason=reason), person)
     return supersede(space, decision)
 

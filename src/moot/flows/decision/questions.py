@@ -22,7 +22,7 @@ from moot.decision import stream_of
 from moot.decision.machine import MACHINE, QUESTIONS
 from moot.decision.model import Chamber, Seat, Stage, State
 from moot.engine.job import as_refused
-from moot.flows.decision.seating import ELSEWHERE, named, seated, seats_of
+from moot.flows.decision.seating import ELSEWHERE, named, require_once, seated, seats_of
 from moot.workspace.workspace import Workspace
 
 TEXT: Final = "text/markdown"
@@ -46,6 +46,7 @@ def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[s
 
     A name is never given twice, so whatever is wrong must be found before one is.
     """
+    require_once(question.specs)
     rehearsal = {
         spec.name or f"some-body-{place}": spec for place, spec in enumerate(question.specs)
     }

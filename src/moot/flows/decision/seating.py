@@ -6,7 +6,8 @@ registered, one whose key is elsewhere is refused before anybody is asked anythi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from moot.agents.participant import Participant
@@ -30,12 +31,23 @@ def seated(specs: Mapping[str, Spec], room: Room) -> dict[str, Participant]:
 
 def named(space: Workspace, specs: tuple[Spec, ...]) -> dict[str, Spec]:
     """Each spec under a name whose key is here; those without one get a fresh name."""
-    given = [spec.name for spec in specs if spec.name is not None]
-    if len(set(given)) != len(given):
-        raise Refused("bad_participants", "a name stands twice", hint="name each of them once")
-    for name in given:
-        require_key(space, name)
+    require_once(specs)
+    for spec in specs:
+        if spec.name is not None:
+            require_key(space, spec.name)
     return {spec.name or arrival.enter_fresh(space): spec for spec in specs}
+
+
+def require_once(specs: Iterable[Spec]) -> None:
+    """Each name stands for one participant."""
+    counts = Counter(spec.name for spec in specs if spec.name is not None)
+    twice = [name for name, count in counts.items() if count > 1]
+    if twice:
+        raise Refused(
+            "bad_participants",
+            f"{', '.join(twice)} is named more than once",
+            hint="give each of them a name of its own, or none: then it gets a fresh one",
+        )
 
 
 def require_key(space: Workspace, name: str) -> None:

@@ -12,13 +12,17 @@ from moot.core.record import Record
 MOST_SAID: Final = 100
 _WORDS: Final = ("decision", "vote", "action", "title", "topic", "description", "stance")
 _SENSE: Final = (
+    *("question", "answer"),
     *("subject", "summary", "status", "objective", "tool", "title", "text", "statement"),
     *("task", "reason", "why", "problem_statement", "flow"),
 )
 _IDS: Final = (
     *("execution_id", "intent_id", "claim_id", "proposal_id", "run_id"),
-    *("id", "session_id", "parliament_id", "seat", "decision"),
+    *("id", "session_id", "parliament_id", "seat", "decision", "session"),
 )
+RESULT: Final = "decision.result_recorded"
+# Kept for the cost of a run; a person who reads what happened is not told of each call.
+BOOKS: Final = frozenset({"decision.call_noted", "decision.run_ended"})
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -37,6 +41,11 @@ class Moment(msgspec.Struct, frozen=True):
     hash: str
     cause: str | None
     flow: str | None
+
+    @property
+    def in_words(self) -> str:
+        """`entry yielded` of `debate.entry_yielded`."""
+        return self.what.partition(".")[2].replace("_", " ") or self.what
 
 
 def moment_of(record: Record, flows: dict[tuple[str, int], str], path: str) -> Moment:
@@ -67,7 +76,12 @@ def _sense(data: dict[str, Any]) -> str:
     else:
         texts = [data.get("stance"), *_some(data, _SENSE)]
     said = [text for text in texts if isinstance(text, str) and text.strip()][:2]
-    line = " ".join(": ".join(said).split())
+    return shortened(": ".join(said))
+
+
+def shortened(text: str) -> str:
+    """Another's words in one line of bearable length."""
+    line = " ".join(text.split())
     return line if len(line) <= MOST_SAID else f"{line[: MOST_SAID - 1]}…"
 
 

@@ -15,8 +15,10 @@ import msgspec
 from moot.core.errors import NotFound
 from moot.core.ledger import View
 from moot.core.record import Record
+from moot.decision import PROTOCOL as DECISION
 from moot.flows.joins import identities
-from moot.flows.joins.moments import Moment, moment_of
+from moot.flows.joins.decided import Decided, decisions_in
+from moot.flows.joins.moments import BOOKS, RESULT, Moment, moment_of
 from moot.flows.joins.steps import state_of
 from moot.mail.keys import EVENTS as MAIL_OF_EVENT
 from moot.mail.keys import MESSAGES
@@ -34,7 +36,7 @@ _SHARED: Final = frozenset({"presence", "registry"})
 
 
 class Story(msgspec.Struct, frozen=True):
-    """`path` is empty for what no flow has joined to anything."""
+    """`path` is empty for what no flow has joined to anything; `decisions` are those on the way."""
 
     path: str
     title: str
@@ -43,6 +45,19 @@ class Story(msgspec.Struct, frozen=True):
     moments: list[Moment]
     people: list[identities.Person]
     cut: bool = False
+    decisions: list[Decided] = []
+
+    @property
+    def shown(self) -> list[Moment]:
+        """What a person reads: no books of runs, and a vote in the words of every other page."""
+        came = {f"{DECISION}/{one.id}": one.outcome for one in self.decisions}
+        kept = (one for one in self.moments if one.what not in BOOKS)
+        return [
+            msgspec.structs.replace(one, says=came.get(one.stream) or one.says)
+            if one.what == RESULT
+            else one
+            for one in kept
+        ]
 
 
 def story_of(space: Workspace, named: str) -> Story:
@@ -132,7 +147,9 @@ def _where(space: Workspace, agent: str) -> Iterator[str]:
 def _told(space: Workspace, path: str, state: State, streams: Iterable[str]) -> Story:
     steps = state.in_order()
     whole, single = _places(steps)
-    whole = list(dict.fromkeys((*streams, *whole)))
+    decisions = decisions_in(space, dict.fromkeys((*streams, *whole)))
+    argued = [one.session for one in decisions if one.session]
+    whole = list(dict.fromkeys((*streams, *whole, *argued)))
     with space.store.read() as view:
         records = list(_records(view, whole, single))
     cut = len(records) > MOST_MOMENTS
@@ -142,8 +159,16 @@ def _told(space: Workspace, path: str, state: State, streams: Iterable[str]) -> 
     moments = [moment_of(record, flows, path) for record in records[:MOST_MOMENTS]]
     names = [moment.who for moment in moments]
     people = identities.people(space, (state.origin, *names), whole)
+    alone = decisions[0].question if decisions and not path else ""
     return Story(
-        path, state.title, state.origin, [step_data(one) for one in steps], moments, people, cut
+        path,
+        alone or state.title,
+        state.origin,
+        [step_data(one) for one in steps],
+        moments,
+        people,
+        cut,
+        decisions,
     )
 
 

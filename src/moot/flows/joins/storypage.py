@@ -2,48 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from moot.core import report as page
+from moot.flows.joins.decided import badge, blocks, facts
 from moot.flows.joins.identities import Person
 from moot.flows.joins.moments import Moment
 from moot.flows.joins.story import Story
 
 
 def report(named: str, told: Story) -> page.Report:
-    unfinished = [step for step in told.steps if step["stage"] != "done"]
-    word = f"{len(unfinished)} OPEN" if unfinished else "DONE" if told.steps else "ALONE"
-    verdict = page.Verdict(
-        word,
-        "caution" if unfinished else "good" if told.steps else "neutral",
-        f"{len(told.steps)} steps, {len(told.moments)} records",
-    )
-    last = told.steps[-1] if told.steps else None
-    statement = _made(last) if last is not None else "No flow has led from here to anything."
-    facts = [page.Fact("asked for", told.path or named, code=True)]
-    if told.origin:
-        facts.append(page.Fact("begun for", told.origin))
     return page.Report(
         kind="story",
         title=told.title or named,
-        subtitle=told.path or named,
-        verdict=verdict,
-        decision=page.Decision(statement, tuple(facts), heading="Where it led"),
+        subtitle=_subtitle(named, told),
+        verdict=_verdict(told),
+        decision=_led_to(named, told),
         dissent=None,
-        blocks=(
-            page.Table(
-                ("step", "flow", "from", "to", "made"),
-                tuple(_step(step) for step in told.steps),
-                title="Steps",
-            ),
-            page.Timeline(tuple(map(_moment, told.moments)), title="What happened"),
-            page.Table(
-                ("agent", "by mail", "seats", "parts", "key"),
-                tuple(map(_person, told.people)),
-                title="Who",
-            ),
-        ),
+        blocks=tuple(_blocks(told)),
         proof=None,
+    )
+
+
+def _subtitle(named: str, told: Story) -> str:
+    if told.path or not told.decisions:
+        return told.path or named
+    return f"{told.decisions[0].id}, argued in a {told.decisions[0].chamber}"
+
+
+def _verdict(told: Story) -> page.Verdict:
+    """How far the path has come; of a decision that stands alone, how it was decided."""
+    unfinished = [step for step in told.steps if step["stage"] != "done"]
+    records = f"{len(told.moments)} records"
+    if told.steps:
+        word = f"{len(unfinished)} OPEN" if unfinished else "DONE"
+        tone: page.Tone = "caution" if unfinished else "good"
+        return page.Verdict(word, tone, f"{len(told.steps)} steps, {records}")
+    if told.decisions:
+        return page.Verdict(*badge(told.decisions[0]), records)
+    return page.Verdict("ALONE", "neutral", records)
+
+
+def _led_to(named: str, told: Story) -> page.Decision:
+    asked = page.Fact("asked for", told.path or named, code=True)
+    origin = (page.Fact("begun for", told.origin),) if told.origin else ()
+    if told.steps:
+        return page.Decision(_made(told.steps[-1]), (asked, *origin), heading="Where it led")
+    if told.decisions:
+        one = told.decisions[0]
+        return page.Decision(one.motion or "No motion was set.", facts(one), heading="The motion")
+    statement = "No flow has led from here to anything."
+    return page.Decision(statement, (asked, *origin), heading="Where it led")
+
+
+def _blocks(told: Story) -> Iterator[page.Block]:
+    if told.steps:
+        yield page.Table(
+            ("step", "flow", "from", "to", "made"),
+            tuple(_step(step) for step in told.steps),
+            title="Steps",
+        )
+    for one in told.decisions:
+        if told.steps:
+            yield page.Facts(facts(one), title=f"{one.id}: {one.question}")
+        yield from blocks(one)
+    yield page.Timeline(tuple(map(_moment, told.shown)), title="What happened")
+    yield page.Table(
+        ("agent", "by mail", "seats", "parts", "key"),
+        tuple(map(_person, told.people)),
+        title="Who",
     )
 
 
@@ -78,7 +106,7 @@ def _moment(one: Moment) -> page.Moment:
     return page.Moment(
         one.at,
         one.who,
-        f"{one.what} {one.id}".strip(),
+        f"{one.in_words} {one.id}".strip(),
         detail=f"{one.says} ({one.stream} event {one.seq}{by})".strip(),
         ref=one.hash,
     )

@@ -91,6 +91,11 @@ def everything(view: View, box: Box) -> list[Slip]:
     return list(_slips(view, box, ""))
 
 
+def threads_in(view: View, box: Box) -> set[str]:
+    """The streams of every thread of which something is in the box."""
+    return {row.stream for row in _rows(view, box, "")}
+
+
 def unread(view: View, box: Box, now: Millis) -> list[Slip]:
     """What has not been shown yet and not been answered either, oldest first."""
     since = "" if _sweep_due(view, box, now) else _before(view, box, LOOKED, now, DAY)

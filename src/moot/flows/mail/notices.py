@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from moot.core.errors import NotFound, Refused
+from moot.core.findings import Finding
 from moot.engine.job import ALONE, Job, Link, Outcome
 from moot.flows.mail.post import Letter, Posted, ack_in, job_of, posted, run
 from moot.mail.asked import status_of
@@ -39,6 +40,28 @@ RECEIPTS: Final[dict[AckStatus | None, type[Accept] | type[MarkSeen]]] = {
     AckStatus.COMPLETED: Accept,
 }
 _MAX_SUBJECT: Final = 300
+
+
+class Answered(NamedTuple):
+    """What an answer changed in mail and, if it is about an event, in presence."""
+
+    mail: Outcome
+    event: Outcome | None = None
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """Scopes that whoever answered holds from now on."""
+        return moved_to(self.event) if self.event is not None else ()
+
+    @property
+    def remarks(self) -> tuple[Finding, ...]:
+        return self.event.findings if self.event is not None else ()
+
+
+def moved_to(accepted: Outcome) -> tuple[str, ...]:
+    """The scopes that an accepted HANDOFF moved."""
+    moved = (one.event for one in accepted.recorded)
+    return tuple(event.scope for event in moved if isinstance(event, did.ScopeHandedOver))
 
 
 def send(
@@ -132,6 +155,18 @@ def acknowledge(
     link: Link = ALONE,
 ) -> Outcome:
     """Acknowledge a message, and the event it is about, if that is not long over."""
+    return answer(space, name, id, status, notes, link).mail
+
+
+def answer(
+    space: Workspace,
+    name: str,
+    id: str,  # noqa: A002
+    status: str,
+    notes: str = "",
+    link: Link = ALONE,
+) -> Answered:
+    """As `acknowledge`; it also gives what came of it in presence."""
     job = _acknowledging(id, status, notes, name, link)
     return _with_receipt(space, job, id, status_of(status))
 
@@ -142,23 +177,27 @@ def post(space: Workspace, sender: str, letter: Letter) -> Posted:
     if said is None:
         return posted(space, letter, run(space, job))
     about = said.message_id or letter.re or ""
-    return posted(space, letter, _with_receipt(space, job, about, said.status))
+    done = _with_receipt(space, job, about, said.status)
+    sent = posted(space, letter, done.mail)
+    found = (*sent.findings, *done.remarks)
+    return msgspec.structs.replace(sent, findings=found, moved=done.moved)
 
 
-def _with_receipt(space: Workspace, job: Job, id: str, status: AckStatus | None) -> Outcome:  # noqa: A002
+def _with_receipt(space: Workspace, job: Job, id: str, status: AckStatus | None) -> Answered:  # noqa: A002
     """Answer message `id`, and let the event it is about know."""
     state: Thread = space.engine.state(job.stream)
     message = state.message(id)
     if message is None or message.event is None or status is None:
-        return run(space, job)
+        return Answered(run(space, job))
     receipt = RECEIPTS[status](id=message.event)
     first = Job(STREAM, receipt, job.actor, cause=job.cause, corr=job.corr)
     try:
-        return space.engine.execute_chain(first, lambda _: job)[1]
+        event, mail = space.engine.execute_chain(first, lambda _: job)
+        return Answered(mail, event)
     except (Refused, NotFound) as refused:
         if refused.code not in _LONG_OVER:
             raise
-    return run(space, job)
+    return Answered(run(space, job))
 
 
 _LONG_OVER: Final = frozenset({"event_not_found", "ack_forbidden"})

@@ -31,7 +31,7 @@ from moot.mail.model import Party, State, stream_of, thread_of_id
 from moot.mail.reply import Ack, question_body, read_ack
 from moot.mail.reply import body_of as body_of_type
 from moot.mail.subject import find_subject
-from moot.mail.threads import thread_id
+from moot.mail.threads import spelled, thread_id
 from moot.mail.types import MessageType
 
 if TYPE_CHECKING:
@@ -58,11 +58,15 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Posted(msgspec.Struct, frozen=True):
-    """A message that stands in the record now, or stood there before (`replayed`)."""
+    """A message that stands in the record now, or stood there before (`replayed`).
+
+    `moved` are the scopes that its sender holds from now on: it accepts a HANDOFF.
+    """
 
     message: Recorded[Any]
     findings: tuple[Finding, ...]
     replayed: bool
+    moved: tuple[str, ...] = ()
 
 
 def post(space: Workspace, sender: str, letter: Letter) -> Posted:
@@ -179,6 +183,13 @@ def thread_of(space: Workspace, id: str) -> str:  # noqa: A002 - the word of eve
         if view.row(MESSAGES, id) is None:
             raise not_found(id)
     return thread_of_id(id)
+
+
+def known_id(space: Workspace, id: str) -> str:  # noqa: A002
+    """A message's id as it is on record, however its letters were typed; else as given."""
+    with space.store.read() as view:
+        known = (one for one in (id, spelled(id)) if view.row(MESSAGES, one) is not None)
+        return next(known, id)
 
 
 def not_found(id: str) -> NotFound:  # noqa: A002

@@ -16,10 +16,10 @@ import msgspec
 
 from moot.core.errors import Malformed, NotFound, Refused, Unavailable
 from moot.core.findings import Finding, errors
-from moot.core.machine import Command
-from moot.core.names import SYSTEM
+from moot.core.machine import Acting, Command, Context, KeyClass
+from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import ArtifactRef
-from moot.engine.job import Outcome
+from moot.engine.job import Outcome, as_refused
 from moot.flows.parliament.cabinet import (
     Cabinet,
     last_id,
@@ -111,6 +111,17 @@ class Room:
         except Refused as error:  # a file was changed just now: what was asked is done
             raise _recorded_only(error) from None
         return Done(self.state, outcome.findings, tuple(_logged(outcome, followed)))
+
+    def rehearse(self, command: Command, role: str) -> None:
+        """Refused, without anyone's key, if a person in this role would be refused."""
+        now = self.space.engine.clock()
+        if tuple(MACHINE.timeouts(self.state, now)):
+            return  # what the clock does first may change the answer
+        acting = Acting(OPERATOR, 1, "", KeyClass.HUMAN, role)
+        context = Context(now, acting, self.stream, self.space.trust.origin)
+        rehearsed = MACHINE.decide(self.state, command, context)
+        if rehearsed.refused:
+            raise as_refused(rehearsed)
 
     def _follow_up(self) -> Outcome | None:
         """What the machine can do by itself now; another process may have been quicker."""

@@ -46,8 +46,8 @@ def run_parliament(
     watch: Watch | None = None,
 ) -> Ran:
     """Run it with these participants until a person is asked, or nobody here can go on."""
-    names = tuple(seat.agent for seat in session.state.in_order())
-    _require_seated(specs, names)
+    for name in specs:
+        agent_of(session, name)
     sitting = seated(specs, room)
     for name in specs:
         require_key(session.space, name)
@@ -62,6 +62,7 @@ def run_in(
     limits: Limits,
     watch: Watch | None,
 ) -> Ran:
+    session.cabinet.require_ours()  # before an answer costs anything
     engine = session.space.engine
     desk = ParliamentDesk(session, DecisionBooks(engine, decision))
     runner = Runner(
@@ -77,14 +78,18 @@ def run_in(
     return Ran(ended, desk.standing(), decision)
 
 
-def _require_seated(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
-    for name in specs:
-        if name not in names:
-            raise Refused(
-                "unknown_seat",
-                f"{name} has no seat in this session",
-                hint=f"those who have one: {', '.join(names)}",
-            )
+def agent_of(session: Session, named: str) -> str:
+    """Who sits there: a seat is named by its own id (`rep_1`) or by its agent."""
+    seats = {seat.id: seat.agent for seat in session.state.in_order()}
+    if named in seats:
+        return seats[named]
+    if named not in seats.values():
+        raise Refused(
+            "unknown_seat",
+            f"{named} has no seat in this session",
+            hint=f"seats: {', '.join(f'{seat} ({agent})' for seat, agent in seats.items())}",
+        )
+    return named
 
 
 def _books_of(session: Session) -> str | None:

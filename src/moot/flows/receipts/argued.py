@@ -55,7 +55,8 @@ class Count(msgspec.Struct, frozen=True):
 
 
 class Argued(msgspec.Struct, frozen=True):
-    """`text` is what was voted on last, where that is more than the motion."""
+    """`text` is what was voted on last, where that is more than the motion; `outcome` is what the
+    vote came to in words, where those say more than the result on record."""
 
     votes: tuple[Vote, ...] = ()
     first: Count | None = None
@@ -63,6 +64,7 @@ class Argued(msgspec.Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     dissent: tuple[Voice, ...] = ()
     text: str = ""
+    outcome: str = ""
 
 
 NOTHING = Argued()

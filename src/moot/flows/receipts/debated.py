@@ -8,8 +8,9 @@ from moot.debate.course import Course, Round
 from moot.debate.model import Entry, Stance, evidence
 from moot.debate.positions import Change as Moved
 from moot.debate.positions import changes
-from moot.debate.views import course_of
+from moot.debate.views import consensus_data, course_of
 from moot.decision.model import State
+from moot.flows.debate.outcome import in_words
 from moot.flows.debate.record import history, segments
 from moot.flows.receipts.argued import NOTHING, Argued, Change, Count, Heard, Voice, Vote
 from moot.workspace.workspace import Workspace
@@ -22,7 +23,8 @@ def debated(space: Workspace, _decision: str, state: State) -> Argued:
     parts = segments(events, space.artifacts)
     if not parts:
         return NOTHING
-    course = course_of(check(b"".join(part for part, _, _ in parts)))
+    checked = check(b"".join(part for part, _, _ in parts))
+    course = course_of(checked)
     rounds = [one for one in course.rounds if one.votes]
     if not rounds:
         return NOTHING
@@ -33,6 +35,7 @@ def debated(space: Workspace, _decision: str, state: State) -> Argued:
         last=_count(course, rounds[-1]),
         changes=tuple(map(_change, changes(course))),
         dissent=tuple(_dissent(decided or rounds[-1])),
+        outcome=in_words(consensus_data(checked, course.ended_at_round)),
     )
 
 

@@ -72,7 +72,8 @@ def _decision(said: Said) -> page.Decision:
         text = word["text"]["text"] or f"A text that was erased: {word['text']['sha256']}"
     facts = [page.Fact("rule", f"{said['rule']}, at most {said['rounds']} rounds")]
     if result:
-        facts.append(page.Fact("the vote", f"{result['result']}: {result['summary']}"))
+        came = said["argument"]["outcome"] or result["summary"]
+        facts.append(page.Fact("the vote", f"{result['result']}: {came}"))
     if word:
         facts.append(page.Fact(f"{word['by']} said", f"{word['word']}: {word['reason']}"))
     if said["superseded_by"]:

@@ -68,6 +68,11 @@ def argued(space: Workspace, decision: str, state: State) -> Argued:
     return NOTHING if tell is None or state.session is None else tell(space, decision, state)
 
 
+def outcome_of(state: State, found: Argued) -> str:
+    """What the vote came to, in words for people; nothing if there is no result."""
+    return (found.outcome or state.verdict.summary) if state.verdict is not None else ""
+
+
 def chain(space: Workspace, decision: str) -> list[str]:
     """The decision and those that it supersedes, the newest first."""
     found = [decision]
@@ -138,6 +143,7 @@ def _earlier(space: Workspace, state: State) -> Iterator[dict[str, Any]]:
             "decision": one,
             "motion": before.motion.text if before.motion else None,
             "result": msgspec.to_builtins(before.verdict),
+            "outcome": outcome_of(before, argued(space, one, before)),
             "word": before.word.word.value if before.word else None,
             "by": before.word.by if before.word else None,
             "reason": before.word.reason if before.word else None,

@@ -152,7 +152,7 @@ def earlier(said: Said) -> page.Table:
             (
                 one["decision"],
                 one["motion"] or "none",
-                one["result"]["summary"] if one["result"] else "none",
+                one["outcome"] or "none",
                 page.Cell(one["word"] or "nothing", "bad" if one["word"] == "vetoed" else "plain"),
                 one["reason"] or "",
             )

@@ -20,6 +20,7 @@ from moot.core.errors import StoreFailed
 
 BUSY_SECONDS = 30.0
 TICK_SECONDS = 0.02  # longer than a file's clock stands still
+CANNOT_GROW = sqlite3.SQLITE_IOERR_SHMSIZE  # on a full disk
 MAY_NOT_WRITE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 _LOGS = ("-wal", "-journal")
 
@@ -36,7 +37,8 @@ class Looking:
         try:
             return _connect(self._file)
         except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in MAY_NOT_WRITE:
+            code = getattr(error, "sqlite_errorcode", 0)
+            if code != CANNOT_GROW and code & 0xFF not in MAY_NOT_WRITE:
                 raise
             self._before = _settled(self._file)
         try:

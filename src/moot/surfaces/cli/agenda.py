@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.clock import to_text
-from moot.core.errors import Refused
+from moot.core.errors import NotFound, Refused
 from moot.core.machine import Due
-from moot.surfaces.cli.answer import Answer, table
+from moot.core.names import RESERVED
+from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
@@ -41,8 +43,20 @@ def agenda(shell: Shell, agent: str | None, wait: float | None) -> Answer:
       moot agenda --agent amber-otter --wait 300 --json
     """
     who = agent or shell.acting
-    items = waiting(shell.workspace.engine, who, wait or 0.0)
+    engine = shell.workspace.engine
+    items = waiting(engine, who, 0.0)
+    if not items:  # one who is not registered may have a turn all the same, in a session's file
+        _require_somebody(engine, who)
+        items = waiting(engine, who, wait) if wait else items
     return Answer({"due": items}, lambda: due_lines(items))
+
+
+def _require_somebody(engine: Engine, who: str | None) -> None:
+    """Nothing will ever be due for a name that was mistyped."""
+    if who is not None and who not in RESERVED and who not in engine.registry().agents:
+        raise NotFound(
+            "agent_not_found", f"no agent is called {who}", hint="`moot agent list` shows all"
+        )
 
 
 @command(None, "tick", "tick")
@@ -70,7 +84,9 @@ def tick(shell: Shell, name: str | None) -> Answer:
     ]
     rows = [(item["id"], str(item["seq"]), item["type"]) for item in applied]
     head = ("ID", "EVENT", "TYPE")
-    return Answer({"applied": applied}, lambda: table(rows, head) if rows else ["nothing was due"])
+    return Answer(
+        {"applied": applied}, lambda: listing(rows, head) if rows else ["nothing was due"]
+    )
 
 
 def _type(engine: Engine, recorded: Any) -> str:
@@ -144,7 +160,7 @@ def due_lines(items: list[dict[str, Any]]) -> Iterable[str]:
     if not items:
         return ["nothing is due"]
     rows = [(item["who"], item["what"], item["subject"], _by(item), item["id"]) for item in items]
-    return table(rows, ("WHO", "WHAT", "SUBJECT", "BY", "ID"))
+    return listing(rows, ("WHO", "WHAT", "SUBJECT", "BY", "ID"))
 
 
 def _by(item: dict[str, Any]) -> str:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from moot.core.errors import NotFound, Refused
 from moot.core.machine import KeyClass
+from moot.surfaces.cli.agent_facts import agent_rows, keys_of, known, shown
+from moot.surfaces.cli.agent_keys import revoke, rotate
 from moot.surfaces.cli.answer import Answer, table
 from moot.surfaces.cli.heartbeat import heartbeat
-from moot.surfaces.cli.people import a_person, require_own
+from moot.surfaces.cli.people import a_person, persons_passphrase, require_own
 from moot.surfaces.cli.shell import Shell, command, text_argument
-
-if TYPE_CHECKING:
-    from moot.core.registry.model import Agent, State
 
 
 @click.group("agent", no_args_is_help=False)
@@ -49,7 +47,7 @@ def register(shell: Shell, name: str, human: bool, keys: Path | None) -> Answer:
     kind = KeyClass.HUMAN if human else KeyClass.AGENT
     folder = KeyFolder(keys.absolute()) if keys else shell.folder
     space = shell.workspace
-    passphrase = _passphrase(shell, name) if human else None
+    passphrase = persons_passphrase(shell, name) if human else None
     endorser = a_person(shell) if human else None  # the very first needs none
     signer = folder.add(space.trust.origin, name, kind, passphrase=passphrase)
     try:
@@ -58,25 +56,8 @@ def register(shell: Shell, name: str, human: bool, keys: Path | None) -> Answer:
         folder.forget(space.trust.origin, name, signer.kid)
         raise
     space.pin_trust(folder)
-    data = _shown(space.engine.registry(), name)
+    data = shown(space.engine.registry(), name)
     return Answer(data, lambda: [f"registered {name} (key {signer.kid[:8]}…)"])
-
-
-def _passphrase(shell: Shell, name: str) -> str:
-    if shell.env.get("MOOT_AGENT"):
-        raise Refused(
-            "human_key_required",
-            "an agent may not make a person's key",
-            hint="run this yourself, outside of `moot run`",
-        )
-    given = shell.new_passphrase(name)
-    if not given:
-        raise Refused(
-            "passphrase_required",
-            "a person's key needs a passphrase",
-            hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
-        )
-    return given
 
 
 @command(agent, "list", "agent.list")
@@ -88,7 +69,7 @@ def list_agents(shell: Shell) -> Answer:
       moot agent list --json
     """
     registry = shell.workspace.engine.registry()
-    agents = [_shown(registry, name) for name in sorted(registry.agents)]
+    agents = [shown(registry, name) for name in sorted(registry.agents)]
     return Answer({"agents": agents}, lambda: _agent_lines(agents))
 
 
@@ -104,7 +85,7 @@ def _agent_lines(agents: list[dict[str, Any]]) -> Iterable[str]:
 @command(agent, "show", "agent.show")
 @click.argument("name")
 def show(shell: Shell, name: str) -> Answer:
-    """One agent: how alive it is and why we say so, what it holds, its key.
+    """One agent: how alive it is and why we say so, what it holds, its keys.
 
     Examples:
       moot agent show amber-otter
@@ -112,9 +93,13 @@ def show(shell: Shell, name: str) -> Answer:
     from moot.presence import views
     from moot.surfaces.cli.here import Here
 
-    here, registered = Here(shell), _shown(_known(shell, name), name)
-    data = {**registered, **views.agent(here.state, name, here.moment([name]))}
-    return Answer(data, lambda: table([(key, str(value)) for key, value in data.items()]))
+    here, registry = Here(shell), known(shell, name)
+    data = {
+        **shown(registry, name),
+        **views.agent(here.state, name, here.moment([name])),
+        "keys": keys_of(registry, name),
+    }
+    return Answer(data, lambda: table(agent_rows(data)))
 
 
 @command(agent, "retire", "agent.retire")
@@ -137,7 +122,7 @@ def retire(shell: Shell, name: str, reason: str) -> Answer:
 
         leave(space, name, why)
     end(space.engine, name, why)
-    data = _shown(space.engine.registry(), name)
+    data = shown(space.engine.registry(), name)
     return Answer(data, lambda: [f"{name} has retired"])
 
 
@@ -151,95 +136,5 @@ def _may_leave(shell: Shell, name: str) -> bool:
     return not ended and shell.workspace.keys.find(name, agent.kid) is not None
 
 
-@command(agent, "rotate", "agent.rotate")
-@click.argument("name")
-@click.option("--reason", default="routine", show_default=True, help="Why; kept on record.")
-def rotate(shell: Shell, name: str, reason: str) -> Answer:
-    """Give NAME a new key; its old key consents, or a person if that key is not here.
-
-    Examples:
-      moot agent rotate amber-otter
-    """
-    from moot.engine.agents import rotate as turn
-
-    require_own(shell, name)
-    space, folder = shell.workspace, shell.folder
-    known = _known(shell, name).agents[name]
-    old = space.keys.find(name, known.kid)
-    endorser = old.signer if old is not None else a_person(shell)
-    if endorser is None:
-        raise Refused(
-            "not_endorsed",
-            f"neither {name}'s old key nor a person's key is here",
-            hint="run this where the old key is, or let a person unlock theirs",
-        )
-    human = known.kind is KeyClass.HUMAN
-    passphrase = _passphrase(shell, name) if human else None
-    signer = folder.add(space.trust.origin, name, known.kind, passphrase=passphrase)
-    try:
-        turn(
-            space.engine,
-            name,
-            signer,
-            endorser=endorser,
-            custodian=folder.custodian,
-            reason=text_argument(reason),
-        )
-    except BaseException:
-        folder.forget(space.trust.origin, name, signer.kid)
-        raise
-    data = _shown(space.engine.registry(), name)
-    return Answer(data, lambda: [f"{name} signs with key {signer.kid[:8]}… from now on"])
-
-
-@command(agent, "revoke", "agent.revoke")
-@click.argument("name")
-@click.option("--reason", required=True, help="Why; kept on record.")
-@click.option("--kid", help="An older key of NAME (default: the current one).")
-def revoke(shell: Shell, name: str, reason: str, kid: str | None) -> Answer:
-    """Stop trusting NAME's key: it leaked or was lost. What it signed until now still counts.
-
-    Examples:
-      moot agent revoke amber-otter --reason "laptop stolen"
-    """
-    from moot.engine.agents import HEADS_MEDIA_TYPE, heads_now
-    from moot.engine.agents import revoke as end
-
-    registry = _known(shell, name)
-    require_own(shell, name)
-    kid = kid or registry.agents[name].kid
-    if kid not in registry.keys or registry.keys[kid].name != name:
-        raise NotFound("key_not_found", f"{name} never had the key {kid}")
-    space = shell.workspace
-    reason = text_argument(reason)
-    _, heads = heads_now(space.engine)
-    ref = space.artifacts.put(heads, HEADS_MEDIA_TYPE)
-    end(space.engine, kid, reason, ref)
-    data = _shown(space.engine.registry(), name)
-    return Answer(data, lambda: [f"the key {kid[:8]}… of {name} is no longer trusted"])
-
-
-def _known(shell: Shell, name: str) -> State:
-    registry = shell.workspace.engine.registry()
-    if name not in registry.agents:
-        raise NotFound(
-            "agent_not_found", f"no agent is called {name}", hint="`moot agent list` shows all"
-        )
-    return registry
-
-
-def _shown(registry: State, name: str) -> dict[str, Any]:
-    from moot.core.clock import to_text
-
-    one: Agent = registry.agents[name]
-    key = registry.keys[one.kid]
-    return {
-        "agent": one.name,
-        "class": str(one.kind),
-        "status": str(key.ending) if key.ending else "active",
-        "epoch": one.epoch,
-        "kid": one.kid,
-        "public": key.public,
-        "custodian": key.custodian,
-        "since": to_text(one.since),
-    }
+agent.add_command(rotate)
+agent.add_command(revoke)

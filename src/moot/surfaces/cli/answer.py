@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TextIO
 
 import msgspec
 
@@ -39,68 +40,122 @@ class Envelope(msgspec.Struct, frozen=True):
     error: Problem | None
 
 
+class Unheard(MootError):
+    """Standard output takes no more. (A reader that has gone is a BrokenPipeError as ever.)"""
+
+    exit_code = CANNOT_RUN
+
+    def __init__(self, why: OSError, *, done: bool) -> None:
+        hint = "what the command did is done; look before you do it again" if done else ""
+        super().__init__(
+            "answer_not_written",
+            f"the answer could not be written: {why.strerror or why}",
+            hint=hint or "check where standard output goes",
+        )
+
+
 def print_answer(command: str, answer: Answer, as_json: bool) -> None:
     if as_json:
-        _print_json(Envelope(True, command, answer.data, None))
-    else:
-        for line in answer.lines():
-            print(line)  # noqa: T201 - this is the one place that prints
+        _print_json(Envelope(True, command, answer.data, None), done=True)
+        return
+    for line in answer.lines():
+        print_line(line)
+    with _heard(done=True):
         sys.stdout.flush()  # a reader that has gone is noticed here, not when Python ends
 
 
-def silence_stdout() -> None:
-    """The reader has gone; keep the interpreter from complaining about it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def print_line(line: str, *, at_once: bool = False) -> None:
+    """A line of an answer."""
+    with _heard(done=True):
+        print(line, flush=at_once)  # noqa: T201 - this is the one place that prints
+
+
+@contextmanager
+def _heard(*, done: bool) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Unheard(error, done=done) from None
+
+
+def silence(stream: TextIO) -> None:
+    """Nobody hears it any more; keep the interpreter from complaining about it at exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except OSError:  # it has no descriptor, or the machine has none left
+        return
+
+
+def say_aside(line: str) -> None:
+    """On standard error while work goes on, which does not end because nobody hears it.
+
+    The descriptor stays as it is: a program that was started may have more to say there.
+    """
+    try:
+        print(line, file=sys.stderr, flush=True)  # noqa: T201
+    except OSError:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - kept open
 
 
 def print_error(command: str, error: MootError, as_json: bool) -> None:
+    """As an envelope on standard output, which may raise Unheard; else on standard error."""
     if as_json:
         problem = Problem(error.code, str(error), error.hint, error.findings)
-        _print_json(Envelope(False, command, None, problem))
+        _print_json(Envelope(False, command, None, problem), done=False)
         return
-    for line in _error_lines(error):
-        print(line, file=sys.stderr)  # noqa: T201
+    try:
+        for line in _error_lines(error):
+            print(line, file=sys.stderr)  # noqa: T201
+    except OSError:  # nobody is left to tell: the exit code says it
+        silence(sys.stderr)
 
 
 def _error_lines(error: MootError) -> Iterable[str]:
-    yield f"{paint('error', 'red')} [{error.code}] {visible(str(error))}"
+    yield f"{paint('error', 'red', sys.stderr)} [{error.code}] {visible(str(error))}"
     for finding in error.findings:
         if finding.message != str(error) or finding.line:
-            yield f"  {finding_line(finding)}"
+            yield f"  {finding_line(finding, sys.stderr)}"
     if error.hint:
-        yield f"  {paint('try:', 'bold')} {visible(error.hint)}"
+        yield f"  {paint('try:', 'bold', sys.stderr)} {visible(error.hint)}"
 
 
-def finding_line(finding: Finding) -> str:
+def finding_line(finding: Finding, stream: TextIO | None = None) -> str:
     colour = {"error": "red", "warning": "yellow", "info": "dim"}[finding.severity]
     place = f" line {finding.line}" if finding.line else ""
     place += f" {finding.where}" if finding.where else ""
     hint = f" ({finding.hint})" if finding.hint else ""
     said = visible(f"{finding.rule}{place}: {finding.message}{hint}")
-    return f"{paint(finding.severity, colour)} {said}"
+    return f"{paint(finding.severity, colour, stream)} {said}"
 
 
 def remarks(findings: Iterable[Finding]) -> list[str]:
     return [finding_line(f) for f in findings if f.severity is not Severity.INFO]
 
 
-def _print_json(envelope: Envelope) -> None:
+def _print_json(envelope: Envelope, *, done: bool) -> None:
     try:
         raw = msgspec.json.encode(envelope)
     except UnicodeEncodeError:  # a path of this machine that is not UTF-8
         import json
 
         raw = json.dumps(msgspec.to_builtins(envelope)).encode()
-    sys.stdout.buffer.write(raw + b"\n")
-    sys.stdout.buffer.flush()
+    with _heard(done=done):
+        sys.stdout.buffer.write(raw + b"\n")
+        sys.stdout.buffer.flush()
 
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
 
 
-def paint(text: str, colour: str) -> str:
-    """Colour only for a person at a terminal who has not asked for none."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
+    """Colour only for a person at a terminal who has not asked for none.
+
+    `stream` is where the text goes, if not to standard output.
+    """
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if plain or not (stream or sys.stdout).isatty():
         return text
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
 

@@ -12,7 +12,7 @@ import click
 from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.names import SYSTEM
 from moot.surfaces.cli.answer import Answer, visible
-from moot.surfaces.cli.page import unwritable
+from moot.surfaces.cli.output import output_option, write_pieces
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ def artifact() -> None:
 
 @command(artifact, "show", "artifact.show")
 @click.argument("sha")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write its bytes to FILE.",
-)
+@output_option("Write its bytes to FILE.")
 def show(shell: Shell, sha: str, output: Path | None) -> Answer:
     """Show a stored file, checked against its hash. 8 digits of it are enough if they are unique.
 
@@ -113,13 +107,8 @@ def _require_stored(space: Workspace, sha256: str) -> None:
 
 
 def _copy(space: Workspace, sha256: str, output: Path) -> int:
-    from moot.store.files import replace_with
-
     _require_stored(space, sha256)
-    try:
-        return replace_with(output, space.artifacts.chunks(sha256))[1]
-    except OSError as error:
-        raise unwritable(output, error) from None
+    return write_pieces(output, space.artifacts.chunks(sha256))[1]
 
 
 def _text(space: Workspace, sha256: str) -> str | None:

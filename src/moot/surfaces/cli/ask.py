@@ -105,10 +105,18 @@ def ask(
         decision, seated = questions.begin(space, asked, room_of(shell))
     from moot.surfaces.cli.live_run import watching
 
-    with watching(f"{decision}: {questions.state_of(space, decision).question}") as watch:
+    title = f"{decision}: {questions.state_of(space, decision).question}"
+    with watching(title, _PATIENCE.format(decision)) as watch:
         room = room_of(shell)
         done = asking.go_on(space, decision, seated, room, limits_of(limits), watch)
     return _answer(done)
+
+
+# The wait is the session's own rule, set when it was opened.
+_PATIENCE = (
+    "Ctrl-C keeps everything, `moot ask --resume {}` goes on; "
+    "asked with `--turn-seconds N`, a question waits no longer than that"
+)
 
 
 def _require_own_keys(shell: Shell) -> None:
@@ -140,6 +148,9 @@ def _motives(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 def _again(specs: tuple[Spec, ...], state: Any) -> dict[str, Spec]:
     """Named again for a question that has its participants: in their order, or by name."""
+    from moot.flows.decision.seating import require_once
+
+    require_once(specs)
     names = [seat.agent for seat in state.seats]
     unnamed = iter([name for name in names if name not in {spec.name for spec in specs}])
     found = {spec.name or next(unnamed, ""): spec for spec in specs}
@@ -161,5 +172,7 @@ def _answer(done: Asked) -> Answer:
         "decision": as_json(done.decision, done.state),
         "file": str(done.file) if done.file else None,
         "run": None if ended is None else ended_data(ended),
+        "outcome": done.outcome or None,
+        "restored": done.lost.value if done.lost else None,
     }
     return Answer(data, lambda: lines.asked(done), 0 if ended is None else exit_code(ended))

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from moot.agents.cost import in_words
 from moot.decision.model import Seat, Stage, State
 from moot.decision.views import costs as per_seat
-from moot.decision.views import in_order, shared_models
+from moot.decision.views import in_order, shared_models, ways
+from moot.flows.debate.mending import mended_line
 from moot.surfaces.cli.answer import table, visible
+from moot.surfaces.cli.debate_lines import in_short
 from moot.surfaces.cli.debate_run import ended_line
 
 if TYPE_CHECKING:
-    from moot.debate.positions import Change
     from moot.flows.decision.asking import Asked
+    from moot.flows.receipts.argued import Argued
 
 
 def asked(done: Asked) -> Iterable[str]:
@@ -23,11 +25,13 @@ def asked(done: Asked) -> Iterable[str]:
     yield from _answers(state)
     if state.motion is not None:
         yield f"motion: {visible(state.motion.text)}"
-    yield from _moves(done)
+    if done.lost is not None and done.file is not None:
+        yield visible(mended_line(done.file, done.lost))
+    yield from _moves(done.argued)
     yield from notes(state)
     if done.ended is not None:
         yield ended_line(done.ended)
-    yield from _result(done.decision, state)
+    yield from _result(done)
 
 
 def _answers(state: State) -> Iterable[str]:
@@ -43,24 +47,14 @@ def _what(seat: Seat) -> str:
     return f"{seat.spec} (scripted voice)" if seat.scripted else seat.spec
 
 
-def _moves(done: Asked) -> Iterable[str]:
-    """Who changed, and after whom."""
-    if done.file is None or not done.file.is_file():
-        return
-    from moot.debate.positions import changes
-    from moot.debate.views import course_of
-    from moot.flows.debate import session
-
-    for change in changes(course_of(session.read(done.file))):
-        yield _move(change)
-
-
-def _move(change: Change) -> str:
-    before, now = change.before, change.now
-    heard = ", ".join(dict.fromkeys(entry.author for entry in change.heard))
-    after = f" after {heard}" if heard else ""
-    moved = f"{before.stance.value} {before.confidence} -> {now.stance.value} {now.confidence}"
-    return visible(f"changed: {change.agent}, {moved}{after}: {change.entry.said('summary')}")
+def _moves(argued: Argued) -> Iterable[str]:
+    """Who changed, and after whom; by the record, whatever became of the file."""
+    said = {vote.entry: vote.summary for vote in argued.votes}
+    for one in argued.changes:
+        heard = ", ".join(dict.fromkeys(other.agent for other in one.heard))
+        after = f" after {heard}" if heard else ""
+        why = in_short(said.get(one.entry, ""))
+        yield visible(f"changed: {one.agent}, {one.before} -> {one.now}{after}: {why}")
 
 
 def notes(state: State) -> Iterable[str]:
@@ -82,13 +76,14 @@ def costs(state: State) -> Iterable[str]:
         yield from (f"  {name}: {in_words(cost_of(purse))}" for name, purse in per_seat(state))
 
 
-def _result(decision: str, state: State) -> Iterable[str]:
+def _result(done: Asked) -> Iterable[str]:
+    decision, state = done.decision, done.state
     if state.verdict is not None:
-        yield f"{state.verdict.result.value}: {state.verdict.summary}"
+        yield f"{state.verdict.result.value}: {done.outcome}"
         if state.verdict.dissent:
             yield f"dissent: {', '.join(state.verdict.dissent)}"
     yield from costs(state)
     if state.stage is Stage.WAITING:
-        yield f"waiting for you: moot decide {decision} approve|veto|amend --reason TEXT"
+        yield f"waiting for you: {ways(decision)}"
     elif state.word is None:
         yield f"not finished: moot ask --resume {decision}"

@@ -47,8 +47,8 @@ def space_of(shell: Shell) -> Workspace | None:
     """The workspace around us, if there is one: a session file needs none."""
     try:
         shell.place  # noqa: B018 - looked up for its error
-    except Unavailable:
-        if shell.home is not None:
+    except Unavailable as error:
+        if shell.home is not None or error.code != "no_workspace":
             raise
         return None
     return shell.workspace

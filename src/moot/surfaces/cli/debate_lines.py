@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from moot.core.findings import Finding
+from moot.flows.debate.outcome import decided_by
 from moot.surfaces.cli.answer import finding_line, paint, table, visible
 from moot.surfaces.cli.verdict import plain
 
 if TYPE_CHECKING:
     from moot.debate.checker import Checked
 
+MOST_SAID = 160
 _WORDS = {
     "not-started": "not started",
     "active": "going on",
@@ -65,10 +67,19 @@ def _expected(data: dict[str, Any]) -> Callable[[str], str]:
 def _positions(entries: Sequence[dict[str, Any]]) -> Iterable[str]:
     if entries:
         rows = [
-            (f"{e['round']}.{e['turn']}", e["author"], e["stance"] or "-", _sure(e), e["summary"])
+            (f"{e['round']}.{e['turn']}", e["author"], e["stance"] or "-", _sure(e), _said(e))
             for e in entries
         ]
         yield from table(rows, ("turn", "author", "stance", "sure", "in short"))
+
+
+def _said(entry: dict[str, Any]) -> str:
+    return in_short(entry["summary"])
+
+
+def in_short(text: str) -> str:
+    """As much of it as a line can bear; the file has all of it."""
+    return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID - 1]}…"
 
 
 def _sure(entry: dict[str, Any]) -> str:
@@ -76,12 +87,11 @@ def _sure(entry: dict[str, Any]) -> str:
 
 
 def _verdict(data: dict[str, Any]) -> str:
-    score = "none" if data["score"] is None else f"{data['score']:.4g}"
     where = f"round {data['round']}" if data["round"] else "no round yet"
     kind = ", still running" if data["provisional"] and data["round"] else ""
     colour = "green" if data["reached"] else "yellow"
     outcome = paint(data["outcome"], colour)
-    return f"{outcome}: {data['mode']}, score {score} of {data['threshold']:g} ({where}{kind})"
+    return f"{outcome}: {decided_by(data)} ({where}{kind})"
 
 
 def consensus(data: dict[str, Any]) -> Iterable[str]:
@@ -108,6 +118,8 @@ def compared(old: Path, new: Path, found: Sequence[Finding]) -> Iterable[str]:
 def made(data: dict[str, Any]) -> Iterable[str]:
     first = data["agents"][0]
     yield f"{data['file']}: a session of {', '.join(data['agents'])}"
+    if len(data["agents"]) == 1:
+        yield "  note: one alone can only agree with itself; --agents A,B makes it a debate"
     yield f"  {paint('next:', 'bold')} moot debate add {data['file']} --author {first} --stance ..."
 
 
@@ -149,7 +161,7 @@ _VERDICTS = {
 def heard(data: dict[str, Any]) -> str:
     place = f"{data['round']}.{data['turn']}"
     return visible(
-        f"{place}  {data['author']}  {data['stance'] or '-'}  {_sure(data)}  {data['summary']}"
+        f"{place}  {data['author']}  {data['stance'] or '-'}  {_sure(data)}  {_said(data)}"
     )
 
 

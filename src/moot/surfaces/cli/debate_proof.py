@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from moot.surfaces.cli import debate_lines as lines
-from moot.surfaces.cli.answer import DONE, REFUSED, UNPROVEN, Answer
+from moot.surfaces.cli.answer import DONE, REFUSED, UNPROVEN, Answer, print_line
 from moot.surfaces.cli.debate_file import debate, file_argument, session_clock, space_of
 from moot.surfaces.cli.shell import Shell, command
 
@@ -66,7 +66,7 @@ def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
         if one.entry is not None and not one.double:
             entries.append({**entry_data(one.entry), "line": one.line})
             if not shell.json:
-                click.echo(lines.heard(entries[-1]))
+                print_line(lines.heard(entries[-1]), at_once=True)
     data = {"entries": entries, **_standing(watching, shell)}
     return Answer(data, lambda: lines.watched(data))
 

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from moot.flows.debate.run import Ran
 
 INTERRUPTED = 130
+# The wait is the session's own rule, set when it was begun.
+_PATIENCE = (
+    "Ctrl-C keeps everything, the same command goes on; "
+    "begun with `--turn-timeout N`, a session waits no longer than that"
+)
 
 
 @command(debate, "run", "debate.run")
@@ -54,7 +59,7 @@ def run(shell: Shell, file: Path, participants: tuple[str, ...], **limits: Any) 
     for name in specs:
         if shell.acting:
             shell.actor(name)
-    with watching(file.name) as watch:
+    with watching(file.name, _PATIENCE) as watch:
         ran = run_debate(
             file,
             specs,
@@ -64,8 +69,9 @@ def run(shell: Shell, file: Path, participants: tuple[str, ...], **limits: Any) 
             limits_of(limits),
             watch,
         )
-    data = {"file": str(file), "decision": ran.decision, **ran_data(ran)}
-    return Answer(data, lambda: _lines(ran), exit_code(ran.ended))
+    restored = ran.lost.value if ran.lost else None
+    data = {"file": str(file), "decision": ran.decision, **ran_data(ran), "restored": restored}
+    return Answer(data, lambda: _lines(file, ran), exit_code(ran.ended))
 
 
 def room_of(shell: Shell) -> Room:
@@ -105,10 +111,14 @@ def ended_line(ended: Ended) -> str:
     return f"{ended.stop.value}{more} ({turns}, {in_words(ended.cost)})"
 
 
-def _lines(ran: Ran) -> Iterable[str]:
+def _lines(file: Path, ran: Ran) -> Iterable[str]:
+    from moot.decision.views import ways
+    from moot.flows.debate.mending import mended_line
     from moot.flows.debate.run import standing_words
 
+    if ran.lost is not None:
+        yield visible(mended_line(file, ran.lost))
     yield ended_line(ran.ended)
     yield standing_words(ran.standing)
     if ran.decision is not None and ran.standing["state"].startswith("ended:"):
-        yield f"waiting for you: moot decide {ran.decision} approve|veto|amend --reason TEXT"
+        yield f"waiting for you: {ways(ran.decision)}"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.surfaces.cli.answer import Answer, visible
-from moot.surfaces.cli.people import a_persons_name
-from moot.surfaces.cli.shell import Shell, command, text_argument
+from moot.surfaces.cli.people import a_persons_name, require_no_agent
+from moot.surfaces.cli.shell import Shell, command, document, text_argument
 
 if TYPE_CHECKING:
     from moot.decision.model import State
@@ -41,7 +41,9 @@ def decide(shell: Shell, decision: str, word: str, reason: str, text: str | None
     if (text is not None) != (word == "amend"):
         raise click.UsageError("--text belongs to amend, and amend needs it")
     why = text_argument(reason)
-    instead = text_argument(text if text == "-" else f"@{text}") if text is not None else ""
+    instead = document(text) if text is not None else ""
+    require_no_agent(shell, "a decision")
+    deciding.require_open(space, decision, word, why, instead if text is not None else None)
     person = a_persons_name(shell, "a decision")
     follower: str | None = None
     if word == "approve":

@@ -9,12 +9,15 @@ import click
 import msgspec
 
 from moot.core.errors import NotFound
+from moot.core.findings import Finding
 from moot.core.machine import Command
 from moot.presence import STREAM, codec, timeline
 from moot.presence import commands as ask
 from moot.presence import events as did
-from moot.surfaces.cli.answer import Answer, remarks, table, visible
-from moot.surfaces.cli.here import Here, findings_json
+from moot.presence.model import EventType
+from moot.surfaces.cli.answer import Answer, remarks, visible
+from moot.surfaces.cli.here import Here, findings_json, holding
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
@@ -54,7 +57,7 @@ def _send(shell: Shell, sender: str | None, build: Any) -> Answer:
     found = [*outcome.findings, *here.remarks]
     said = f"{document['id']}: {name} to {document['to_agent']}"
     data = {"event": document, "findings": findings_json(found)}
-    return Answer(data, lambda: [said, *remarks(found)])
+    return Answer(data, lambda: [said, *_stays(document, found), *remarks(found)])
 
 
 def _notify(shell: Shell, build: Any) -> Answer:
@@ -72,7 +75,14 @@ def _notify(shell: Shell, build: Any) -> Answer:
     message = mail.recorded[0].event.id
     said = f"{document['id']}: {name} to {document['to_agent']} (message {message})"
     data = {"event": document, "message": message, "findings": findings_json(found)}
-    return Answer(data, lambda: [said, *remarks(found)])
+    return Answer(data, lambda: [said, *_stays(document, found), *remarks(found)])
+
+
+def _stays(document: dict[str, Any], found: Iterable[Finding]) -> Iterable[str]:
+    """A HANDOFF without a scope moves nothing, whether or not there is a finding that says so."""
+    bare = document["event_type"] == EventType.HANDOFF and document["scope"] is None
+    if bare and all(one.code != "nothing_to_move" for one in found):
+        yield "it names no scope: accepting it moves no reservation"
 
 
 def _handoff(values: dict[str, Any], here: Here) -> Command:
@@ -215,24 +225,26 @@ def _all(view: Any, space: str, prefix: str = "") -> list[Any]:
 def _conversation_lines(rows: tuple[timeline.Row, ...]) -> Iterable[str]:
     if not rows:
         return ["nothing was said yet"]
+    where = {row.id: f"{row.scope}: " for row in rows if row.kind == EventType.INCURSION}
     cells = [
-        (row.at, row.id, row.from_agent or "-", row.label, row.to_agent or "-", visible(row.title))
+        (row.at, row.id, row.from_agent or "-", row.label, row.to_agent or "-", about)
         for row in rows
+        for about in (visible(f"{where.get(row.id, '')}{row.title}"),)
     ]
-    return table(cells, ("AT", "ID", "WHO", "WHAT", "WHOM", "ABOUT"))
+    return listing(cells, ("AT", "ID", "WHO", "WHAT", "WHOM", "ABOUT"))
 
 
 def _receipt(shell: Shell, event_id: str, name: str, outcome: Outcome, said: str) -> Answer:
-    moved = [
-        one.event.scope for one in outcome.recorded if isinstance(one.event, did.ScopeHandedOver)
-    ]
+    from moot.flows.mail.notices import moved_to
+
+    moved = list(moved_to(outcome))
     data = {
         "event": _document(shell, event_id),
         "agent": name,
         "moved": moved,
         "findings": findings_json(outcome.findings),
     }
-    lines = [f"{event_id}: {said} by {name}", *(f"{name} holds {scope} now" for scope in moved)]
+    lines = [f"{event_id}: {said} by {name}", *holding(name, moved)]
     return Answer(data, lambda: [*lines, *remarks(outcome.findings)])
 
 

@@ -104,6 +104,11 @@ def _worktree(start: Path, space: Workspace) -> Path:
     return worktree_root(start) or space.root
 
 
+def holding(name: str, moved: Iterable[str]) -> list[str]:
+    """What `name` has by accepting a HANDOFF."""
+    return [f"{name} holds {scope} now" for scope in moved]
+
+
 def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     import msgspec
 

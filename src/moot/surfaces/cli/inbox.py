@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import NotFound
-from moot.surfaces.cli.answer import Answer, table
+from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.flows.mail.inbox import Box
 
 LIMIT = 1_000
+OWED = "owed"
 
 _AGENT = click.option("--agent", metavar="NAME", help="Whose inbox (default: yours).")
 _ALL = click.option("--all", "everything", is_flag=True, help="Also what you have seen.")
@@ -59,6 +61,7 @@ def mail_inbox(shell: Shell, **values: Any) -> Answer:
 
 def _inbox(shell: Shell, agent: str | None, everything: bool, peek: bool, limit: int) -> Answer:
     from moot.flows.mail import inbox as boxes
+    from moot.flows.mail.owing import owed as owed_by
 
     name = agent or shell.actor(None)
     space = shell.workspace
@@ -76,8 +79,9 @@ def _inbox(shell: Shell, agent: str | None, everything: bool, peek: bool, limit:
     else:
         shown, more = boxes.take(space, box, limit)
     messages = [slip.as_json() for slip in shown]
-    data = {"agent": name, "messages": messages, "more": more}
-    return Answer(data, lambda: _lines(data, everything))
+    owed = owed_by(space, box)
+    data = {"agent": name, "messages": messages, "more": more, "owed": len(owed)}
+    return Answer(data, lambda: _lines(data, everything, owed))
 
 
 def _own(shell: Shell, box: Box) -> bool:
@@ -103,24 +107,37 @@ def _person(shell: Shell) -> bool:
     return shell.interactive() or "MOOT_PASSPHRASE_FILE" in shell.env
 
 
-def _lines(data: dict[str, Any], everything: bool) -> Iterable[str]:
+def _lines(data: dict[str, Any], everything: bool, owed: list[str]) -> Iterable[str]:
     if not data["messages"]:
-        yield "no mail" if everything else "no new mail (`moot inbox --all` shows what there was)"
+        none = "no mail" if everything else "no new mail"
+        there = "" if everything else " (`moot inbox --all` shows what there was)"
+        yield f"{none}; {_answers(len(owed))}" if owed else none + there
         return
-    yield from table(
+    yield from listing(
         [_row(one) for one in data["messages"]], ("ID", "FROM", "SUBJECT", "STATE", "ANSWER")
     )
     if data["more"]:
         which = "older ones" if everything else "more: `moot inbox` again"
         yield f"and {data['more']} {which}"
+    shown = {one["id"] for one in data["messages"] if _owed(one) == OWED}
+    besides = [id_ for id_ in owed if id_ not in shown]
+    if besides:
+        yield _answers(len(besides), "more ")
     yield "`moot mail show ID` reads one, `moot mail ack ID --status STATUS` answers it"
 
 
 def _row(one: dict[str, Any]) -> tuple[str, ...]:
     from moot.flows.mail.inbox import named
 
-    owed = "owed" if one["ack_required"] and not one["status"] else one["status"] or "-"
     subject = f"{one['subject']} ({one['says']})" if one["says"] else one["subject"]
     sender = named(one["from"], one["proved"])
     state = f"{one['state']}, sent again" if one["resent"] else one["state"]
-    return one["id"], sender, subject, state, owed
+    return one["id"], sender, subject, state, _owed(one)
+
+
+def _owed(one: dict[str, Any]) -> str:
+    return OWED if one["ack_required"] and not one["status"] else one["status"] or "-"
+
+
+def _answers(count: int, more: str = "") -> str:
+    return f"{count} {more}answer{'s' if count > 1 else ''} owed: `moot mail pending`"

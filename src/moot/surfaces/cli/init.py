@@ -24,11 +24,12 @@ def init(shell: Shell) -> Answer:
       MOOT_PASSPHRASE_FILE=~/.moot-pass moot init --json
     """
     from moot.workspace.create import create
-    from moot.workspace.find import project_root
+    from moot.workspace.find import FOLDER, project_root
     from moot.workspace.trust import fingerprint
 
     place = shell.home or project_root(Path.cwd())
-    exists = (place / ".moot").exists()
+    place = place.parent if place.name == FOLDER else place
+    exists = (place / FOLDER).exists()
     clock, fixed = _clock(shell)
     passphrase = None if exists else shell.new_passphrase("operator")
     created = create(place, shell.folder, clock, fixed_clock=fixed, passphrase=passphrase)
@@ -53,7 +54,7 @@ def _set_stale_time(shell: Shell) -> None:
     from moot.presence.model import DEFAULT_STALE
 
     stale, _warning = liveness.stale_from_text(shell.env.get(liveness.STALE_VARIABLE))
-    if stale != DEFAULT_STALE:
+    if stale is not None and stale != DEFAULT_STALE:
         shell.workspace.engine.execute(STREAM, SetStaleMinutes(stale_millis=stale), SYSTEM)
 
 

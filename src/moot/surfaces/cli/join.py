@@ -13,8 +13,10 @@ from moot.core.findings import Finding, Severity
 from moot.presence import STREAM, codec, recommend
 from moot.presence.recommend import Recommendation
 from moot.surfaces.cli.answer import Answer, remarks
+from moot.surfaces.cli.from_root import misread
 from moot.surfaces.cli.here import Here, findings_json
 from moot.surfaces.cli.people import a_person, require_own
+from moot.surfaces.cli.scope_hints import hinted
 from moot.surfaces.cli.shell import Shell, command
 from moot.surfaces.holder import settings_for
 
@@ -95,21 +97,25 @@ class _Session:
         space = self.here.space
         known = space.engine.registry().agents.get(name)
         if known is None or name != self.shell.acting:
-            self._arrival.require_welcome(space, name, self.place, *self._wanted())
+            self._require_welcome(name)
             self._arrival.enter(space, name)
         return self._begin(name, advice)
 
     def _start_anew(self, advise: Callable[[str], Recommendation]) -> Answer:
         """Under a made-up name: the one proposed may be taken before we have it."""
         space = self.here.space
-        self._arrival.require_welcome(space, self._fresh_name(), self.place, *self._wanted())
+        self._require_welcome(self._fresh_name())
         name = self._arrival.enter_fresh(space)
         return self._begin(name, advise(name))
+
+    def _require_welcome(self, name: str) -> None:
+        with hinted(self.here, self.scopes, "join --scope"):
+            self._arrival.require_welcome(self.here.space, name, self.place, *self._wanted())
 
     def _begin(self, name: str, advice: Recommendation) -> Answer:
         outcome = self._arrival.join(self.here.space, name, self.place)
         reserved = self._reserve(name)
-        found = [*outcome.findings, *self.here.remarks]
+        found = [*outcome.findings, *self.here.remarks, *misread(self.scopes, self.here)]
         data = {
             "agent": name,
             "session_agent_id": name,
@@ -208,8 +214,9 @@ class _Session:
     def _reserve(self, name: str) -> list[str]:
         """An overlap comes after the name was given: say that it was."""
         try:
-            for asked in self._wanted():
-                self.here.space.engine.execute(STREAM, asked, name)
+            with hinted(self.here, self.scopes):
+                for asked in self._wanted():
+                    self.here.space.engine.execute(STREAM, asked, name)
         except Refused as refused:
             hint = f"you have joined (`{_export(name)}`), without it: {refused.hint}"
             raise Refused(

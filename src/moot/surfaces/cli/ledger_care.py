@@ -31,7 +31,7 @@ def doctor(shell: Shell) -> Answer:
     from moot.surfaces.hooks.live import live
     from moot.workspace.doctor import RULES, examine
 
-    findings = examine(shell.place, shell.folder, system_clock())
+    findings = examine(shell.found, shell.folder, system_clock())
     findings += live(Path.cwd(), shell.env, shell.home)
     healthy = not errors(findings)
     data = {

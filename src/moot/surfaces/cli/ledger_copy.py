@@ -10,7 +10,13 @@ import click
 
 from moot.core.errors import Refused, Tampered
 from moot.surfaces.cli.answer import Answer
-from moot.surfaces.cli.page import unwritable, write_file
+from moot.surfaces.cli.output import (
+    STDOUT,
+    output_option,
+    unwritable,
+    write_file,
+    write_pieces,
+)
 from moot.surfaces.cli.progress import counted, progress
 from moot.surfaces.cli.shell import Shell, command
 
@@ -22,7 +28,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @command(None, "checkpoint", "ledger.checkpoint")
-@click.option("-o", "--output", type=_FILE, metavar="FILE", help="Write the signed note to FILE.")
+@output_option("Write the signed note to FILE; `-` prints it.", printable=True)
 def checkpoint(shell: Shell, output: Path | None) -> Answer:
     """Put one signature over everything that is on record now.
 
@@ -36,16 +42,19 @@ def checkpoint(shell: Shell, output: Path | None) -> Answer:
     made = space.engine.checkpoint()
     note, newest = _newest(space)
     assert newest is not None, "a ledger has an event from its first moment"
-    if output is not None:
+    if output not in (None, STDOUT):
         write_file(output, note.encode())
     data = {"made": made is not None, "file": str(output) if output else None, "note": note}
     data |= _facts(newest)
+    if output == STDOUT:
+        return Answer(data, note.splitlines)
     verb = "made" if made else "is still the newest:"
-    return Answer(data, lambda: [f"checkpoint {newest.number} {verb} {newest.events} events"])
+    said = [f"checkpoint {newest.number} {verb} {newest.events} events"]
+    return Answer(data, lambda: said if output is None else [*said, f"written to {output}"])
 
 
 @command(None, "export", "ledger.export")
-@click.option("-o", "--output", type=_FILE, metavar="FILE", required=True, help="Where to.")
+@output_option("Where to.", required=True)
 @click.argument("names", metavar="[ID]...", nargs=-1)
 def export(shell: Shell, output: Path, names: tuple[str, ...]) -> Answer:
     """Write the record, or parts of it, to a file that anyone can check offline.
@@ -63,12 +72,15 @@ def export(shell: Shell, output: Path, names: tuple[str, ...]) -> Answer:
     pinned = _pin(space)
     with space.store.read() as view, progress("exporting") as tell:
         lines = bundle(view, space.trust, space.artifacts, names or None)
-        sha256, size = _write(output, counted(lines, tell, _promised))
+        sha256, size = write_pieces(output, counted(lines, tell, _promised))
         unpinned = len(view.stale_heads())
     _, newest = _newest(space)
     data: dict[str, Any] = {"file": str(output), "sha256": sha256, "bytes": size}
     data |= {"complete": unpinned == 0, "checkpoint": newest.number if newest else None}
+    data["rolled_back"] = space.rolled_back is not None
     said = [f"exported to {output}: {size} bytes, sha256 {sha256}"]
+    if space.rolled_back is not None:
+        said.append(f"it proves only what is left: {space.rolled_back}")
     if not pinned and unpinned:
         said.append(
             "no checkpoint could be made here, so its newest events are not proven complete"
@@ -103,7 +115,7 @@ def _pin(space: Workspace) -> bool:
         return False
     try:
         space.engine.checkpoint()
-    except Refused:
+    except (Refused, Tampered):
         return False
     return True
 
@@ -126,12 +138,3 @@ def _promised(header: bytes) -> int:
 
     lines: int = msgspec.json.decode(header)["lines"]
     return lines + 1
-
-
-def _write(file: Path, lines: Any) -> tuple[str, int]:
-    from moot.store.files import replace_with
-
-    try:
-        return replace_with(file, lines)
-    except OSError as error:
-        raise unwritable(file, error) from None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from moot.agents.cost import NOTHING, Cost, in_words
 from moot.agents.outcome import Ending, Outcome
 from moot.agents.participant import Kind, Nature
-from moot.surfaces.cli.answer import visible
+from moot.surfaces.cli.answer import say_aside, visible
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -27,12 +27,15 @@ MOST_DETAIL = 160
 
 
 @contextmanager
-def watching(title: str) -> Iterator[Watch]:
-    """Something that looks on, for as long as the run takes."""
+def watching(title: str, patience: str = "") -> Iterator[Watch]:
+    """Something that looks on, for as long as the run takes.
+
+    `patience` is for whoever has to wait for a turn's time to be up: what else can be done.
+    """
     if not sys.stderr.isatty():
-        yield Lines()
+        yield Lines(patience)
         return
-    board = Board(title)
+    board = Board(title, patience)
     try:
         yield board
     finally:
@@ -57,6 +60,9 @@ def _place(what: str, subject: str) -> str:
 class Lines:
     """For logs and pipes."""
 
+    def __init__(self, patience: str = "") -> None:
+        self._patience = patience
+
     def asking(self, due: Due, nature: Nature, attempt: int) -> None:
         again = " once more" if attempt > 1 else ""
         place = _place(due.what, due.subject)
@@ -70,10 +76,13 @@ class Lines:
 
     def waiting(self, due: Due, seconds: float) -> None:
         _say(f"waiting {seconds:.0f} s, until the time of {due.who}'s turn is up")
+        if self._patience:
+            _say(self._patience)
+            self._patience = ""
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)  # noqa: T201 - stdout is the answer's
+    say_aside(line)  # stdout is the answer's
 
 
 class Row:
@@ -88,8 +97,9 @@ class Row:
 class Board:
     """For a person who watches."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, patience: str = "") -> None:
         self._title = title
+        self._patience = patience
         self._rows: dict[str, Row] = {}
         self._place = ""
         self._typing: set[str] = set()
@@ -117,7 +127,8 @@ class Board:
         self._show()
 
     def waiting(self, due: Due, seconds: float) -> None:
-        self._place = f"waiting {seconds:.0f} s: the time of {due.who}'s turn is not up"
+        told = f"waiting {seconds:.0f} s: the time of {due.who}'s turn is not up"
+        self._place = f"{told}. {self._patience}".strip(" .")
         self._show()
 
     def close(self) -> None:

@@ -9,8 +9,9 @@ import click
 
 from moot.core.clock import to_text
 from moot.core.errors import Refused
-from moot.surfaces.cli.answer import Answer, remarks, table
-from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.answer import Answer, remarks
+from moot.surfaces.cli.here import findings_json, holding
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
@@ -42,8 +43,10 @@ def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: st
     from moot.mail import views
 
     space, name = shell.workspace, shell.actor(agent)
+    message_id = post.known_id(space, message_id)
     post.thread_of(space, message_id)
-    outcome = notices.acknowledge(space, name, message_id, status, text_argument(notes))
+    done = notices.answer(space, name, message_id, status, text_argument(notes))
+    outcome, found = done.mail, [*done.mail.findings, *done.remarks]
     sent = next((one for one in outcome.recorded if isinstance(one.event, did.MessageSent)), None)
     message = outcome.state.message(message_id)
     data = {
@@ -51,10 +54,12 @@ def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: st
         "agent": name,
         "ack": None if sent is None else sent.event.id,
         "standing": None if message is None else views.standing(message, space.engine.clock()),
-        "findings": findings_json(outcome.findings),
+        "moved": list(done.moved),
+        "findings": findings_json(found),
     }
     said = f"{message_id}: {_said(outcome)} by {name}" if sent else f"{message_id}: as before"
-    return Answer(data, lambda: [said, *_open_line(data), *remarks(outcome.findings)])
+    moved = holding(name, done.moved)
+    return Answer(data, lambda: [said, *moved, *_open_line(data), *remarks(found)])
 
 
 def _said(outcome: Outcome) -> str:
@@ -104,7 +109,7 @@ def _pending_lines(found: list[dict[str, Any]]) -> Iterable[str]:
         for one in found
         for sender in (named(one["from"], one["proved"]),)
     ]
-    return table(rows, ("ID", "FROM", "WAITS FOR", "SUBJECT", "ACKNOWLEDGED", "BY"))
+    return listing(rows, ("ID", "FROM", "WAITS FOR", "SUBJECT", "ACKNOWLEDGED", "BY"))
 
 
 def _owing(one: dict[str, Any]) -> str:

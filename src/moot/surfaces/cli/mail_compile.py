@@ -10,19 +10,14 @@ import click
 
 from moot.core.findings import Finding
 from moot.surfaces.cli.answer import Answer, remarks, visible
+from moot.surfaces.cli.output import STDOUT, output_option, write_file
 from moot.surfaces.cli.shell import Shell, command
 
 
 @command(None, "compile", "mail.compile")
 @click.argument("thread", metavar="THREAD")
 @click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the artifact to FILE instead of showing it.",
-)
+@output_option("Write the artifact to FILE instead of showing it.", printable=True)
 def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | None) -> Answer:
     """Merge what was contributed to THREAD into the next version, send it to everyone in the
     thread as COMPILED vN, and show the artifact; below it, what did not fit.
@@ -32,9 +27,10 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
       moot mail compile RS-20260218-slow-logins -o artifact.md
     """
     from moot.flows.mail.research import compile_and_send
+    from moot.mail.threads import spelled
     from moot.surfaces.cli.here import findings_json
 
-    space, name = shell.workspace, shell.actor(agent)
+    space, name, thread = shell.workspace, shell.actor(agent), spelled(thread)
     done = compile_and_send(space, name, thread)
     made, message = done.compiled, done.posted.message
     data: dict[str, Any] = {
@@ -48,9 +44,9 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
         "file": None if output is None else str(output),
         "findings": findings_json(done.findings),
     }
-    if output is None:
+    if output in (None, STDOUT):
         return Answer(data, lambda: _lines([*made.markdown.splitlines(), ""], done.findings))
-    _write(output, made.markdown)
+    write_file(output, made.markdown.encode())
     said = f"{message.event.id}: {made.subject}; the artifact is in {output}"
     return Answer(data, lambda: _lines([said], done.findings))
 
@@ -58,13 +54,3 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
 def _lines(said: Iterable[str], findings: Iterable[Finding]) -> Iterable[str]:
     yield from map(visible, said)
     yield from remarks(findings)
-
-
-def _write(output: Path, text: str) -> None:
-    from moot.store.files import replace_with
-    from moot.surfaces.cli.page import unwritable
-
-    try:
-        replace_with(output, iter((text.encode(),)))
-    except OSError as error:
-        raise unwritable(output, error) from None

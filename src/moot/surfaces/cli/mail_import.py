@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from moot.surfaces.cli.answer import Answer, visible
-from moot.surfaces.cli.shell import Shell, command, text_argument
+from moot.surfaces.cli.shell import Shell, command, document
 
 
 @command(None, "import", "mail.import")
@@ -28,7 +28,7 @@ def take_in(shell: Shell, file: str, agent: str | None, thread: str | None) -> A
     from moot.mail.codec import read_message
 
     space, name = shell.workspace, shell.actor(agent)
-    text = text_argument("-" if file == "-" else f"@{file}")
+    text = document(file)
     taken = outside.take_in(space, name, read_message(text), text, thread)
     kept = views.message(taken.message)
     data: dict[str, Any] = {

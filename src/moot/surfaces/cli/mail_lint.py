@@ -193,7 +193,7 @@ def _repair(draft: _Draft) -> Fixed | None:
 
 
 def _write(file: str, text: str) -> None:
-    from moot.surfaces.cli.page import write_file
+    from moot.surfaces.cli.output import write_file
 
     write_file(Path(file), text.encode())
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from moot.surfaces.cli.answer import Answer, table, visible
+from moot.surfaces.cli.answer import Answer, visible
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command
 
 
@@ -24,6 +25,7 @@ def show(shell: Shell, message_id: str) -> Answer:
     from moot.mail import views
 
     space = shell.workspace
+    message_id = post.known_id(space, message_id)
     with space.store.read() as view:
         found = post.message_at(view, message_id)
         answers = post.answers_to(view, message_id)
@@ -105,8 +107,9 @@ def thread(shell: Shell, thread_id: str) -> Answer:
     """
     from moot.flows.mail import post
     from moot.mail import views
+    from moot.mail.threads import spelled
 
-    space = shell.workspace
+    space, thread_id = shell.workspace, spelled(thread_id)
     found = post.messages_of(space, thread_id)
     messages = [views.message(one) for one in found]
     state = space.engine.state(found[0].stream)
@@ -146,4 +149,4 @@ def _list_lines(messages: list[dict[str, Any]]) -> Iterable[str]:
         for one in messages
         for sender in (named(one["from"], one["proved"]),)
     ]
-    return table(rows, ("ID", "FROM", "TO", "SUBJECT", "SENT"))
+    return listing(rows, ("ID", "FROM", "TO", "SUBJECT", "SENT"))

@@ -8,16 +8,17 @@ import os
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import click
 
 from moot import __version__
 from moot.core.errors import MootError
-from moot.surfaces.cli.answer import CANNOT_RUN, USAGE, print_error, silence_stdout
+from moot.surfaces.cli.answer import CANNOT_RUN, USAGE, Unheard, print_error, silence
 from moot.surfaces.cli.lazy import Entry, LazyGroup
 from moot.surfaces.cli.shell import Shell
 
+INTERRUPTED = 130
 _CLI = "moot.surfaces.cli"
 SECTIONS: dict[str, dict[str, Entry]] = {
     "Every day": {
@@ -105,17 +106,17 @@ def run(arguments: list[str], root: click.Command = cli) -> int:
     arguments, shell.json = _without_json(arguments)
     try:
         return _invoke(root, arguments, shell)
+    except Unheard as error:
+        return _tell_aside(shell, error)
     except MootError as error:
-        print_error(shell.command, error, shell.json)
-        return error.exit_code
+        return _tell(shell, error, error.exit_code)
     except KeyboardInterrupt:
-        return 130
+        return _interrupted(shell)
     except BrokenPipeError:
-        silence_stdout()
+        silence(sys.stdout)
         return 0
     except Exception as error:  # noqa: BLE001 - the outermost function
-        _report_bug(shell, error)
-        return CANNOT_RUN
+        return _unexpected(shell, error)
     finally:
         _close(shell)
 
@@ -127,10 +128,9 @@ def _invoke(root: click.Command, arguments: list[str], shell: Shell) -> int:
     try:
         code = root.main(arguments, prog_name=name, standalone_mode=False, obj=shell)
     except click.UsageError as error:
-        _usage(shell, error)
-        return USAGE
+        return _usage(shell, error)
     except click.Abort:
-        return 130
+        return _interrupted(shell)
     except click.exceptions.Exit as error:
         return error.exit_code
     return code if isinstance(code, int) else 0
@@ -143,15 +143,66 @@ def _without_json(arguments: list[str]) -> tuple[list[str], bool]:
     return [word for word in ours if word != "--json"] + theirs, "--json" in ours
 
 
-def _usage(shell: Shell, error: click.UsageError) -> None:
+def _tell(shell: Shell, error: MootError, code: int) -> int:
+    """An error in the form that was asked for; if nobody takes that, on standard error."""
+    try:
+        print_error(shell.command, error, shell.json)
+    except BrokenPipeError:
+        silence(sys.stdout)
+    except Unheard as unheard:
+        print_error(shell.command, error, False)
+        return _tell_aside(shell, unheard)
+    return code
+
+
+def _tell_aside(shell: Shell, unheard: Unheard) -> int:
+    silence(sys.stdout)
+    print_error(shell.command, unheard, False)
+    return unheard.exit_code
+
+
+def _is_stuck(stream: TextIO) -> bool:
+    """What it could not write before it cannot write now."""
+    try:
+        stream.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _interrupted(shell: Shell) -> int:
+    """A person knows what they pressed; a program waits for its envelope."""
+    if not shell.json or shell.answered:
+        return INTERRUPTED
+    problem = MootError(
+        "interrupted", "interrupted before it was done", hint="what was recorded until then stands"
+    )
+    return _tell(shell, problem, INTERRUPTED)
+
+
+def _usage(shell: Shell, error: click.UsageError) -> int:
     path = error.ctx.command_path if error.ctx else "moot"
     hint = f"`{path} --help` shows how"
     shell.command = shell.command or ".".join(path.split()[1:]).replace("-", "_")
-    problem = MootError("usage", error.format_message(), hint=hint)
-    print_error(shell.command, problem, shell.json)
+    said = " ".join(error.format_message().split())  # click lists choices on lines of their own
+    return _tell(shell, MootError("usage", said, hint=hint), USAGE)
 
 
-def _report_bug(shell: Shell, error: Exception) -> None:
+def _unexpected(shell: Shell, error: Exception) -> int:
+    """What nobody has named: where the machine is at fault that is said, all else is a bug."""
+    if isinstance(error, OSError) and _is_stuck(sys.stdout):  # click's own help
+        return _tell_aside(shell, Unheard(error, done=False))
+    if isinstance(error, PermissionError) and error.filename is not None:
+        return _tell(shell, _not_permitted(error), CANNOT_RUN)
+    return _report_bug(shell, error)
+
+
+def _not_permitted(error: PermissionError) -> MootError:
+    said = f"{error.filename}: {error.strerror}"
+    return MootError("not_permitted", said, hint="check its permissions and those of its folder")
+
+
+def _report_bug(shell: Shell, error: Exception) -> int:
     if os.environ.get("MOOT_DEBUG"):
         import traceback
 
@@ -161,7 +212,7 @@ def _report_bug(shell: Shell, error: Exception) -> None:
         f"{type(error).__name__}: {error}",
         hint="this is a bug in moot; MOOT_DEBUG=1 shows where. Nothing half-done was recorded",
     )
-    print_error(shell.command, problem, shell.json)
+    return _tell(shell, problem, CANNOT_RUN)
 
 
 def _close(shell: Shell) -> None:

@@ -15,6 +15,7 @@ from moot.surfaces.cli.answer import Answer, remarks, table, visible
 from moot.surfaces.cli.here import findings_json
 from moot.surfaces.cli.parliament_room import (
     answer,
+    decide_ways,
     folder_argument,
     message_line,
     parliament,
@@ -276,6 +277,6 @@ _WAYS = {
     "incorporate": "incorporate DIR AMENDMENT",
     "vote": _said("VOTE"),
     "count the votes": "tally DIR",
-    "decide": "decide DIR approve|veto|amend_and_approve --reason TEXT",
+    "decide": decide_ways("DIR"),
     "write the final document": "final DIR",
 }

@@ -16,7 +16,7 @@ from moot.surfaces.cli.parliament_room import (
     room_at,
     seat_holder,
 )
-from moot.surfaces.cli.people import a_persons_name
+from moot.surfaces.cli.people import a_persons_name, require_no_agent
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 _AMENDMENT = click.argument("amendment", metavar="AMENDMENT")
@@ -171,6 +171,8 @@ def decide(shell: Shell, folder: Path, decision: str, **said: Any) -> Answer:
         draft=merged(room.state, _json(text)) if text else None,
         extend_rounds=said["extend_rounds"],
     )
+    require_no_agent(shell, "the prime minister's word")
+    room.rehearse(asked, "prime_minister")
     actor = a_persons_name(shell, "the prime minister's word")
     done = room.run(asked, actor, "prime_minister")
     return answer(done, [f"{decision} by {actor}: {done.state.status}"], decision=decision)

@@ -14,7 +14,8 @@ from moot.core.errors import NotFound, Refused
 from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, visible
 from moot.surfaces.cli.debate_file import space_of
 from moot.surfaces.cli.here import findings_json
-from moot.surfaces.cli.page import page_option, write_file, write_page
+from moot.surfaces.cli.output import write_own
+from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.parliament_room import (
     answer,
     folder_argument,
@@ -270,13 +271,16 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
         document, there = finish(room).encode(), read_or_none(folder / FINAL_FILE)
         if there not in (None, document):
             aside.append(room.cabinet.put_aside(FINAL_FILE))
-        write_file(folder / FINAL_FILE, document)
+        write_own(folder / FINAL_FILE, document)
         written.append(str(folder / FINAL_FILE))
     if output is not None:
         write_page(output, report(room.proceedings(), _proof(folder)))
         written.append(str(output))
-    data = {**standing(room.state), "written": written, "put_aside": aside}
+    data = {**standing(room.state), "decided": decided, "written": written, "put_aside": aside}
     said = [f"put aside: {name}" for name in aside]
+    if not decided:
+        due = f"`moot parliament next {visible(shlex.quote(str(folder)))}` says what is due"
+        said.append(f"not decided: it is in {room.state.status}; {due}")
     return Answer(data, lambda: [*said, *(f"written: {visible(name)}" for name in written)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,12 @@ def official(shell: Shell) -> str:
 def seat_holder(shell: Shell, room: Room, seat: str) -> str:
     """The agent of a seat, if whoever runs this may use its key."""
     return shell.actor(room.signer(seat))
+
+
+def decide_ways(folder: Path | str) -> str:
+    """How the prime minister gives their word: a command to paste, and what else it may say."""
+    others = "or veto --guidance TEXT, or amend_and_approve --text FILE"
+    return f'decide {shlex.quote(str(folder))} approve --reason "..." ({others})'
 
 
 def standing(state: State) -> dict[str, Any]:

@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.answer import Answer, visible
 from moot.surfaces.cli.debate_run import ended_line, exit_code, ran_data, room_of
 from moot.surfaces.cli.limits import limit_options, limits_of
-from moot.surfaces.cli.parliament_room import folder_argument, parliament, room_at
+from moot.surfaces.cli.parliament_room import (
+    decide_ways,
+    folder_argument,
+    parliament,
+    room_at,
+)
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.flows.debate.run import Ran
+    from moot.flows.parliament.chamber import Room
 
 
 @command(parliament, "run", "parliament.run")
@@ -25,18 +31,19 @@ if TYPE_CHECKING:
     "participants",
     multiple=True,
     required=True,
-    metavar="NAME=SPEC",
-    help="Who sits for NAME: cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human.",
+    metavar="SEAT=SPEC",
+    help="Who sits there: cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human.",
 )
 @limit_options
 def run(shell: Shell, folder: Path, participants: tuple[str, ...], **limits: Any) -> Answer:
     """Let participants state, draft, ask, answer and vote until the prime minister is asked.
 
-    NAME is the agent of a seat (`moot parliament status DIR` lists them). Statements and votes
-    are asked for at the same time; rounds are opened and votes called by the speaker's rules.
+    SEAT is a seat's id (`moot parliament status DIR` lists them) or the name of its agent.
+    Statements and votes are asked for at the same time; rounds are opened and votes called by
+    the speaker's rules.
 
     Examples:
-      moot parliament run cache --participant "amber-otter=cmd:claude -p"
+      moot parliament run cache --participant "rep_1=cmd:claude -p"
           --participant "teal-crane=cmd:codex exec"
     """
     from moot.agents.spec import read_named
@@ -44,7 +51,7 @@ def run(shell: Shell, folder: Path, participants: tuple[str, ...], **limits: Any
     from moot.surfaces.cli.live_run import watching
 
     session = room_at(shell, folder)
-    specs = read_named(participants)
+    specs = read_named(_by_agent(session, text) for text in participants)
     for name in specs:
         if shell.acting:
             shell.actor(name)
@@ -54,9 +61,19 @@ def run(shell: Shell, folder: Path, participants: tuple[str, ...], **limits: Any
     return Answer(data, lambda: _lines(folder, ran), exit_code(ran.ended))
 
 
+def _by_agent(session: Room, text: str) -> str:
+    """`amber-otter=SPEC` of `rep_1=SPEC`; what names nobody is for the reader of specs to say."""
+    from moot.flows.parliament.sitting import agent_of
+
+    named, said, spec = text.partition("=")
+    if not said or ":" in named:
+        return text
+    return f"{agent_of(session, named.strip())}={spec}"
+
+
 def _lines(folder: Path, ran: Ran) -> Iterable[str]:
     yield ended_line(ran.ended)
     standing = ran.standing
     yield f"{standing['state']}, round {standing['round']}, bill version {standing['bill']}"
     if standing["state"] == "pm_review":
-        yield f"waiting for you: moot parliament decide {folder} approve|veto --reason TEXT"
+        yield visible(f"waiting for you: moot parliament {decide_ways(folder)}")

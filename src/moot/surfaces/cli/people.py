@@ -63,3 +63,21 @@ def require_own(shell: Shell, name: str) -> None:
             f"you are {shell.acting}; this is about {name}",
             hint="an agent does this for itself only; ask the person who runs you",
         )
+
+
+def persons_passphrase(shell: Shell, name: str) -> str:
+    """The passphrase of a new key of a person's, which an agent may not make."""
+    if shell.env.get("MOOT_AGENT"):
+        raise Refused(
+            "human_key_required",
+            "an agent may not make a person's key",
+            hint="run this yourself, outside of `moot run`",
+        )
+    given = shell.new_passphrase(name)
+    if not given:
+        raise Refused(
+            "passphrase_required",
+            "a person's key needs a passphrase",
+            hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
+        )
+    return given

@@ -11,29 +11,20 @@ import click
 from moot.core.errors import Refused
 from moot.core.names import STREAM
 from moot.surfaces.cli.answer import Answer, visible
-from moot.surfaces.cli.page import FORMS, write_file, write_page
+from moot.surfaces.cli.output import output_option, write_file
+from moot.surfaces.cli.page import require_form, write_page
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.flows.receipts.making import Receipt
 
 
-def _known_form(_ctx: click.Context, _option: click.Parameter, file: Path) -> Path:
-    if file.suffix not in FORMS:
-        raise click.BadParameter(f"the name must end with one of {', '.join(FORMS)}")
-    return file
-
-
 @command(None, "receipt", "receipt")
 @click.argument("decision", metavar="ID")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
+@output_option(
+    "FILE.json proves itself; FILE.md and FILE.html are to be read, with FILE.json beside.",
     required=True,
-    callback=_known_form,
-    help="FILE.json proves itself; FILE.md and FILE.html are to be read, with FILE.json beside.",
+    accept=require_form,
 )
 def receipt(shell: Shell, decision: str, output: Path) -> Answer:
     """Write the receipt of a decision: who voted what, who disagreed, and the proof of it.

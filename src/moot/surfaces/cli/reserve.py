@@ -8,12 +8,15 @@ from typing import Any
 
 import click
 
-from moot.core.findings import Finding, Severity
+from moot.core.findings import Finding
 from moot.presence import STREAM, paths, views
 from moot.presence import commands as ask
 from moot.presence import events as did
-from moot.surfaces.cli.answer import Answer, remarks, table
+from moot.surfaces.cli.answer import Answer, remarks
+from moot.surfaces.cli.from_root import misread
 from moot.surfaces.cli.here import Here, findings_json
+from moot.surfaces.cli.listing import listing
+from moot.surfaces.cli.scope_hints import hinted
 from moot.surfaces.cli.shell import Shell, command
 
 _TAKEOVER = click.option(
@@ -55,8 +58,9 @@ def reserving(
     """
     here, name = Here(shell), shell.actor(agent)
     asked = here.reserving(scopes, work, ttl, takeover_stale)
-    outcome = here.space.engine.execute(STREAM, asked, name)
-    found = [*outcome.findings, *here.remarks, *_links(scopes, here), *_misread(scopes, here)]
+    with hinted(here, scopes):
+        outcome = here.space.engine.execute(STREAM, asked, name)
+    found = [*outcome.findings, *here.remarks, *_links(scopes, here), *misread(scopes, here)]
     data = {
         "agent": name,
         "reserved": [_lease(one.event) for one in outcome.recorded if _is_lease(one.event)],
@@ -106,23 +110,6 @@ def _links(scopes: Iterable[str], here: Here) -> Iterable[Finding]:
             yield remark
 
 
-def _misread(scopes: Iterable[str], here: Here) -> Iterable[Finding]:
-    """B-11: scopes are named from the root; a file that exists only where one stands is a trap."""
-    stand = here.shell.cwd
-    for text in scopes:
-        key = paths.read_scope(text, str(here.worktree)).key
-        if (stand / text).exists() and not (here.worktree / key).exists():
-            meant = os.path.relpath(stand / text, here.worktree)
-            yield Finding(
-                rule="B-11",
-                code="named_from_the_root",
-                severity=Severity.WARNING,
-                message=f"{text} was read from the root of the worktree, where it does not exist",
-                where=text,
-                hint=f"`moot reserve {meant}` is the one beside you",
-            )
-
-
 def _reserved_lines(
     data: dict[str, Any], scopes: tuple[str, ...], found: Iterable[Finding]
 ) -> Iterable[str]:
@@ -156,7 +143,8 @@ def releasing(shell: Shell, scopes: tuple[str, ...], everything: bool, agent: st
         worktree=str(here.worktree),
         all=everything,
     )
-    outcome = here.space.engine.execute(STREAM, asked, name)
+    with hinted(here, scopes, "release"):
+        outcome = here.space.engine.execute(STREAM, asked, name)
     given = [
         one.event.scope for one in outcome.recorded if isinstance(one.event, did.ScopeReleased)
     ]
@@ -196,7 +184,7 @@ def held_lines(held: list[dict[str, Any]]) -> Iterable[str]:
     rows = [
         (one["scope"], one["owner"], one["label"], one["work"] or "-", one["since"]) for one in held
     ]
-    return table(rows, ("SCOPE", "HOLDER", "ALIVE", "WORK", "SINCE"))
+    return listing(rows, ("SCOPE", "HOLDER", "ALIVE", "WORK", "SINCE"))
 
 
 @command(scope, "compare", "scope.compare")

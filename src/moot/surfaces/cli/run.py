@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,9 +16,11 @@ import click
 from moot.core.clock import SECOND, Millis
 from moot.core.errors import MootError, Unavailable
 from moot.presence import STREAM
-from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.answer import Answer, say_aside
 from moot.surfaces.cli.entry import HOOK_TOOLS
+from moot.surfaces.cli.from_root import misread
 from moot.surfaces.cli.here import Here
+from moot.surfaces.cli.scope_hints import hinted
 from moot.surfaces.cli.shell import Shell, command
 from moot.surfaces.holder import settings_for
 
@@ -73,19 +74,23 @@ def run(
     here = Here(shell)
     space, place = here.space, here.place(work)
     first = [here.reserving(scopes, work)] if scopes else []
-    arrival.require_welcome(space, name or SOMEBODY, place, *first)
+    with hinted(here, scopes, "run --reserve"):
+        arrival.require_welcome(space, name or SOMEBODY, place, *first)
     name = _entered(space, name)
     lock = hold(space.folder, space.trust.origin, name)
     with _Signals() as signals:
         try:
             arrival.join(space, name, place)
-            for asked in first:
-                space.engine.execute(STREAM, asked, name)
+            with hinted(here, scopes):
+                for asked in first:
+                    space.engine.execute(STREAM, asked, name)
+            for finding in misread(scopes, here):
+                _say(f"{finding.message}: {finding.hint}")
             if not no_hooks:
                 _hooks_for(words[0], here)
             _say(f"{name} works here until {words[0]} ends")
             since = space.engine.clock()
-            with _beating(space, name, here.stale):
+            with _beating(space, name, _patience(here)):
                 code = _child(words, _environment(shell, name), shell.json, signals)
             _watching_over(space, name, words[0], since)
         finally:
@@ -132,6 +137,12 @@ def _environment(shell: Shell, name: str) -> dict[str, str]:
     kept = {key: value for key, value in shell.env.items() if key not in WITHHELD}
     epoch = shell.workspace.engine.registry().agents[name].epoch
     return {**kept, **settings_for(name, epoch), "MOOT_HOME": str(shell.workspace.path)}
+
+
+def _patience(here: Here) -> Millis:
+    """How soon the least patient may call us stale: the workspace, or whoever started us."""
+    usual = here.state.stale_millis
+    return usual if here.stale is None else min(here.stale, usual)
 
 
 @contextmanager
@@ -219,4 +230,4 @@ def _never_hiding(what: str) -> Iterator[None]:
 
 
 def _say(line: str) -> None:
-    print(f"moot: {line}", file=sys.stderr)  # noqa: T201 - stdout belongs to the program
+    say_aside(f"moot: {line}")  # stdout belongs to the program

@@ -9,7 +9,7 @@ import click
 
 from moot.core.errors import Malformed
 from moot.surfaces.cli.answer import Answer, remarks, visible
-from moot.surfaces.cli.shell import Shell, command, text_argument
+from moot.surfaces.cli.shell import Shell, command, document, text_argument
 
 if TYPE_CHECKING:
     from moot.flows.mail.post import Posted
@@ -78,7 +78,7 @@ def mail_send(shell: Shell, sender: str | None, **values: Any) -> Answer:
 
 def _send(shell: Shell, sender: str | None, values: dict[str, Any]) -> Answer:
     from moot.flows.mail.notices import post
-    from moot.flows.mail.post import Letter, minutes_for
+    from moot.flows.mail.post import Letter, known_id, minutes_for
 
     space, name = shell.workspace, shell.actor(sender)
     subject = text_argument(values["subject"]).strip()
@@ -92,7 +92,7 @@ def _send(shell: Shell, sender: str | None, values: dict[str, Any]) -> Answer:
         ack_required=values["ack_required"],
         importance=values["importance"],
         ack_minutes=minutes if minutes is not None else minutes_for(setting, subject),
-        re=values["answers"],
+        re=known_id(space, values["answers"]) if values["answers"] else None,
         key=values["key"],
     )
     return _answer(post(space, name, letter))
@@ -109,7 +109,7 @@ def _body(subject: str, sender: str, file: str | None, text: str | None) -> str:
     if file is not None and text is not None:
         raise Malformed("a file and --text are two bodies", code="two_bodies", hint="give one")
     if file is not None:
-        return text_argument("-" if file == "-" else f"@{file}")
+        return document(file)
     return short_body(subject, sender, text_argument(text) if text is not None else "")
 
 
@@ -122,13 +122,17 @@ def _answer(posted: Posted) -> Answer:
     by = None if event.ack_by is None else to_text(event.ack_by)
     wanted = ("id", "thread", "type", "from", "to", "cc", "subject", "ack_required", "artifact")
     data = {name: said[name] for name in wanted}
-    data |= {"by": by, "replayed": posted.replayed, "findings": findings_json(posted.findings)}
+    data |= {"by": by, "replayed": posted.replayed, "moved": list(posted.moved)}
+    data["findings"] = findings_json(posted.findings)
     return Answer(data, lambda: _lines(data, posted))
 
 
 def _lines(data: dict[str, Any], posted: Posted) -> Iterable[str]:
+    from moot.surfaces.cli.here import holding
+
     again = " (it had been sent before)" if data["replayed"] else ""
     yield f"{data['id']} sent to {', '.join(map(visible, data['to']))}{again}"
     if data["by"] is not None:
         yield f"an answer is due by {data['by']}"
+    yield from holding(data["from"], posted.moved)
     yield from remarks(posted.findings)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import Malformed, Refused, Unavailable
-from moot.surfaces.cli.answer import Answer, print_answer, silence_stdout
+from moot.surfaces.cli.answer import Answer, print_answer, silence
 from moot.surfaces.holder import require_same_holder
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Shell:
         self.home: Path | None = _path(self.env.get("MOOT_HOME"))
         self.acting: str | None = self.env.get("MOOT_AGENT") or None
         self.command = ""
+        self.answered = False  # from the moment the answer is being printed
         self._workspace: Workspace | None = None
 
     @property
@@ -56,6 +57,13 @@ class Shell:
     @property
     def place(self) -> Path:
         """The workspace's folder, for commands that only look at it."""
+        from moot.workspace.find import require_ledger
+
+        return require_ledger(self.found)
+
+    @property
+    def found(self) -> Path:
+        """The same, whatever may be missing in it."""
         from moot.workspace.find import find
 
         return find(self.cwd, self.home)
@@ -132,12 +140,26 @@ class Shell:
 
 
 def text_argument(value: str) -> str:
-    """An argument as text: `-` reads standard input, `@file` reads a file."""
+    """An argument as text: `-` reads standard input, `@file` reads a file.
+
+    The line end that `echo` and editors put after the last line is no part of it.
+    """
     if value == "-":
-        return _decoded(sys.stdin.buffer.read(MAX_TEXT + 1), "standard input")
+        return _without_end(document("-"))
     if value.startswith("@"):
-        return _read(Path(value[1:]))
+        return _without_end(document(value[1:]))
     return value
+
+
+def document(file: str) -> str:
+    """A file, or standard input if it is called `-`, as it is."""
+    if file == "-":
+        return _decoded(sys.stdin.buffer.read(MAX_TEXT + 1), "standard input")
+    return _read(Path(file))
+
+
+def _without_end(text: str) -> str:
+    return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
 
 
 def _read(path: Path) -> str:
@@ -177,10 +199,11 @@ def command(
             shell.command = dotted
             answer = function(shell, **values)
             shell.close()
+            shell.answered = True
             try:
                 print_answer(dotted, answer, shell.json)
             except BrokenPipeError:  # `| head` has read enough: the work is done all the same
-                silence_stdout()
+                silence(sys.stdout)
             click.get_current_context().exit(answer.exit_code)
 
         # Options stand above the function: click has left them there as an attribute.

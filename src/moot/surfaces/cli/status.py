@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from moot.core.errors import Tampered
 from moot.presence import views
 from moot.surfaces.cli.agenda import due_lines, waiting
-from moot.surfaces.cli.answer import Answer, paint, table
+from moot.surfaces.cli.answer import Answer, paint
 from moot.surfaces.cli.here import Here
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command
 
 SHOWN = 4
@@ -106,7 +107,7 @@ def _lines(data: dict[str, Any]) -> Iterable[str]:
         yield paint("rolled back", "red") + ": events that were here before are gone; nothing is"
         yield "written until `moot ledger doctor` is followed"
     yield ""
-    yield from _agent_lines(data["agents"])
+    yield from _agent_lines(data["agents"], data["reservations"])
     yield ""
     yield from _work_lines(data["work"])
     yield from _mail_lines(data["mail"])
@@ -132,22 +133,25 @@ def _standing(record: dict[str, Any]) -> str:
     return f"{record['events']} events · {record['bytes']} bytes · {said}{clock}"
 
 
-def _agent_lines(agents: list[dict[str, Any]]) -> Iterable[str]:
+def _agent_lines(agents: list[dict[str, Any]], held: list[dict[str, Any]]) -> Iterable[str]:
     current = [one for one in agents if one["status"] == "active"]
     if not current:
         return ["nobody is here: `moot run -- COMMAND`, or `moot join`"]
-    rows = [
-        (one["agent"], one["label"], one["work"] or one["branch"] or "-", _some(one["holds"]))
-        for one in current
-    ]
-    return table(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
+    rows = [(one["agent"], one["label"], _work(one, held), _some(one["holds"])) for one in current]
+    return listing(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
+
+
+def _work(one: dict[str, Any], held: list[dict[str, Any]]) -> str:
+    """What it holds something for, as `scope list` says; else what it joined for."""
+    works = dict.fromkeys(each["work"] for each in held if each["owner"] == one["agent"])
+    return ", ".join(filter(None, works)) or one["work"] or one["branch"] or "-"
 
 
 def _work_lines(work: list[dict[str, Any]]) -> Iterable[str]:
     """How each work item stands, if there is any."""
     if work:
         rows = [(one["work"], one["label"], ", ".join(one["agents"]) or "-") for one in work]
-        yield from table(rows, ("WORK", "STANDS", "BY"))
+        yield from listing(rows, ("WORK", "STANDS", "BY"))
         yield ""
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from moot.surfaces.cli.answer import Answer, paint, table, visible
+from moot.surfaces.cli.answer import Answer, paint, visible
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.shell import Shell, command
 
@@ -43,17 +44,21 @@ def story(shell: Shell, named: str, output: Path | None) -> Answer:
 
 
 def _lines(told: Story, output: Path | None) -> Iterator[str]:
+    from moot.flows.joins import decided
+
     where = f" ({told.path})" if told.path else ""
     yield paint(f"{visible(told.title)}{where}", "bold")
     if told.origin:
         yield f"begun for {told.origin}"
     yield from map(step_line, told.steps)
+    for one in told.decisions:
+        yield from map(visible, decided.lines(one))
     rows = [
-        (one.at, one.who, one.what, one.id, one.says, f"{one.stream}#{one.seq}", one.flow or "")
-        for one in told.moments
+        (one.at, one.who, one.in_words, one.id, one.says, f"{one.stream}#{one.seq}", one.flow or "")
+        for one in told.shown
     ]
     if rows:
-        yield from table(rows, ("when", "who", "what", "id", "says", "record", "by flow"))
+        yield from listing(rows, ("when", "who", "what", "id", "says", "record", "by flow"))
     if told.cut:
         yield "... and more: only the first records are shown"
     yield from _people(told)
@@ -76,4 +81,4 @@ def _people(told: Story) -> Iterable[str]:
         (one.agent, one.brenner, seats(one) or "-", parts(one) or "-", one.keys[0][:12])
         for one in told.people
     ]
-    return table(rows, ("agent", "by mail", "seat", "part", "key")) if rows else ()
+    return listing(rows, ("agent", "by mail", "seat", "part", "key")) if rows else ()

@@ -12,7 +12,8 @@ import click
 from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity
 from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, paint
-from moot.surfaces.cli.page import page_option, unwritable, write_page
+from moot.surfaces.cli.output import output_option, write_pieces
+from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.progress import progress
 from moot.surfaces.cli.shell import Shell, command
 
@@ -83,14 +84,7 @@ def audit(shell: Shell, trace_id: str, profile: str, output: Path | None) -> Ans
 
 @command(None, "export", "trace.export")
 @click.argument("trace_id", metavar="TRACE")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    required=True,
-    help="Where to.",
-)
+@output_option("Where to.", required=True)
 def export(shell: Shell, trace_id: str, output: Path) -> Answer:
     """Write a trace to one file that anyone can check offline.
 
@@ -101,20 +95,16 @@ def export(shell: Shell, trace_id: str, output: Path) -> Answer:
       moot trace export t1 -o t1.moot
     """
     from moot.engine.export import bundle
-    from moot.store.files import replace_with
     from moot.surfaces.cli.trace_desk import Desk
 
     desk = Desk(shell, trace_id)
     space = desk.space
     with suppress(MootError):  # without its key the end stays unproven, and checking says so
         space.engine.checkpoint()
-    try:
-        with space.store.read() as view:
-            lines = bundle(view, space.trust, space.artifacts, [desk.stream])
-            sha256, size = replace_with(output, lines)
-            unpinned = {name for name, _ in view.stale_heads()}
-    except OSError as error:
-        raise unwritable(output, error) from None
+    with space.store.read() as view:
+        lines = bundle(view, space.trust, space.artifacts, [desk.stream])
+        sha256, size = write_pieces(output, lines)
+        unpinned = {name for name, _ in view.stale_heads()}
     complete = desk.stream not in unpinned
     data = {"trace": desk.name, "file": str(output), "sha256": sha256, "bytes": size}
     data["complete"] = complete

@@ -8,7 +8,7 @@ import click
 
 from moot.core.errors import Refused
 from moot.surfaces.cli.answer import Answer, table
-from moot.surfaces.cli.page import write_file
+from moot.surfaces.cli.output import STDOUT, output_option, write_file
 from moot.surfaces.cli.shell import Shell, command
 
 
@@ -18,17 +18,20 @@ def trust() -> None:
 
 
 @command(trust, "show", "trust.show")
-def show(shell: Shell) -> Answer:
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
+def show(shell: Shell, file: Path | None) -> Answer:
     """The fingerprint, to be read over the phone, and both public keys.
 
-    Two people who read the same digits look at the same ledger, with the same keys.
+    Two people who read the same digits look at the same ledger, with the same keys. With a FILE:
+    those of a trust file that was handed over; no workspace is needed.
 
     Examples:
       moot trust show
+      moot trust show trust.json
     """
-    from moot.workspace.trust import fingerprint
+    from moot.workspace.trust import fingerprint, read
 
-    known = shell.workspace.trust
+    known = shell.workspace.trust if file is None else read(file).trust()
     data = {
         "fingerprint": fingerprint(known),
         "root": known.root.hex(),
@@ -44,14 +47,7 @@ def show(shell: Shell) -> Answer:
 
 
 @command(trust, "export", "trust.export")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    required=True,
-    help="Where to.",
-)
+@output_option("Where to; `-` prints it.", required=True, printable=True)
 @click.option("--minimum", is_flag=True, help="Accept nothing older than today's checkpoint.")
 def export(shell: Shell, output: Path, minimum: bool) -> Answer:
     """Write the trust file with which others check exports of this record.
@@ -67,6 +63,8 @@ def export(shell: Shell, output: Path, minimum: bool) -> Answer:
 
     space = shell.workspace
     number = None
+    if minimum and space.rolled_back is not None:
+        raise space.rolled_back
     if minimum:
         with space.store.read() as view:
             last = newest(view, space.trust)
@@ -75,7 +73,10 @@ def export(shell: Shell, output: Path, minimum: bool) -> Answer:
                 "no_checkpoint", "there is no checkpoint yet", hint="`moot ledger checkpoint`"
             )
         number = last.number
-    write_file(output, trust_files.to_bytes(trust_files.of(space.trust, number)))
+    made = trust_files.to_bytes(trust_files.of(space.trust, number))
+    if output != STDOUT:
+        write_file(output, made)
     digits = trust_files.fingerprint(space.trust)
     data = {"file": str(output), "minimum": number, "fingerprint": digits}
-    return Answer(data, lambda: [f"written to {output}", f"fingerprint  {digits}"])
+    said = [f"written to {output}", f"fingerprint  {digits}"]
+    return Answer(data, made.decode().splitlines if output == STDOUT else lambda: said)

@@ -42,7 +42,14 @@ _PLAIN = {
     "origin": "ledger",
     "bundle": "record",
 }
-_PLAIN_WORD = re.compile(rf"\b({'|'.join(_PLAIN)})\b(?!/)")
+_ONE_EVENT = re.compile(r"\b1 events follow\b")
+# What to do next in words of this command line, by the code of what was found.
+_NEXT = {
+    "minimum_unset": "Against the owner only a checkpoint kept elsewhere helps: a trust file made "
+    "by `moot trust export --minimum` demands one.",
+}
+_QUOTED = r'"(?:[^"\\]|\\.)*"'  # somebody's own words stay as they are
+_PLAIN_WORD = re.compile(rf"{_QUOTED}|\b({'|'.join(_PLAIN)})\b(?!/)")
 
 
 def verdict_answer(verdict: Verdict) -> Answer:
@@ -105,7 +112,8 @@ def facet(verdict: Verdict, field: str) -> str:
 
 
 def plain(text: str) -> str:
-    return _PLAIN_WORD.sub(lambda found: _PLAIN[found[1]], text)
+    text = _ONE_EVENT.sub("1 event follows", text)
+    return _PLAIN_WORD.sub(lambda found: _PLAIN[found[1]] if found[1] else found[0], text)
 
 
 def plain_findings(verdict: Verdict) -> list[Finding]:
@@ -117,7 +125,7 @@ def plain_findings(verdict: Verdict) -> list[Finding]:
             severity=Severity(found.severity),
             line=found.line,
             where=found.where,
-            hint=plain(found.hint or ""),
+            hint=_NEXT.get(found.code) or plain(found.hint or ""),
         )
         for found in verdict.findings
     ]

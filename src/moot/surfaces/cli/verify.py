@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from moot.core.errors import NotFound
-from moot.core.names import STREAM
+from moot.core.errors import NotFound, Unavailable
 from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.progress import progress
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from moot.core.report import Proof
     from moot.verify import Verdict
     from moot.workspace.check import How
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+~-]*(/[A-Za-z0-9._:@+~-]+)?\Z")
+_ENDINGS = (".moot", ".json", ".jsonl", ".md", ".html")
+_DRAWN = (".md", ".html")
 
 
 @click.argument("what", metavar="[ID|FILE]", required=False)
@@ -36,12 +40,14 @@ def check(
 ) -> Answer:
     """Is the record intact, signed by known keys, and complete?
 
-    Without an argument: this workspace, as it is now. With an ID: one debate, thread, list, ...
-    of it. With a FILE: an export, which needs no workspace. Nothing is ever written by checking.
-    The exit code is 0 if all holds, 1 if not, 3 if nothing proves that the end is not missing.
+    Without an argument: this workspace, as it is now. With an ID: one decision, debate, thread,
+    trace, ... of it. With a FILE: an export, which needs no workspace. Nothing is ever written
+    by checking. The exit code is 0 if all holds, 1 if not, 3 if nothing proves that the end is
+    not missing.
 
     Examples:
       moot verify
+      moot verify q-1
       moot verify decision.moot --trust trust.json
       moot verify decision.moot -o verdict.html
       moot ledger verify --jobs 4
@@ -64,6 +70,12 @@ def _judge(shell: Shell, what: str | None, how: How) -> Verdict:
     from moot.workspace.check import check_file, check_live
 
     if what is not None and _is_file(what):
+        if Path(what).suffix in _DRAWN and Path(what).is_file():
+            raise Unavailable(
+                "not_an_export",
+                f"{what} is for reading: it proves nothing by itself",
+                hint="check its .json or .moot; a debate's file: `moot debate verify FILE`",
+            )
         return check_file(Path(what), how)
     try:
         return check_live(shell.place, how, what)
@@ -76,7 +88,7 @@ def _judge(shell: Shell, what: str | None, how: How) -> Verdict:
 
 def _is_file(what: str) -> bool:
     """A file that is there, or a name that can be nothing else."""
-    return Path(what).exists() or not STREAM.match(what)
+    return Path(what).exists() or Path(what).suffix in _ENDINGS or not _ID.match(what)
 
 
 def _proof(what: str | None) -> Proof | None:

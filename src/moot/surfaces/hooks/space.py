@@ -34,7 +34,8 @@ def opened(place: Path, env: Mapping[str, str], pin: bool = False) -> Iterator[W
             space.store.close()
 
 
-def stale_millis(env: Mapping[str, str]) -> Millis:
+def stale_millis(env: Mapping[str, str]) -> Millis | None:
+    """How patient this session is; None: as the workspace."""
     millis, _warning = liveness.stale_from_text(env.get(liveness.STALE_VARIABLE))
     return millis
 

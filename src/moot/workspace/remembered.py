@@ -1,0 +1,100 @@
+"""What this key folder has kept of a ledger, held against the ledger before it grows.
+
+The key folder is asked about each stream once a process, and again before it is pinned if others
+have moved it; what this process saw and wrote itself, it knows. Where nothing is kept, nothing is
+known.
+"""
+
+from __future__ import annotations
+
+from moot.core.errors import Tampered
+from moot.core.ledger import View
+from moot.engine.checkpoints import Kept, newest, require_streams
+from moot.engine.evidence import holds, rolled_back
+from moot.engine.keys import Trust
+from moot.keys.kept import KeptNote, KeptNotes
+
+_NOTHING = (-1, b"")
+
+
+class Remembered:
+    def __init__(self, kept: KeptNotes, trust: Trust) -> None:
+        self._kept = kept
+        self._trust = trust
+        self._seen: dict[str, tuple[int, bytes]] = {}  # how far each stream went, at least
+        self._found: dict[str, tuple[int, bytes]] = {}  # what is kept of it, and stands there
+        self._begun = False
+
+    def before_writing(self, view: View) -> None:
+        """The first time: no stream is gone, and none that the next checkpoint pins is cut."""
+        if self._begun:
+            return
+        require_streams(view, self._trust, view.counts()[0])
+        self._require_moved(view)
+        self._begun = True
+
+    def before_loading(self, view: View, stream: str) -> None:
+        if stream not in self._seen:
+            self._ask(view, stream)
+            head = view.head(stream)
+            self._seen[stream] = (head.seq, head.hash) if head is not None else _NOTHING
+
+    def loaded(self, stream: str, seq: int, record_hash: bytes) -> None:
+        self._compare(stream, seq, record_hash)
+        self._seen[stream] = seq, record_hash
+
+    def wrote(self, stream: str, seq: int, record_hash: bytes) -> None:
+        self._seen[stream] = seq, record_hash
+
+    def before_signing(self, view: View) -> None:
+        """All that has moved, each time: others may have written, and so may whoever cuts."""
+        kept = self._kept.newest(self._trust.origin)
+        if kept is not None and lacks(view, self._trust, kept):
+            raise lacks_note(kept)
+        self._require_moved(view)
+
+    def keep(self, made: Kept) -> None:
+        """Remember a checkpoint of this process."""
+        origin = self._trust.origin
+        self._kept.keep(origin, made.checkpoint.number, made.note, made.moved)
+        self._found.update((stream, (head.seq, head.hash)) for stream, head in made.moved)
+
+    def _require_moved(self, view: View) -> None:
+        for stream, head in view.stale_heads():
+            self._compare(stream, head.seq, head.hash)
+            self._ask(view, stream)
+            self._seen[stream] = head.seq, head.hash
+
+    def _compare(self, stream: str, seq: int, record_hash: bytes) -> None:
+        """With what was seen last: if others moved it, what was found must be found again."""
+        seen = self._seen.get(stream, _NOTHING)
+        if seq < seen[0]:
+            raise _lacks_event(stream, seen[0])
+        if (seq, record_hash) != seen:
+            self._found.pop(stream, None)
+
+    def _ask(self, view: View, stream: str) -> None:
+        """Is there what is kept of it? An event that was found there before is not read again."""
+        kept = self._kept.head(self._trust.origin, stream)
+        if kept is None or kept == self._found.get(stream):
+            return
+        if not holds(view, stream, *kept):
+            raise _lacks_event(stream, kept[0])
+        self._found[stream] = kept
+
+
+def lacks(view: View, trust: Trust, kept: KeptNote) -> bool:
+    """Is a checkpoint that was made before missing here? A damaged one is no better."""
+    try:
+        here = newest(view, trust)
+    except Tampered:
+        return True
+    return here is None or (here.number <= kept.number and view.note() != kept.note)
+
+
+def lacks_note(kept: KeptNote) -> Tampered:
+    return rolled_back(f"this ledger lacks checkpoint {kept.number}, which was made here before")
+
+
+def _lacks_event(stream: str, seq: int) -> Tampered:
+    return rolled_back(f"{stream} lacks event {seq}, which was here before", stream, seq)

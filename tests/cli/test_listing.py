@@ -1,0 +1,143 @@
+"""Lists on a terminal are no wider than it; into a pipe goes everything."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.surfaces.cli.answer import visible
+from moot.surfaces.cli.listing import GAP, LEAST, fitted
+from tests.cli.project import Project
+from tests.cli.terminal import on_a_terminal
+from tests.cli.test_mail import KICKOFF, write
+from tests.cli.test_presence import as_, git
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+SUBJECT = "Which of the three caches that we have do we keep when the sessions move?"
+EVENT = "proto_20260218_001"
+THREAD = "RS-20260218-which-cache"
+AT = "2026-02-18T12:00:00"
+
+
+@pytest.fixture
+def shop(bare: Project) -> Project:
+    """Scopes, work and subjects as long as they get in a real project."""
+    git(bare.root, "init", "-q", "-b", "feature/sessions-move-to-the-database")
+    bare.env["MOOT_CLOCK"] = "2026-02-18T12:00:00.123Z"
+    bare.ok("init")
+    for name in ("amber-otter", "teal-crane"):
+        bare.ok("join", "--register", name)
+    bare.ok(*as_("amber-otter", "reserve", "src/auth/sessions", "src/auth/cache.py", "docs/auth"))
+    bare.json(*as_("teal-crane", "reserve", "src/auth/sessions/store.py"))
+    kickoff = write(bare, "k.md", KICKOFF)
+    words = ("send", "teal-crane", f"KICKOFF: {SUBJECT}", kickoff, "--thread", THREAD)
+    bare.ok(*as_("amber-otter", *words))
+    return bare
+
+
+# What each list still says on a narrow terminal.
+LISTS = {
+    ("event", "list"): (EVENT, AT, "src/auth/sessions/store.py: amber-otter is at"),
+    ("scope", "list"): ("src/auth/sessions", AT),
+    ("mail", "thread", THREAD): (f"{THREAD}:1", AT, "KICKOFF: Which of"),
+    ("agenda",): (f"{THREAD}:1",),
+    ("mail", "pending"): (f"{THREAD}:1", "KICKOFF: Which of"),
+    ("--as", "teal-crane", "inbox", "--peek"): (f"{THREAD}:1", "KICKOFF: Which of"),
+    ("story", f"{THREAD}:1"): (f"{THREAD}:1", AT, "KICKOFF: Which of"),
+}
+
+
+@pytest.mark.parametrize("words", LISTS, ids=" ".join)
+@pytest.mark.parametrize("columns", [80, 100, 160])
+def test_a_list_fits_the_terminal_and_keeps_what_is_copied(
+    shop: Project, words: tuple[str, ...], columns: int
+) -> None:
+    seen = COLOURS.sub("", on_a_terminal(shop, *words, COLUMNS=str(columns)))
+    assert max(map(len, seen.splitlines())) <= columns
+    for kept in LISTS[words]:
+        assert kept in seen
+
+
+def test_who_is_here_fits_the_terminal(bare: Project) -> None:
+    git(bare.root, "init", "-q", "-b", "feature/sessions-move-to-the-database")
+    bare.ok("init")
+    scopes = [f"src/auth/sessions/part-{number}" for number in range(6)]
+    bare.ok(*as_("amber-otter", "join", "--register", "amber-otter", "--scope", *scopes[:1]))
+    bare.ok(*as_("amber-otter", "reserve", *scopes))
+    seen = COLOURS.sub("", on_a_terminal(bare, "status", COLUMNS="80"))
+    _, tables = seen.split("\r\n\r\n", 1)
+    assert max(map(len, tables.splitlines())) <= 80
+    assert "amber-otter  Active" in tables
+    assert "src/auth/sessions/part-0" in tables
+
+
+def test_the_terminal_itself_says_how_wide_it_is(shop: Project) -> None:
+    status = ("sh", "-c", 'stty cols 60; exec "$@"', "sh")
+    seen = COLOURS.sub("", on_a_terminal(shop, "event", "list", through=status))
+    assert max(map(len, seen.splitlines())) <= 60
+    assert EVENT in seen
+    unsaid = COLOURS.sub("", on_a_terminal(shop, "event", "list"))
+    assert unsaid.splitlines() == shop.run("event", "list").out.splitlines()
+
+
+@pytest.mark.parametrize("words", LISTS, ids=" ".join)
+def test_into_a_pipe_goes_everything(shop: Project, words: tuple[str, ...]) -> None:
+    wide, narrow = shop.spawn(*words), shop.spawn(*words, COLUMNS="40")
+    assert narrow == wide
+    assert "…" not in wide.out
+    assert shop.spawn(*words, "--json", COLUMNS="40") == shop.spawn(*words, "--json")
+
+
+# One table, as wide as it must be.
+
+HEAD = ["AT", "ID", "WHO", "ABOUT"]
+
+
+def shown(columns: int, *rows: tuple[str, ...]) -> list[str]:
+    return list(fitted([HEAD, *map(list, rows)], columns))
+
+
+def test_what_fits_is_left_as_it_is() -> None:
+    at = "2026-02-18T12:00:00.123Z"
+    row = (at, "m-1:1", "amber-otter", "a few words")
+    assert shown(57, row)[1] == f"{at}  m-1:1  amber-otter  a few words"
+    assert shown(56, row)[1] == f"{AT}Z  m-1:1  amber-otter  a few words"
+
+
+def test_text_is_cut_before_names_and_names_before_ids() -> None:
+    row = (f"{AT}Z", "m-1:1", "amber-otter", "a text of many words that goes on and on")
+    assert shown(68, row)[1] == f"{AT}Z  m-1:1  amber-otter  a text of many words that…"
+    assert shown(50, row)[1:] == [
+        "  ABOUT",
+        f"{AT}Z  m-1:1  amber-otter",
+        "  a text of many words that goes on and on",
+    ]
+    assert shown(38, row)[2:] == [
+        f"{AT}Z  m-1:1  amber-ot…",
+        "  a text of many words that goes on a…",
+    ]
+
+
+def test_a_random_id_is_known_by_its_beginning() -> None:
+    row = (AT, "debate/5d6c8e82-19ce-493e-9bd6-edc9da9059b8#4", "amber-otter", "one")
+    assert shown(60, row)[1] == f"{AT}  debate/5d6c8e82…#4  amber-otter  one"
+
+
+def wide(text: str) -> int:
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )
+
+
+@given(
+    st.lists(st.lists(st.text(max_size=60).map(visible), min_size=3, max_size=3), min_size=1),
+    st.integers(3 * LEAST + 2 * len(GAP), 120),
+)
+def test_whatever_is_said_it_fits(rows: list[list[str]], columns: int) -> None:
+    for line in fitted([["WHO", "WHAT", "ABOUT"], *rows], columns):
+        assert wide(line) <= columns

@@ -1,0 +1,253 @@
+"""Checks work where nothing may be written: evidence on a read-only disk, another user's folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from moot.example.commands import Ask
+from tests.cli.damage import edit, of
+from tests.cli.nobody import run_as_nobody
+from tests.cli.project import LIST, Project
+from tests.nobody import (
+    contents,
+    forbid_writing,
+    give_to_nobody,
+    has_read_only_disks,
+    on_a_read_only_disk,
+    open_folder,
+)
+
+EVENTS = 5
+
+
+@pytest.fixture
+def project() -> Iterator[Project]:
+    """A workspace with two histories and an artifact, closed, where any user may look."""
+    with open_folder() as folder:
+        (folder / "project").mkdir()
+        project = Project(folder / "project", folder / "keys")
+        project.ok("init")
+        project.ok("agent", "register", "amber-otter")
+        project.ok("agent", "register", "teal-crane")
+        project.execute("amber-otter", Ask(title="an errand", of="teal-crane"))
+        project.ok("agent", "revoke", "amber-otter", "--reason", "lost")
+        yield project
+
+
+def close(project: Project) -> None:
+    """The workspace is somebody else's, the keys are one's own."""
+    forbid_writing(project.root)
+    give_to_nobody(project.keys)
+
+
+def forbid_keys(project: Project) -> None:
+    for path in [project.keys, *project.keys.rglob("*")]:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+
+
+def verdict(project: Project, *words: str) -> str:
+    done = run_as_nobody(project, "--json", "verify", *words)
+    assert (done.code == 0) is (done.data["verdict"] == "valid")
+    return str(done.data["verdict"])
+
+
+def complaints(project: Project) -> list[str]:
+    done = run_as_nobody(project, "--json", "ledger", "doctor")
+    return [finding["code"] for finding in done.data["findings"]]
+
+
+def refused(project: Project, *words: str) -> tuple[str, int]:
+    done = run_as_nobody(project, "--json", *words)
+    assert done.error["hint"]
+    return done.error["code"], done.code
+
+
+def leave_log(project: Project) -> None:
+    """As a killed process does: the newest errand is in the log, and only there."""
+    with project.workspace() as space:
+        space.engine.execute(LIST, Ask(title="in the log", of="amber-otter"), "teal-crane")
+        kept = contents(project.root.parent)
+    for name, data in kept.items():
+        (project.root.parent / name).write_bytes(data)
+    assert (project.root / ".moot" / "ledger.db-wal").stat().st_size > 0
+
+
+# Checks -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("LDG-096")
+@pytest.mark.parametrize("keys", ["writable", "read-only"])
+def test_a_read_only_workspace_is_verified_and_examined(project: Project, keys: str) -> None:
+    close(project)
+    if keys == "read-only":
+        forbid_keys(project)
+    before = contents(project.root)
+    assert verdict(project) == "valid"
+    assert verdict(project, LIST) == "valid"
+    assert complaints(project) == []
+    assert contents(project.root) == before
+
+
+def test_a_workspace_and_keys_on_a_read_only_disk_are_verified_and_examined(
+    project: Project,
+) -> None:
+    if not has_read_only_disks(project.root.parent):
+        pytest.skip("no read-only disk can be mounted here; permissions are tested anyway")
+    disk = on_a_read_only_disk(project.root.parent)
+    before = contents(project.root.parent)
+    done = run_as_nobody(project, "--json", "verify", within=disk)
+    assert (done.code, done.data["verdict"]) == (0, "valid")
+    done = run_as_nobody(project, "--json", "ledger", "doctor", within=disk)
+    assert (done.code, done.data["findings"]) == (0, [])
+    assert contents(project.root.parent) == before
+
+
+def test_what_was_changed_is_named_in_a_read_only_workspace_too(project: Project) -> None:
+    edit(project.ledger, f"UPDATE events SET body = x'00' WHERE {of(LIST)}")
+    close(project)
+    assert verdict(project) == "tampered"
+    assert "chain_broken" in complaints(project)
+
+
+@pytest.mark.requirement("LDG-038")
+def test_an_older_copy_is_noticed_by_a_memory_that_may_not_be_written(project: Project) -> None:
+    old = project.ledger.read_bytes()
+    project.execute("teal-crane", Ask(title="more", of="amber-otter"))
+    project.ledger.write_bytes(old)
+    close(project)
+    forbid_keys(project)
+    assert verdict(project) == "rolled-back"
+    assert complaints(project) == ["rolled_back", "rolled_back"]
+
+
+def test_a_log_that_can_be_read_counts(project: Project) -> None:
+    leave_log(project)
+    close(project)
+    done = run_as_nobody(project, "--json", "verify")
+    assert (done.data["integrity"], done.data["events"]) == ("intact", EVENTS + 1)
+
+
+@pytest.mark.requirement("LDG-078")
+def test_a_log_that_cannot_be_read_is_said_and_no_verdict_given(project: Project) -> None:
+    leave_log(project)
+    (project.root / ".moot" / "ledger.db-shm").unlink()
+    close(project)
+    assert refused(project, "verify") == ("log_unreadable", 4)
+    assert refused(project, "ledger", "doctor") == ("log_unreadable", 4)
+
+
+# The key folder -----------------------------------------------------------------------------------
+
+
+def test_a_memory_whose_log_cannot_be_read_is_said_and_no_verdict_given(project: Project) -> None:
+    with project.workspace() as space:
+        space.kept.keep(space.trust.origin, 99, "newer", ())
+        kept = contents(project.keys)
+    for name, data in kept.items():
+        (project.keys / name).write_bytes(data)
+    (project.keys / "kept.db-shm").unlink()
+    close(project)
+    forbid_keys(project)
+    assert refused(project, "verify") == ("log_unreadable", 4)
+    assert refused(project, "ledger", "doctor") == ("log_unreadable", 4)
+
+
+def test_a_memory_that_may_not_be_read_is_not_taken_for_none(project: Project) -> None:
+    close(project)
+    (project.keys / "kept.db").chmod(0)
+    assert refused(project, "verify") == ("kept_unreadable", 4)
+    assert refused(project, "ledger", "doctor") == ("kept_unreadable", 4)
+
+
+def test_a_key_folder_that_may_not_be_entered_is_a_clear_error(project: Project) -> None:
+    close(project)
+    project.keys.chmod(0)
+    assert refused(project, "verify") == ("keys_unreadable", 4)
+    assert refused(project, "ledger", "doctor") == ("keys_unreadable", 4)
+
+
+def test_a_pinned_trust_file_that_may_not_be_read_is_a_clear_error(project: Project) -> None:
+    give_to_nobody(project.root)
+    give_to_nobody(project.keys)
+    project.pinned.chmod(0)
+    for words in (("status",), ("verify",), ("trust", "show")):
+        error = run_as_nobody(project, "--json", *words).error
+        assert error["code"] == "no_trust"
+        assert error["hint"] == f"check the permissions of {project.pinned}"
+    done = run_as_nobody(project, "--json", "ledger", "doctor")
+    (finding,) = done.data["findings"]
+    assert (finding["code"], finding["where"]) == ("pinned_trust_unreadable", str(project.pinned))
+    assert "permissions" in finding["hint"]
+
+
+def test_a_ledgers_keys_that_may_not_be_entered_are_no_bug(project: Project) -> None:
+    give_to_nobody(project.root)
+    give_to_nobody(project.keys)
+    project.pinned.parent.chmod(0)
+    for words in (("status",), ("agent", "list"), ("verify",)):
+        error = run_as_nobody(project, "--json", *words).error
+        assert error["code"] in ("not_permitted", "keys_unreadable")
+        assert "permissions" in error["hint"]
+
+
+def test_where_the_memory_may_not_be_written_nothing_is_recorded(project: Project) -> None:
+    give_to_nobody(project.root)
+    give_to_nobody(project.keys)
+    forbid_keys(project)
+    before = project.ledger.read_bytes()
+    assert refused(project, "agent", "register", "coral-finch") == ("kept_read_only", 4)
+    assert refused(project, "ledger", "log") == ("kept_read_only", 4)
+    assert verdict(project) == "valid"
+    assert project.ledger.read_bytes() == before
+
+
+def test_a_memory_that_was_made_and_never_used_is_empty(project: Project) -> None:
+    for file in project.keys.glob("kept.db*"):
+        file.unlink()
+    (project.keys / "kept.db").touch()
+    assert project.ok("verify")["verdict"] == "valid"
+
+
+# Other commands -----------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("LDG-078")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("ledger", "log"),
+        ("ledger", "export", "-o", "x.moot"),
+        ("agent", "register", "coral-finch"),
+    ],
+)
+def test_what_opens_the_ledger_for_writing_is_refused_and_changes_nothing(
+    project: Project, words: tuple[str, ...]
+) -> None:
+    close(project)
+    before = contents(project.root)
+    assert refused(project, *words) == ("store_read_only", 4)
+    assert contents(project.root) == before
+
+
+def test_a_folder_that_may_not_be_entered_is_a_clear_error(project: Project) -> None:
+    close(project)
+    (project.root / ".moot").chmod(0)
+    assert refused(project, "verify") == ("no_trust", 4)
+    assert refused(project, "ledger", "doctor") == ("store_unreachable", 4)
+
+
+def test_a_copy_of_all_files_can_be_checked_where_the_folder_could_not(
+    project: Project, tmp_path: Path
+) -> None:
+    """As the hint says."""
+    leave_log(project)
+    (project.root / ".moot" / "ledger.db-shm").unlink()
+    shutil.copytree(project.root, tmp_path / "copy")
+    copy = Project(tmp_path / "copy", project.keys)
+    copy.ok("status")
+    assert copy.json("verify").data["events"] == EVENTS + 1

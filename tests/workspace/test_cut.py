@@ -1,0 +1,424 @@
+"""Events taken out of the file without a key: noticed, not written on, not signed over."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from moot.core.clock import system_clock
+from moot.core.errors import MootError, Refused, Tampered
+from moot.core.machine import KeyClass
+from moot.core.names import CHECKPOINT
+from moot.core.signing import key_id
+from moot.engine.agents import register
+from moot.engine.checkpoints import make_checkpoint
+from moot.engine.export import bundle
+from moot.example.commands import Ask
+from moot.keys.folder import KeyFolder
+from moot.keys.kept import Memory, look
+from moot.verify import standalone
+from moot.workspace.check import How, check_live
+from moot.workspace.create import create
+from moot.workspace.loss import accept_loss
+from moot.workspace.workspace import Workspace
+from tests.cli.project import Project
+from tests.workspace import cutting
+
+OTTER = "amber-otter"
+A, B, LAST = "example/a", "example/b", "example/last"
+
+
+class Desk:
+    """A ledger with three lists, all pinned and kept, and its key folder."""
+
+    def __init__(self, root: Path, keys: KeyFolder) -> None:
+        self.path, self.keys = root / ".moot", keys
+        self.ledger = self.path / "ledger.db"
+        assert create(root, keys, system_clock)
+        with self.open() as space:
+            add(space, OTTER)
+            for stream in (A, B, LAST):
+                ask(space, stream, 4)
+            add(space, "coral-finch")
+
+    def open(self, keys: KeyFolder | None = None) -> Workspace:
+        return Workspace(self.path, keys or self.keys)
+
+    def kept(self) -> Memory:
+        with self.open() as space:
+            origin = space.trust.origin
+        return look(self.keys.path / "kept.db", origin)
+
+    def verdict(self) -> str:
+        return check_live(self.path, How(self.keys)).verdict
+
+    def told_outside(self) -> str:
+        """What someone with an export, a trust file and the standalone checker is told."""
+        with tempfile.TemporaryDirectory() as name, self.open() as space:
+            with suppress(MootError):
+                space.engine.checkpoint()
+            file = Path(name, "record.moot")
+            with space.store.read() as view:
+                file.write_bytes(b"".join(bundle(view, space.trust, space.artifacts)))
+            found = standalone.verify(str(file), str(self.path / "trust.json"))
+        seen, _, counted = found.completeness.removesuffix(" streams").partition(" of ")
+        part = counted and seen != counted
+        return f"{found.verdict} in part" if part else str(found.verdict)
+
+    def events(self) -> int:
+        with self.open() as space, space.store.read() as view:
+            return view.counts()[1]
+
+    def note(self) -> str | None:
+        with self.open() as space, space.store.read() as view:
+            return view.note()
+
+
+def add(space: Workspace, name: str) -> None:
+    signer = space.folder.add(space.trust.origin, name, KeyClass.AGENT)
+    register(space.engine, name, signer, custodian=space.folder.custodian)
+
+
+def ask(space: Workspace, stream: str = A, count: int = 1) -> None:
+    for _ in range(count):
+        space.engine.execute(stream, Ask(title="t", of=OTTER), OTTER)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    root = tmp_path / "project"
+    root.mkdir()
+    return Desk(root, KeyFolder(tmp_path / "keys"))
+
+
+@pytest.fixture
+def warm(desk: Desk) -> Iterator[Workspace]:
+    """A process that has written to each of them before they are cut."""
+    with desk.open() as space:
+        for stream in (A, B, LAST):
+            ask(space, stream)
+        space.engine.checkpoint()
+        yield space
+
+
+def agent_of_its_own(space: Workspace, folder: Path) -> KeyFolder:
+    """A key folder with one agent's key: it makes no checkpoints, and so has kept nothing."""
+    own = KeyFolder(folder)
+    signer = own.add(space.trust.origin, "teal-crane", KeyClass.AGENT)
+    register(space.engine, "teal-crane", signer, custodian=own.custodian)
+    space.pin_trust(own)
+    return own
+
+
+def refused(act: Callable[[], object]) -> Tampered:
+    with pytest.raises(Tampered) as error:
+        act()
+    return error.value
+
+
+def require_rolled_back(act: Callable[[], object]) -> None:
+    error = refused(act)
+    assert error.code == "rolled_back"
+    assert "accept-loss" in error.hint
+
+
+CUTS: dict[str, Callable[[Path], None]] = {
+    "the end of the list that is written next": lambda file: cutting.cut(file, A, 2),
+    "the end of the registry": lambda file: cutting.cut(file, "registry"),
+    "the end of another list": lambda file: cutting.cut(file, B, 2),
+    "the newest list": lambda file: cutting.remove(file, LAST),
+    "a list in the middle": lambda file: cutting.remove(file, B),
+}
+each_cut = pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS.keys())
+
+
+@pytest.mark.requirement("LDG-098")
+@each_cut
+def test_what_was_cut_is_not_written_on_or_signed_over(
+    desk: Desk, cut: Callable[[Path], None]
+) -> None:
+    cut(desk.ledger)
+    kept, events, note = desk.kept(), desk.events(), desk.note()
+    with desk.open() as space:
+        require_rolled_back(lambda: ask(space))
+        require_rolled_back(space.engine.checkpoint)
+        refused(space.engine.rebuild)
+    assert (desk.kept(), desk.events(), desk.note()) == (kept, events, note)
+
+
+@pytest.mark.requirement("LDG-098")
+@each_cut
+def test_a_process_that_was_at_work_signs_for_nothing_that_was_cut(
+    desk: Desk, warm: Workspace, cut: Callable[[Path], None]
+) -> None:
+    cut(desk.ledger)
+    kept, note = desk.kept(), desk.note()
+    for _ in range(3):
+        with suppress(Tampered):
+            ask(warm)
+        with suppress(Tampered):
+            ask(warm, "example/new")
+        refused(warm.engine.checkpoint)
+    warm.close()
+    assert (desk.kept(), desk.note()) == (kept, note)
+    assert desk.verdict() not in ("valid", "unproven")
+    assert desk.told_outside() != "valid"
+
+
+@pytest.mark.requirement("LDG-098")
+@each_cut
+@pytest.mark.parametrize("moved", [True, False])
+def test_whatever_is_written_afterwards_it_never_looks_intact_again(
+    desk: Desk, cut: Callable[[Path], None], moved: bool
+) -> None:
+    cut(desk.ledger)
+    if not moved:
+        cutting.run(desk.ledger, "UPDATE streams SET moved = 0")
+    heads = desk.kept().heads
+    for number in range(5):
+        for stream in (A, "example/c", f"example/{number}", LAST, B):
+            with desk.open() as space, suppress(MootError):
+                ask(space, stream, 2)
+        with desk.open() as space, suppress(MootError):
+            add(space, f"coral-finch-{number}")
+        assert desk.verdict() != "valid"
+        assert desk.told_outside() != "valid"
+    lost = {name for name, head in heads.items() if desk.kept().heads[name] == head}
+    assert lost, "what was kept of the stream that was cut is kept still"
+
+
+@pytest.mark.requirement("LDG-098")
+def test_a_cut_that_is_not_marked_as_moved_is_refused_where_it_was_made(desk: Desk) -> None:
+    cutting.cut(desk.ledger, B, 2, moved=False)
+    before = desk.kept().heads[B]
+    with desk.open() as space:
+        ask(space, A)
+        require_rolled_back(lambda: ask(space, B))
+    assert desk.kept().heads[B] == before
+    assert desk.verdict() == "truncated"
+    assert desk.told_outside() == "truncated"
+
+
+@pytest.mark.requirement("LDG-098")
+def test_a_head_that_was_set_back_is_not_signed_for(desk: Desk) -> None:
+    """Its events are still there, and could be removed once a checkpoint lacks them."""
+    cutting.set_back(desk.ledger, B)
+    kept, note = desk.kept(), desk.note()
+    with desk.open() as space:
+        require_rolled_back(lambda: ask(space, A))
+        require_rolled_back(space.engine.checkpoint)
+    assert (desk.kept(), desk.note()) == (kept, note)
+
+
+@pytest.mark.requirement("LDG-098")
+def test_a_tree_made_to_fit_the_cut_is_not_signed(desk: Desk) -> None:
+    """The nodes lie in the same file: who cuts a stream can also put them right."""
+    cutting.cut(desk.ledger, B, 2, moved=True)
+    note, kept = desk.note(), desk.kept()
+    with desk.open() as space, space.store.write() as change:  # all but the note that is signed
+        held = space.keys.find(CHECKPOINT, key_id(space.trust.checkpoint))
+        assert held is not None
+        assert make_checkpoint(change, space.trust, held.signer, system_clock())
+    cutting.run(desk.ledger, "DELETE FROM notes WHERE number = (SELECT max(number) FROM notes)")
+    assert desk.note() == note
+    with desk.open() as space:
+        ask(space, A)
+        assert refused(space.engine.checkpoint).code == "tree_damaged"
+    assert (desk.note(), desk.kept()) == (note, kept)
+    assert desk.verdict() != "valid"
+
+
+@pytest.mark.requirement("LDG-098")
+def test_a_new_list_does_not_take_the_place_of_one_that_was_removed(
+    desk: Desk, warm: Workspace, tmp_path: Path
+) -> None:
+    """Not even where nothing is kept: the newest checkpoint counts them."""
+    own = agent_of_its_own(warm, tmp_path / "own")
+    warm.engine.checkpoint()
+    cutting.remove(desk.ledger, LAST)
+    require_rolled_back(lambda: ask(warm, "example/new"))
+    with desk.open(own) as space:
+        require_rolled_back(
+            lambda: space.engine.execute("example/new", Ask(title="t", of=OTTER), "teal-crane")
+        )
+
+
+@pytest.mark.requirement("LDG-098")
+@pytest.mark.parametrize("further", [1, 4])
+def test_what_another_process_pinned_meanwhile_is_not_signed_over(
+    desk: Desk, warm: Workspace, further: int
+) -> None:
+    with desk.open() as space:
+        ask(space, A, 3)
+    kept, note = desk.kept(), desk.note()
+    cutting.cut(desk.ledger, A, 3)
+    ask(warm, A, further)  # where it stood when this process looked last
+    require_rolled_back(warm.engine.checkpoint)
+    warm.close()
+    assert (desk.kept(), desk.note()) == (kept, note)
+    assert desk.verdict() not in ("valid", "unproven")
+
+
+@pytest.mark.requirement("LDG-098")
+def test_an_older_note_put_back_under_a_process_at_work_is_not_followed(
+    desk: Desk, warm: Workspace
+) -> None:
+    kept = desk.kept()
+    cutting.run(desk.ledger, "DELETE FROM notes WHERE number = (SELECT max(number) FROM notes)")
+    ask(warm, A)
+    require_rolled_back(warm.engine.checkpoint)
+    assert look(desk.keys.path / "kept.db", warm.trust.origin) == kept
+
+
+@pytest.mark.requirement("LDG-098")
+def test_what_a_process_forgot_after_a_failure_is_still_not_written_on(
+    desk: Desk, warm: Workspace
+) -> None:
+    cutting.cut(desk.ledger, A, 2)
+    for _ in range(2):
+        refused(lambda: warm.engine.tick(A))  # a failure empties what is kept in memory
+        refused(lambda: ask(warm, A))
+
+
+@pytest.mark.requirement("LDG-098")
+def test_a_history_that_others_made_anew_is_not_signed_by_a_process_at_work(
+    desk: Desk, warm: Workspace, tmp_path: Path
+) -> None:
+    own = agent_of_its_own(warm, tmp_path / "own")
+    warm.engine.checkpoint()
+    kept, note = desk.kept(), desk.note()
+    cutting.cut(desk.ledger, A, 2, moved=False)
+    refused(lambda: warm.engine.tick(A))  # which forgets what it knew of the list
+    with desk.open(own) as space:
+        for _ in range(4):
+            space.engine.execute(A, Ask(title="t", of=OTTER), "teal-crane")
+    ask(warm, A)
+    require_rolled_back(warm.engine.checkpoint)
+    warm.close()
+    assert (desk.kept(), desk.note()) == (kept, note)
+    assert desk.verdict() not in ("valid", "unproven")
+
+
+@pytest.mark.requirement("LDG-098")
+def test_events_that_no_checkpoint_covers_are_not_missed(desk: Desk, tmp_path: Path) -> None:
+    """Nothing says that they were there: only a checkpoint does."""
+    with desk.open() as space:
+        own = agent_of_its_own(space, tmp_path / "own")
+    with desk.open(own) as space:
+        for _ in range(2):
+            space.engine.execute(A, Ask(title="t", of=OTTER), "teal-crane")
+    with closing(desk.open()) as space, space.store.write() as change:
+        change.file()
+    cutting.cut(desk.ledger, A, 1)
+    with desk.open() as space:
+        ask(space, A)
+    assert desk.verdict() == "valid"
+
+
+@pytest.mark.requirement("LDG-098")
+def test_a_key_folder_that_has_kept_nothing_knows_nothing(desk: Desk, tmp_path: Path) -> None:
+    with desk.open() as space:
+        own = agent_of_its_own(space, tmp_path / "own")
+    cutting.cut(desk.ledger, A, 2)
+    with desk.open(own) as space:
+        for _ in range(4):  # further than before
+            space.engine.execute(A, Ask(title="t", of=OTTER), "teal-crane")
+    assert not (own.path / "kept.db").exists()
+    with desk.open() as space:
+        require_rolled_back(lambda: ask(space, A))
+        require_rolled_back(space.engine.checkpoint)
+
+
+def test_a_cut_record_can_still_be_exported_as_evidence(desk: Desk) -> None:
+    project = Project(desk.path.parent, desk.keys.path)
+    cutting.cut(desk.ledger, A)
+    assert project.refused("ledger", "checkpoint") == ("rolled_back", 1)
+    project.ok("ledger", "export", "-o", "evidence.moot")
+    assert project.json("verify", "evidence.moot").data["verdict"] == "truncated"
+
+
+# Each stream is asked about once.
+
+
+def test_a_process_asks_the_key_folder_about_each_list_once(desk: Desk) -> None:
+    asked: list[str] = []
+    with desk.open() as space:
+        ask(space, A)
+        ask(space, B)
+        with space.kept._open() as db:
+            db.set_trace_callback(asked.append)
+        for _ in range(5):
+            ask(space, A)
+            ask(space, B)
+        assert asked == []
+        ask(space, LAST)
+        assert len(asked) == 1
+
+
+# Accepting the loss.
+
+
+LOSSES = {name: cut for name, cut in CUTS.items() if "middle" not in name}
+
+
+@pytest.mark.requirement("LDG-098")
+@pytest.mark.parametrize("moved", [True, False])
+@pytest.mark.parametrize("cut", LOSSES.values(), ids=LOSSES.keys())
+def test_an_accepted_loss_is_gone_on_from(
+    desk: Desk, cut: Callable[[Path], None], moved: bool
+) -> None:
+    cut(desk.ledger)
+    if not moved:
+        cutting.run(desk.ledger, "UPDATE streams SET moved = 0")
+    with desk.open() as space:
+        lost = space.kept.newest(space.trust.origin)
+        assert lost is not None
+        made = accept_loss(space, "somebody cut it", None)
+    assert made.checkpoint.number == lost.number + 1
+    with desk.open() as space, space.store.read() as view:
+        assert desk.kept().heads == {name: (h.seq, h.hash) for name, h in view.streams()}
+    assert desk.verdict() == "valid"
+    with desk.open() as space:
+        for stream in (A, B, LAST, "example/new"):
+            ask(space, stream, 2)
+    assert desk.verdict() == "valid"
+    assert desk.told_outside() == "valid"
+
+
+@pytest.mark.requirement("LDG-099")
+def test_an_accepted_loss_is_said_here_and_to_those_who_get_an_export(desk: Desk) -> None:
+    project = Project(desk.path.parent, desk.keys.path)
+    cutting.cut(desk.ledger, A)
+    project.ok("ledger", "accept-loss", "--reason", "a bundle fell into the stream")
+    project.ok("ledger", "export", "-o", "record.moot")
+    for words in (("verify",), ("verify", "record.moot", "--trust", ".moot/trust.json")):
+        done = project.run(*words)
+        assert done.code == 0
+        assert done.out.startswith("INTACT")
+        assert "a loss was accepted at event 3 of the list of keys on 20" in done.out
+        assert '"a bundle fell into the stream"' in done.out
+    file, trust = desk.path.parent / "record.moot", desk.path / "trust.json"
+    (said,) = standalone.verify(str(file), str(trust)).findings
+    assert said.startswith("a loss was accepted at event 3 of the registry on 20")
+    assert said.endswith('Z: "a bundle fell into the stream"')
+
+
+@pytest.mark.requirement("LDG-098")
+def test_a_list_gone_from_the_middle_cannot_be_accepted(desk: Desk) -> None:
+    """The lists after it keep their places under the checkpoint, and one of them is empty."""
+    cutting.remove(desk.ledger, B)
+    kept, events = desk.kept(), desk.events()
+    with desk.open() as space:
+        error = refused(lambda: accept_loss(space, "somebody cut it", None))
+    assert error.code == "stream_missing"
+    assert (desk.kept(), desk.events()) == (kept, events)
+
+
+def test_nothing_is_accepted_where_nothing_is_lost(desk: Desk) -> None:
+    with desk.open() as space, pytest.raises(Refused) as error:
+        accept_loss(space, "why not", None)
+    assert error.value.code == "nothing_lost"
