@@ -51,6 +51,17 @@ def set_back(ledger: Path, stream: str, events: int = 1) -> None:
         )
 
 
+def forge_newest(ledger: Path, stream: str) -> None:
+    """Another signature under the newest event, and a head that fits it."""
+    with closing(sqlite3.connect(ledger, isolation_level=None)) as db:
+        number, seq = _place(db, stream)
+        db.execute("DROP TRIGGER events_stay")
+        place = f"stream = {number} AND seq = {seq}"
+        db.execute(f"UPDATE events SET sig = zeroblob(64) WHERE {place}")
+        forged = _hash_at(db, stream, number, seq)
+        db.execute("UPDATE streams SET hash = ? WHERE number = ?", (forged, number))
+
+
 def run(ledger: Path, *statements: str) -> None:
     with closing(sqlite3.connect(ledger, isolation_level=None)) as db:
         for statement in statements:

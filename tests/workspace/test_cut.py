@@ -215,6 +215,18 @@ def test_a_head_that_was_set_back_is_not_signed_for(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("LDG-098")
+def test_an_event_forged_in_the_place_of_one_that_was_pinned_is_not_signed_for(desk: Desk) -> None:
+    """Nothing is gone, and a protocol may have to record that it failed; but it ends there."""
+    cutting.forge_newest(desk.ledger, B)
+    kept, note = desk.kept(), desk.note()
+    with desk.open() as space:
+        ask(space, B)
+        require_rolled_back(space.engine.checkpoint)
+    assert (desk.kept(), desk.note()) == (kept, note)
+    assert desk.verdict() == "tampered"
+
+
+@pytest.mark.requirement("LDG-098")
 def test_a_tree_made_to_fit_the_cut_is_not_signed(desk: Desk) -> None:
     """The nodes lie in the same file: who cuts a stream can also put them right."""
     cutting.cut(desk.ledger, B, 2, moved=True)

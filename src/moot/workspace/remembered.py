@@ -7,11 +7,15 @@ known.
 
 from __future__ import annotations
 
-from moot.core.errors import Tampered
+from collections.abc import Callable
+
+from moot.core.errors import MootError, Tampered
 from moot.core.ledger import View
 from moot.engine.checkpoints import Kept, newest, require_streams
 from moot.engine.evidence import holds, rolled_back
 from moot.engine.keys import Trust
+from moot.engine.machines import Machines
+from moot.engine.replay import Replay
 from moot.keys.kept import KeptNote, KeptNotes
 
 _NOTHING = (-1, b"")
@@ -30,12 +34,12 @@ class Remembered:
         if self._begun:
             return
         require_streams(view, self._trust, view.counts()[0])
-        self._require_moved(view)
+        self._require_moved(view, self._find_or_forged)
         self._begun = True
 
     def before_loading(self, view: View, stream: str) -> None:
         if stream not in self._seen:
-            self._ask(view, stream)
+            self._find_or_forged(view, stream)
             head = view.head(stream)
             self._seen[stream] = (head.seq, head.hash) if head is not None else _NOTHING
 
@@ -51,7 +55,7 @@ class Remembered:
         kept = self._kept.newest(self._trust.origin)
         if kept is not None and lacks(view, self._trust, kept):
             raise lacks_note(kept)
-        self._require_moved(view)
+        self._require_moved(view, self._find)
 
     def keep(self, made: Kept) -> None:
         """Remember a checkpoint of this process."""
@@ -59,10 +63,10 @@ class Remembered:
         self._kept.keep(origin, made.checkpoint.number, made.note, made.moved)
         self._found.update((stream, (head.seq, head.hash)) for stream, head in made.moved)
 
-    def _require_moved(self, view: View) -> None:
+    def _require_moved(self, view: View, find: Callable[[View, str], None]) -> None:
         for stream, head in view.stale_heads():
             self._compare(stream, head.seq, head.hash)
-            self._ask(view, stream)
+            find(view, stream)
             self._seen[stream] = head.seq, head.hash
 
     def _compare(self, stream: str, seq: int, record_hash: bytes) -> None:
@@ -73,14 +77,34 @@ class Remembered:
         if (seq, record_hash) != seen:
             self._found.pop(stream, None)
 
-    def _ask(self, view: View, stream: str) -> None:
-        """Is there what is kept of it? An event that was found there before is not read again."""
+    def _find(self, view: View, stream: str) -> None:
+        """Tampered unless what is kept of it is there; what was found before is not read again."""
         kept = self._kept.head(self._trust.origin, stream)
         if kept is None or kept == self._found.get(stream):
             return
         if not holds(view, stream, *kept):
             raise _lacks_event(stream, kept[0])
         self._found[stream] = kept
+
+    def _find_or_forged(self, view: View, stream: str) -> None:
+        """The same, but an event forged in its place is for the proofs to find: nothing is gone,
+        and a protocol may have to record that it failed. It is never signed for."""
+        try:
+            self._find(view, stream)
+        except Tampered as lost:
+            if not self._is_forged(view, stream, lost.seq):
+                raise
+
+    def _is_forged(self, view: View, stream: str, seq: int) -> bool:
+        record = next(view.records(stream, after=seq - 1), None)
+        if record is None or record.seq != seq:
+            return False
+        replay = Replay(self._trust, Machines())
+        try:
+            replay.prove(record, replay.registry(view))
+        except MootError:
+            return True
+        return False
 
 
 def lacks(view: View, trust: Trust, kept: KeptNote) -> bool:
