@@ -210,7 +210,7 @@ class FullDisk(MemoryStore):
     @contextmanager
     def write(self) -> Iterator[MemoryChange]:
         with super().write() as change:
-            yield Crowded(change._t) if self.full else change
+            yield Crowded(change._t, 0) if self.full else change
 
 
 class Crowded(MemoryChange):

@@ -476,6 +476,19 @@ class StoreContract:
             assert store.changes() != before[0]
             assert other.changes() != before[1]
 
+    def test_the_view_says_whether_others_have_written(
+        self, store: Store, another: OpenAgain
+    ) -> None:
+        other = another()
+        with store.read() as view:
+            before = view.others()
+        write_entries(other, *entries("example/a", 1))
+        with store.write() as change:
+            after = change.others()
+        assert after != before
+        with store.read() as view:
+            assert view.others() == after or store is other
+
     def test_reading_does_not_count_as_a_change(self, store: Store, another: OpenAgain) -> None:
         write_entries(store, entry("example/a", 0))
         other = another()

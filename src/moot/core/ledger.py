@@ -133,6 +133,9 @@ class View(Protocol):
         ...
 
     def forks(self) -> Iterator[Record]: ...
+    def others(self) -> int:
+        """A number that differs once another store object, in any process, has written."""
+        ...
 
 
 class Change(View, Protocol):

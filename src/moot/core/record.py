@@ -149,9 +149,12 @@ def seal(body: Body, signer: Signer) -> Record:
 
 def _check_fields(body: Body) -> None:
     """What callers hand in, held to section 3: a checker would call anything else tampered."""
-    _check_length("role", body.actor.role, MAX_ROLE)
-    _check_length("key", body.key, MAX_KEY)
-    _check_length("corr", body.corr, MAX_CORR)
+    if body.actor.role is not None:
+        _check_length("role", body.actor.role, MAX_ROLE)
+    if body.key is not None:
+        _check_length("key", body.key, MAX_KEY)
+    if body.corr is not None:
+        _check_length("corr", body.corr, MAX_CORR)
     if body.cause is not None and not _HASH.match(body.cause):
         raise Malformed("not the hash of an event", where="cause")
     if len(body.artifacts) > MAX_ARTIFACTS:
@@ -162,6 +165,6 @@ def _check_fields(body: Body) -> None:
             raise Malformed("not the hash and size of an artifact", where="artifacts")
 
 
-def _check_length(where: str, text: str | None, most: int) -> None:
-    if text is not None and not 1 <= len(text) <= most:
+def _check_length(where: str, text: str, most: int) -> None:
+    if not 1 <= len(text) <= most:
         raise Malformed(f"holds {len(text)} characters, not 1 to {most}", where=where)

@@ -101,7 +101,7 @@ def _answer(group: Iterable[_Waiting], results: Iterable[Result]) -> None:
     loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Outcome], Result]]]
     loops = defaultdict(list)
     for (_, future), result in zip(group, results, strict=True):
-        if not isinstance(future, Future):
+        if isinstance(future, asyncio.Future):
             loops[future.get_loop()].append((future, result))
         elif future.set_running_or_notify_cancel():
             _settle(future, result)

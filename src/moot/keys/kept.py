@@ -7,10 +7,11 @@ newer one. `look` is for checks: it writes nothing, and works where nothing may 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,6 +87,8 @@ def _heads(db: sqlite3.Connection, origin: str) -> Heads:
 def _connect(path: Path) -> sqlite3.Connection:
     """Power loss may cost the newest notes, which only makes an older copy harder to notice:
     the ledger's own commits are durable, and waiting for a second disk write buys nothing."""
+    with suppress(OSError):  # as SQLite would make it, but for nobody else; it says what is wrong
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")
@@ -109,14 +112,14 @@ class KeptNotes:
         with self._open() as db:
             return _newest(db, origin)
 
-    def head(self, origin: str, stream: str) -> tuple[int, bytes] | None:
-        """What is kept of one stream: the seq and hash of an event."""
+    def some(self, origin: str, streams: Iterable[str]) -> Heads:
+        """What is kept of these streams: the seq and hash of an event each."""
         if not self._path.exists():
-            return None
+            return {}
         with self._open() as db:
             sql = "SELECT seq, hash FROM heads WHERE origin = ? AND stream = ?"
-            row: tuple[int, bytes] | None = db.execute(sql, (origin, stream)).fetchone()
-        return row
+            found = {name: db.execute(sql, (origin, name)).fetchone() for name in streams}
+        return {name: row for name, row in found.items() if row is not None}
 
     def heads(self, origin: str) -> Heads:
         if not self._path.exists():

@@ -51,8 +51,9 @@ class _Tables:
 
 
 class MemoryView:
-    def __init__(self, tables: _Tables) -> None:
+    def __init__(self, tables: _Tables, writes: int) -> None:
         self._t = tables
+        self._writes = writes
 
     def head(self, stream: str) -> Head | None:
         chain = self._t.chains.get(stream)
@@ -128,6 +129,10 @@ class MemoryView:
     def forks(self) -> Iterator[Record]:
         yield from self._t.forks
 
+    def others(self) -> int:
+        """There is one object for all: each of its writes may be another's."""
+        return self._writes
+
 
 def _words(text: str) -> set[str]:
     """Runs of letters and digits, without regard to case and accents."""
@@ -196,7 +201,7 @@ class MemoryStore:
     @contextmanager
     def read(self) -> Iterator[MemoryView]:
         """Inside another read or a write: the same view."""
-        with self._turn, self._opened(self._open or MemoryView(self._tables)) as view:
+        with self._turn, self._opened(self._open or MemoryView(self._tables, self._writes)) as view:
             yield view
 
     @contextmanager
@@ -205,7 +210,7 @@ class MemoryStore:
             if self._open is not None:
                 raise StoreFailed("nested_write", "a write began inside a read or another write")
             draft = self._tables.copied()
-            change = MemoryChange(draft)
+            change = MemoryChange(draft, self._writes)
             with self._opened(change):
                 yield change
             self._tables = draft

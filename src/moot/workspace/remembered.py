@@ -16,8 +16,10 @@ from moot.engine.evidence import holds, rolled_back
 from moot.engine.keys import Trust
 from moot.engine.machines import Machines
 from moot.engine.replay import Replay
-from moot.keys.kept import KeptNote, KeptNotes
+from moot.keys.kept import Heads, KeptNote, KeptNotes
 
+Position = tuple[int, bytes]  # the seq and hash of an event
+Find = Callable[[View, str, Position | None], None]
 _NOTHING = (-1, b"")
 
 
@@ -25,9 +27,10 @@ class Remembered:
     def __init__(self, kept: KeptNotes, trust: Trust) -> None:
         self._kept = kept
         self._trust = trust
-        self._seen: dict[str, tuple[int, bytes]] = {}  # how far each stream went, at least
-        self._found: dict[str, tuple[int, bytes]] = {}  # what is kept of it, and stands there
+        self._seen: Heads = {}  # how far each stream went, at least
+        self._found: Heads = {}  # what is kept of it, and stands there
         self._begun = False
+        self._others = -1  # which commits of others were looked at
 
     def before_writing(self, view: View) -> None:
         """The first time: no stream is gone, and none that the next checkpoint pins is cut."""
@@ -39,23 +42,28 @@ class Remembered:
 
     def before_loading(self, view: View, stream: str) -> None:
         if stream not in self._seen:
-            self._find_or_forged(view, stream)
+            self._find_or_forged(view, stream, self._kept_of([stream]).get(stream))
             head = view.head(stream)
             self._seen[stream] = (head.seq, head.hash) if head is not None else _NOTHING
 
     def loaded(self, stream: str, seq: int, record_hash: bytes) -> None:
-        self._compare(stream, seq, record_hash)
-        self._seen[stream] = seq, record_hash
+        if self._seen.get(stream) != (seq, record_hash):
+            self._compare(stream, seq, record_hash)
+            self._seen[stream] = seq, record_hash
 
     def wrote(self, stream: str, seq: int, record_hash: bytes) -> None:
         self._seen[stream] = seq, record_hash
 
     def before_signing(self, view: View) -> None:
-        """All that has moved, each time: others may have written, and so may whoever cuts."""
+        """All that has moved; again if others have written since, for so may whoever cuts."""
+        others = view.others()
+        if others == self._others:
+            return
         kept = self._kept.newest(self._trust.origin)
         if kept is not None and lacks(view, self._trust, kept):
             raise lacks_note(kept)
         self._require_moved(view, self._find)
+        self._others = others
 
     def keep(self, made: Kept) -> None:
         """Remember a checkpoint of this process."""
@@ -63,11 +71,16 @@ class Remembered:
         self._kept.keep(origin, made.checkpoint.number, made.note, made.moved)
         self._found.update((stream, (head.seq, head.hash)) for stream, head in made.moved)
 
-    def _require_moved(self, view: View, find: Callable[[View, str], None]) -> None:
-        for stream, head in view.stale_heads():
+    def _require_moved(self, view: View, find: Find) -> None:
+        moved = view.stale_heads()
+        kept = self._kept_of([stream for stream, _ in moved])
+        for stream, head in moved:
             self._compare(stream, head.seq, head.hash)
-            find(view, stream)
+            find(view, stream, kept.get(stream))
             self._seen[stream] = head.seq, head.hash
+
+    def _kept_of(self, streams: list[str]) -> Heads:
+        return self._kept.some(self._trust.origin, streams)
 
     def _compare(self, stream: str, seq: int, record_hash: bytes) -> None:
         """With what was seen last: if others moved it, what was found must be found again."""
@@ -77,20 +90,19 @@ class Remembered:
         if (seq, record_hash) != seen:
             self._found.pop(stream, None)
 
-    def _find(self, view: View, stream: str) -> None:
+    def _find(self, view: View, stream: str, kept: Position | None) -> None:
         """Tampered unless what is kept of it is there; what was found before is not read again."""
-        kept = self._kept.head(self._trust.origin, stream)
         if kept is None or kept == self._found.get(stream):
             return
         if not holds(view, stream, *kept):
             raise _lacks_event(stream, kept[0])
         self._found[stream] = kept
 
-    def _find_or_forged(self, view: View, stream: str) -> None:
+    def _find_or_forged(self, view: View, stream: str, kept: Position | None) -> None:
         """The same, but an event forged in its place is for the proofs to find: nothing is gone,
         and a protocol may have to record that it failed. It is never signed for."""
         try:
-            self._find(view, stream)
+            self._find(view, stream, kept)
         except Tampered as lost:
             if not self._is_forged(view, stream, lost.seq):
                 raise

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable
 from functools import wraps
-from operator import itemgetter
 from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
@@ -124,36 +123,35 @@ class SqliteChange(SqliteView):
         heads = sorted(tail.heads[name] for name in tail.moved)
         self._db.execute(SQL["file_places"])
         self._db.executemany(SQL["move_head"], heads)
-        self._put_rows(
-            {(space, key): row for space, put in tail.rows.items() for key, row in put.items()}
-        )
+        for space, rows in tail.rows.items():
+            self._put_rows(space, rows)
         self._db.executemany(SQL["put_words"], tail.words)
         self._db.execute("DELETE FROM unfiled")
         self._db.execute(SQL["mark_filed"], (tail.last_event,))
         tail.was_filed()
 
-    def _put_rows(self, rows: dict[tuple[str, str], StoredRow | None]) -> None:
-        in_order = sorted(rows.items(), key=itemgetter(0))
-        puts = [(space, *row) for (space, _), row in in_order if row is not None]
-        drops = [place for place, row in in_order if row is None]
+    def _put_rows(self, space: str, rows: dict[str, StoredRow | None]) -> None:
+        puts = [(space, *row) for row in rows.values() if row is not None]
+        drops = [(space, key) for key, row in rows.items() if row is None]
         self._db.executemany(SQL["put_row"], puts)
         self._db.executemany(SQL["drop_row"], drops)
 
     @whole
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
         self.file()
-        rows: dict[tuple[str, str], StoredRow | None] = {}
+        spaces: dict[str, dict[str, StoredRow | None]] = {}
         words: list[Text] = []
         for edit in edits:
             change = edit.change
-            place = change.space, change.key
             if isinstance(change, Words):
-                words.append((*place, change.text))
-            elif isinstance(change, Put):
-                rows[place] = StoredRow(change.key, _encode(change.value), edit.stream, edit.seq)
-            else:
-                rows[place] = None
-        self._put_rows(rows)
+                words.append((change.space, change.key, change.text))
+                continue
+            value = _encode(change.value) if isinstance(change, Put) else None
+            place = (edit.stream, edit.seq)
+            row = None if value is None else StoredRow(change.key, value, *place)
+            spaces.setdefault(change.space, {})[change.key] = row
+        for space, rows in spaces.items():
+            self._put_rows(space, rows)
         self._db.executemany(SQL["put_words"], words)
 
     @whole

@@ -23,7 +23,7 @@ from moot.store.sqlite.view import SqliteView
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
 FILE_AT = 1_000  # events; whoever opens the file reads what they say in a few milliseconds
-LOG_PAGES = 4_000  # 16 MB: SQLite moves the log into the file this often, which is work for nobody
+LOG_PAGES = 2_000  # 8 MB: SQLite moves the log into the file this often, and somebody waits for it
 
 Connect = Callable[[str, float], sqlite3.Connection]
 
@@ -52,7 +52,6 @@ class SqliteStore:
         self._busy_seconds = busy_seconds
         self._file_at = file_at
         self._tail = Tail()
-        self._version = -1
         with translated_opening(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{_uri(path)}?mode={mode}", busy_seconds)
@@ -106,9 +105,9 @@ class SqliteStore:
     def _begin(self, how: str) -> None:
         try:
             version = take_turn(self._db, how, self._busy_seconds)
-            if version != self._version or not self._tail.is_read:
+            if version != self._tail.version or not self._tail.is_read:
                 self._tail.catch_up(self._db)
-                self._version = version
+                self._tail.version = version
         except BaseException:
             self._abandon()
             raise
@@ -122,7 +121,7 @@ class SqliteStore:
     def changes(self) -> int:
         """SQLite's data version moves with other connections' commits, total_changes with ours."""
         with self.read():
-            return self._version * 2**40 + self._db.total_changes
+            return self._tail.version * 2**40 + self._db.total_changes
 
     def backup(self, target: Path) -> None:
         """A consistent copy while others write; `target` must not exist."""

@@ -49,6 +49,7 @@ class Tail:
     """
 
     def __init__(self) -> None:
+        self.version = -1  # SQLite's number for the commits of other connections
         self.forget()
 
     def forget(self) -> None:

@@ -25,11 +25,11 @@ class SqliteView:
         self._db = db
         self._tail = tail
         # Weakly: thousands that were half read and dropped would make each further one slower.
-        self._cursors: weakref.WeakSet[sqlite3.Cursor] = weakref.WeakSet()
+        self._cursors: weakref.WeakSet[sqlite3.Cursor] | None = None
 
     def close(self) -> None:
         """End what is still being read: a forgotten iterator would hold on to this view."""
-        for cursor in self._cursors:
+        for cursor in self._cursors or ():
             cursor.close()
 
     def _one(self, name: str, *values: Any) -> Any:
@@ -38,6 +38,8 @@ class SqliteView:
     def _each(self, name: str, *values: Any) -> sqlite3.Cursor:
         """Rows one by one, as long as the view lasts."""
         cursor = self._db.execute(SQL[name], values)
+        if self._cursors is None:
+            self._cursors = weakref.WeakSet()
         self._cursors.add(cursor)
         return cursor
 
@@ -144,6 +146,9 @@ class SqliteView:
 
     def forks(self) -> Iterator[Record]:
         return (Record(*row) for row in self._each("forks"))
+
+    def others(self) -> int:
+        return self._tail.version
 
 
 def _named(rows: sqlite3.Cursor) -> Iterator[NamedHead]:
