@@ -224,7 +224,7 @@ class Batch:
     def _apply_timeouts(self, stream: str) -> tuple[Recorded[Any], ...]:
         """What is overdue on this stream happens first, by `system`, if its key is here."""
         done: tuple[Recorded[Any], ...] = ()
-        for _ in range(MAX_TIMEOUTS):
+        while len(done) < MAX_TIMEOUTS:
             loaded = self._streams[stream]
             overdue = loaded.machine.timeouts(loaded.state, self._now) if loaded.seq >= 0 else ()
             if not overdue:

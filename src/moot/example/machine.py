@@ -48,7 +48,7 @@ TRANSITIONS: dict[Stage, dict[type[Event], Stage]] = {
 
 def decide(state: State, command: Command, context: Context) -> Decision:
     errand = state.open.get(getattr(command, "id", ""))
-    findings = check_all(RULES, Asked(state, command, context, errand))
+    findings = check_all(RULES[type(command)], Asked(state, command, context, errand))
     bad = errors(findings)
     if not bad:
         return accept(_EVENT_OF[type(command)](state, command), findings=findings)
