@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from bench.figure import Figure, Target, at_least, ratio
 from bench.ground import AGENT, Errands, Ground, executor, opened, record_size
@@ -72,16 +73,17 @@ def _timed(one: Callable[[], None]) -> tuple[Callable[[int], None], list[float]]
 
 
 def _appender(space: Workspace) -> Callable[[], None]:
-    """Events as the errands' protocol would make them, with no protocol at work."""
+    """Events as the errands' protocol would make them, asked and done by turns."""
     stream, origin, clock = "example/appended", space.trust.origin, space.engine.clock
     registry = space.engine.registry()
     hand = hand_of(registry, space.keys, AGENT)
+    errand = _errand(f"{stream}#e1")
 
     def one() -> None:
         with space.store.write() as change:
             head = change.head(stream)
             seq = 0 if head is None else head.seq + 1
-            kind, data, changes = _errand(stream, seq)
+            kind, data, changes = errand[seq % 2]
             body = Body(
                 origin=origin,
                 stream=stream,
@@ -99,13 +101,12 @@ def _appender(space: Workspace) -> Callable[[], None]:
     return one
 
 
-def _errand(stream: str, seq: int) -> tuple[str, dict[str, object], tuple[RowChange, ...]]:
-    """Asked, done, asked, done."""
-    number, done = divmod(seq, 2)
-    place = f"{stream}#e{number + 1}"
-    if done:
-        return "example.errand_done", {"id": f"e{number + 1}"}, (Drop("example.errands", place),)
-    title = f"look into the auth of the cache ({number})"
-    data: dict[str, object] = {"id": f"e{number + 1}", "title": title, "of": AGENT, "due_at": None}
+Said = tuple[str, dict[str, Any], tuple[RowChange, ...]]
+
+
+def _errand(place: str) -> tuple[Said, Said]:
+    title = "look into the auth of the cache (1234)"
+    data = {"id": "e1", "title": title, "of": AGENT, "due_at": None}
     row = Put("example.errands", place, {"of": AGENT, "title": title})
-    return "example.errand_asked", data, (row, Words("example.errands", place, title))
+    asked = ("example.errand_asked", data, (row, Words("example.errands", place, title)))
+    return asked, ("example.errand_done", {"id": "e1"}, (Drop("example.errands", place),))

@@ -23,7 +23,8 @@ from moot.store.sqlite.view import SqliteView
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
 FILE_AT = 1_000  # events; whoever opens the file reads what they say in a few milliseconds
-LOG_PAGES = 2_000  # 8 MB: SQLite moves the log into the file this often, and somebody waits for it
+CACHE_KB = 16_000  # at most: the pages that a filing of many streams comes back to
+LOG_PAGES = 4_000  # 16 MB: SQLite moves the log into the file this often, and somebody waits for it
 
 Connect = Callable[[str, float], sqlite3.Connection]
 
@@ -179,6 +180,7 @@ def _set_up(db: sqlite3.Connection) -> None:
     _use_log(db)
     db.execute("PRAGMA synchronous = FULL")
     db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+    db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
     migrate(db)
 
 

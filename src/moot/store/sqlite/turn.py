@@ -26,6 +26,11 @@ def take_turn(db: sqlite3.Connection, begin: str, seconds: float) -> int:
     Gives SQLite's data version, which moves with the commits of other connections, in this process
     or another.
     """
+    try:
+        return _begin(db, begin)
+    except sqlite3.OperationalError as error:
+        if not _is_busy(error):
+            raise
     return wait_for(lambda: _begin(db, begin), seconds)
 
 
@@ -48,6 +53,10 @@ def wait_for(act: Callable[[], T], seconds: float) -> T:
         try:
             return act()
         except sqlite3.OperationalError as error:
-            if last or getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+            if last or not _is_busy(error):
                 raise
         time.sleep(NAP_SECONDS * os.urandom(1)[0] / 255)
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
