@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -25,24 +24,6 @@ from tests.store.contract import (
     write_and_drop,
     write_entries,
 )
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore(path, create=True)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def another(store: SqliteStore, path: Path) -> Iterator[SqliteStore]:
-    del store  # made first
-    with closing(SqliteStore(path)) as opened:
-        yield opened
 
 
 def found(store: SqliteStore, query: str) -> list[str]:

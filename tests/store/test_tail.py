@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -36,24 +36,6 @@ from tests.store.contract import (
 )
 from tests.store.interrupts import Interrupt, Interrupted, disk_failed, interruptible
 from tests.store.ledgers import CRANE, OTTER, check_ledger, found_ledger, history, join
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore(path, create=True)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def another(store: SqliteStore, path: Path) -> Iterator[SqliteStore]:
-    del store  # made first
-    with closing(SqliteStore(path)) as opened:
-        yield opened
 
 
 def alter(path: Path, *statements: str) -> None:

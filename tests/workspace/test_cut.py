@@ -420,6 +420,18 @@ def test_an_accepted_loss_is_said_here_and_to_those_who_get_an_export(desk: Desk
 
 
 @pytest.mark.requirement("LDG-098")
+def test_what_is_left_must_hold_before_a_loss_is_accepted(desk: Desk) -> None:
+    """Else the new checkpoint would sign for a head that fits no event."""
+    cutting.cut(desk.ledger, A)
+    cutting.run(desk.ledger, f"UPDATE streams SET hash = x'00' WHERE name = '{A}'")
+    kept, events = desk.kept(), desk.events()
+    with desk.open() as space:
+        error = refused(lambda: accept_loss(space, "somebody cut it", None))
+    assert (error.code, error.stream) == ("tampered", A)
+    assert (desk.kept(), desk.events()) == (kept, events)
+
+
+@pytest.mark.requirement("LDG-098")
 def test_a_list_gone_from_the_middle_cannot_be_accepted(desk: Desk) -> None:
     """The lists after it keep their places under the checkpoint, and one of them is empty."""
     cutting.remove(desk.ledger, B)

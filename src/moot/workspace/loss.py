@@ -15,6 +15,8 @@ from moot.core.registry.proofs import endorse, history_statement
 from moot.core.signing import Signer
 from moot.engine.checkpoints import Kept, newest, require_in_order
 from moot.engine.evidence import holds
+from moot.engine.machines import Machines
+from moot.engine.replay import Replay
 from moot.workspace.workspace import Workspace
 
 
@@ -45,6 +47,7 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
         # Tampered here, before anything is recorded: no checkpoint could follow.
         newest(view, space.trust)
         require_in_order(view.counts()[0], view.streams())
+        _require_chains(view, Replay(space.trust, Machines()))
     said = history_statement(origin=origin, lost=kept.note, reason=reason)
     command = AcceptHistory(
         lost=kept.note, reason=reason, endorsement=endorse(person, said) if person else None
@@ -56,3 +59,11 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
     with space.store.read() as view:
         space.kept.start_over(origin, made.checkpoint.number, made.note, view.note_heads())
     return made
+
+
+def _require_chains(view: View, replay: Replay) -> None:
+    """Tampered at the first event that does not follow from the one before it, or at a head."""
+    for stream, _ in view.streams():
+        if replay.runs(stream):
+            for _ in replay.walk(view, stream):
+                pass

@@ -90,7 +90,7 @@ class MailDesk:
             reply = msgspec.convert(said, AckReply)
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
-        notices.acknowledge(self._space, due.who, due.subject, reply.status, reply.notes)
+        notices.answer(self._space, due.who, due.subject, reply.status, reply.notes)
 
     def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
         """A receiver who is silent is chased by mail itself, in its own time."""

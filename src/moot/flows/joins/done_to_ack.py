@@ -44,9 +44,8 @@ def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = 
         notes = f"Done and verified ({state.verdict}): {tracing.short(stream)}, {state.report}"
         done = _acknowledged(space, native, link)
         if done is None:
-            outcome = notices.acknowledge(
-                space, actor, native, AckStatus.COMPLETED.value, notes, link
-            )
+            status = AckStatus.COMPLETED.value
+            outcome = notices.answer(space, actor, native, status, notes, link).mail
             sent = next(one for one in outcome.recorded if isinstance(one.event, MessageKept))
             done = Made("message", sent.stream, sent.seq, sent.event.id)
         return (done,)

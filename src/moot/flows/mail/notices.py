@@ -146,18 +146,6 @@ def accept(space: Workspace, name: str, event: str) -> Outcome:
     return space.engine.execute_chain(first, lambda _: second)[0]
 
 
-def acknowledge(
-    space: Workspace,
-    name: str,
-    id: str,  # noqa: A002
-    status: str,
-    notes: str = "",
-    link: Link = ALONE,
-) -> Outcome:
-    """Acknowledge a message, and the event it is about, if that is not long over."""
-    return answer(space, name, id, status, notes, link).mail
-
-
 def answer(
     space: Workspace,
     name: str,
@@ -166,7 +154,7 @@ def answer(
     notes: str = "",
     link: Link = ALONE,
 ) -> Answered:
-    """As `acknowledge`; it also gives what came of it in presence."""
+    """Acknowledge a message, and the event it is about, if that is not long over."""
     job = _acknowledging(id, status, notes, name, link)
     return _with_receipt(space, job, id, status_of(status))
 
