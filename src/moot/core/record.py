@@ -134,7 +134,13 @@ class Record:
 
 
 def seal(body: Body, signer: Signer) -> Record:
-    """Check the profile and the limits, encode once, sign those bytes."""
+    """Check, encode once, sign those bytes."""
+    raw = encode_body(body)
+    return Record(body.stream, body.seq, signer.kid, raw, signer.sign(EVENT, raw))
+
+
+def encode_body(body: Body) -> bytes:
+    """The bytes to sign, held to the profile and the limits."""
     check_profile(body.data, "data", depth=1)
     _check_fields(body)
     raw = encode_checked(body)
@@ -144,7 +150,7 @@ def seal(body: Body, signer: Signer) -> Record:
             f"this event would hold {len(raw)} bytes, the limit is {MAX_BODY_BYTES}",
             hint="put long text into a file: it is stored beside the record and cited by its hash",
         )
-    return Record(body.stream, body.seq, signer.kid, raw, signer.sign(EVENT, raw))
+    return raw
 
 
 def _check_fields(body: Body) -> None:

@@ -7,7 +7,7 @@ Nothing is acknowledged before the store has committed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 from typing import Any
 
@@ -18,13 +18,14 @@ from moot.core.errors import Malformed, MootError, Refused, Tampered
 from moot.core.ledger import Change, Entry
 from moot.core.machine import Command, Context, Decision, Draft, Machine, Put, Recorded
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, stream_name
-from moot.core.record import Actor, Body, Record, seal
+from moot.core.record import Actor, Body, Record, encode_body
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.checkpoints import require_streams
 from moot.engine.evidence import Evidence
 from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, as_refused, repeat_of
 from moot.engine.keys import Hand, Hands, Keys
+from moot.engine.pens import SignAll, Signing, Unsigned, finish
 from moot.engine.replay import SNAPSHOT_EVERY, Loaded, Replay, read_record, take_snapshot
 from moot.engine.signs import SEEN, signs_of
 from moot.store.artifacts import Artifacts
@@ -33,6 +34,8 @@ MAX_TIMEOUTS = 1_000
 SEEN_EVERY: Millis = 1_000
 
 Result = Outcome | MootError
+_Recorded = tuple[Recorded[Any], ...]
+_Begun = tuple[Signing[Result], Unsigned]
 
 
 class Batch:
@@ -65,17 +68,29 @@ class Batch:
     def count(self) -> int:
         return len(self._entries)
 
-    def run_all(self, jobs: Iterable[Job], guarded: Iterable[str]) -> list[Result]:
+    def run_all(
+        self, jobs: Iterable[Job], guarded: Iterable[str], sign_all: SignAll
+    ) -> list[Result]:
         """Decide each in turn, on proved history where a stream is in `guarded`."""
         self._prove(guarded)
-        return [self._run_one(job) for job in jobs]
+        return [done for wave in _waves(jobs) for done in self._run_wave(wave, sign_all)]
+
+    def _run_wave(self, wave: list[Job], sign_all: SignAll) -> list[Result]:
+        """Decide each up to its first signature, make those together, then finish each.
+
+        Refusals and failures come back as values: others share the batch.
+        """
+        begun = [_begin(self._run(job)) for job in wave]
+        asked = [one[1] for one in begun if isinstance(one, tuple)]
+        signatures = iter(sign_all(asked))
+        return [_end(one[0], next(signatures)) if isinstance(one, tuple) else one for one in begun]
 
     def run_chain(
         self, first: Job, then: Iterable[Callable[[Outcome], Job]], guarded: Iterable[str]
     ) -> list[Outcome]:
         """Each job from the outcome before it; the first that fails ends them all."""
         self._prove(guarded)
-        done = [self._require(self._run(first))]
+        done = [self._require(finish(self._run(first)))]
         for job in then:
             done.append(self._require(self._run_plain(job(done[-1]))))
         return done
@@ -85,24 +100,17 @@ class Batch:
             raise TypeError(
                 f"{type(job.command).__name__} must come first: it needs proved history"
             )
-        return self._run(job)
+        return finish(self._run(job))
 
     def _require(self, result: Result) -> Outcome:
         if isinstance(result, MootError):
             raise result
         return result
 
-    def _run_one(self, job: Job) -> Result:
-        """Refusals and failures come back as values: others share the batch."""
-        try:
-            return self._run(job)
-        except MootError as error:
-            return error
-
     def tick(self, stream: str) -> Outcome:
         """Only what is overdue on `stream`; for callers that have nothing else to ask."""
         self._load(stream)
-        recorded = self._apply_timeouts(stream)
+        recorded = finish(self._apply_timeouts(stream))
         return Outcome(stream, recorded, self._streams[stream].state)
 
     def _prove(self, streams: Iterable[str]) -> None:
@@ -141,20 +149,21 @@ class Batch:
         if self._seen:
             replay.seen.update(dict.fromkeys(self._seen, self._now))
 
-    def _run(self, job: Job) -> Outcome | MootError:
+    def _run(self, job: Job) -> Signing[Result]:
         loaded = self._load(job.stream)
         self._check(job, loaded.machine)
         repeat = repeat_of(self._keys_of, job) if job.key is not None else None
         if repeat is not None and repeat.done_at:
             return self._replayed(job, loaded, repeat)
         hand = self._hand(job.actor, job.role)
-        self._apply_timeouts(job.stream)
+        yield from self._apply_timeouts(job.stream)
         decision = self._decide(job.stream, job.command, hand)
         if repeat is not None and repeat.refused_before and decision.refused:
             return as_refused(decision)
         key = repeat.key if repeat is not None else None
         mark = REFUSED_MARK if decision.refused and key else ""
-        recorded = self._record(job, hand, decision.drafts, f"{key}{mark}" if key else None)
+        signed_key = f"{key}{mark}" if key else None
+        recorded = yield from self._record(job, hand, decision.drafts, signed_key)
         if decision.refused:
             return as_refused(decision)
         return Outcome(job.stream, recorded, self._streams[job.stream].state, decision.findings)
@@ -221,22 +230,25 @@ class Batch:
         recorded = tuple(read_record(loaded.machine, record) for record in found)
         return Outcome(job.stream, recorded, loaded.state, replayed=True)
 
-    def _apply_timeouts(self, stream: str) -> tuple[Recorded[Any], ...]:
+    def _apply_timeouts(self, stream: str) -> Signing[_Recorded]:
         """What is overdue on this stream happens first, by `system`, if its key is here."""
-        done: tuple[Recorded[Any], ...] = ()
+        done: _Recorded = ()
         while len(done) < MAX_TIMEOUTS:
             loaded = self._streams[stream]
             overdue = loaded.machine.timeouts(loaded.state, self._now) if loaded.seq >= 0 else ()
             if not overdue:
                 break
-            applied = (self._apply(stream, command) for command in overdue)
-            recorded = next(filter(None, applied), ())  # a refused one holds up nobody
+            recorded: _Recorded = ()
+            for command in overdue:
+                recorded = yield from self._apply(stream, command)
+                if recorded:
+                    break  # a refused one holds up nobody
             if not recorded:
                 break
             done += recorded
         return done
 
-    def _apply(self, stream: str, command: Command) -> tuple[Recorded[Any], ...]:
+    def _apply(self, stream: str, command: Command) -> Signing[_Recorded]:
         try:
             hand = self._hand(SYSTEM, None)
         except Refused:
@@ -244,24 +256,32 @@ class Batch:
         decision = self._decide(stream, command, hand)
         if decision.refused:
             return ()
-        return self._record(Job(stream, command, SYSTEM), hand, decision.drafts, None)
+        return (yield from self._record(Job(stream, command, SYSTEM), hand, decision.drafts, None))
 
     def _record(
         self, job: Job, hand: Hand, drafts: tuple[Draft, ...], key: str | None
-    ) -> tuple[Recorded[Any], ...]:
+    ) -> Signing[_Recorded]:
         """Seal all drafts, or none: a draft that cannot be sealed undoes its predecessors."""
-        before, entries = self._streams[job.stream], len(self._entries)
+        before = self._streams[job.stream]
+        recorded: list[Recorded[Any]] = []
+        entries: list[Entry] = []
         try:
-            recorded = tuple([self._seal(job, hand, draft, key) for draft in drafts])
+            for draft in drafts:
+                body = self._body(job, hand, draft, key)
+                raw = encode_body(body)
+                signature = yield Unsigned(hand.signer, raw)
+                record = Record(body.stream, body.seq, hand.signer.kid, raw, signature)
+                recorded.append(self._advance(record, body, draft))
+                entries.append(Entry(record, key, tuple(before.machine.index(recorded[-1]))))
         except MootError:
             self._streams[job.stream] = before
-            del self._entries[entries:]
             raise
         if recorded:
-            self._saw(recorded[-1].actor)
-        return recorded
+            self._saw(hand.actor, entries)
+            self._entries += entries
+        return tuple(recorded)
 
-    def _saw(self, who: Actor) -> None:
+    def _saw(self, who: Actor, entries: list[Entry]) -> None:
         """Any signed event is a sign of life; a row says where one of the newest stands.
 
         Who was written down within the last second is not written down again.
@@ -269,9 +289,9 @@ class Batch:
         holder = (who.id, who.epoch)
         last = self._now if holder in self._seen else self._replay.seen.get(holder)
         if last is None or not last <= self._now < last + SEEN_EVERY:
-            newest = self._entries[-1]
+            newest = entries[-1]
             changes = (*newest.changes, Put(SEEN, who.id, {"at": self._now}))
-            self._entries[-1] = msgspec.structs.replace(newest, changes=changes)
+            entries[-1] = msgspec.structs.replace(newest, changes=changes)
             self._seen.add(holder)
 
     def _require_stored(self, draft: Draft) -> None:
@@ -284,14 +304,14 @@ class Batch:
                     hint="store it first",
                 )
 
-    def _seal(self, job: Job, hand: Hand, draft: Draft, key: str | None) -> Recorded[Any]:
+    def _body(self, job: Job, hand: Hand, draft: Draft, key: str | None) -> Body:
         if draft.artifacts:
             self._require_stored(draft)
         loaded = self._streams[job.stream]
         machine = loaded.machine
         seq = loaded.seq + 1
         reg = self._load(REGISTRY).seq if job.stream != REGISTRY else (seq - 1 if seq else None)
-        body = Body(
+        return Body(
             origin=self._origin,
             stream=job.stream,
             seq=seq,
@@ -306,12 +326,9 @@ class Batch:
             data=msgspec.to_builtins(draft.event),
             artifacts=draft.artifacts,
         )
-        record = seal(body, hand.signer)
-        return self._advance(loaded, record, body, draft, key)
 
-    def _advance(
-        self, loaded: Loaded, record: Record, body: Body, draft: Draft, key: str | None
-    ) -> Recorded[Any]:
+    def _advance(self, record: Record, body: Body, draft: Draft) -> Recorded[Any]:
+        loaded = self._streams[record.stream]
         recorded: Recorded[Any] = Recorded(
             draft.event,
             record.stream,
@@ -328,7 +345,6 @@ class Batch:
         self._streams[record.stream] = Loaded(
             loaded.machine, record.seq, record.hash, reg, state, loaded.proved
         )
-        self._entries.append(Entry(record, key, tuple(loaded.machine.index(recorded))))
         return recorded
 
     def _snapshot(self, stream: str, loaded: Loaded) -> None:
@@ -342,3 +358,31 @@ class Batch:
                 return
             self._streams[stream] = loaded
         self._change.put_snapshot(take_snapshot(self._origin, stream, loaded, held.signer))
+
+
+def _waves(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    """Jobs in their order, as many at a time as rest on nothing that another of them records."""
+    wave: dict[str, Job] = {}
+    for job in jobs:
+        if job.stream in wave or REGISTRY in wave:
+            yield list(wave.values())
+            wave = {}
+        wave[job.stream] = job
+    yield list(wave.values())
+
+
+def _begin(steps: Signing[Result]) -> _Begun | Result:
+    try:
+        return steps, next(steps)
+    except StopIteration as end:
+        done: Result = end.value
+        return done
+    except MootError as error:
+        return error
+
+
+def _end(steps: Signing[Result], signature: bytes) -> Result:
+    try:
+        return finish(steps, signature)
+    except MootError as error:
+        return error

@@ -24,6 +24,7 @@ from moot.engine.evidence import Evidence
 from moot.engine.job import Job, Outcome
 from moot.engine.keys import Hands, Keys, Trust, hand_of
 from moot.engine.machines import Machines
+from moot.engine.pens import SignAll, one_by_one
 from moot.engine.rebuild import Rebuilt, rebuild
 from moot.engine.replay import Loaded, Replay
 from moot.engine.signs import believed, heartbeat, signs_of
@@ -81,7 +82,10 @@ class Engine:
         return result
 
     def execute_all(
-        self, jobs: Iterable[Job], before_commit: Callable[[list[Result]], None] | None = None
+        self,
+        jobs: Iterable[Job],
+        before_commit: Callable[[list[Result]], None] | None = None,
+        sign_all: SignAll = one_by_one,
     ) -> list[Result]:
         """Many jobs in one commit; each gets its own outcome or error, in order.
 
@@ -91,7 +95,9 @@ class Engine:
         waiting = list(jobs)
         with self._turn:
             guarded = self._prove_guarded(waiting)
-            return self._commit(lambda batch: batch.run_all(waiting, guarded), before_commit)
+            return self._commit(
+                lambda batch: batch.run_all(waiting, guarded, sign_all), before_commit
+            )
 
     def execute_chain(self, first: Job, *then: Callable[[Outcome], Job]) -> list[Outcome]:
         """Jobs in one commit, or none of them: each further one is made from the outcome before.

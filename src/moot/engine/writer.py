@@ -18,6 +18,7 @@ from moot.core.errors import MootError, StoreFailed
 from moot.engine.batch import Result
 from moot.engine.engine import Engine
 from moot.engine.job import Job, Outcome
+from moot.engine.pens import Pens
 
 CAP = 1_000
 
@@ -31,6 +32,7 @@ class Writer:
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._closed = False
         self._door = threading.Lock()
+        self._pens = Pens()
         self._thread = threading.Thread(target=self._run, name="moot-writer", daemon=True)
         self._thread.start()
 
@@ -52,6 +54,7 @@ class Writer:
             self._closed = True
             self._queue.put(None)
         self._thread.join()
+        self._pens.close()
 
     def __enter__(self) -> Writer:
         return self
@@ -88,7 +91,7 @@ class Writer:
 
     def _commit(self, jobs: list[Job]) -> list[Result]:
         try:
-            return self._engine.execute_all(jobs)
+            return self._engine.execute_all(jobs, sign_all=self._pens.sign_all)
         except MootError as error:
             return [error] * len(jobs)
         except BaseException as error:  # noqa: BLE001 - the thread must answer whoever waits
