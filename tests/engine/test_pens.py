@@ -20,7 +20,8 @@ from moot.core.signing import EVENT, Signer, verify
 from moot.engine.engine import Engine
 from moot.engine.job import Job, Outcome
 from moot.engine.machines import Machines
-from moot.engine.pens import FEWEST, Pens, Unsigned, one_by_one
+from moot.engine.pens import FEWEST, Pens
+from moot.engine.signatures import Unsigned, one_by_one
 from moot.engine.writer import Writer
 from moot.example.commands import Ask, Finish
 from moot.example.machine import MACHINE as EXAMPLE
@@ -96,7 +97,8 @@ ON_ONE_CORE = """
 import os, threading
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from tests.engine.test_pens import MANY, asked
-from moot.engine.pens import Pens, one_by_one
+from moot.engine.pens import Pens
+from moot.engine.signatures import one_by_one
 pens = Pens()
 assert pens.sign_all(asked(MANY)) == one_by_one(asked(MANY))
 print(threading.active_count())

@@ -25,8 +25,8 @@ from moot.engine.checkpoints import require_streams
 from moot.engine.evidence import Evidence
 from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, as_refused, repeat_of
 from moot.engine.keys import Hand, Hands, Keys
-from moot.engine.pens import SignAll, Signing, Unsigned, finish
 from moot.engine.replay import SNAPSHOT_EVERY, Loaded, Replay, read_record, take_snapshot
+from moot.engine.signatures import SignAll, Signing, Unsigned, finish, finish_all
 from moot.engine.signs import SEEN, signs_of
 from moot.store.artifacts import Artifacts
 
@@ -35,7 +35,6 @@ SEEN_EVERY: Millis = 1_000
 
 Result = Outcome | MootError
 _Recorded = tuple[Recorded[Any], ...]
-_Begun = tuple[Signing[Result], Unsigned]
 
 
 class Batch:
@@ -71,19 +70,15 @@ class Batch:
     def run_all(
         self, jobs: Iterable[Job], guarded: Iterable[str], sign_all: SignAll
     ) -> list[Result]:
-        """Decide each in turn, on proved history where a stream is in `guarded`."""
-        self._prove(guarded)
-        return [done for wave in _waves(jobs) for done in self._run_wave(wave, sign_all)]
-
-    def _run_wave(self, wave: list[Job], sign_all: SignAll) -> list[Result]:
-        """Decide each up to its first signature, make those together, then finish each.
+        """Decide each in turn, on proved history where a stream is in `guarded`.
 
         Refusals and failures come back as values: others share the batch.
         """
-        begun = [_begin(self._run(job)) for job in wave]
-        asked = [one[1] for one in begun if isinstance(one, tuple)]
-        signatures = iter(sign_all(asked))
-        return [_end(one[0], next(signatures)) if isinstance(one, tuple) else one for one in begun]
+        self._prove(guarded)
+        results: list[Result] = []
+        for wave in _waves(jobs):
+            results += finish_all([self._run(job) for job in wave], sign_all)
+        return results
 
     def run_chain(
         self, first: Job, then: Iterable[Callable[[Outcome], Job]], guarded: Iterable[str]
@@ -369,20 +364,3 @@ def _waves(jobs: Iterable[Job]) -> Iterator[list[Job]]:
             wave = {}
         wave[job.stream] = job
     yield list(wave.values())
-
-
-def _begin(steps: Signing[Result]) -> _Begun | Result:
-    try:
-        return steps, next(steps)
-    except StopIteration as end:
-        done: Result = end.value
-        return done
-    except MootError as error:
-        return error
-
-
-def _end(steps: Signing[Result], signature: bytes) -> Result:
-    try:
-        return finish(steps, signature)
-    except MootError as error:
-        return error

@@ -24,9 +24,9 @@ from moot.engine.evidence import Evidence
 from moot.engine.job import Job, Outcome
 from moot.engine.keys import Hands, Keys, Trust, hand_of
 from moot.engine.machines import Machines
-from moot.engine.pens import SignAll, one_by_one
 from moot.engine.rebuild import Rebuilt, rebuild
 from moot.engine.replay import Loaded, Replay
+from moot.engine.signatures import SignAll, one_by_one
 from moot.engine.signs import believed, heartbeat, signs_of
 from moot.store.artifacts import Artifacts
 

@@ -1,9 +1,4 @@
-"""Whoever decides asks for signatures; the jobs of a group are signed two at a time.
-
-A decision pauses where its event is to be signed (`Signing`), so that others can be decided before
-it goes on. libsodium lets go of Python's lock while it signs: a second thread signs at the same
-time, if there is a second core.
-"""
+"""Signing two events at a time: libsodium lets go of Python's lock while it signs."""
 
 from __future__ import annotations
 
@@ -11,43 +6,10 @@ import os
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Generator
-from typing import NamedTuple, TypeVar
 
-from moot.core.signing import EVENT, Signer
+from moot.engine.signatures import Unsigned, one_by_one
 
 FEWEST = 8  # for fewer, waking the second thread takes longer than it saves
-
-T = TypeVar("T")
-
-
-class Unsigned(NamedTuple):
-    """The bytes of an event, and who will sign them."""
-
-    signer: Signer
-    raw: bytes
-
-    def sign(self) -> bytes:
-        return self.signer.sign(EVENT, self.raw)
-
-
-Signing = Generator[Unsigned, bytes, T]
-SignAll = Callable[[list[Unsigned]], list[bytes]]
-
-
-def finish(steps: Signing[T], signature: bytes | None = None) -> T:
-    """To the end, one signature after another; `signature` is the one it waits for already."""
-    try:
-        asked = next(steps) if signature is None else steps.send(signature)
-        while True:
-            asked = steps.send(asked.sign())
-    except StopIteration as end:
-        done: T = end.value
-        return done
-
-
-def one_by_one(asked: list[Unsigned]) -> list[bytes]:
-    return [one.sign() for one in asked]
 
 
 class Pens:
