@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 from typing import Any, Final, Literal
 
 import msgspec
@@ -21,7 +22,8 @@ MAX_TEXT_BYTES: Final = 16_384
 MAX_ARTIFACTS: Final = 256
 MAX_ROLE, MAX_CORR, MAX_KEY, MAX_MEDIA_TYPE = 64, 128, 300, 127
 _HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
-_HASHED: Final = b"\x00" + len(EVENT).to_bytes(8, "big") + EVENT
+_size: Final = struct.Struct(">Q").pack  # eight bytes, the highest first
+_HASHED: Final = b"\x00" + _size(len(EVENT)) + EVENT
 
 
 class Actor(msgspec.Struct, frozen=True, gc=False):
@@ -65,11 +67,7 @@ _decode_body = msgspec.json.Decoder(Body).decode
 
 def frame(*parts: bytes) -> bytes:
     """Length-prefixed concatenation: no two lists of parts give the same bytes."""
-    return b"".join([_size(part) + part for part in parts])
-
-
-def _size(part: bytes) -> bytes:
-    return len(part).to_bytes(8, "big")
+    return b"".join([_size(len(part)) + part for part in parts])
 
 
 def genesis(origin: str, stream: str) -> str:
@@ -81,8 +79,8 @@ def genesis(origin: str, stream: str) -> str:
 def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
     """Covers the signature too, so that it can be neither stripped nor swapped."""
     key = kid.encode()
-    framed = (_HASHED, _size(body), body, _size(key), key, _size(signature), signature)
-    return hashlib.sha256(b"".join(framed)).digest()
+    framed = (_HASHED, _size(len(body)), body, _size(len(key)), key)
+    return hashlib.sha256(b"".join((*framed, _size(len(signature)), signature))).digest()
 
 
 class Record:
