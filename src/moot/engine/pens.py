@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import queue
-import threading
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 
 from moot.engine.signatures import Unsigned, one_by_one
 
@@ -13,31 +12,25 @@ FEWEST = 8  # for fewer, waking the second thread takes longer than it saves
 
 
 class Pens:
-    """Two threads that sign: the caller's, and one of its own until it is closed."""
+    """The caller's thread, and a second one until they are closed; on one core there is none."""
 
     def __init__(self) -> None:
-        self._asked: queue.SimpleQueue[_Sheet | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        if _cores() > 1:
-            self._thread = threading.Thread(target=self._help, name="moot-pen", daemon=True)
-            self._thread.start()
+        self._second = ThreadPoolExecutor(1, "moot-pen") if _cores() > 1 else None
 
     def sign_all(self, asked: list[Unsigned]) -> list[bytes]:
-        if self._thread is None or len(asked) < FEWEST:
+        if self._second is None or len(asked) < FEWEST:
             return one_by_one(asked)
         sheet = _Sheet(asked)
-        self._asked.put(sheet)
-        sheet.sign()
-        return sheet.wait()
+        helped = self._second.submit(sheet.sign)
+        try:
+            sheet.sign()
+        finally:
+            helped.result()
+        return sheet.signatures
 
     def close(self) -> None:
-        if self._thread is not None:
-            self._asked.put(None)
-            self._thread.join()
-
-    def _help(self) -> None:
-        while (sheet := self._asked.get()) is not None:
-            sheet.help()
+        if self._second is not None:
+            self._second.shutdown()
 
 
 class _Sheet:
@@ -46,30 +39,17 @@ class _Sheet:
     def __init__(self, asked: list[Unsigned]) -> None:
         self._asked = asked
         self._left = deque(range(len(asked)))
-        self._signatures = [b""] * len(asked)
-        self._helped: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
+        self.signatures = [b""] * len(asked)
 
     def sign(self) -> None:
+        while (place := self._next()) is not None:
+            self.signatures[place] = self._asked[place].sign()
+
+    def _next(self) -> int | None:
         try:
-            while True:
-                place = self._left.popleft()
-                self._signatures[place] = self._asked[place].sign()
+            return self._left.popleft()
         except IndexError:
-            return  # none is left
-
-    def help(self) -> None:
-        try:
-            self.sign()
-        except Exception as error:  # noqa: BLE001 - the other thread waits, and raises it
-            self._helped.put(error)
-        else:
-            self._helped.put(None)
-
-    def wait(self) -> list[bytes]:
-        error = self._helped.get()
-        if error is not None:
-            raise error
-        return self._signatures
+            return None
 
 
 def _cores() -> int:
