@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shlex
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from moot.example.commands import Ask
 from moot.surfaces.cli.progress import progress
+from moot.surfaces.cli.verdict import said
 from tests.cli.damage import edit, of
-from tests.cli.project import LIST, Project
+from tests.cli.project import LIST, MOOT, Project
 from tests.cli.terminal import on_a_terminal
 
 FACETS = {
@@ -91,6 +95,57 @@ def test_a_file_needs_no_workspace_but_trust(busy: Project, tmp_path: Path) -> N
         "UNKNOWN KEY · 6 events · no trust file was given",
     )
     assert not (tmp_path / "no keys").exists()
+
+
+def test_the_trust_file_is_told_by_its_fingerprint_and_the_verdict_in_both_words(
+    busy: Project, tmp_path: Path
+) -> None:
+    busy.ok("ledger", "export", "-o", "record.moot")
+    digits = busy.ok("trust", "export", "-o", "trust.json")["fingerprint"]
+    words = ("verify", "record.moot", "--trust", "trust.json")
+    lines = busy.run(*words).out.splitlines()
+    assert f"fingerprint   {digits}" in lines
+    assert "verdict       valid" in lines
+    assert busy.ok(*words)["fingerprint"] == digits
+    stranger = Project(busy.root, tmp_path / "no keys")
+    assert "fingerprint" not in stranger.run("verify", "record.moot").out
+
+
+def test_of_a_receipt_one_line_says_what_was_checked(busy: Project, tmp_path: Path) -> None:
+    busy.ok("ask", "Ship\x1b[2J it?", "--with", "fern-hare=rules:approve,moss-lynx=rules:reject")
+    busy.ok("receipt", "q-1", "-o", "q.json")
+    (line,) = (one for one in busy.run("verify", "q.json").out.splitlines() if "says" in one[:5])
+    assert line.startswith('says          q-1 WAITING: "Ship')
+    assert line.endswith(", 1 dissenting (the machine's signed summary)")
+    assert line.isprintable()
+    assert busy.ok("verify", "q.json")["says"]["decision"] == "q-1"
+    stranger = Project(busy.root, tmp_path / "no keys")
+    assert "says" not in stranger.run("verify", "q.json").out
+
+
+APPROVED = {
+    "decision": "q-1",
+    "stage": "approved",
+    "question": "Which queue?\n\u202e",
+    "word": {"by": "operator"},
+    "result": {"dissent": ["a", "b"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "start"),
+    [
+        ({}, 'q-1 APPROVED by operator: "Which queue?\\n\\x202e", 2 dissenting ('),
+        ({"word": None}, "q-1 APPROVED: "),
+        ({"word": {"by": 1}, "result": [], "question": None}, 'q-1 APPROVED: "", 0 dissenting ('),
+        ({"decision": {}, "stage": 7, "word": "x"}, ': "Which'),
+        ({"question": "x" * 300}, f'q-1 APPROVED by operator: "{"x" * 200}…", 2 dissenting ('),
+    ],
+)
+def test_whatever_a_receipt_says_is_told_in_one_line(changes: dict[str, Any], start: str) -> None:
+    line = said({**APPROVED, **changes})
+    assert line.startswith(start)
+    assert line.isprintable()
 
 
 def test_the_pinned_trust_is_used_for_a_file(busy: Project) -> None:
@@ -218,7 +273,45 @@ def test_a_changed_artifact_is_damage(project: Project) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{}\n", b"\xff\xfe", b"not a record", b"[" * 100_000])
-def test_a_file_that_is_no_record_is_damaged_at_line_1(project: Project, content: bytes) -> None:
+@pytest.mark.parametrize("name", ["junk.moot", "junk"])
+def test_a_wrong_file_is_not_called_damaged(project: Project, content: bytes, name: str) -> None:
+    (project.root / name).write_bytes(content)
+    assert project.refused("verify", name) == ("not_an_export", 4)
+
+
+def test_a_device_without_bytes_is_no_export_and_a_pipe_cannot_be_read(busy: Project) -> None:
+    assert busy.refused("verify", "/dev/null") == ("not_an_export", 4)
+    busy.ok("ledger", "export", "-o", "record.moot")
+    done = subprocess.run(
+        [*MOOT, "--json", "verify", "/dev/stdin"],
+        input=(busy.root / "record.moot").read_bytes(),
+        cwd=busy.root,
+        env=busy.env,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (4, "unreadable_file")
+
+
+def test_a_trust_file_or_a_page_is_no_export_for_either_checker(
+    busy: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from moot.verify import standalone
+
+    busy.ok("trust", "export", "-o", "trust.json")
+    busy.ok("report", LIST, "-o", "page.md")
+    for name in ("trust.json", "page.md"):
+        assert busy.refused("verify", name) == ("not_an_export", 4)
+        assert standalone.main([str(busy.root / name)]) == 4
+        assert "neither an export nor a receipt" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"digest":"', b'{"format":"moot-receipt/1"', b"moot-bundle/"]
+)
+def test_a_record_with_a_broken_first_line_is_damaged_there(
+    project: Project, content: bytes
+) -> None:
     (project.root / "junk.moot").write_bytes(content)
     assert verdict(project, "junk.moot") == (
         "tampered",
@@ -237,6 +330,16 @@ def test_a_header_never_chooses_a_path(project: Project) -> None:
 def test_a_folder_or_a_missing_file_is_unreadable(project: Project) -> None:
     assert project.refused("verify", ".") == ("unreadable_file", 4)
     assert project.refused("verify", "gone.moot") == ("unreadable_file", 4)
+
+
+def test_whoever_mistypes_a_file_where_no_workspace_is_hears_of_both(tmp_path: Path) -> None:
+    auditor = Project(tmp_path, tmp_path / "no keys")
+    done = auditor.json("verify", "reciept")
+    error = done.envelope["error"]
+    assert (done.code, error["code"]) == (4, "no_workspace")
+    assert error["message"].startswith("no file is called reciept, and there is no workspace ")
+    assert "moot init" not in error["hint"]
+    assert "moot init" in auditor.json("verify").envelope["error"]["hint"]
 
 
 def test_any_id_that_is_shown_can_be_checked(busy: Project) -> None:
@@ -351,3 +454,103 @@ def test_the_headline_of_a_part_says_that_it_is_a_part(project: Project, tmp_pat
     first = [project.run("verify", name).out.splitlines()[0] for name in (whole, part)]
     assert "of 2 histories" not in first[0]
     assert first[1].startswith("INTACT · 3 events · 1 of 2 histories, complete up to checkpoint")
+
+
+# A checkpoint that was kept elsewhere.
+
+
+@pytest.fixture
+def kept(busy: Project) -> Project:
+    """An old export, a note of today, and an export of today."""
+    busy.ok("ledger", "export", "-o", "old.moot")
+    busy.ok("trust", "export", "-o", "trust.json")
+    busy.execute("amber-otter", Ask(title="one more", of="teal-crane"))
+    busy.ok("ledger", "checkpoint", "-o", "note.txt")
+    busy.ok("ledger", "export", "-o", "record.moot")
+    return busy
+
+
+@pytest.mark.requirement("LDG-101")
+def test_a_record_that_lacks_what_a_kept_checkpoint_pinned_was_rolled_back(kept: Project) -> None:
+    assert verdict(kept, "old.moot")[:2] == ("valid", 0)
+    assert verdict(kept, "old.moot", "--checkpoint", "note.txt") == (
+        "rolled-back",
+        1,
+        "ROLLED BACK · 6 events · what checkpoint 5 pinned is not all here",
+    )
+    assert "checkpoint_lacking" in codes(kept, "old.moot", "--checkpoint", "note.txt")
+
+
+def test_a_record_that_goes_on_from_a_kept_checkpoint_is_intact(kept: Project) -> None:
+    assert verdict(kept, "record.moot", "--checkpoint", "note.txt")[:2] == ("valid", 0)
+    kept.execute("amber-otter", Ask(title="and more", of="teal-crane"))
+    assert verdict(kept, "--checkpoint", "note.txt")[:2] == ("valid", 0)
+    assert verdict(kept, LIST, "--checkpoint", "note.txt")[:2] == ("valid", 0)
+    assert "minimum_unset" not in codes(kept, "--checkpoint", "note.txt")
+
+
+def test_a_live_workspace_is_held_against_a_kept_checkpoint(busy: Project, tmp_path: Path) -> None:
+    """By someone who has nothing but the note and the trust file."""
+    old = busy.ledger.read_bytes()
+    busy.ok("trust", "export", "-o", "trust.json")
+    busy.execute("amber-otter", Ask(title="one more", of="teal-crane"))
+    busy.ok("ledger", "checkpoint", "-o", "note.txt")
+    busy.ledger.write_bytes(old)
+    auditor = Project(busy.root, tmp_path / "no keys")
+    with_trust = ("--trust", "trust.json")
+    assert verdict(auditor, *with_trust)[:2] == ("valid", 0)
+    assert verdict(auditor, *with_trust, "--checkpoint", "note.txt")[:2] == ("rolled-back", 1)
+
+
+def test_a_kept_checkpoint_may_come_from_a_pipe(kept: Project) -> None:
+    moot = shlex.join(MOOT)
+    command = f"{moot} ledger checkpoint -o - | {moot} verify old.moot --json --checkpoint -"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=kept.root, env=kept.env, capture_output=True, check=False
+    )
+    assert (done.returncode, json.loads(done.stdout)["data"]["verdict"]) == (1, "rolled-back")
+
+
+@pytest.mark.parametrize("made", ["garbage", "CRLF", "another ledger's", "missing", "a folder"])
+def test_a_checkpoint_that_cannot_be_used_gives_no_verdict(
+    kept: Project, tmp_path: Path, made: str
+) -> None:
+    note = kept.root / "note.txt"
+    if made == "garbage":
+        note.write_bytes(b"garbage")
+    elif made == "CRLF":
+        note.write_bytes(note.read_bytes().replace(b"\n", b"\r\n"))
+    elif made == "another ledger's":
+        (tmp_path / "other").mkdir()
+        other = Project(tmp_path / "other", tmp_path / "other keys")
+        other.ok("init")
+        other.ok("ledger", "checkpoint", "-o", str(note))
+    else:
+        note.unlink()
+    if made == "a folder":
+        note.mkdir()
+    code, status = kept.refused("verify", "record.moot", "--checkpoint", "note.txt")
+    expected = {"missing": ("unreadable_file", 4), "a folder": ("usage", 2)}
+    assert (code, status) == expected.get(made, ("bad_checkpoint", 4))
+
+
+def test_a_kept_checkpoint_needs_a_trust_file(kept: Project, tmp_path: Path) -> None:
+    stranger = Project(kept.root, tmp_path / "no keys")
+    words = ("verify", "record.moot", "--checkpoint", "note.txt")
+    assert stranger.refused(*words) == ("no_trust", 4)
+
+
+@pytest.mark.requirement("LDG-095")
+def test_the_standalone_checker_says_the_same_of_a_kept_checkpoint(kept: Project) -> None:
+    from moot.verify import standalone
+
+    root = kept.root
+    for name in ("old.moot", "record.moot"):
+        files = (root / name, root / "trust.json", root / "note.txt")
+        found = standalone.verify(*map(str, files))
+        said = kept.json("verify", name, "--checkpoint", "note.txt").data
+        assert found.verdict == said["verdict"]
+        lacking = [
+            one["message"] for one in said["findings"] if one["code"] == "checkpoint_lacking"
+        ]
+        assert [one.partition(": ")[2] for one in found.findings] == lacking

@@ -2,7 +2,7 @@
 
 Every bundle that is judged here without further demands is judged by the standalone checker too,
 which was written apart from the same document: the two must name the same verdict and line, and
-say the same of who holds the keys and of losses that were accepted.
+say the same of who holds the keys, of losses that were accepted and of a checkpoint that was kept.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+import pytest
+from nacl.exceptions import CryptoError
 
-from moot.verify import Trust, Verdict, standalone, verify_records
+from moot.verify import Trust, TrustError, Verdict, keeping, standalone, verify_records
 from moot.verify.bundle import lines_of
+from moot.verify.claim import CLAIMED_WITHIN, claimed
 from tests.verify.forge import Bundle, Json, Ledger
 
 LOSS = "a loss was accepted at event "
+PINNED = " pinned is not all here"
 
 
 def trust_of(pins: Json) -> Trust:
@@ -29,25 +33,43 @@ def trust_of(pins: Json) -> Trust:
     return msgspec.convert(kept, Trust)
 
 
+class NoNote(Exception):
+    """Neither checker takes this for a checkpoint of the trusted ledger."""
+
+
 def judge(
     bundle: Bundle | bytes, ledger: Ledger, minimum: int | None = None, **more: Any
 ) -> Verdict:
-    """The verdict on a bundle by someone who trusts the ledger."""
+    """The verdict on a bundle by someone who trusts the ledger; `note`: a checkpoint they kept."""
     data = bundle if isinstance(bundle, bytes) else bundle.data()
     return judge_pinned(data, ledger.trust(minimum), **more)
 
 
-def judge_pinned(data: bytes, pins: Json | None, **more: Any) -> Verdict:
-    """The verdict on bytes by someone with this trust file, or none."""
+def judge_pinned(data: bytes, pins: Json | None, note: bytes | None = None, **more: Any) -> Verdict:
+    """The verdict on bytes by someone with this trust file, or none, who may have kept a note."""
     trust = None if pins is None else trust_of(pins)
+    if note is not None and trust is not None:
+        trust = _keeping(trust, note, data, pins)
     verdict = verify_records(lines_of(io.BytesIO(data)), trust, **more)
     if not more:
-        other = standalone_finds(data, pins)
+        other = standalone_finds(data, pins, note)
         assert named(verdict) == named_by(other), "the two checkers disagree"
+        assert lacking(verdict) == [
+            said.removeprefix("rolled-back: ") for said in other.findings if PINNED in said
+        ]
         if verdict.verdict != "tampered":  # there each says what it had read before it stopped
             assert verdict.custody == other.custody.partition(";")[0]
             assert losses(verdict) == [said for said in other.findings if said.startswith(LOSS)]
     return verdict
+
+
+def _keeping(trust: Trust, note: bytes, data: bytes, pins: Json | None) -> Trust:
+    try:
+        return keeping(trust, note)
+    except TrustError as error:
+        with pytest.raises((ValueError, CryptoError)):
+            standalone_finds(data, pins, note)
+        raise NoNote(str(error)) from None
 
 
 def named(verdict: Verdict) -> tuple[str, int | None]:
@@ -60,15 +82,27 @@ def losses(verdict: Verdict) -> list[str]:
     return [found.message for found in verdict.findings if found.code == "loss_accepted"]
 
 
+def lacking(verdict: Verdict) -> list[str]:
+    """What it says of a checkpoint that was kept; of bytes that do not hold, nothing."""
+    return [found.message for found in verdict.findings if found.code == "checkpoint_lacking"]
+
+
 def named_by(found: SimpleNamespace) -> tuple[str, int | None]:
     """The same two things from the other checker."""
     return found.verdict, found.first_bad and found.first_bad["line"]
 
 
-def standalone_finds(data: bytes, pins: Json | None) -> SimpleNamespace:
+def standalone_finds(data: bytes, pins: Json | None, note: bytes | None = None) -> SimpleNamespace:
     """All that the other checker says; it reads files."""
     with tempfile.TemporaryDirectory() as folder:
-        bundle, trust = Path(folder, "bundle"), Path(folder, "trust.json")
-        bundle.write_bytes(data)
-        trust.write_text(json.dumps(pins), encoding="utf-8")
-        return standalone.verify(str(bundle), None if pins is None else str(trust))
+        bundle, trust, kept = (str(Path(folder, name)) for name in ("bundle", "trust", "note"))
+        Path(bundle).write_bytes(data)
+        Path(trust).write_text(json.dumps(pins), encoding="utf-8")
+        Path(kept).write_bytes(note or b"")
+        given = None if pins is None else trust, None if note is None else kept
+        if claimed(data[:CLAIMED_WITHIN]):
+            return standalone.verify(bundle, *given)
+        with pytest.raises(ValueError, match="neither an export nor a receipt"):
+            standalone.verify(bundle, *given)
+    # A file that is none of ours; as the lines of a bundle it is judged all the same.
+    return standalone.Checker(io.BytesIO(data), pins or {}).run().result()

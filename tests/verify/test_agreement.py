@@ -29,6 +29,7 @@ class Chaos:
         self._draw = draw
         self.ledger = Ledger("chaos")
         self.keys = [self.ledger.root, self.ledger.note_key, Signer("stranger")]
+        self.kept: list[bytes] = []
 
     def pick(self, options: list[Any]) -> Any:
         return self._draw.draw(st.sampled_from(options))
@@ -69,6 +70,9 @@ class Chaos:
         changes: Json = self.pick([{}, {}, {"reg": max(0, newest - 1)}, {"reg": newest + 1}])
         self.ledger.event(stream, self.key(), {"text": "x"}, **changes)
 
+    def keep(self) -> None:
+        self.kept.append(self.ledger.note(self.pick([0, 1, 1, 2])).encode())
+
     def fork(self) -> list[Entry]:
         stream = self.pick(list(self.ledger.streams))
         seq = self.pick(list(range(len(self.ledger.streams[stream]))))
@@ -90,7 +94,8 @@ class Chaos:
             proofs=self.pick([True, proofs]),
             note=self.pick([True, note, False]),
         )
-        return judge_pinned(bundle.data(), ledger.trust(self.pick([None, None, 1, 2])))
+        pins = ledger.trust(self.pick([None, None, 1, 2]))
+        return judge_pinned(bundle.data(), pins, self.pick([None, *self.kept]))
 
 
 _ACTS: list[Callable[[Chaos], None]] = [
@@ -100,6 +105,7 @@ _ACTS: list[Callable[[Chaos], None]] = [
     Chaos.revoke,
     Chaos.retire,
     Chaos.accept,
+    Chaos.keep,
     Chaos.write,
     Chaos.write,
     Chaos.write,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -69,6 +70,20 @@ def test_a_note_of_another_form_is_named(edit: Callable[[str], str]) -> None:
     line = bundle.find("checkpoint")
     changed = bundle.replace(line, {"checkpoint": edit(LEDGER.note())})
     assert named(judge(changed, LEDGER)) == ("tampered", line)
+
+
+def sealed_too_long(ledger: Ledger) -> str:
+    """A byte between signature and text that the signature covers: only the key's holder can."""
+    honest = ledger.note()
+    text = honest.partition("\n\n")[0] + "\n"
+    signature = ledger.note_key.sign_bare(b"x" + text.encode())
+    tag = hashlib.sha256(ledger.origin.encode() + b"\n\x01" + ledger.note_key.public).digest()[:4]
+    return f"{text}\n\N{EM DASH} {ledger.origin} {b64(tag + signature + b'x')}\n"
+
+
+def test_a_note_whose_seal_holds_a_byte_too_many_is_named() -> None:
+    bundle = LEDGER.bundle(note=sealed_too_long(LEDGER))
+    assert named(judge(bundle, LEDGER)) == ("tampered", bundle.find("checkpoint"))
 
 
 def test_a_note_that_is_no_text_is_named() -> None:

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -2098,6 +2099,7 @@ def test_the_command_prints_the_verdict_the_facets_and_what_it_did_not_check(
     lines = done.stdout.splitlines()
     assert "verdict: valid" in lines
     assert "policy: not checked" in lines
+    assert any(re.fullmatch(r"fingerprint: \d{5}( \d{5}){3}", line) for line in lines)
     names = {line.split(":")[0] for line in lines}
     facets = {"integrity", "authenticity", "completeness", "freshness", "key_status", "custody"}
     assert facets | {"artifacts", "first_bad", "last_trusted"} <= names
@@ -2118,6 +2120,14 @@ def test_a_reader_that_has_read_enough_is_left_in_peace(
         assert (done.returncode, done.stderr) == (status, b"")
 
 
+def test_a_pipe_cannot_be_read_twice_and_is_not_called_tampered(files: tuple[Path, Path]) -> None:
+    bundle, trust = files
+    command = [sys.executable, "-I", str(FILE), "/dev/stdin", "--trust", str(trust)]
+    done = subprocess.run(command, input=bundle.read_bytes(), capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert done.stderr.startswith(b"could not read: ")
+
+
 def test_the_command_prints_one_json_object_if_asked(files: tuple[Path, Path]) -> None:
     bundle, _ = files
     done = run(bundle, "--json")
@@ -2129,6 +2139,7 @@ def test_the_command_prints_one_json_object_if_asked(files: tuple[Path, Path]) -
     assert set(found) == {
         *("verdict", "integrity", "authenticity", "completeness", "freshness", "key_status"),
         *("artifacts", "custody", "first_bad", "last_trusted", "checks", "findings", "policy"),
+        *("says", "fingerprint"),
     }
 
 
@@ -2204,6 +2215,15 @@ def test_a_trust_file_may_ask_for_the_very_first_checkpoint(
     assert standalone.main([str(bundle), "--trust", str(trust)]) == 0
 
 
+def test_a_trust_file_may_be_in_any_order_and_spaced_at_will(
+    files: tuple[Path, Path], small: Ledger
+) -> None:
+    bundle, trust = files
+    turned = dict(reversed(small.trust().items()))
+    trust.write_text(json.dumps(turned, indent=4, separators=(" ,", "\n: ")), encoding="utf-8")
+    assert standalone.main([str(bundle), "--trust", str(trust)]) == 0
+
+
 def test_a_trust_file_that_says_a_thing_twice_could_not_be_read(
     files: tuple[Path, Path], small: Ledger
 ) -> None:
@@ -2218,6 +2238,65 @@ def test_a_bundle_can_be_verified_by_name_and_the_verdict_is_its_truth(
     bundle, trust = files
     assert standalone.verify(bundle, trust).verdict == "valid"
     assert standalone.verify(bundle).verdict == "unknown-key"
+
+
+# A checkpoint that somebody kept; what it demands is in test_kept_note.py.
+
+
+def test_a_note_that_was_kept_is_an_option_of_the_command(
+    files: tuple[Path, Path], small: Ledger
+) -> None:
+    bundle, trust = files
+    note = bundle.with_name("note.txt")
+    note.write_text(small.note(), encoding="utf-8", newline="")
+    done = run(bundle, "--trust", trust, "--checkpoint", note)
+    assert (done.returncode, done.stderr) == (0, "")
+    note.write_text(small.note(2, root=bytes(32)), encoding="utf-8", newline="")
+    done = run(bundle, "--trust", trust, "--checkpoint", note)
+    assert done.returncode == 1
+    assert "verdict: rolled-back" in done.stdout.splitlines()
+    assert "what checkpoint 2 pinned is not all here" in done.stdout
+
+
+@pytest.mark.parametrize("made", ["garbage", "forged", "missing", "without trust"])
+def test_a_note_that_cannot_be_used_could_not_be_read(
+    files: tuple[Path, Path], small: Ledger, made: str
+) -> None:
+    bundle, trust = files
+    note = bundle.with_name("note.txt")
+    thief = Signer("a thief") if made == "forged" else None
+    if made != "missing":
+        text = "garbage" if made == "garbage" else small.note(key=thief)
+        note.write_text(text, encoding="utf-8", newline="")
+    given = [] if made == "without trust" else ["--trust", trust]
+    done = run(bundle, *given, "--checkpoint", note)
+    assert (done.returncode, done.stdout) == (4, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("could not read: ")
+
+
+# Where its one library is absent.
+
+
+def test_without_pynacl_one_line_says_what_is_missing_and_nothing_is_judged(
+    files: tuple[Path, Path],
+) -> None:
+    """A real Python that sees no installed package."""
+    bundle, trust = files
+    command = [sys.executable, "-I", "-S", str(FILE), str(bundle), "--trust", str(trust)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (4, "")
+    (line,) = done.stderr.splitlines()
+    assert "nacl" in line
+    assert "pip install pynacl" in line
+
+
+def test_without_pynacl_whoever_imports_it_gets_the_usual_error() -> None:
+    program = f"import sys; sys.path.insert(0, {str(FILE.parent)!r}); import standalone"
+    command = [sys.executable, "-I", "-S", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "ModuleNotFoundError" in done.stderr
 
 
 # Fuzzing. The invariant: whatever the bytes, a verdict and never an exception; and never `valid`

@@ -6,8 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from moot.verify import Trust, TrustError, load_trust, parse_trust
+from moot.verify import Trust, TrustError, load_trust, parse_trust, standalone, verify_bundle
+from moot.workspace import trust as trust_files
+
+ROOT = Path(__file__).resolve().parents[2]
+VECTORS = ROOT / "docs" / "vectors"
 
 _GOOD = {
     "checkpoint": "ab" * 32,
@@ -75,3 +81,32 @@ def test_an_oversized_file_is_refused(tmp_path: Path) -> None:
     file.write_bytes(json.dumps(_GOOD).encode() + b" " * 70_000)
     with pytest.raises(TrustError):
         load_trust(file)
+
+
+# The fingerprint, by which two people compare trust files.
+
+
+def test_the_published_fingerprint_is_what_every_checker_tells() -> None:
+    files = VECTORS / "bundle.jsonl", VECTORS / "trust.json"
+    told = verify_bundle(files[0], load_trust(files[1])).fingerprint
+    assert told is not None
+    assert f"`{told}`" in (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    assert standalone.verify(*map(str, files)).fingerprint == told
+    assert trust_files.fingerprint(trust_files.read(files[1]).trust()) == told
+
+
+def test_without_a_trust_file_there_is_no_fingerprint() -> None:
+    file = VECTORS / "bundle.jsonl"
+    assert verify_bundle(file, None).fingerprint is None
+    assert standalone.verify(str(file)).fingerprint is None
+
+
+@given(st.binary(min_size=32, max_size=32), st.binary(min_size=32, max_size=32))
+def test_any_two_keys_have_one_fingerprint(
+    tmp_path_factory: pytest.TempPathFactory, root: bytes, checkpoint: bytes
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "trust.json"
+    file.write_text(json.dumps({**_GOOD, "root": root.hex(), "checkpoint": checkpoint.hex()}))
+    told = load_trust(file).fingerprint()
+    assert standalone.verify(str(VECTORS / "bundle.jsonl"), str(file)).fingerprint == told
+    assert [len(group) for group in told.split(" ")] == [5, 5, 5, 5]

@@ -10,6 +10,7 @@ The norm is docs/format.md; every check names its section. A tour, from the byte
 - `artifacts`, `heads`, `proofs`, `tree`, `note`: what follows the events (steps 6 and 7).
 - `attribution`: whether each author's key was valid.
 - `bundle`, `check`, `ending`: the lines in order, and the proof over them, as section 7 numbers it.
+- `claim`: whether a file is to be judged at all.
 - `receipt`: a bundle inside of a receipt, and what it must cite (section 8).
 - `state`, `marks`, `failure`: what a check knows so far, and what it found wrong.
 - `verdict`, `report`, `sentences`, `findings`: a result that explains itself.
@@ -29,12 +30,13 @@ from os import PathLike
 
 from moot.verify.bundle import lines_of
 from moot.verify.check import check, read_here
+from moot.verify.claim import NotAnExport, require_claim
 from moot.verify.parallel import Workers
 from moot.verify.policy import AllOf, Contribution, Policy, Record
 from moot.verify.receipt import opened
 from moot.verify.report import report
-from moot.verify.state import Demands, Kept, Progress
-from moot.verify.trust import Trust, TrustError, load_trust, parse_trust
+from moot.verify.state import Demands, Kept, Progress, Says
+from moot.verify.trust import Trust, TrustError, keeping, load_trust, parse_trust
 from moot.verify.verdict import Check, Finding, Place, Verdict
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "Check",
     "Contribution",
     "Finding",
+    "NotAnExport",
     "Place",
     "Policy",
     "Record",
@@ -49,6 +52,7 @@ __all__ = [
     "TrustError",
     "Verdict",
     "Workers",
+    "keeping",
     "load_trust",
     "parse_trust",
     "verify_bundle",
@@ -63,11 +67,13 @@ def verify_bundle(
     policy: Policy | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
-    """Check a bundle or a receipt; whatever is in the file, the answer is a verdict.
+    """Check a bundle or a receipt; whatever is in either, the answer is a verdict.
 
-    Raises OSError if the file cannot be read. `progress` is told (lines read, lines promised).
+    Raises OSError if the file cannot be read, and `NotAnExport` if it does not even claim to be one
+    of the two. `progress` is told (lines read, lines promised).
     """
     with open(path, "rb") as file:
+        require_claim(file)
         inside = opened(file)
         return verify_records(
             lines_of(inside.file), trust, jobs, policy, progress, says=inside.says
@@ -83,14 +89,14 @@ def verify_records(
     kept: Kept = (),
     kept_complete: bool = False,
     workers: Workers | None = None,
-    says: str | None = None,
+    says: Says | None = None,
 ) -> Verdict:
     """Check the lines of a bundle as they come, for example from a live export.
 
     `kept` are (stream, seq, hash in hex) that were seen before: one that is gone makes the verdict
     `rolled-back`, one that differs `forked`. A kept stream that the lines do not hold counts only
     if `kept_complete`. With `workers` those are used and stay open; else `jobs` says how many to
-    start, none for 1. `says` is the hash of what the receipt says from which the lines were taken.
+    start, none for 1. `says` is what the receipt says from which the lines were taken.
     """
     demands = Demands(trust, policy, progress, tuple(kept), kept_complete, says)
     if workers is not None:

@@ -43,9 +43,12 @@ def _kept(state: State) -> None:
 
 
 def _freshness(state: State) -> None:
-    """The note's number is below `minimum`, or there is a `minimum` and no note: rolled back."""
-    minimum = state.demands.minimum
-    if minimum is not None and (state.note is None or state.note.number < minimum):
+    """The note's number is below `minimum`, it lacks what a kept one pinned, or there is none."""
+    minimum, kept, note = state.demands.minimum, state.demands.note, state.note
+    if kept is not None and (note is None or not note.goes_on_from(kept)):
+        message = f"what checkpoint {kept.number} pinned is not all here"
+        state.mark("rolled-back", "freshness", "checkpoint_lacking", message)
+    if minimum is not None and (note is None or note.number < minimum):
         message = f"a checkpoint of number {minimum} or later is required"
         state.mark("rolled-back", "freshness", "checkpoint_old", message)
 

@@ -19,6 +19,8 @@ _HINTS: Final[Mapping[str, str]] = {
     "tampered": "Trust nothing from this line on; obtain the bundle again from its source.",
     "forked": "Keep both events as evidence and ask the holder of the key.",
     "unknown-key": "Do not attribute this; ask the ledger's owner about the key.",
+    "checkpoint_lacking": "Obtain a newer bundle; if there is none, history was withdrawn: "
+    "keep the note, which proves it.",
     "truncated": "Obtain the whole bundle again.",
     "rolled-back": "Obtain a newer bundle; if there is none, history was withdrawn.",
     "unproven": "Export again with a checkpoint to prove that nothing is missing.",
@@ -83,11 +85,12 @@ def _of_the_whole(state: State) -> Iterator[Finding]:
     if state.registry.clock == "fixed":
         message = "the ledger was created under a fixed test clock: its times mean nothing"
         yield Finding("format-4", "clock_fixed", "warning", message)
-    if state.note is not None and state.demands.minimum is None:
+    undemanding = state.demands.minimum is None and state.demands.note is None
+    if state.note is not None and undemanding:
         yield Finding(
             rule="format-6",
             code="minimum_unset",
             severity="info",
             message="the ledger's owner could have withdrawn newer history",
-            hint="Against the owner only a checkpoint kept elsewhere helps: set `minimum` from it.",
+            hint="Against the owner only a checkpoint kept elsewhere helps: bring its note.",
         )

@@ -28,6 +28,11 @@ class Note(NamedTuple):
     events: int
     at: str
 
+    def goes_on_from(self, kept: Note) -> bool:
+        """Section 7: as far as two notes tell, what the kept one pinned is under this one too."""
+        more = self.number > kept.number and self.events > kept.events
+        return self.root == kept.root or (more and self.streams >= kept.streams)
+
 
 def read_note(text: str, origin: str, public: bytes) -> Note:
     """Step 7: the note's form, its origin line, and its signature under the checkpoint key."""

@@ -12,19 +12,20 @@ from typing import IO, Any, Final, NamedTuple
 
 from moot.verify import canonical
 from moot.verify.failure import Bad
-from moot.verify.state import State
+from moot.verify.state import Says, State
 
 START: Final = b'{"format":"moot-receipt/1","record":'
 MAX_RECEIPT: Final = 64 * 1024 * 1024
 MADE: Final = "decision.receipt_made"
 _NAMES: Final = {"format", "record", "says"}
+_TOLD: Final = ("decision", "stage", "question", "word", "result")
 
 
 class Opened(NamedTuple):
-    """The bundle to read, and the SHA-256 of what a receipt around it says."""
+    """The bundle to read, and what a receipt around it says."""
 
     file: IO[bytes]
-    says: str | None = None
+    says: Says | None = None
 
 
 def opened(file: IO[bytes]) -> Opened:
@@ -37,8 +38,13 @@ def opened(file: IO[bytes]) -> Opened:
     if receipt is None:
         file.seek(0)
         return Opened(file)
-    says = hashlib.sha256(canonical.write(receipt["says"])).hexdigest()
-    return Opened(io.BytesIO(receipt["record"].encode()), says)
+    return Opened(io.BytesIO(receipt["record"].encode()), _says(receipt["says"]))
+
+
+def _says(value: dict[str, Any]) -> Says:
+    told = {name: value.get(name) for name in _TOLD}
+    sha256 = hashlib.sha256(canonical.write(value)).hexdigest()
+    return Says(sha256, {"signed_by": "machine", **told})
 
 
 def _read(text: bytes) -> dict[str, Any] | None:
@@ -55,5 +61,5 @@ def _read(text: bytes) -> dict[str, Any] | None:
 def require_said(state: State) -> None:
     """After the last line: the receipt says what its record cites last, else `Bad` at line 1."""
     says = state.demands.says
-    if says is not None and not any(says in cited for cited in state.said.values()):
+    if says is not None and not any(says.sha256 in cited for cited in state.said.values()):
         raise Bad(8, "receipt_differs", "the receipt says what its record does not").at(1)

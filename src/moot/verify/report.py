@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from moot.verify import sentences
 from moot.verify.findings import findings
@@ -34,6 +34,8 @@ def report(state: State) -> Verdict:
         streams=len(state.chain.streams),
         checkpoint=state.note.number if state.note is not None else None,
         checkpoint_streams=state.note.streams if state.note is not None else None,
+        fingerprint=None if state.demands.trust is None else state.demands.trust.fingerprint(),
+        says=_says(state),
     )
 
 
@@ -51,6 +53,12 @@ def _last_trusted(state: State, first_bad: Place | None) -> Place | None:
         return None
     found = state.chain.last_before(first_bad.line)
     return None if found is None else Place(found[0], *found[1])
+
+
+def _says(state: State) -> dict[str, Any] | None:
+    """Section 8: what is not proved is not repeated."""
+    says, proved = state.demands.says, state.marks.verdict() in ("valid", "unproven")
+    return says.told if says is not None and proved else None
 
 
 def _events(state: State) -> int:
@@ -78,11 +86,7 @@ _AT_THE_END: Final[tuple[_Row, ...]] = (
     ("trust", lambda _: "the root and checkpoint keys are the trust file's", ""),
     ("forks", lambda _: "no position was signed twice", ""),
     ("completeness", sentences.completeness, ""),
-    (
-        "freshness",
-        lambda s: f"at least checkpoint {s.demands.minimum}" if s.demands.minimum else "",
-        "no minimum checkpoint is required",
-    ),
+    ("freshness", sentences.demanded, "no minimum checkpoint is required"),
     (
         "kept",
         lambda s: "all that was kept from before is there" if s.demands.kept else "",

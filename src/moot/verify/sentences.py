@@ -54,6 +54,14 @@ def freshness(state: State) -> str:
     return f"checkpoint {note.number} of {note.at}{clock}"
 
 
+def demanded(state: State) -> str:
+    """How new the caller wants it to be; nothing if they do not care."""
+    minimum, kept = state.demands.minimum, state.demands.note
+    if kept is not None:
+        return f"not behind checkpoint {kept.number}, as kept"
+    return "" if minimum is None else f"at least checkpoint {minimum}"
+
+
 def key_status(registry: Registry) -> str:
     """Which keys there are and what became of them."""
     if registry.root is None:

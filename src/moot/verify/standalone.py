@@ -1,11 +1,8 @@
-"""Checks a Moot bundle or receipt: `python standalone.py FILE [--trust TRUST.json] [--json]`.
+"""Checks a Moot bundle or receipt: `python standalone.py FILE [--trust FILE] [--checkpoint NOTE]`.
 
-It needs Python 3.11, PyNaCl and nothing of Moot, so an auditor may copy this one file. Written from
-docs/format.md alone, it is a proof in the steps of section 7 there: 1 the line, 2 its signature, 3
-its payload, 4 the chain, 5 the registry, 6 artifacts, 7 forks, proofs and checkpoint, 8 what only
-the end can tell. The caller still owes a trust file that came by another way than the bundle, and a
-judgement whether what was recorded was allowed. Memory: a line; an entry a stream, key, artifact,
-fork, loss. Exit status: 0 valid, 1 not to be trusted, 2 usage, 3 unproven, 4 could not read.
+One file to copy: it needs Python 3.11 and PyNaCl. Written from docs/format.md alone, it takes the
+steps of section 7 (step 8: the end). That the trust file came by another way than the bundle is the
+caller's to see to. Exit: 0 valid, 1 not to be trusted, 2 usage, 3 unproven, 4 not checked.
 """
 
 import argparse
@@ -20,47 +17,46 @@ import sys
 from types import SimpleNamespace
 from typing import Any, BinaryIO, Self
 
-from nacl.bindings import crypto_core_ed25519_is_valid_point, crypto_sign_open
-from nacl.exceptions import CryptoError
+try:
+    from nacl import bindings as nacl
+    from nacl.exceptions import CryptoError
+except ImportError as error:
+    if __name__ != "__main__":
+        raise
+    print(f"could not check: {error}; `pip install pynacl` brings it", file=sys.stderr)
+    sys.exit(4)
 
 LINE, BODY, CHUNK, HEADS, WHOLE, DEPTH, MAX = 2**21, 65_536, 786_432, 2**24, 2**26, 32, 2**53 - 1
+CLAIM = re.compile(rb'\{"digest":"|.*moot-(bundle|receipt)/', re.DOTALL)
 RECEIPT, MADE = b'{"format":"moot-receipt/1","record":', ("root", "decision.receipt_made")
 TYPES = ("event", "key-proof", "key-endorsement")
 EVENT_TYPE, PROOF_TYPE, ENDORSEMENT_TYPE = (f"application/vnd.moot.{one}.v1+json" for one in TYPES)
+SAID = ("decision", "stage", "question", "word", "result")  # what is told of a receipt
 LOSS = "a loss was accepted at event %d of the registry on %s: %s"
 VERDICTS = ("tampered", "forked", "unknown-key", "truncated", "rolled-back", "unproven", "valid")
 Json = dict[str, Any]
 
 
 def need(condition: object, why: str) -> None:
-    """A step fails by ValueError or CryptoError, raised here or in a library."""
     if not condition:
-        raise ValueError(why)
+        raise ValueError(why)  # by which a step fails, or by what a library raises
 
 
-# Section 1. Depth is measured before parsing, in one linear scan: an unclosed string is a token.
-TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+# Section 1, in one linear scan: strings, with the colon that makes a key; brackets; all else.
+TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?:?|[\[\]{}]|[^"\[\]{}:,\s]++', re.DOTALL)
+sha256 = nacl.crypto_hash_sha256
 write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
 def parse(text: bytes, exact: bool = True) -> Any:
-    steps = ((one[0] in b"[{") - (one[0] in b"]}") for one in TOKEN.finditer(text))
+    tokens = TOKEN.findall(text)
+    steps = ((one[0] in b"[{") - (one[0] in b"]}") for one in tokens)
     need(max(itertools.accumulate(steps), default=0) <= DEPTH, "nested too deep")
-    hooks: Json = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), _integer)
-    value = json.loads(text.decode(), object_pairs_hook=_members, **hooks)
+    need(all(max(one) < 0xEE for one in tokens if one.endswith(b'":')), "a key beyond U+D7FF")
+    need(all(abs(int(one)) <= MAX for one in tokens if one[0] in b"-0123456789"), "out of range")
+    value = json.loads(text.decode(), parse_float=int, parse_constant=int)  # int() refuses both
     need(not exact or write(value).encode() == text, "not canonical")
     return value
-
-
-def _integer(digits: str) -> int:
-    need(len(digits) <= 17 and abs(int(digits)) <= MAX, "a number out of range")
-    return int(digits)
-
-
-def _members(pairs: list[tuple[str, Any]]) -> Json:
-    keys = {key for key, _ in pairs if max(key, default="") < "\ud800"}
-    need(len(keys) == len(pairs), "a key twice, or beyond U+D7FF")
-    return dict(pairs)
 
 
 def unb64(text: str) -> bytes:
@@ -69,17 +65,13 @@ def unb64(text: str) -> bytes:
     return raw
 
 
-def sha256(*parts: bytes) -> bytes:
-    return hashlib.sha256(b"".join(parts)).digest()
-
-
 def framed(mark: bytes, *parts: bytes) -> bytes:
-    return sha256(mark, *(len(part).to_bytes(8, "big") + part for part in parts))
+    return sha256(mark + b"".join(len(part).to_bytes(8, "big") + part for part in parts))
 
 
 def need_signature(signature: bytes, public: bytes, body: bytes, kind: str) -> None:
     pae = b"DSSEv1 %d %s %d %s" % (len(kind), kind.encode(), len(body), body)
-    crypto_sign_open(signature + pae, public)
+    nacl.crypto_sign_open(signature + pae, public)
 
 
 # Sections 3 to 6 as tables. A form is an expression for a text, the least value of an integer, a
@@ -91,12 +83,10 @@ def fits(value: Any, form: Any) -> bool:
         return type(value) is int and value >= form
     if isinstance(form, tuple):
         return any(fits(value, one) for one in form)
-    if isinstance(form, list):
-        sized = type(value) is list and form[1] <= len(value) <= form[2]
-        return sized and all(fits(one, form[0]) for one in value)
-    if isinstance(form, dict):
-        named = type(value) is dict and value.keys() == form.keys()
-        return named and all(fits(value[name], form[name]) for name in form)
+    if isinstance(form, list) and type(value) is list:
+        return form[1] <= len(value) <= form[2] and all(fits(one, form[0]) for one in value)
+    if isinstance(form, dict) and type(value) is dict:
+        return value.keys() == form.keys() and all(fits(value[name], form[name]) for name in form)
     return value is None if form is None else type(value) is form
 
 
@@ -147,7 +137,7 @@ HEAD = re.compile(rf'"({STREAM})":\[({NUMBER}),"({HEX64})"\]')
 NOTE = re.compile(
     rf"(?P<text>(?P<origin>[^\n]+)\n(?P<streams>{NUMBER})\n(?P<root>[A-Za-z0-9+/]{{43}}=)\n"
     rf"moot (?P<number>{NUMBER}) (?P<events>{NUMBER}) (?P<at>{AT})\n)\n"
-    r"— (?P<signer>[^\n]+) (?P<seal>[A-Za-z0-9+/=]{92})\n"
+    r"— (?P=origin) (?P<seal>[A-Za-z0-9+/]{91}=)\n"
 )
 NOBODY = SimpleNamespace(kind="", name="", epoch=0, added=MAX, ended=0, heads="", retired=False)
 
@@ -158,7 +148,7 @@ class Registry:
     def __init__(self, origin: str) -> None:
         self.origin, self.created, self.lost = origin, Json(), list[str]()
         self.keys, self.names = Json(), Json()  # by kid; the kid of each name's newest key
-        self.humans, self.heads, self.erased = set[str](), set[str](), set[str]()
+        self.heads, self.erased = set[str](), set[str]()
 
     def author(self, event: Json, position: int) -> str:
         """The class of the actor's key, if it was valid at the position and bore that name."""
@@ -182,22 +172,21 @@ class Registry:
     def told(self, data: Json, names: tuple[str, ...]) -> bytes:
         return write({"origin": self.origin, **{name: data[name] for name in names}}).encode()
 
-    def endorser(self, data: Json, names: tuple[str, ...]) -> str:
+    def endorser(self, data: Json, names: tuple[str, ...]) -> Any:
         by, told = data["endorsement"], self.told(data, names)
         need(by and by["kid"] in self.keys, "not endorsed by a known key")
         need_signature(bytes.fromhex(by["sig"]), self.keys[by["kid"]].raw, told, ENDORSEMENT_TYPE)
-        return str(by["kid"])
+        return self.keys[by["kid"]]
 
     def add(self, data: Json, at: int) -> None:
-        public, kind, name = bytes.fromhex(data["public"]), data["class"], data["name"]
-        kid, told = sha256(public).hex()[:32], self.told(data, STATEMENT)
+        raw, kind, name = bytes.fromhex(data["public"]), data["class"], data["name"]
+        kid, told = sha256(raw).hex()[:32], self.told(data, STATEMENT)
         # Libsodium's test also refuses mixed order, where libraries disagree on signatures.
-        need(kid not in self.keys and crypto_core_ed25519_is_valid_point(public), "weak or known")
+        need(kid not in self.keys and nacl.crypto_core_ed25519_is_valid_point(raw), "unfit key")
         if kind != "root":  # which signs event 0 itself
-            need_signature(bytes.fromhex(data["proof"]), public, told, PROOF_TYPE)
-        life = row("raw kind added ended heads retired", public, kind, at, MAX, "", False)
-        self.keys[kid], self.names[name] = SimpleNamespace(**data, **life), kid
-        self.humans.update([kid] if kind == "human" else [])
+            need_signature(bytes.fromhex(data["proof"]), raw, told, PROOF_TYPE)
+        life = row("added ended heads human retired", at, MAX, "", kind == "human", False)
+        self.keys[kid], self.names[name] = SimpleNamespace(**data, raw=raw, kind=kind, **life), kid
 
     def ledger_created(self, data: Json, _: int) -> None:
         self.created, names = data, "class name epoch custodian public proof"
@@ -211,8 +200,7 @@ class Registry:
         further = data["class"] == "human" and any(k.kind == "human" for k in self.keys.values())
         if further or data["endorsement"]:
             by = self.endorser(data, STATEMENT)
-            valid = self.keys[by].added < at <= self.keys[by].ended
-            need(by in self.humans if further else valid, "not endorsed by who may")
+            need(by.human if further else by.added < at <= by.ended, "not endorsed by who may")
         self.add(data, at)
 
     def key_rotated(self, data: Json, at: int) -> None:
@@ -221,17 +209,15 @@ class Registry:
         follows = data["epoch"] - old.epoch in ((1,) if old.retired else (0, 1))
         need(follows and old.kind == data["class"], "the class or the epoch does not follow")
         by = self.endorser(data, STATEMENT)  # a retired key may hand over, a revoked one never
-        need(by in self.humans or (by == kid and not old.heads), "not endorsed by who may")
-        old.ended = min(old.ended, at)
-        self.humans.discard(kid)
+        need(by.human or (by is old and not old.heads), "not endorsed by who may")
+        old.ended, old.human = min(old.ended, at), False
         self.add(data, at)
 
     def key_revoked(self, data: Json, at: int) -> None:
         key = self.keys.get(data["kid"], NOBODY)
         need(key.kind in ("agent", "human") and not key.heads, "the key cannot be revoked")
-        key.heads, key.ended = data["heads"], min(key.ended, at)
+        key.heads, key.ended, key.human = data["heads"], min(key.ended, at), False
         self.heads.add(key.heads)
-        self.humans.discard(data["kid"])
 
     def agent_retired(self, data: Json, at: int) -> None:
         key = self.keys.get(self.names.get(data["name"], ""), NOBODY)
@@ -243,7 +229,8 @@ class Registry:
 
     def history_accepted(self, data: Json, _: int) -> None:
         by = self.endorser(data, ACCEPTANCE) if data["endorsement"] else None
-        need(by in self.humans if self.humans else by is None, "not endorsed by who may")
+        asked = any(key.human for key in self.keys.values())
+        need(by and by.human if asked else by is None, "not endorsed by who may")
 
     def custody(self) -> str:
         agents = [key for key in self.keys.values() if (key.kind, key.ended) == ("agent", MAX)]
@@ -262,8 +249,18 @@ def root_of(leaf: bytes, index: int, size: int, path: list[str]) -> bytes:
         return leaf
     left, beside = 1 << (size - 1).bit_length() - 1, bytes.fromhex(path[-1])
     if index < left:
-        return sha256(b"\1", root_of(leaf, index, left, path[:-1]), beside)
-    return sha256(b"\1", beside, root_of(leaf, index - left, size - left, path[:-1]))
+        return sha256(b"\1" + root_of(leaf, index, left, path[:-1]) + beside)
+    return sha256(b"\1" + beside + root_of(leaf, index - left, size - left, path[:-1]))
+
+
+def read_note(text: str, keys: Json) -> Json:
+    """What a note says that is of the ledger, and holds under the checkpoint key, in `keys`."""
+    note: Json = match.groupdict() if (match := NOTE.fullmatch(text)) else {}
+    need(note and note["origin"] == keys.get("origin"), "not a checkpoint of the ledger named")
+    origin, public, seal = note["origin"], bytes.fromhex(keys["checkpoint"]), unb64(note["seal"])
+    need(seal[:4] == sha256(origin.encode() + b"\n\1" + public)[:4], "not by the checkpoint key")
+    nacl.crypto_sign_open(seal[4:] + note["text"].encode(), public)
+    return {**note, "root": unb64(note["root"])}
 
 
 class Checker:
@@ -277,14 +274,13 @@ class Checker:
         self.asked: dict[tuple[str, int], Any] = dict.fromkeys(first.asked if first else ())
         self.cited, self.held = set[tuple[str, int]](), set[tuple[str, int]]()
         self.open, self.digest, self.hash = ("", 0), hashlib.sha256(), hashlib.sha256()
-        self.here, self.says = row("line stream seq", 1, None, None), first.says if first else set()
+        self.here, self.says = row("line stream seq", 1, None, None), first.says if first else {}
 
     def flag(self, verdict: str, why: str, place: Json | None = None) -> None:
         self.flags.setdefault(verdict, (place, self.last_event, why))  # the first place counts
 
     def run(self) -> Self:
         try:
-            self.unwrap()
             self.read()
             self.close()
         except (ValueError, CryptoError, RecursionError) as error:
@@ -296,16 +292,14 @@ class Checker:
             raise OSError("the bundle changed while it was read")
         return again
 
-    def unwrap(self) -> None:
+    def read(self) -> None:
         """Section 8: a receipt is one line; what it says must be cited at the end of its record."""
         if self.file.read(len(RECEIPT)) == RECEIPT:
             receipt = parse(RECEIPT + self.file.read(WHOLE).removesuffix(b"\n"))
             need(fits(receipt, row("format record says", TEXT, TEXT, dict)), "not a receipt")
-            self.says = {sha256(write(receipt["says"]).encode()).hex()}
+            self.says = {sha256(write(receipt["says"]).encode()).hex(): receipt["says"]}
             self.file = io.BytesIO(receipt["record"].encode())
         self.file.seek(0)
-
-    def read(self) -> None:
         while (raw := self.file.readline(LINE + 1)) or self.lines == 0:
             self.step, self.here = 1, row("line stream seq", self.lines + 1, None, None)
             self.digest.update(raw if self.lines else b"")
@@ -328,9 +322,8 @@ class Checker:
         event = parse(payload)
         need(fits(event, EVENT) and event["v"] == 1, "a field is missing, unknown or out of rule")
         self.here.update(stream=event["stream"], seq=event["seq"])
-        told = (event["origin"], event["actor"]["kid"], event["type"].split(".")[0])
-        ours = (self.head["origin"], keyid, event["stream"].split("/")[0])
-        need(told == ours, "its origin, kid or type does not fit")
+        need((event["origin"], event["actor"]["kid"]) == (self.head["origin"], keyid), "not ours")
+        need(event["type"].split(".")[0] == event["stream"].split("/")[0], "not of its stream")
         if not self.streams:
             self.registry.accept(event)  # event 0 brings its own key
         self.step, key = 2, self.registry.keys.get(keyid, NOBODY)
@@ -351,8 +344,7 @@ class Checker:
         reg = -1 if event["reg"] is None else event["reg"]
         need(low <= reg <= high, "reg does not continue the stream")
         self.streams[name] = (seq, hashed, reg)
-        if (name, seq) in self.asked:
-            self.asked[name, seq] = hashed
+        self.asked.update({(name, seq): hashed} if (name, seq) in self.asked else {})
         self.step, revoked, by = 5, self.first and key.heads, self.registry.author(event, reg)
         limit = self.first.heads.get(revoked, {}).get(name, [-1])[0] if revoked else seq
         if name == "registry" and seq > 0:
@@ -408,13 +400,9 @@ class Checker:
         self.index, self.proofs[name] = proof["index"], proof
 
     def checkpoint(self, line: Json) -> None:
-        self.step, match, origin = 7, NOTE.fullmatch(line["checkpoint"]), self.head["origin"]
-        note = match.groupdict() if match else Json()
-        need(note.get("origin") == origin == note.get("signer"), "not a note of this ledger")
-        public, seal = bytes.fromhex(self.registry.created["checkpoint"]), unb64(note["seal"])
-        need(seal[:4] == sha256(origin.encode(), b"\n\1", public)[:4], "not by the checkpoint key")
-        crypto_sign_open(seal[4:] + note["text"].encode(), public)
-        size, root, events = int(note["streams"]), unb64(note["root"]), 0
+        self.step, told = 7, {**self.registry.created, **self.head}
+        note, events = read_note(line["checkpoint"], told), 0
+        size, root = int(note["streams"]), note["root"]
         for name, proof in self.proofs.items():
             leaf = framed(b"\0", name.encode(), b"%d" % proof["seq"], bytes.fromhex(proof["hash"]))
             need(root_of(leaf, proof["index"], size, proof["path"]) == root, "not to the root")
@@ -425,7 +413,7 @@ class Checker:
 
     def close(self) -> None:
         self.step, self.here = 8, row("line stream seq", 1, None, None)
-        need(self.says <= {*itertools.chain(*self.said.values())}, "not what its record cites last")
+        need(self.says.keys() <= {*itertools.chain(*self.said.values())}, "not what it cites last")
         missing = self.head["lines"] + 1 - self.lines
         if missing > 0:
             self.flag("truncated", f"{missing} lines are missing")
@@ -434,10 +422,14 @@ class Checker:
             self.here["line"] = self.lines
             need(not self.left, "the bundle ends inside an artifact")
         told, pins = {**self.registry.created, **self.head}, ("origin", "root", "checkpoint")
-        if not self.trust or any(told.get(name) != self.trust[name] for name in pins):
+        if any(told.get(name) != self.trust.get(name) for name in pins):
             self.flags["unknown-key"] = (row("line stream seq", 2, "registry", 0), {}, "untrusted")
-        minimum, number = self.trust.get("minimum"), int(self.note.get("number", -1))
-        if minimum is not None and number < minimum:
+        minimum, kept, note = self.trust.get("minimum"), self.trust.get("kept"), self.note
+        if kept and note.get("root") != kept["root"]:
+            old = [one for one in ("number", "events") if int(note.get(one, 0)) <= int(kept[one])]
+            if old or int(note["streams"]) < int(kept["streams"]):
+                self.flag("rolled-back", f"what checkpoint {kept['number']} pinned is not all here")
+        if minimum is not None and int(note.get("number", -1)) < minimum:
             self.flag("rolled-back", "no checkpoint as new as the minimum")
         proved = {name: proof["seq"] for name, proof in self.proofs.items() if self.note}
         if any(proved.get(name, -1) < newest[0] for name, newest in self.streams.items()):
@@ -456,6 +448,9 @@ class Checker:
         valid, revoked = sum(key.ended == MAX for key in keys), sum(bool(key.heads) for key in keys)
         absent, events = self.cited - self.held, sum(seq + 1 for seq, _, _ in self.streams.values())
         erased = sum(sha in self.registry.erased for sha, _ in absent)
+        pins = [self.trust[name] for name in ("root", "checkpoint") if name in self.trust]
+        says = [{"signed_by": "machine", **{k: v.get(k) for k in SAID}} for v in self.says.values()]
+        digits = int(sha256(bytes.fromhex("".join(pins))).hex()[:32], 16) % 10**20
         return SimpleNamespace(
             **row("verdict integrity", verdict, flagged("tampered") or "ok"),
             authenticity=flagged("tampered", "forked", "unknown-key") or "ok",
@@ -464,33 +459,38 @@ class Checker:
             key_status=f"{len(keys)} keys, {valid} valid, {revoked} revoked",
             artifacts=f"{len(self.held)} held, {erased} erased, {len(absent) - erased} missing",
             custody=self.registry.custody(),
+            says=says[0] if says and verdict in ("valid", "unproven") else None,
+            fingerprint=" ".join(re.findall(".{5}", f"{digits:020}")) if pins else None,
             **row("first_bad last_trusted policy", place, trusted or None, "not checked"),
             checks={"lines": self.lines, "events": events, "proofs": len(self.proofs)},
             findings=[f"{one}: {flag[2]}" for one, flag in self.flags.items()] + self.registry.lost,
         )
 
 
-def verify(path: str, trust_path: str | None = None) -> SimpleNamespace:
-    """OSError if a file cannot be read, ValueError if the trust file is none."""
-    with open(path, "rb") as file, open(trust_path or path, "rb") as pins:
-        trust: Json = parse(pins.read(BODY), exact=False) if trust_path else {}
-        need(not trust_path or fits(trust, PIN), "not a trust file")
+def verify(path: str, pins: str | None = None, note: str | None = None) -> SimpleNamespace:
+    """OSError if a file cannot be read; ValueError, CryptoError if it is none of its kind."""
+    with open(path, "rb") as file, open(pins or path, "rb") as pin, open(note or path, "rb") as old:
+        need(CLAIM.match(file.read(256)) and not file.seek(0), "neither an export nor a receipt")
+        raw = pin.read(BODY) if pins else b"{}"
+        trust: Json = parse(raw, exact=False)
+        need(not pins or (fits(trust, PIN) and raw.count(b":") == len(PIN)), "not a trust file")
+        trust["kept"] = read_note(old.read(BODY).decode(), trust) if note else None
         return Checker(file, trust).run().result()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Checks a Moot bundle or receipt.")
-    parser.add_argument("bundle")
-    parser.add_argument("--trust", metavar="TRUST.json")
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("bundle", "--trust", "--checkpoint"):
+        parser.add_argument(name)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     try:
-        result = vars(verify(options.bundle, options.trust))
+        result = vars(verify(options.bundle, options.trust, options.checkpoint))
         lines = (f"{k}: {v if isinstance(v, str) else json.dumps(v)}" for k, v in result.items())
         print(json.dumps(result) if options.json else "\n".join(lines), flush=True)
     except BrokenPipeError:  # `| head` has read enough; the verdict stands all the same
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, CryptoError) as error:
         print(f"could not read: {error}", file=sys.stderr)
         return 4
     return {"valid": 0, "unproven": 3}.get(result["verdict"], 1)

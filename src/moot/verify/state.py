@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from moot.verify.artifacts import Artifacts
 from moot.verify.chain import Chain
@@ -23,6 +23,13 @@ Progress = Callable[[int, int], None]
 Kept = Iterable[tuple[str, int, str]]
 
 
+class Says(NamedTuple):
+    """The SHA-256 of what a receipt says, and what is told of it if that was signed for."""
+
+    sha256: str
+    told: dict[str, Any]
+
+
 class Demands(NamedTuple):
     """What the caller brings to a check beside the lines."""
 
@@ -31,12 +38,17 @@ class Demands(NamedTuple):
     progress: Progress | None = None
     kept: tuple[tuple[str, int, str], ...] = ()
     kept_complete: bool = False
-    says: str | None = None
+    says: Says | None = None
 
     @property
     def minimum(self) -> int | None:
         """The lowest acceptable checkpoint number, if one is set."""
         return self.trust.minimum if self.trust is not None else None
+
+    @property
+    def note(self) -> Note | None:
+        """A checkpoint that was kept from before, if there is one."""
+        return self.trust.kept if self.trust is not None else None
 
 
 class Header(NamedTuple):

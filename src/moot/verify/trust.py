@@ -9,6 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from moot.verify import fields
+from moot.verify.crypto import kid
+from moot.verify.failure import Bad
+from moot.verify.note import Note, read_note
 
 _MAX_TRUST: Final = 65_536
 
@@ -18,12 +21,21 @@ class TrustError(ValueError):
 
 
 class Trust(msgspec.Struct, frozen=True, kw_only=True):
-    """Whom to believe: the ledger, its two keys, and the lowest acceptable checkpoint number."""
+    """Whom to believe: the ledger, its two keys, and the lowest acceptable checkpoint number.
+
+    `kept` is a checkpoint that was kept from before: what it pinned must be there.
+    """
 
     origin: str
     root: str
     checkpoint: str
     minimum: int | None = None
+    kept: Note | None = None
+
+    def fingerprint(self) -> str:
+        """Section 6: both keys as 20 digits, which two people can read to each other."""
+        digits = f"{int(kid(bytes.fromhex(self.root + self.checkpoint)), 16) % 10**20:020d}"
+        return " ".join(digits[start : start + 5] for start in range(0, 20, 5))
 
 
 def load_trust(path: str | PathLike[str]) -> Trust:
@@ -46,6 +58,17 @@ def parse_trust(data: bytes) -> Trust:
         raise TrustError(f"the trust file's field {wrong!r} is missing, foreign or malformed")
     del value["format"]
     return Trust(**value)
+
+
+def keeping(trust: Trust, note: bytes) -> Trust:
+    """The same trust, and a checkpoint that was kept; `TrustError` if it is none of that ledger."""
+    try:
+        kept = read_note(note.decode(), trust.origin, bytes.fromhex(trust.checkpoint))
+    except UnicodeDecodeError:
+        raise TrustError("the checkpoint is not UTF-8") from None
+    except Bad as bad:
+        raise TrustError(bad.message) from None
+    return msgspec.structs.replace(trust, kept=kept)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -59,7 +59,10 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be said of a bundle; the sentences beside the verdict are for people."""
+    """What can be said of a bundle; the sentences beside the verdict are for people.
+
+    `fingerprint` is the trust file's. `says` is told of a receipt for which the ledger signed.
+    """
 
     verdict: VerdictName
     integrity: str
@@ -79,6 +82,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     streams: int
     checkpoint: int | None
     checkpoint_streams: int | None
+    fingerprint: str | None
+    says: dict[str, Any] | None
 
     def __bool__(self) -> bool:
         return self.verdict == "valid" and all(check.ok is not False for check in self.checks)

@@ -6,12 +6,23 @@ facts of the JSON output stay as the checker gave them.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from moot.core.findings import Finding, Severity
-from moot.surfaces.cli.answer import DONE, REFUSED, UNPROVEN, Answer, finding_line, paint, table
+from moot.core.plural import plural
+from moot.surfaces.cli.answer import (
+    DONE,
+    REFUSED,
+    UNPROVEN,
+    Answer,
+    finding_line,
+    paint,
+    table,
+    visible,
+)
 
 if TYPE_CHECKING:
     from moot.core.report import Proof, Report
@@ -45,9 +56,10 @@ _PLAIN = {
 _ONE_EVENT = re.compile(r"\b1 events follow\b")
 # What to do next in words of this command line, by the code of what was found.
 _NEXT = {
-    "minimum_unset": "Against the owner only a checkpoint kept elsewhere helps: a trust file made "
-    "by `moot trust export --minimum` demands one.",
+    "minimum_unset": "Against the owner only a checkpoint kept elsewhere helps: "
+    "`--checkpoint NOTE` demands what it pinned.",
 }
+_MOST_QUESTION = 200
 _QUOTED = r'"(?:[^"\\]|\\.)*"'  # somebody's own words stay as they are
 _PLAIN_WORD = re.compile(rf"{_QUOTED}|\b({'|'.join(_PLAIN)})\b(?!/)")
 
@@ -66,12 +78,38 @@ def verdict_lines(verdict: Verdict) -> Iterable[str]:
     word, _, rest = headline(verdict).partition(_WORDS[verdict.verdict])
     yield word + paint(_WORDS[verdict.verdict], _colour(verdict)) + rest
     yield ""
-    yield from table([(name, facet(verdict, field)) for field, name in _FACETS.items()])
+    yield from table(_rows(verdict))
     yield f"{'custody':<14}{facet(verdict, 'custody')}"
+    if verdict.says is not None:
+        yield f"{'says':<14}{said(verdict.says)}"
     findings = plain_findings(verdict)
     if findings:
         yield ""
         yield from map(finding_line, findings)
+
+
+def _rows(verdict: Verdict) -> list[tuple[str, str]]:
+    """The word of the format, which the other checker uses too, and what it rests on."""
+    rows = [(name, facet(verdict, field)) for field, name in _FACETS.items()]
+    trusted = [] if verdict.fingerprint is None else [("fingerprint", verdict.fingerprint)]
+    return [("verdict", verdict.verdict), *rows, *trusted]
+
+
+def said(says: Mapping[str, Any]) -> str:
+    """`q-1 APPROVED by operator: "Which queue?", 1 dissenting`, whatever a receipt may hold."""
+    word, result = (one if isinstance(one, dict) else {} for one in (says["word"], says["result"]))
+    texts = (says["decision"], says["stage"], says["question"], word.get("by"))
+    decision, stage, question, by = (one if isinstance(one, str) else "" for one in texts)
+    voices = result.get("dissent")
+    dissent = len(voices) if isinstance(voices, list) else 0
+    who = f"{decision} {stage.upper()}" + (f" by {by}" if by else "")
+    told = f"{who.strip()}: {_quoted(question)}, {dissent} dissenting"
+    return visible(f"{told} (the machine's signed summary)")
+
+
+def _quoted(question: str) -> str:
+    short = f"{question[:_MOST_QUESTION]}…" if len(question) > _MOST_QUESTION else question
+    return json.dumps(short, ensure_ascii=False)
 
 
 def headline(verdict: Verdict) -> str:
@@ -79,8 +117,7 @@ def headline(verdict: Verdict) -> str:
     word, clock = _WORDS[verdict.verdict], " · test clock" if verdict.clock == "fixed" else ""
     if verdict.verdict == "tampered":
         return f"{word} at {_place(verdict.first_bad)}; {_trusted(verdict.last_trusted)}{clock}"
-    events = f"{verdict.events} event{'' if verdict.events == 1 else 's'}"
-    return f"{word} · {events} · {_because(verdict)}{clock}"
+    return f"{word} · {plural(verdict.events, 'event')} · {_because(verdict)}{clock}"
 
 
 def _place(place: Place | None) -> str:
@@ -140,7 +177,8 @@ def verdict_page(verdict: Verdict, title: str, proof: Proof | None) -> Report:
     from moot.core import report as page
 
     tones: dict[int, page.Tone] = {DONE: "good", UNPROVEN: "caution"}
-    rows = [page.Fact(name, facet(verdict, field)) for field, name in _FACETS.items()]
+    receipt = [] if verdict.says is None else [("says", said(verdict.says))]
+    rows = [page.Fact(name, text) for name, text in (*_rows(verdict), *receipt)]
     marks = {True: "holds", False: "fails", None: "not checked"}
     checks = [(check.name, marks[check.ok], plain(check.detail)) for check in verdict.checks]
     findings = [
