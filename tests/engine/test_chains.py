@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from moot.core.errors import Refused
+from moot.core.errors import Refused, Tampered
 from moot.engine.job import Job, Outcome
 from moot.example.commands import Ask, Finish, Withdraw
 from moot.testing import World
+from tests.engine import forge
 
 FIRST, SECOND = "example/first", "example/second"
 OTTER, CRANE = "amber-otter", "teal-crane"
@@ -73,6 +74,47 @@ def test_only_the_first_may_need_a_proved_history(world: World) -> None:
         Job(FIRST, Withdraw(id="e1"), OTTER), lambda _: Job(SECOND, ask("y"), OTTER)
     )
     assert [len(outcome.recorded) for outcome in done] == [1, 1]
+
+
+def test_a_further_one_may_need_it_if_its_history_is_named(world: World) -> None:
+    for stream in (FIRST, SECOND):
+        world.engine.execute(stream, ask("x"), OTTER)
+    world.engine.execute_chain(
+        Job(FIRST, Withdraw(id="e1"), OTTER),
+        lambda _: Job(SECOND, Withdraw(id="e1"), OTTER),
+        proved=[SECOND],
+    )
+    assert [world.engine.state(stream).closed for stream in (FIRST, SECOND)] == [1, 1]
+
+
+def test_a_named_history_that_does_not_hold_stops_the_whole_chain(world: World) -> None:
+    for stream in (FIRST, SECOND):
+        world.engine.execute(stream, ask("x"), OTTER)
+    forge.rewrite(world, SECOND, 0, corr="forged")
+    before = forge.everything(world)
+    with pytest.raises(Tampered):
+        world.another_engine().execute_chain(
+            Job(FIRST, Withdraw(id="e1"), OTTER),
+            lambda _: Job(SECOND, Withdraw(id="e1"), OTTER),
+            proved=[SECOND],
+        )
+    assert forge.everything(world) == before
+
+
+def test_what_must_hold_beside_it_may_stop_a_chain_at_the_last_moment(world: World) -> None:
+    def check(done: list[Outcome]) -> None:
+        assert [outcome.stream for outcome in done] == [FIRST, SECOND]
+        raise Refused("changed", "something else happened", hint="look again")
+
+    before = count(world)
+    with pytest.raises(Refused):
+        world.engine.execute_chain(
+            Job(FIRST, ask("x"), OTTER),
+            lambda _: Job(SECOND, ask("y"), OTTER),
+            before_commit=check,
+        )
+    assert count(world) == before
+    assert world.engine.state(FIRST).asked == 0
 
 
 def test_what_is_shown_and_how_far_one_got_are_one_step(world: World) -> None:

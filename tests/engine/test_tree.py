@@ -58,7 +58,9 @@ DAMAGES: dict[str, Callable[[Nodes], object]] = {
     "a wrong leaf": lambda nodes: nodes.update({(0, 1): bytes(32)}),
     "a leaf that is no hash": lambda nodes: nodes.update({(0, 1): b""}),
     "a wrong node above": lambda nodes: nodes.update({(1, 1): bytes(32)}),
-    "two that changed places": lambda nodes: nodes.update({(0, 1): nodes[0, 2], (0, 2): nodes[0, 1]}),
+    "two that changed places": lambda nodes: nodes.update(
+        {(0, 1): nodes[0, 2], (0, 2): nodes[0, 1]}
+    ),
     "a missing leaf": lambda nodes: nodes.pop((0, 5)),
     "a missing node above": lambda nodes: nodes.pop((2, 0)),
     "none left": lambda nodes: nodes.clear(),
@@ -145,7 +147,8 @@ def noted(world: World) -> dict[str, Head]:
 def fit(world: World) -> None:
     """Nodes that fit what is pinned, as anyone could compute them."""
     heads = sorted(noted(world).items(), key=lambda item: item[1].number)
-    leaves = [(head.number, headtree.leaf_hash(name, head.seq, head.hash)) for name, head in heads]
+    hashes = [headtree.leaf_hash(name, head.seq, head.hash) for name, head in heads]
+    leaves = list(enumerate(hashes))
     nodes = headtree.changed_nodes({}, len(heads), leaves)
     with world.store.write() as change:
         change.set_nodes(nodes)
@@ -177,7 +180,7 @@ def test_pinned_heads_that_were_altered_are_named_and_not_built_upon(
         fit(world)
     error = refused(world)
     assert error.code == "tree_damaged"
-    assert "backup" in error.hint
+    assert "restore" in error.hint
     if not forged:
         assert B in str(error)
 
@@ -196,7 +199,7 @@ def test_a_pinned_head_that_is_gone_or_too_many_is_not_built_upon(forged: bool) 
             fit(world)
         error = refused(world)
         assert error.code == "tree_damaged"
-        assert "checkpoint 1 counts 6 histories" in str(error)
+        assert "counts 6 histories" in str(error)
 
 
 @pytest.mark.requirement("LDG-100")

@@ -17,6 +17,7 @@ from moot.keys.held import FolderKeys, Passphrase
 from moot.keys.lock import QUICK, LockedSeed, lock, unlock
 
 ORIGIN = "moot.ledger/" + "a" * 32
+WORDS = "correct horse"
 
 
 @pytest.fixture
@@ -115,12 +116,12 @@ def test_a_locked_key_never_stands_in_the_clear(folder: KeyFolder) -> None:
 def test_a_locked_key_opens_with_its_passphrase_and_says_whether_it_was_attended(
     folder: KeyFolder,
 ) -> None:
-    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase="pass", cost=QUICK)
+    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase=WORDS, cost=QUICK)
     asked: list[str] = []
 
     def ask(name: str) -> Passphrase:
         asked.append(name)
-        return Passphrase("pass", attended=True)
+        return Passphrase(WORDS, attended=True)
 
     keys = FolderKeys(folder, ORIGIN, ask)
     first, second = keys.find("operator", made.kid), keys.find("operator", made.kid)
@@ -132,15 +133,52 @@ def test_a_locked_key_opens_with_its_passphrase_and_says_whether_it_was_attended
 
 
 def test_a_wrong_passphrase_opens_nothing(folder: KeyFolder) -> None:
-    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase="pass", cost=QUICK)
-    keys = FolderKeys(folder, ORIGIN, lambda _: Passphrase("Pass", attended=True))
+    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase=WORDS, cost=QUICK)
+    keys = FolderKeys(folder, ORIGIN, lambda _: Passphrase(WORDS.upper(), attended=True))
     with pytest.raises(Refused) as refused:
         keys.find("operator", made.kid)
     assert refused.value.code == "wrong_passphrase"
 
 
+@pytest.mark.requirement("LDG-014")
+@pytest.mark.parametrize(
+    "short", ["", "pass", "1234567", " 123456 ", " " * 20, "sésame!", "語" * 7]
+)
+def test_a_key_is_not_locked_with_what_is_soon_guessed(folder: KeyFolder, short: str) -> None:
+    with pytest.raises(Refused) as refused:
+        folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase=short, cost=QUICK)
+    assert refused.value.code == "passphrase_too_short"
+    assert "8 characters" in str(refused.value)
+    assert refused.value.hint
+    assert not folder.ledger(ORIGIN).exists()
+
+
+@pytest.mark.requirement("LDG-014")
+@pytest.mark.parametrize("enough", ["12345678", "a b c d e", "語" * 8])
+def test_eight_characters_of_any_kind_will_do(folder: KeyFolder, enough: str) -> None:
+    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase=enough, cost=QUICK)
+    file = folder.get(ORIGIN, "operator", made.kid)
+    assert file is not None
+    assert file.open(enough).kid == made.kid
+
+
+@pytest.mark.requirement("LDG-014")
+@pytest.mark.parametrize("short", ["", "pass"])
+def test_a_key_that_was_locked_with_less_before_still_opens(folder: KeyFolder, short: str) -> None:
+    seed = Signer.new_seed()
+    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase=WORDS, cost=QUICK, seed=seed)
+    path = key_path(folder, "operator", made.kid)
+    older = msgspec.json.decode(path.read_bytes())
+    older["locked"] = msgspec.to_builtins(lock(seed, short, QUICK))
+    path.write_bytes(msgspec.json.encode(older))
+    keys = FolderKeys(folder, ORIGIN, lambda _: Passphrase(short, attended=True))
+    held = keys.find("operator", made.kid)
+    assert held is not None
+    assert held.signer.kid == made.kid
+
+
 def test_a_locked_key_without_anyone_to_unlock_it_is_refused(folder: KeyFolder) -> None:
-    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase="pass", cost=QUICK)
+    made = folder.add(ORIGIN, "operator", KeyClass.HUMAN, passphrase=WORDS, cost=QUICK)
     with pytest.raises(Refused) as refused:
         FolderKeys(folder, ORIGIN).find("operator", made.kid)
     assert refused.value.code == "human_key_required"

@@ -8,8 +8,9 @@ itself). The records here are not sealed: a store keeps bytes and does not judge
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, TypeVar
 
 import pytest
 
@@ -19,6 +20,7 @@ from moot.core.machine import Drop, Put, RowChange, Words
 from moot.core.record import Record
 
 OpenAgain = Callable[[], Store]
+T = TypeVar("T")
 
 # Every byte, and a text that no decoder accepts: what was signed comes back as it was.
 ALL_BYTES = bytes(range(256)) + b"\xff\xfe\x00\xc3\x28"
@@ -59,6 +61,21 @@ def write_and_drop(store: Store, write: Callable[[Change], object], error: BaseE
         raise error
 
 
+def write_and_swallow(store: Store, write: Callable[[Change], object]) -> None:
+    """A caller that takes no notice, and goes on."""
+    with store.write() as change:
+        with suppress(Dropped, TypeError, OverflowError, UnicodeEncodeError):
+            write(change)
+        with pytest.raises(StoreFailed):
+            change.append([entry("example/b", 0)])
+
+
+def failing(*found: T) -> Iterator[T]:
+    """As many as there are, and then an error."""
+    yield from found
+    raise Dropped
+
+
 def appending(batch: list[Entry]) -> Callable[[Change], object]:
     return lambda change: change.append(batch)
 
@@ -73,6 +90,24 @@ def put(space: str, key: str, **value: Any) -> RowEdit:
 
 def words(key: str, text: str, space: str = "texts") -> RowEdit:
     return RowEdit(Words(space, key, text), "example/a", 0)
+
+
+# After `example/a` 0: each writes something, and fails before it has written all.
+HALF_WAY: dict[str, Callable[[Change], object]] = {
+    "an append": lambda change: change.append(
+        [
+            changing("example/a", 1, Put("letters", "j", {}), Words("texts", "t", "word")),
+            changing("example/a", 2, Put("letters", "k", {"n": object()})),
+        ]
+    ),
+    "index rows": lambda change: change.edit_rows(
+        [put("letters", "j"), words("t", "word"), put("letters", "k", n=object())]
+    ),
+    "rows that cannot be had": lambda change: change.edit_rows(failing(put("letters", "j"))),
+    "a note": lambda change: change.put_note(
+        "note\n", {(0, 0): b"leaf"}, failing(("example/a", Head(0, 0, b"h")))
+    ),
+}
 
 
 def snapshot(stream: str, seq: int = 3, state: bytes = b"state") -> Snapshot:
@@ -100,6 +135,7 @@ def contents(view: View) -> dict[str, Any]:
         "beats": view.heartbeats(),
         "cursors": [view.cursor(agent, "inbox") for agent in ("amber-otter", "teal-crane")],
         "note": view.note(),
+        "nodes": sorted(view.all_nodes()),
         "pinned": list(view.note_heads()),
         "stale": view.stale_heads(),
         "counts": view.counts(),
@@ -126,6 +162,7 @@ def write_everything(change: Change) -> None:
     change.put_snapshot(snapshot("example/a", 2))
     change.put_heartbeat(heartbeat("amber-otter", 1_000))
     change.put_cursor("amber-otter", "inbox", 7)
+    change.set_nodes({(0, 0): b"early"})
     change.put_note("note one\n", {(0, 0): b"leaf", (1, 0): b"node"}, change.stale_heads())
     change.keep_fork(record("example/a", 1, b"second"))
 
@@ -141,6 +178,8 @@ def move_everything(change: Change) -> None:
     change.put_heartbeat(heartbeat("amber-otter", 2_000))
     change.put_cursor("amber-otter", "inbox", 9)
     change.put_note("note two\n", {(0, 0): b"moved"}, change.stale_heads())
+    change.set_nodes({(0, 1): b"anew"})
+    change.drop_snapshot("example/a")
     change.keep_fork(record("example/a", 2, b"second"))
 
 
@@ -328,6 +367,40 @@ class StoreContract:
         assert contents_of(store) == before
         with store.read() as view:
             assert view.node(0, 0) == b"leaf"
+
+    @pytest.mark.requirement("LDG-069")
+    @pytest.mark.parametrize("write", HALF_WAY.values(), ids=HALF_WAY.keys())
+    def test_a_write_that_failed_half_way_is_not_kept_even_if_the_error_is_swallowed(
+        self, store: Store, write: Callable[[Change], object]
+    ) -> None:
+        write_entries(store, entry("example/a", 0))
+        before = contents_of(store)
+        with pytest.raises(StoreFailed, match="failed"):
+            write_and_swallow(store, write)
+        assert contents_of(store) == before
+        write_entries(store, entry("example/a", 1))
+        assert contents_of(store)["counts"] == (1, 2)
+
+    def test_entries_that_cannot_be_had_leave_a_change_that_is_whole(self, store: Store) -> None:
+        with store.write() as change:
+            with pytest.raises(Dropped):
+                change.append(failing(entry("example/a", 0)))
+            change.append([entry("example/b", 0)])
+        assert contents_of(store)["counts"] == (1, 1)
+
+    def test_a_change_that_is_kept_writes_nothing_more(self, store: Store) -> None:
+        left: list[Change] = []
+        with store.write() as kept:
+            kept.append([entry("example/a", 0)])
+        with pytest.raises(Dropped):
+            write_and_drop(store, left.append, Dropped())
+        before = contents_of(store)
+        for change in (kept, left.pop()):
+            with pytest.raises(StoreFailed):
+                change.append([entry("example/a", 1)])
+            with store.write(), pytest.raises(StoreFailed):
+                change.put_cursor("amber-otter", "inbox", 1)
+        assert contents_of(store) == before
 
     def test_clearing_is_undone_too(self, store: Store) -> None:
         with store.write() as change:
@@ -741,6 +814,16 @@ class StoreContract:
             assert view.snapshot("example/b") == snapshot("example/b", 64, b"")
             assert view.snapshot("example/c") is None
 
+    def test_one_snapshot_is_dropped_and_the_others_stay(self, store: Store) -> None:
+        with store.write() as change:
+            change.put_snapshot(snapshot("example/a"))
+            change.put_snapshot(snapshot("example/b"))
+        with store.write() as change:
+            change.drop_snapshot("example/a")
+            change.drop_snapshot("example/none")
+            assert change.snapshot("example/a") is None
+        assert contents_of(store)["all_snapshots"] == [snapshot("example/b")]
+
     def test_a_note_pins_heads_and_what_moves_afterwards_is_stale(self, store: Store) -> None:
         write_entries(store, entry("example/b", 0), entry("example/a", 0))
         with store.read() as view:
@@ -770,6 +853,25 @@ class StoreContract:
             assert view.stale_heads() == moved[1:]
             with pytest.raises(KeyError):
                 view.node(1, 1)
+
+    def test_the_whole_tree_can_be_listed_and_replaced(self, store: Store) -> None:
+        write_entries(store, entry("example/a", 0))
+        with store.read() as view:
+            assert list(view.all_nodes()) == []
+            stale = view.stale_heads()
+        with store.write() as change:
+            change.put_note("one\n", {(0, 1): b"l1", (0, 0): b"l0", (1, 0): b"n"}, stale)
+        with store.read() as view:
+            found = [((0, 0), b"l0"), ((0, 1), b"l1"), ((1, 0), b"n")]
+            assert sorted(view.all_nodes()) == found
+        with store.write() as change:
+            change.set_nodes({(0, 0): ALL_BYTES, (2, 5): b"far"})
+            assert change.node(2, 5) == b"far"
+        with store.read() as view:
+            assert sorted(view.all_nodes()) == [((0, 0), ALL_BYTES), ((2, 5), b"far")]
+            assert (view.note(), list(view.note_heads())) == ("one\n", stale)
+            with pytest.raises(KeyError):
+                view.node(1, 0)
 
     @pytest.mark.requirement("LDG-087")
     def test_a_fork_is_kept_once_and_exactly(self, store: Store) -> None:

@@ -208,6 +208,10 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
     def put_snapshot(self, stream: str, seq: int, state: bytes, fail: bool) -> None:
         self.both(lambda change: change.put_snapshot(snapshot(stream, seq, state)), fail=fail)
 
+    @rule(stream=STREAMS, fail=st.booleans())
+    def drop_snapshot(self, stream: str, fail: bool) -> None:
+        self.both(lambda change: change.drop_snapshot(stream), fail=fail)
+
     @rule(agent=AGENTS, at=st.integers(0, 5), raw=BODIES, fail=st.booleans())
     def beat(self, agent: str, at: int, raw: bytes, fail: bool) -> None:
         self.both(lambda change: change.put_heartbeat(heartbeat(agent, at, raw)), fail=fail)
@@ -224,6 +228,11 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
             lambda change: change.put_note(text, {(0, place): node}, change.stale_heads()),
             fail=fail,
         )
+
+    @rule(places=st.sets(st.integers(0, 3)), node=BODIES, fail=st.booleans())
+    def replace_tree(self, places: set[int], node: bytes, fail: bool) -> None:
+        tree = {(0, place): node for place in places}
+        self.both(lambda change: change.set_nodes(tree), fail=fail)
 
     @rule(stream=STREAMS, raw=BODIES, sig=st.binary(min_size=64, max_size=64), fail=st.booleans())
     def fork(self, stream: str, raw: bytes, sig: bytes, fail: bool) -> None:

@@ -31,6 +31,7 @@ from tests.store.contract import (
     put,
     record,
     snapshot,
+    write_and_swallow,
     write_entries,
     write_everything,
 )
@@ -226,14 +227,10 @@ def test_a_number_too_large_for_the_file_is_damage(path: Path) -> None:
 
 # Half written, and swallowed ----------------------------------------------------------------------
 
-UNWRITABLE = changing("example/a", 1, Put("letters", "k", {"n": object()}))
-
 
 @pytest.mark.parametrize(
     "write",
     [
-        lambda change: change.append([UNWRITABLE]),
-        lambda change: change.edit_rows([put("letters", "k", n=object())]),
         lambda change: change.put_cursor("amber-otter", "inbox", 2**70),
         lambda change: change.put_cursor("amber-otter", "\ud800", 1),
         lambda change: change.put_heartbeat(heartbeat("amber-otter", 2**70)),
@@ -242,7 +239,7 @@ UNWRITABLE = changing("example/a", 1, Put("letters", "k", {"n": object()}))
         lambda change: change.keep_fork(record("example/a", 2**70)),
     ],
 )
-def test_a_write_that_failed_half_way_is_not_kept_even_if_the_error_is_swallowed(
+def test_what_sqlite_cannot_hold_is_not_kept_in_part_even_if_the_error_is_swallowed(
     store: SqliteStore, write: Callable[[Change], object]
 ) -> None:
     write_entries(store, entry("example/a", 0))
@@ -252,15 +249,6 @@ def test_a_write_that_failed_half_way_is_not_kept_even_if_the_error_is_swallowed
     assert contents_of(store) == before
     write_entries(store, entry("example/a", 1))
     assert contents_of(store)["counts"] == (1, 2)
-
-
-def write_and_swallow(store: SqliteStore, write: Callable[[Change], object]) -> None:
-    """A caller that takes no notice, and goes on."""
-    with store.write() as change:
-        with suppress(TypeError, OverflowError, UnicodeEncodeError):
-            write(change)
-        with pytest.raises(StoreFailed):
-            change.append([entry("example/b", 0)])
 
 
 def test_nothing_is_written_once_sqlite_has_ended_the_transaction_itself(path: Path) -> None:
@@ -278,17 +266,6 @@ def test_nothing_is_written_once_sqlite_has_ended_the_transaction_itself(path: P
             write_and_swallow(store, lambda _: opened[0].execute("ROLLBACK"))
         assert contents_of(store) == before
         write_entries(store, entry("example/a", 1))
-
-
-def test_a_change_that_is_kept_writes_nothing_more(store: SqliteStore) -> None:
-    with store.write() as kept:
-        kept.append([entry("example/a", 0)])
-    before = contents_of(store)
-    with pytest.raises(StoreFailed):
-        kept.append([entry("example/a", 1)])
-    with store.write(), pytest.raises(StoreFailed):
-        kept.append([entry("example/a", 1)])
-    assert contents_of(store) == before
 
 
 # Interrupted --------------------------------------------------------------------------------------

@@ -40,6 +40,23 @@ def remove(ledger: Path, stream: str) -> None:
         db.execute("DELETE FROM streams WHERE number = ?", (number,))
 
 
+def snapshots(ledger: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(ledger)) as db:
+        return db.execute("SELECT * FROM snapshots ORDER BY stream").fetchall()
+
+
+def cut_under_snapshots(ledger: Path, stream: str, events: int = 1) -> None:
+    """The newest events of one stream, and nothing of what is signed for their state."""
+    kept = snapshots(ledger)
+    cut(ledger, stream, events)
+    put_snapshots(ledger, kept)
+
+
+def put_snapshots(ledger: Path, rows: list[tuple[object, ...]]) -> None:
+    with closing(sqlite3.connect(ledger, isolation_level=None)) as db:
+        db.executemany("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+
 def set_back(ledger: Path, stream: str, events: int = 1) -> None:
     """Only the head: the events are still there."""
     with closing(sqlite3.connect(ledger, isolation_level=None)) as db:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -244,6 +245,54 @@ def test_a_tree_made_to_fit_the_cut_is_not_signed(desk: Desk) -> None:
     assert desk.verdict() != "valid"
 
 
+@pytest.mark.requirement("LDG-100")
+@pytest.mark.parametrize("pinned", [True, False])
+@pytest.mark.parametrize("knowing", [True, False])
+def test_a_tree_made_to_fit_the_cut_is_not_made_right_by_a_rebuild(
+    desk: Desk, tmp_path: Path, pinned: bool, knowing: bool
+) -> None:
+    """Not even where nothing is kept: the note was signed for another one."""
+    with desk.open() as space:
+        own = agent_of_its_own(space, tmp_path / "own")
+    cutting.cut(desk.ledger, B, 2, moved=False)
+    if pinned:
+        fits = "noted_seq = seq, noted_hash = hash"
+        cutting.run(desk.ledger, f"UPDATE streams SET {fits} WHERE name = '{B}'")
+    cutting.run(desk.ledger, "DELETE FROM nodes", "DELETE FROM index_rows")
+    before = dump(desk.ledger)
+    with desk.open(None if knowing else own) as space:
+        error = refused(space.engine.rebuild)
+    assert error.code == ("rolled_back" if knowing else "tree_damaged")
+    assert dump(desk.ledger) == before
+
+
+def dump(ledger: Path) -> list[str]:
+    with closing(sqlite3.connect(ledger)) as db:
+        return list(db.iterdump())
+
+
+@pytest.mark.requirement("LDG-100")
+def test_a_damaged_tree_is_mended_by_a_rebuild_which_the_doctor_names(desk: Desk) -> None:
+    project = Project(desk.path.parent, desk.keys.path)
+    cutting.run(desk.ledger, "UPDATE nodes SET hash = zeroblob(32) WHERE level = 0 AND place = 1")
+    with desk.open() as space:
+        ask(space, A)
+        error = refused(space.engine.checkpoint)
+        assert (error.code, "moot ledger rebuild" in error.hint) == ("tree_damaged", True)
+    (found,) = (
+        found
+        for found in project.json("ledger", "doctor").data["findings"]
+        if found["code"] == "tree_damaged"
+    )
+    assert (found["severity"], "moot ledger rebuild" in found["hint"]) == ("error", True)
+    (mended,) = project.ok("ledger", "rebuild")["findings"]
+    assert (mended["code"], mended["where"]) == ("tree_differs", found["where"])
+    assert project.ok("ledger", "checkpoint")["made"] is True
+    assert project.ok("ledger", "doctor")["findings"] == []
+    assert desk.verdict() == "valid"
+    assert desk.told_outside() == "valid"
+
+
 @pytest.mark.requirement("LDG-098")
 def test_a_new_list_does_not_take_the_place_of_one_that_was_removed(
     desk: Desk, warm: Workspace, tmp_path: Path
@@ -394,6 +443,8 @@ def test_an_accepted_loss_is_gone_on_from(
     with desk.open() as space, space.store.read() as view:
         assert desk.kept().heads == {name: (h.seq, h.hash) for name, h in view.streams()}
     assert desk.verdict() == "valid"
+    doctor = Project(desk.path.parent, desk.keys.path).ok("ledger", "doctor")
+    assert {found["code"] for found in doctor["findings"]} <= {"derived_differs"}
     with desk.open() as space:
         for stream in (A, B, LAST, "example/new"):
             ask(space, stream, 2)

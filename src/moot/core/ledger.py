@@ -128,6 +128,10 @@ class View(Protocol):
         """A node of the head tree as of the newest checkpoint; KeyError if absent."""
         ...
 
+    def all_nodes(self) -> Iterator[tuple[tuple[int, int], bytes]]:
+        """Every node of the head tree; for `rebuild`, which compares them."""
+        ...
+
     def counts(self) -> tuple[int, int]:
         """Streams and events."""
         ...
@@ -139,7 +143,11 @@ class View(Protocol):
 
 
 class Change(View, Protocol):
-    """A view under the write lock, with what may be written."""
+    """A view under the write lock, with what may be written.
+
+    Once a write has failed half-way, each further one, and the end of the change, is StoreFailed:
+    nothing of it is kept, even if the error was swallowed. The same goes for one that is over.
+    """
 
     def append(self, entries: Iterable[Entry]) -> None:
         """Records in order, each continuing its stream.
@@ -157,6 +165,10 @@ class Change(View, Protocol):
         ...
 
     def put_snapshot(self, snapshot: Snapshot) -> None: ...
+    def drop_snapshot(self, stream: str) -> None:
+        """Where its events are gone, and a person has accepted that."""
+        ...
+
     def put_heartbeat(self, heartbeat: Heartbeat) -> None:
         """Keep it instead of its agent's last; which of the two counts is the engine's question."""
         ...
@@ -165,6 +177,10 @@ class Change(View, Protocol):
     def put_note(
         self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[tuple[str, Head]]
     ) -> None: ...
+    def set_nodes(self, nodes: dict[tuple[int, int], bytes]) -> None:
+        """Replace the head tree; for `rebuild`, and where one begins anew."""
+        ...
+
     def keep_fork(self, record: Record) -> None:
         """Keep a second record signed for a position that is taken, as proof."""
         ...

@@ -7,7 +7,7 @@ Nothing is acknowledged before the store has committed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import takewhile
 from typing import Any
 
@@ -25,7 +25,14 @@ from moot.engine.checkpoints import require_streams
 from moot.engine.evidence import Evidence
 from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, as_refused, repeat_of
 from moot.engine.keys import Hand, Hands, Keys
-from moot.engine.replay import SNAPSHOT_EVERY, Loaded, Replay, read_record, take_snapshot
+from moot.engine.replay import (
+    SNAPSHOT_EVERY,
+    Loaded,
+    Replay,
+    keys_lost,
+    read_record,
+    take_snapshot,
+)
 from moot.engine.signatures import SignAll, Signing, Unsigned, finish, finish_all
 from moot.engine.signs import SEEN, signs_of
 from moot.store.artifacts import Artifacts
@@ -81,17 +88,17 @@ class Batch:
         return results
 
     def run_chain(
-        self, first: Job, then: Iterable[Callable[[Outcome], Job]], guarded: Iterable[str]
+        self, first: Job, then: Iterable[Callable[[Outcome], Job]], guarded: Collection[str]
     ) -> list[Outcome]:
         """Each job from the outcome before it; the first that fails ends them all."""
         self._prove(guarded)
         done = [self._require(finish(self._run(first)))]
         for job in then:
-            done.append(self._require(self._run_plain(job(done[-1]))))
+            done.append(self._require(self._run_further(job(done[-1]), guarded)))
         return done
 
-    def _run_plain(self, job: Job) -> Result:
-        if self._replay.guards(job.stream, job.command):
+    def _run_further(self, job: Job, guarded: Collection[str]) -> Result:
+        if job.stream not in guarded and self._replay.guards(job.stream, job.command):
             raise TypeError(
                 f"{type(job.command).__name__} must come first: it needs proved history"
             )
@@ -306,6 +313,8 @@ class Batch:
         machine = loaded.machine
         seq = loaded.seq + 1
         reg = self._load(REGISTRY).seq if job.stream != REGISTRY else (seq - 1 if seq else None)
+        if loaded.reg > (-1 if reg is None else reg):
+            raise keys_lost(job.stream, loaded)
         return Body(
             origin=self._origin,
             stream=job.stream,

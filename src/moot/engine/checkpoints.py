@@ -99,6 +99,8 @@ def make_checkpoint(
         at=to_text(now),
     )
     note = sign_note(checkpoint, signer)
+    if beyond:
+        change.set_nodes({})  # the lost tree may have been a larger one
     change.put_note(note, fresh, moved)
     return Kept(note, checkpoint, moved)
 
@@ -143,7 +145,8 @@ def _require_tree(
         raise Tampered(
             f"the stored tree is not the one that checkpoint {last.number} was made of",
             code="tree_damaged",
-            hint="keep the file as it is; restore .moot/ledger.db from a backup",
+            hint="`moot ledger rebuild` makes it anew, if what it pins is as it was signed; "
+            "else keep the file as it is and restore .moot/ledger.db from a backup",
         )
 
 

@@ -99,15 +99,22 @@ class Engine:
                 lambda batch: batch.run_all(waiting, guarded, sign_all), before_commit
             )
 
-    def execute_chain(self, first: Job, *then: Callable[[Outcome], Job]) -> list[Outcome]:
+    def execute_chain(
+        self,
+        first: Job,
+        *then: Callable[[Outcome], Job],
+        proved: Iterable[str] = (),
+        before_commit: Callable[[list[Outcome]], None] | None = None,
+    ) -> list[Outcome]:
         """Jobs in one commit, or none of them: each further one is made from the outcome before.
 
         For one act that two protocols record. What a refusal would leave on record is not kept.
-        Only the first may be a guarded command.
+        Only the first may be a guarded command, and any on a stream that `proved` names.
+        `before_commit` is that of `execute_all`.
         """
         with self._turn:
-            guarded = self._prove_guarded([first])
-            return self._commit(lambda batch: batch.run_chain(first, then, guarded))
+            guarded = self._prove_guarded([first]) | self._prove(proved)
+            return self._commit(lambda batch: batch.run_chain(first, then, guarded), before_commit)
 
     def deliver(self, agent: str, pick: Callable[[View], tuple[T, Mapping[str, int]]]) -> T:
         """Let `pick` choose, under the write lock, what `agent` is shown, and note how far it got.
@@ -184,6 +191,11 @@ class Engine:
     def load(self, stream: str, proved: bool = False) -> Loaded:
         with self._turn, self.store.read() as view:
             return self._replay.load(view, stream, proved)
+
+    def load_anew(self, stream: str) -> Loaded:
+        """From event 0 and proved, and so from then on: a snapshot may speak of what is lost."""
+        with self._turn, self.store.read() as view:
+            return self._replay.load_anew(view, stream)
 
     def registry(self) -> Registry:
         state: Registry = self.state(REGISTRY)
@@ -272,7 +284,12 @@ class Engine:
 
     def _prove_guarded(self, jobs: Iterable[Job]) -> set[str]:
         """Before the lock: verify the whole history that guarded commands rely on."""
-        guarded = {job.stream for job in jobs if self._replay.guards(job.stream, job.command)}
+        return self._prove(
+            job.stream for job in jobs if self._replay.guards(job.stream, job.command)
+        )
+
+    def _prove(self, streams: Iterable[str]) -> set[str]:
+        guarded = set(streams)
         for stream in guarded:
             with suppress(MootError):  # the batch will find it too, and tell the job concerned
                 self.load(stream, proved=True)

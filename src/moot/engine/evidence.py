@@ -12,6 +12,11 @@ from typing import Protocol
 from moot.core.errors import Tampered
 from moot.core.ledger import View
 
+IF_GONE = (
+    "restore the newest copy of .moot/ledger.db; if it is lost for good, "
+    "`moot ledger accept-loss --reason TEXT` goes on from here and says so for ever"
+)
+
 
 class Evidence(Protocol):
     """Each raises Tampered, `rolled_back`, if something that was there is gone."""
@@ -47,11 +52,4 @@ def holds(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
 
 
 def rolled_back(message: str, stream: str = "", seq: int = -1) -> Tampered:
-    return Tampered(
-        message,
-        code="rolled_back",
-        stream=stream,
-        seq=seq,
-        hint="restore the newest copy of .moot/ledger.db; if it is lost for good, "
-        "`moot ledger accept-loss --reason TEXT` goes on from here and says so for ever",
-    )
+    return Tampered(message, code="rolled_back", stream=stream, seq=seq, hint=IF_GONE)

@@ -1,4 +1,4 @@
-"""What can be made anew from the events: index rows, findable words, snapshots.
+"""What can be made anew from the events: index rows, findable words, snapshots, the head tree.
 
 `compare` recomputes all of it and says where what is stored differs; `rebuild` replaces it. The
 two side tables (signs of life, delivery cursors) come from no event and stay as they are. A
@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from moot.core.clock import to_text
-from moot.core.errors import MootError
+from moot.core.errors import MootError, Tampered
 from moot.core.findings import Finding, Severity
 from moot.core.ledger import Change, RowEdit, Snapshot, StoredRow, View
 from moot.core.machine import Drop, Put, Recorded, Words
+from moot.core.names import REGISTRY
 from moot.core.record import ArtifactRef
 from moot.core.signing import SNAPSHOT, Signer, verify
 from moot.engine.replay import (
@@ -25,11 +26,13 @@ from moot.engine.replay import (
     Loaded,
     Replay,
     read_record,
+    require_keys,
     snapshot_bytes,
     take_snapshot,
     unsigned_snapshot,
 )
 from moot.engine.signs import SEEN
+from moot.engine.tree import Mended, mended
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -60,6 +63,7 @@ class Derived:
         self.newest: Recorded[Any] | None = None
         self.events: dict[str, int] = {}
         self.differences: list[Finding] = []
+        self.tree: Mended | None = None  # if another one is stored
         self.broken: list[MootError] = []
 
     def add(self, recorded: Recorded[Any], loaded: Loaded) -> None:
@@ -107,6 +111,7 @@ def compare(view: View, replay: Replay) -> Derived:
         _compare_rows(view, found)
         _compare_words(view, found)
         _compare_strays(view, found)
+        _compare_tree(view, replay, found)
     return found
 
 
@@ -120,6 +125,9 @@ def rebuild(change: Change, replay: Replay, signer: Signer | None) -> Rebuilt:
         change.edit_rows([*found.rows.values(), *_seen_rows(found), *found.words])
         if signer is not None:
             _snapshot_all(change, replay, found, signer)
+    if found.tree is not None:
+        change.set_nodes(found.tree.nodes)
+        found.differs("tree_differs", found.tree.said, f"checkpoint {found.tree.checkpoint}")
     return Rebuilt(
         streams=len(found.events),
         events=sum(found.events.values()),
@@ -131,8 +139,9 @@ def rebuild(change: Change, replay: Replay, signer: Signer | None) -> Rebuilt:
 
 
 def _walk(view: View, replay: Replay, stream: str, found: Derived) -> None:
-    stored = view.snapshot(stream)
+    stored, keys = view.snapshot(stream), view.head(REGISTRY)
     for record, loaded in replay.walk(view, stream):
+        require_keys(stream, loaded, keys)
         found.add(read_record(loaded.machine, record), loaded)
         if stored is not None and stored.seq == loaded.seq:
             _compare_snapshot(replay, stored, loaded, found)
@@ -195,6 +204,13 @@ def _compare_strays(view: View, found: Derived) -> None:
     for snapshot in view.all_snapshots():
         if snapshot.stream not in found.events:
             found.differs("snapshot_foreign", "a snapshot of nothing", snapshot.stream)
+
+
+def _compare_tree(view: View, replay: Replay, found: Derived) -> None:
+    try:
+        found.tree = mended(view, replay.trust)
+    except Tampered as error:  # it cannot be made anew, and so nothing is
+        found.broken.append(error)
 
 
 def _snapshot_all(change: Change, replay: Replay, found: Derived, signer: Signer) -> None:

@@ -23,6 +23,7 @@ from moot.core.record import Body, Record, frame, genesis
 from moot.core.registry.model import State as Registry
 from moot.core.signing import SNAPSHOT, Signer, verify
 from moot.core.statecodec import decode_state, encode_state
+from moot.engine.evidence import IF_GONE
 from moot.engine.heads import CitedHeads
 from moot.engine.keys import Trust
 from moot.engine.machines import Machines
@@ -67,11 +68,18 @@ class Replay:
             if start.seq >= 0:  # also one that is kept: it is in use
                 self.keep(stream, start)
             return start
+        return self._go_on(view, stream, start, proved)
+
+    def load_anew(self, view: View, stream: str) -> Loaded:
+        """The same from event 0, all of it proved, whatever a snapshot says."""
+        return self._go_on(view, stream, self._begin(stream), True)
+
+    def _go_on(self, view: View, stream: str, start: Loaded, proved: bool) -> Loaded:
         registry = self.registry(view, proved) if proved and stream != REGISTRY else None
         loaded = start
         for record in view.records(stream, after=start.seq):
             loaded = self._step(loaded, stream, record, registry, proved)
-        _require_end(stream, loaded, head)
+        _require_end(stream, loaded, view.head(stream))
         self.keep(stream, loaded)
         return loaded
 
@@ -197,6 +205,25 @@ def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded
     )
 
 
+def require_keys(stream: str, loaded: Loaded, keys: Head | None) -> None:
+    """Tampered if it rests on a position of the registry that is gone: by whom it is cannot be
+    known any more, and whatever came after it would break its chain."""
+    if loaded.reg > (keys.seq if keys is not None else -1):
+        raise keys_lost(stream, loaded)
+
+
+def keys_lost(stream: str, loaded: Loaded) -> Tampered:
+    where = f"event {loaded.seq} of {stream}"
+    return Tampered(
+        f"{where} rests on event {loaded.reg} of the registry, which is gone",
+        code="keys_lost",
+        stream=stream,
+        seq=loaded.seq,
+        hint="restore a copy of .moot/ledger.db that has it; if there is none, keep this one "
+        "as evidence (`moot ledger export`) and `moot init` in another folder",
+    )
+
+
 def take_snapshot(origin: str, stream: str, loaded: Loaded, signer: Signer) -> Snapshot:
     unsigned = unsigned_snapshot(stream, loaded)
     signature = signer.sign(SNAPSHOT, snapshot_bytes(origin, unsigned))
@@ -233,8 +260,9 @@ def _require_end(stream: str, loaded: Loaded, head: Head | None) -> None:
 
 
 def _cut(stream: str, head: int) -> Tampered:
-    return _broken(stream, head + 1, "events that were there before are gone")
+    return _broken(stream, head + 1, "events that were there before are gone", IF_GONE)
 
 
-def _broken(stream: str, seq: int, why: str) -> Tampered:
-    return Tampered(f"{stream} is damaged at event {seq}: {why}", stream=stream, seq=seq)
+def _broken(stream: str, seq: int, why: str, hint: str = "") -> Tampered:
+    said = f"{stream} is damaged at event {seq}: {why}"
+    return Tampered(said, stream=stream, seq=seq, hint=hint)

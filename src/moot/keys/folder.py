@@ -3,6 +3,7 @@
     folder.json              the folder's id: the custodian named by every key made here
     kept.db                  newest checkpoints (kept.py)
     LEDGER/trust.json        what is believed about that ledger, pinned when it was made or joined
+    LEDGER/made-in           the folder it was made in, as its path was then; only where it was made
     LEDGER/NAME.KID.key      one private key, mode 0600; a person's is locked by a passphrase
 
 LEDGER is the kid of the ledger's root key.
@@ -22,11 +23,13 @@ import msgspec
 from moot.core.errors import Malformed, Refused
 from moot.core.machine import KeyClass
 from moot.core.names import agent_name
+from moot.core.registry.proofs import ORIGIN_PREFIX
 from moot.core.signing import Signer
-from moot.keys.lock import USUAL, Cost, LockedSeed, lock, unlock
+from moot.keys.lock import USUAL, Cost, LockedSeed, lock, require_long, unlock
 from moot.store.files import write_new
 
 T = TypeVar("T")
+_PLACE = "made-in"
 
 
 class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,6 +94,8 @@ class KeyFolder:
     ) -> Signer:
         """Make a key and keep it, durably, before anyone can rely on it."""
         agent_name(name)  # it becomes part of a file's name
+        if passphrase is not None:
+            require_long(passphrase)
         self.custodian  # noqa: B018 - the folder exists, with its id, before its first key
         seed = seed or Signer.new_seed()
         signer = Signer(seed)
@@ -124,6 +129,16 @@ class KeyFolder:
             raise Malformed(f"{path.name} holds another key", code="bad_key_file")
         return file
 
+    def remember_place(self, origin: str, place: Path) -> None:
+        """That the ledger was made in the folder `place`."""
+        write_new(self.ledger(origin) / _PLACE, _path_of(place), 0o600)
+
+    def made_in(self, place: Path) -> list[str]:
+        """The origins of ledgers that were made in the folder `place`, whatever became of them."""
+        wanted = _path_of(place)
+        found = sorted(self.path.glob(f"*/{_PLACE}"))
+        return [ORIGIN_PREFIX + file.parent.name for file in found if _content(file) == wanted]
+
     def names(self, origin: str) -> Iterator[str]:
         """Names that have a key file here for that ledger."""
         for path in sorted(self.ledger(origin).glob("*.key")):
@@ -131,6 +146,17 @@ class KeyFolder:
 
     def _path(self, origin: str, name: str, kid: str) -> Path:
         return self.ledger(origin) / f"{name}.{kid}.key"
+
+
+def _path_of(place: Path) -> bytes:
+    return os.fsencode(os.path.realpath(place))
+
+
+def _content(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:  # it is a courtesy: nothing rests on it
+        return None
 
 
 def _require_private(path: Path) -> None:

@@ -21,6 +21,9 @@ MAX_MEMORY = 1 << 30
 MAX_ROUNDS = 16
 
 
+SHORTEST = 8
+
+
 class Cost(msgspec.Struct, frozen=True):
     rounds: int
     memory: int
@@ -40,6 +43,19 @@ class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory: int
     rounds: int
     salt: str
+
+
+def require_long(passphrase: str) -> None:
+    """For a new key; one that is locked with less already still opens.
+
+    Whoever has the file can try without end: a guess costs them less than a second.
+    """
+    if len(passphrase.strip()) < SHORTEST:
+        raise Refused(
+            "passphrase_too_short",
+            f"a person's key needs a passphrase of at least {SHORTEST} characters",
+            hint="a few words that nobody would guess are easier to keep in mind than signs",
+        )
 
 
 def lock(seed: bytes, passphrase: str, cost: Cost = USUAL) -> LockedSeed:

@@ -19,6 +19,7 @@ from moot.core.errors import Conflict, Refused, StoreFailed
 from moot.core.ledger import Entry, Head, Heartbeat, RowEdit, Snapshot, StoredRow
 from moot.core.machine import Drop, Put, Words
 from moot.core.record import Record
+from moot.store.whole import not_whole, whole
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -123,6 +124,9 @@ class MemoryView:
     def node(self, level: int, index: int) -> bytes:
         return self._t.nodes[level, index]
 
+    def all_nodes(self) -> Iterator[tuple[tuple[int, int], bytes]]:
+        yield from self._t.nodes.items()
+
     def counts(self) -> tuple[int, int]:
         return len(self._t.chains), sum(len(chain) for chain in self._t.chains.values())
 
@@ -141,6 +145,15 @@ def _words(text: str) -> set[str]:
 
 
 class MemoryChange(MemoryView):
+    def __init__(self, tables: _Tables, writes: int) -> None:
+        super().__init__(tables, writes)
+        self.is_whole = True
+
+    def require_whole(self) -> None:
+        """Whoever swallowed an error would else keep a part; whoever kept the change, write on."""
+        if not self.is_whole:
+            raise not_whole()
+
     def append(self, entries: Iterable[Entry]) -> None:
         """All positions are checked before anything is written."""
         batch = list(entries)
@@ -150,12 +163,17 @@ class MemoryChange(MemoryView):
             if record.seq != end:
                 raise Conflict("position_taken", f"{record.stream} has moved on", hint="try again")
             ends[record.stream] = end + 1
+        self._append(batch)
+
+    @whole
+    def _append(self, batch: list[Entry]) -> None:
         for entry in batch:
             self._t.chains.setdefault(entry.record.stream, []).append(entry.record)
             self._t.key_of.setdefault(entry.record.stream, []).append(entry.key)
             place = entry.record.stream, entry.record.seq
             self.edit_rows([RowEdit(change, *place) for change in entry.changes])
 
+    @whole
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
         for edit in edits:
             match edit.change:
@@ -167,18 +185,27 @@ class MemoryChange(MemoryView):
                 case Words(space, key, text):
                     self._t.words.setdefault(space, []).append((key, text))
 
+    @whole
     def clear_rows(self) -> None:
         self._t.rows, self._t.words, self._t.snapshots = {}, {}, {}
 
+    @whole
     def put_snapshot(self, snapshot: Snapshot) -> None:
         self._t.snapshots[snapshot.stream] = snapshot
 
+    @whole
+    def drop_snapshot(self, stream: str) -> None:
+        self._t.snapshots.pop(stream, None)
+
+    @whole
     def put_heartbeat(self, heartbeat: Heartbeat) -> None:
         self._t.beats[heartbeat.agent] = heartbeat
 
+    @whole
     def put_cursor(self, agent: str, name: str, position: int) -> None:
         self._t.cursors[agent, name] = position
 
+    @whole
     def put_note(
         self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[tuple[str, Head]]
     ) -> None:
@@ -186,6 +213,11 @@ class MemoryChange(MemoryView):
         self._t.nodes.update(nodes)
         self._t.noted.update(heads)
 
+    @whole
+    def set_nodes(self, nodes: dict[tuple[int, int], bytes]) -> None:
+        self._t.nodes = dict(nodes)
+
+    @whole
     def keep_fork(self, record: Record) -> None:
         if record not in self._t.forks:
             self._t.forks.append(record)
@@ -211,8 +243,12 @@ class MemoryStore:
                 raise StoreFailed("nested_write", "a write began inside a read or another write")
             draft = self._tables.copied()
             change = MemoryChange(draft, self._writes)
-            with self._opened(change):
-                yield change
+            try:
+                with self._opened(change):
+                    yield change
+                change.require_whole()
+            finally:
+                change.is_whole = False  # and over
             self._tables = draft
             self._writes += 1
 

@@ -14,13 +14,15 @@ from pathlib import Path
 
 from moot.core.clock import MINUTE, Millis
 from moot.core.errors import MootError, Tampered, Unavailable
+from moot.core.findings import Breach, Known
+from moot.core.names import CHECKPOINT, SYSTEM
 from moot.workspace import trust as trust_files
 from moot.workspace.check import pinned_trust
 from moot.workspace.checkup import Checkup
 from moot.workspace.loss import lost_heads
 from moot.workspace.remembered import lacks
 
-Breaches = Iterator[tuple[str, str | None]]
+Breaches = Iterator[Breach]
 
 KNOWN = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "artifacts", "trust.json", ".gitignore"}
 KNOWN |= {"decisions", "hooks", "opencode-plugin.js", "papers", "paths", "running"}
@@ -69,6 +71,12 @@ def stale_derivation(checkup: Checkup) -> Breaches:
         yield finding.message, finding.where
     if len(differences) > SHOWN:
         yield f"and {len(differences) - SHOWN} more", None
+
+
+def damaged_tree(checkup: Checkup) -> Breaches:
+    tree = checkup.derived.tree if checkup.derived is not None else None
+    if tree is not None:
+        yield tree.said, f"checkpoint {tree.checkpoint}"
 
 
 def rolled_back(checkup: Checkup) -> Breaches:
@@ -162,18 +170,26 @@ def exposed_key(checkup: Checkup) -> Breaches:
     private = [*folder.glob("*/*.key"), folder / "folder.json"]
     for file in sorted(path for path in private if path.exists()):
         if os.name != "nt" and stat.S_IMODE(file.stat().st_mode) & 0o077:
-            yield f"others may read {file.name}", str(file)
+            yield f"others may read {file.name}", str(file), None, _known(file)
+
+
+def _known(file: Path) -> Known:
+    """What hints may say of a key's file; the ledger's own two keys are nobody's to rotate."""
+    name, dot, _ = file.name.removesuffix(".key").partition(".")
+    owned = file.suffix == ".key" and dot and name not in (SYSTEM, CHECKPOINT)
+    return {"FILE": str(file), **({"NAME": name} if owned else {})}
 
 
 def exposed_folder(checkup: Checkup) -> Breaches:
+    place = str(checkup.folder.path)
     if _others_may(checkup.folder.path) & 0o022:
-        yield "", str(checkup.folder.path)
+        yield "", place, None, {"FOLDER": place}
 
 
 def open_folder(checkup: Checkup) -> Breaches:
-    may = _others_may(checkup.folder.path)
+    may, place = _others_may(checkup.folder.path), str(checkup.folder.path)
     if may and not may & 0o022:  # that is the graver one above
-        yield "", str(checkup.folder.path)
+        yield "", place, None, {"FOLDER": place}
 
 
 def _others_may(folder: Path) -> int:
@@ -193,7 +209,7 @@ def unreadable_key(checkup: Checkup) -> Breaches:
             checkup.folder.get(origin, name, kid)
         except MootError as error:
             if error.code != "key_exposed":  # a rule of its own
-                yield str(error), str(file)
+                yield str(error), str(file), None, _known(file)
 
 
 def damaged_memory(checkup: Checkup) -> Breaches:
@@ -208,7 +224,7 @@ def unreadable_pinned_trust(checkup: Checkup) -> Breaches:
         if place is not None:
             trust_files.read(place)
     except Unavailable as error:
-        yield str(error), str(place)
+        yield str(error), str(place), None, {"FILE": str(place)}
     except MootError:
         return  # DOC-02 has said so
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from moot.core.errors import Refused, StoreFailed
-from moot.core.ledger import View
+from moot.core.ledger import Store, View
 from moot.store.files import sync_folder
-from moot.store.sqlite import SqliteStore
 from moot.store.sqlite.reader import SqliteReader
 
 
@@ -23,7 +22,7 @@ class Backup(NamedTuple):
     events: int
 
 
-def back_up(store: SqliteStore, target: Path) -> Backup:
+def back_up(store: Store, target: Path) -> Backup:
     """Copy while others write, check the copy, then put it in place."""
     if target.exists():
         raise _taken(target)
@@ -44,7 +43,7 @@ def back_up(store: SqliteStore, target: Path) -> Backup:
     return made
 
 
-def _checked(store: SqliteStore, copy: Path) -> Backup:
+def _checked(store: Store, copy: Path) -> Backup:
     with SqliteReader(copy, immutable=True) as reader, reader.read() as copied:
         problems = reader.integrity()
         with store.read() as live:

@@ -26,7 +26,7 @@ from moot.keys.folder import KeyFolder
 from moot.keys.kept import Heads, look
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
-from moot.verify import Trust, TrustError, Verdict, load_trust, verify_records
+from moot.verify import Trust, TrustError, Verdict, keeping, load_trust, verify_records
 from moot.verify.bundle import lines_of
 from moot.verify.receipt import opened
 from moot.workspace import trust as trust_files
@@ -38,7 +38,8 @@ _HEADER_BYTES = 4_096
 class How(NamedTuple):
     """`trust`: a trust file other than the pinned one; `progress` is told (lines, of lines).
 
-    `watch` is handed the lines and hands them on; it may look at each as it passes.
+    `watch` is handed the lines and hands them on; it may look at each as it passes. `note` is a
+    checkpoint that was kept elsewhere: what it pinned must be there.
     """
 
     folder: KeyFolder
@@ -46,6 +47,7 @@ class How(NamedTuple):
     jobs: int = 1
     progress: Callable[[int, int], None] | None = None
     watch: Callable[[Iterable[bytes]], Iterable[bytes]] | None = None
+    note: bytes | None = None
 
     def passing(self, lines: Iterable[bytes]) -> Iterable[bytes]:
         return lines if self.watch is None else self.watch(lines)
@@ -132,7 +134,27 @@ def _own(path: Path, folder: KeyFolder) -> engine_keys.Trust:
 
 def _trusted(how: How, origin: str) -> Trust | None:
     file = how.trust or pinned_trust(how.folder, origin)
-    return None if file is None else read_trust(file)
+    trust = None if file is None else read_trust(file)
+    return trust if how.note is None else _keeping(trust, how.note)
+
+
+def _keeping(trust: Trust | None, note: bytes) -> Trust:
+    """A note that is none of the ledger's proves nothing, neither for nor against it."""
+    if trust is None:
+        raise Unavailable(
+            "no_trust",
+            "a kept checkpoint holds under the key of a trust file, and there is none",
+            hint="name the ledger's trust file by --trust",
+        )
+    try:
+        return keeping(trust, note)
+    except TrustError as error:
+        raise Unavailable(
+            "bad_checkpoint",
+            f"the kept checkpoint cannot be used: {error}",
+            hint="give it byte for byte as `moot ledger checkpoint -o FILE` wrote it, with the "
+            "trust file of the same ledger",
+        ) from None
 
 
 def _origin_of(file: IO[bytes]) -> str:

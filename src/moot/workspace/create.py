@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from moot.core.clock import Clock
@@ -21,6 +22,7 @@ from moot.engine.engine import Engine
 from moot.engine.founding import FoundingKeys, found
 from moot.engine.keys import Trust
 from moot.keys.folder import KeyFolder
+from moot.keys.lock import require_long
 from moot.store.files import sync_folder, write_new
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
@@ -39,10 +41,12 @@ def create(
     place = root / FOLDER
     if place.exists():
         return False
+    if passphrase is not None:
+        require_long(passphrase)  # before the first key is made
     fresh = root / f"{FOLDER}.new-{secrets.token_hex(6)}"
     try:
         fresh.mkdir(mode=0o755)
-        _fill(fresh, folder, clock, fixed_clock, passphrase)
+        origin = _fill(fresh, folder, clock, fixed_clock, passphrase)
         os.rename(fresh, place)
         sync_folder(root)
     except OSError as error:
@@ -55,12 +59,15 @@ def create(
         ) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+    with suppress(OSError):  # there is a workspace, whether this is remembered or not
+        folder.remember_place(origin, root)
     return True
 
 
 def _fill(
     fresh: Path, folder: KeyFolder, clock: Clock, fixed_clock: bool, passphrase: str | None
-) -> None:
+) -> str:
+    """Gives the new ledger's origin."""
     root_seed = Signer.new_seed()
     origin = ORIGIN_PREFIX + Signer(root_seed).kid
     root = folder.add(origin, SYSTEM, KeyClass.SYSTEM, seed=root_seed)
@@ -76,6 +83,7 @@ def _fill(
     _write_trust(fresh, folder, trust)
     (fresh / "artifacts").mkdir()
     write_new(fresh / ".gitignore", b"*\n")
+    return origin
 
 
 def _write_trust(fresh: Path, folder: KeyFolder, trust: Trust) -> None:

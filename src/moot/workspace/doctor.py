@@ -139,18 +139,26 @@ RULES: tuple[Rule[Checkup], ...] = (
         hint="`moot artifact erase` with its hash finishes the work",
     ),
     Rule(
+        "DOC-16",
+        "tree_damaged",
+        "the stored tree is not the one that the newest checkpoint was made of",
+        ailments.damaged_tree,
+        hint="`moot ledger rebuild` makes it anew from what is pinned, and keeps it only if the "
+        "checkpoint signs its root",
+    ),
+    Rule(
         "DOC-20",
         "key_exposed",
         "others may read a private key",
         ailments.exposed_key,
-        hint="chmod 600 FILE; if it may have been copied, `moot agent rotate NAME`",
+        hint="`chmod 600 FILE`; if it may have been copied, `moot agent rotate NAME`",
     ),
     Rule(
         "DOC-21",
         "key_folder_exposed",
         "others may write to the key folder",
         ailments.exposed_folder,
-        hint="chmod 700 FOLDER",
+        hint="`chmod 700 FOLDER`",
     ),
     Rule(
         "DOC-22",
@@ -180,7 +188,7 @@ RULES: tuple[Rule[Checkup], ...] = (
         "pinned_trust_unreadable",
         "the trust file in your key folder cannot be read",
         ailments.unreadable_pinned_trust,
-        hint="check its permissions: chmod 600 FILE, or name a key folder of your own by MOOT_KEYS",
+        hint="check its permissions (`chmod 600 FILE`), or name your own key folder by MOOT_KEYS",
     ),
     Rule(
         "DOC-26",
@@ -188,7 +196,7 @@ RULES: tuple[Rule[Checkup], ...] = (
         "others may look into the key folder, and see for which ledgers and names it has keys",
         ailments.open_folder,
         _WARNING,
-        hint="chmod 700 FOLDER, unless it is shared on purpose",
+        hint="`chmod 700 FOLDER`, unless it is shared on purpose",
     ),
     Rule(
         "DOC-30",

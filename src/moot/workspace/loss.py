@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from moot.core.errors import Refused
-from moot.core.ledger import View
+from moot.core.ledger import Snapshot, View
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.registry.commands import AcceptHistory
 from moot.core.registry.proofs import endorse, history_statement
-from moot.core.signing import Signer
+from moot.core.signing import SNAPSHOT, Signer, verify
 from moot.engine.checkpoints import Kept, newest, require_in_order
 from moot.engine.evidence import holds
+from moot.engine.keys import Trust
 from moot.engine.machines import Machines
-from moot.engine.replay import Replay
+from moot.engine.replay import Replay, require_keys, snapshot_bytes
+from moot.keys.kept import KeptNote
 from moot.workspace.workspace import Workspace
 
 
@@ -27,23 +29,38 @@ def lost_heads(view: View, kept: dict[str, tuple[int, bytes]]) -> Iterator[tuple
             yield stream, seq
 
 
-def has_lost(space: Workspace) -> bool:
-    with space.store.read() as view:
-        lost = any(lost_heads(view, space.kept.heads(space.trust.origin)))
-    return lost or space.rolled_back is not None
+def _lost_note(space: Workspace, view: View) -> KeptNote | None:
+    """The newest checkpoint known of, if anything is lost; where none is kept, the ledger's own."""
+    kept, heads = space.kept.newest(space.trust.origin), space.kept.heads(space.trust.origin)
+    if kept is None:
+        here = newest(view, space.trust)
+        kept = KeptNote(here.number if here else 0, view.note() or "")
+        heads = {name: (head.seq, head.hash) for name, head in view.note_heads()}
+    lost = any(lost_heads(view, heads)) or any(_lost_snapshots(view, space.trust))
+    return kept if lost or space.rolled_back is not None else None
+
+
+def _lost_snapshots(view: View, trust: Trust) -> Iterator[Snapshot]:
+    """Those of events that are gone, or others now. They count as far as they are signed."""
+    for snapshot in view.all_snapshots():
+        said = snapshot_bytes(trust.origin, snapshot)
+        if verify(trust.checkpoint, SNAPSHOT, said, snapshot.signature) and not holds(
+            view, snapshot.stream, snapshot.seq, snapshot.hash
+        ):
+            yield snapshot
 
 
 def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
     """Go on from what is there. If anyone has a person's key here, `person` must sign for it."""
     origin = space.trust.origin
-    kept = space.kept.newest(origin)
-    if kept is None or not has_lost(space):
-        raise Refused(
-            "nothing_lost",
-            "nothing that was kept is missing here",
-            hint="`moot verify` says how the record stands",
-        )
     with space.store.read() as view:
+        kept = _lost_note(space, view)
+        if kept is None:
+            raise Refused(
+                "nothing_lost",
+                "nothing that was kept is missing here",
+                hint="`moot verify` says how the record stands",
+            )
         # Tampered here, before anything is recorded: no checkpoint could follow.
         newest(view, space.trust)
         require_in_order(view.counts()[0], view.streams())
@@ -53,7 +70,9 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
         lost=kept.note, reason=reason, endorsement=endorse(person, said) if person else None
     )
     engine = space.engine_despite_loss()
+    engine.load_anew(REGISTRY)
     engine.execute(REGISTRY, command, SYSTEM)
+    _drop_snapshots(space)
     made = engine.checkpoint(beyond=kept.number)
     assert made is not None, "the event above moved a head"
     with space.store.read() as view:
@@ -62,8 +81,17 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
 
 
 def _require_chains(view: View, replay: Replay) -> None:
-    """Tampered at the first event that does not follow from the one before it, or at a head."""
+    """Tampered at the first event that does not follow from the one before it or rests on keys
+    that are lost, or at a head."""
+    keys = view.head(REGISTRY)
     for stream, _ in view.streams():
         if replay.runs(stream):
-            for _ in replay.walk(view, stream):
-                pass
+            for _, loaded in replay.walk(view, stream):
+                require_keys(stream, loaded, keys)
+
+
+def _drop_snapshots(space: Workspace) -> None:
+    """Those of what is lost. They show the loss: so not before it is on record."""
+    with space.store.write() as change:
+        for snapshot in list(_lost_snapshots(change, space.trust)):
+            change.drop_snapshot(snapshot.stream)

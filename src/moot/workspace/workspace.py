@@ -3,7 +3,7 @@
 Opening costs the same however long the history is. Before anything is written the newest
 checkpoint kept in the key folder is compared with the ledger's, and what is kept of each stream
 with the stream: an older copy put in the ledger's place, or events taken out of it, are noticed,
-and nothing is written on top.
+and nothing is written on top. Whoever only wants to read may do so where nothing may be written.
 """
 
 from __future__ import annotations
@@ -13,35 +13,48 @@ from contextlib import suppress
 from pathlib import Path
 
 from moot.core.clock import Clock, fixed_clock, system_clock
-from moot.core.errors import Malformed, MootError, Refused, Tampered
+from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered
 from moot.engine.engine import Engine
 from moot.engine.evidence import Evidence
 from moot.engine.keys import Trust
 from moot.keys.folder import KeyFolder
 from moot.keys.held import AskPassphrase, FolderKeys, never_ask
-from moot.keys.kept import KeptNotes
+from moot.keys.kept import KeptNote, KeptNotes, look
 from moot.store.artifacts import FileArtifacts
 from moot.store.files import write_new
 from moot.store.sqlite import SqliteStore
+from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read
 from moot.workspace import trust as trust_files
 from moot.workspace.remembered import Remembered, lacks, lacks_note
 
 
 class Workspace:
     def __init__(
-        self, path: Path, folder: KeyFolder, ask: AskPassphrase = never_ask, clock_text: str = ""
+        self,
+        path: Path,
+        folder: KeyFolder,
+        ask: AskPassphrase = never_ask,
+        clock_text: str = "",
+        *,
+        reads: bool = False,
     ) -> None:
+        """`reads`: only to read; then it is opened even where it may not be written."""
         self.path = path
         self.folder = folder
+        self._reads = reads
         self.trust = _trusted(path, folder)
         self.kept = KeptNotes(folder.path / "kept.db")
         self._remembered = Remembered(self.kept, self.trust)
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
-        self.store = SqliteStore(path / "ledger.db")
+        ledger = path / "ledger.db"
+        self.store = open_to_read(ledger) if reads else SqliteStore(ledger)
+        # Why nothing may be written, if that is so.
+        self.read_only = self.store.why if isinstance(self.store, ReadOnlyStore) else None
         try:
             self.rolled_back = self._rolled_back()
-            self.engine = self._engine(system_clock, self.rolled_back, self._remembered)
+            frozen = self.rolled_back or self.read_only
+            self.engine = self._engine(system_clock, frozen, self._remembered)
             if clock_text:
                 self.engine.clock = self._test_clock(clock_text)
         except BaseException:
@@ -88,9 +101,18 @@ class Workspace:
             evidence=evidence,
         )
 
+    def _newest_kept(self) -> KeptNote | None:
+        try:
+            return self.kept.newest(self.trust.origin)
+        except StoreFailed as error:
+            if not self._reads or error.code != "kept_read_only":
+                raise
+            self.read_only = self.read_only or error
+        return look(self.folder.path / "kept.db", self.trust.origin).newest
+
     def _rolled_back(self) -> Tampered | None:
         """Compare the newest note only: the full comparison is `moot verify`'s."""
-        kept = self.kept.newest(self.trust.origin)
+        kept = self._newest_kept()
         if kept is None:
             return None
         with self.store.read() as view:

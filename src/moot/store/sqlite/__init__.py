@@ -2,8 +2,8 @@
 
 `store.py` the connection and its transactions, `turn.py` waiting for the lock, `view.py` what can
 be read, `change.py` what can be written, `tail.py` what is not in the indexes yet, `waiting.py`
-texts that are not, `reader.py` and `looking.py` a file that is only looked at, `queries.sql` every
-statement, `migrations/` the schema, `trouble.py` errors.
+texts that are not, `reader.py` and `looking.py` a file that is only looked at, `read_only.py` the
+same as a store, `queries.sql` every statement, `migrations/` the schema, `trouble.py` errors.
 """
 
 from moot.store.sqlite.store import SqliteStore

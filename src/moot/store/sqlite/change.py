@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
-from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from collections.abc import Iterable
 
 import msgspec
 
-from moot.core.errors import Conflict, StoreFailed
+from moot.core.errors import Conflict
 from moot.core.ledger import Entry, Head, Heartbeat, RowEdit, Snapshot, StoredRow
 from moot.core.machine import Put, Words
 from moot.core.record import Record
 from moot.store.sqlite.queries import SQL
 from moot.store.sqlite.tail import NamedHead, Row, Said, Tail, Text, damaged, encode_said
 from moot.store.sqlite.view import SqliteView
+from moot.store.whole import not_whole, whole
 
 LONG = 4_000  # bytes a stream; whatever says more is filed at once
 _UNBORN = Head(-1, -1, b"")  # before a stream's first event
 _encode = msgspec.json.Encoder(order="sorted").encode
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def whole(
-    write: Callable[Concatenate[SqliteChange, P], T],
-) -> Callable[Concatenate[SqliteChange, P], T]:
-    """A write that failed half-way leaves a change that cannot be committed any more."""
-
-    @wraps(write)
-    def guarded(change: SqliteChange, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        change.require_whole()
-        try:
-            return write(change, *args, **kwargs)
-        except BaseException:
-            change.is_whole = False
-            raise
-
-    return guarded
 
 
 class SqliteChange(SqliteView):
@@ -52,7 +32,7 @@ class SqliteChange(SqliteView):
         """Whoever swallowed an error, or kept the change, would else write in part, or at once:
         SQLite itself may have ended the transaction when the disk failed."""
         if not self.is_whole or not self._db.in_transaction:
-            raise StoreFailed("store_failed", "a write has failed; nothing of it can be kept")
+            raise not_whole()
 
     def head(self, stream: str) -> Head | None:
         """Remembered: a command asks for its stream and the registry, and so does the next."""
@@ -165,6 +145,10 @@ class SqliteChange(SqliteView):
         self._db.execute(SQL["put_snapshot"], snapshot)
 
     @whole
+    def drop_snapshot(self, stream: str) -> None:
+        self._db.execute(SQL["drop_snapshot"], (stream,))
+
+    @whole
     def put_heartbeat(self, heartbeat: Heartbeat) -> None:
         self._db.execute(SQL["put_heartbeat"], heartbeat)
 
@@ -178,10 +162,17 @@ class SqliteChange(SqliteView):
     ) -> None:
         self.file()
         self._db.execute(SQL["add_note"], (note,))
-        self._db.executemany(
-            SQL["put_node"], [(level, place, node) for (level, place), node in nodes.items()]
-        )
+        self._put_nodes(nodes)
         self._db.executemany(SQL["pin_head"], [(h.seq, h.hash, h.number) for _, h in heads])
+
+    @whole
+    def set_nodes(self, nodes: dict[tuple[int, int], bytes]) -> None:
+        self._db.execute("DELETE FROM nodes")
+        self._put_nodes(nodes)
+
+    def _put_nodes(self, nodes: dict[tuple[int, int], bytes]) -> None:
+        rows = [(*place, node) for place, node in nodes.items()]
+        self._db.executemany(SQL["put_node"], rows)
 
     @whole
     def keep_fork(self, record: Record) -> None:

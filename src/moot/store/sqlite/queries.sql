@@ -83,6 +83,10 @@ SELECT stream, seq, hash, machine, state, sig FROM snapshots WHERE stream = ?;
 -- Replace the state kept for a stream.
 INSERT OR REPLACE INTO snapshots (stream, seq, hash, machine, state, sig) VALUES (?, ?, ?, ?, ?, ?);
 
+-- name: drop_snapshot
+-- Forget the state kept for a stream.
+DELETE FROM snapshots WHERE stream = ?;
+
 -- name: row
 -- One index row.
 SELECT key, value, stream, seq FROM index_rows WHERE space = ? AND key = ?;
@@ -164,6 +168,10 @@ UPDATE streams SET noted_seq = ?1, noted_hash = ?2, moved = seq != ?1 WHERE numb
 -- name: node
 -- A node of the head tree.
 SELECT hash FROM nodes WHERE level = ? AND place = ?;
+
+-- name: all_nodes
+-- Every node of the head tree.
+SELECT level, place, hash FROM nodes;
 
 -- name: put_node
 -- Set a node of the head tree.

@@ -27,6 +27,7 @@ class SqliteReader:
     def __init__(self, path: Path, *, immutable: bool = False) -> None:
         _require_file(path)
         self.path = path
+        self._tail = Tail()
         with translated_opening(path):
             self._looking = Looking(path, private=immutable)
             self._db = self._looking.db
@@ -56,12 +57,18 @@ class SqliteReader:
         with translated(self.path), self._looking.unmoved():
             self._db.execute("BEGIN")
             try:
-                tail = Tail()
-                tail.catch_up(self._db)
-                with closing(SqliteView(self._db, tail)) as view:
+                self._catch_up()
+                with closing(SqliteView(self._db, self._tail)) as view:
                     yield view
             finally:
                 self._db.execute("ROLLBACK")
+
+    def _catch_up(self) -> None:
+        try:
+            self._tail.catch_up(self._db)
+        except BaseException:
+            self._tail.forget()
+            raise
 
     def close(self) -> None:
         self._looking.close()

@@ -126,15 +126,9 @@ class SqliteStore:
 
     def backup(self, target: Path) -> None:
         """A consistent copy while others write; `target` must not exist."""
-        with self._turn, translated(target):
+        with self._turn:
             self._require_idle("a backup")
-            _create_empty(target)
-            try:
-                with closing(sqlite3.connect(f"file:{_uri(target)}?mode=rw", uri=True)) as copy:
-                    self._db.backup(copy)
-            except BaseException:
-                target.unlink()
-                raise
+            copy_to(self._db, target)
 
     def close(self) -> None:
         with self._turn:
@@ -214,6 +208,18 @@ def _require_whole(path: Path, create: bool) -> None:
             f"the ledger file {path} is empty, cut short or not a database",
             hint="keep the file; restore from a backup",
         )
+
+
+def copy_to(db: sqlite3.Connection, target: Path) -> None:
+    """Everything that `db` holds, in a new file."""
+    with translated(target):
+        _create_empty(target)
+        try:
+            with closing(sqlite3.connect(f"file:{_uri(target)}?mode=rw", uri=True)) as copy:
+                db.backup(copy)
+        except BaseException:
+            target.unlink()
+            raise
 
 
 def _create_empty(target: Path) -> None:

@@ -24,7 +24,7 @@ _TROUBLE: dict[int, tuple[str, str, str]] = {
     sqlite3.SQLITE_READONLY: (
         "store_read_only",
         "the ledger may not be written here",
-        "check permissions of .moot and its disk; `moot verify` only reads, and still works",
+        "check permissions of .moot and its disk; commands that only read still work",
     ),
     sqlite3.SQLITE_CANTOPEN: (
         "store_unreachable",
@@ -87,6 +87,12 @@ def as_moot_error(error: sqlite3.Error, path: Path) -> MootError:
         return StoreFailed("store_failed", f"the ledger at {path}: {error}")
     code, sentence, hint = row
     return StoreFailed(code, f"{sentence} ({path.name}: {error})", hint=hint)
+
+
+def read_only(path: Path) -> StoreFailed:
+    """As SQLite would say once it comes to writing."""
+    code, sentence, hint = _TROUBLE[sqlite3.SQLITE_READONLY]
+    return StoreFailed(code, f"{sentence} ({path.name})", hint=hint)
 
 
 def _unnumbered(error: sqlite3.Error) -> int:

@@ -140,6 +140,9 @@ class SqliteView:
             raise KeyError((level, index))
         return bytes(row[0])
 
+    def all_nodes(self) -> Iterator[tuple[tuple[int, int], bytes]]:
+        return (((level, place), node) for level, place, node in self._each("all_nodes"))
+
     def counts(self) -> tuple[int, int]:
         streams, events = self._one("counts")
         return int(streams), int(events)

@@ -1,0 +1,90 @@
+"""The head tree made anew from what the newest checkpoint pins, for a file whose nodes are damaged.
+
+Which events it pins lies beside them in the same file, without a signature: so what is made of it
+counts only if its root is the one that the note signs. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from moot.core import headtree
+from moot.core.errors import Tampered
+from moot.core.ledger import Head, View
+from moot.core.note import Checkpoint
+from moot.engine.checkpoints import newest
+from moot.engine.evidence import IF_GONE, holds
+from moot.engine.keys import Trust
+
+SHOWN = 5
+_RESTORE = "keep the file as it is; restore .moot/ledger.db from a backup"
+Nodes = dict[headtree.Position, bytes]
+
+
+class Mended(NamedTuple):
+    """The tree as it should be stored, and how what is stored differs from it."""
+
+    checkpoint: int
+    nodes: Nodes
+    wrong: int
+    missing: int
+    foreign: int
+
+    @property
+    def said(self) -> str:
+        counts = f"{self.wrong} nodes are wrong, {self.missing} missing, {self.foreign} too many"
+        return f"of the tree of heads {counts}"
+
+
+def mended(view: View, trust: Trust) -> Mended | None:
+    """The right tree, if another is stored; Tampered if the newest note is of none we can make."""
+    last = newest(view, trust)
+    if last is None:
+        return None
+    due, stored = _due(view, last), dict(view.all_nodes())
+    if stored == due:
+        return None
+    both = due.keys() & stored.keys()
+    wrong = sum(stored[place] != due[place] for place in both)
+    return Mended(last.number, due, wrong, len(due) - len(both), len(stored) - len(both))
+
+
+def _due(view: View, last: Checkpoint) -> Nodes:
+    heads = list(view.note_heads())
+    _require_counted(last, heads)
+    for name, head in heads:
+        if not holds(view, name, head.seq, head.hash):
+            why = f"event {head.seq} of {name} is gone, or another"
+            raise _damaged(last, why, name, IF_GONE)
+    leaves = [(head.number, headtree.leaf_hash(name, head.seq, head.hash)) for name, head in heads]
+    nodes = headtree.changed_nodes({}, last.streams, leaves)
+    if headtree.root(nodes, last.streams) != last.root:
+        raise _damaged(last, f"these heads do not give its root{_moved(view, nodes, heads)}")
+    return nodes
+
+
+def _require_counted(last: Checkpoint, heads: list[tuple[str, Head]]) -> None:
+    if len(heads) != last.streams:
+        raise _damaged(last, f"it counts {last.streams} histories, and {len(heads)} are pinned")
+    for number, (name, head) in enumerate(heads):
+        if head.number != number:
+            raise _damaged(last, f"{name} stands in the place of another", name)
+
+
+def _moved(view: View, nodes: Nodes, heads: list[tuple[str, Head]]) -> str:
+    """Which heads another leaf is stored for: those, if the nodes are right, were altered."""
+    stored = dict(view.all_nodes())
+    names = [name for name, h in heads if stored.get((0, h.number)) != nodes[0, h.number]]
+    if not names:
+        return ""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f", nor does the stored tree have them: {', '.join(names[:SHOWN])}{more}"
+
+
+def _damaged(last: Checkpoint, why: str, stream: str = "", hint: str = _RESTORE) -> Tampered:
+    return Tampered(
+        f"what checkpoint {last.number} pins is not as it was signed: {why}",
+        code="tree_damaged",
+        stream=stream,
+        hint=hint,
+    )
