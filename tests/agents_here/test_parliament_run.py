@@ -269,7 +269,8 @@ def test_a_question_is_argued_in_a_parliament_and_goes_on_after_a_veto(
     assert len(decision["result"]["dissent"]) == 1
     veto = ("decide", "q-1", "veto", "--reason", "cheaper, please")
     after = bare.ok(*veto, MOOT_PASSPHRASE_FILE=passphrase)["decision"]
-    assert (after["stage"], after["superseded_by"]) == ("waiting", None)
+    assert (after["stage"], after["superseded_by"]) == ("arguing", None)
+    assert [one["reason"] for one in after["sent_back"]] == ["cheaper, please"]
     early = ("decide", "q-1", "approve", "--reason", "after all")
     assert bare.refused(*early, MOOT_PASSPHRASE_FILE=passphrase) == ("session_goes_on", 1)
     again = bare.ok("ask", "--resume", "q-1")["decision"]

@@ -145,6 +145,6 @@ def test_without_a_terminal_nobody_is_waited_for() -> None:
 
 
 def test_every_kind_has_its_seat(tmp_path: Path) -> None:
-    room = Room(tmp_path, {"PATH": os.environ["PATH"]})
+    room = Room(tmp_path, {"PATH": os.environ["PATH"]}, Desk("present"))
     for text in ("rules:approve", "human", "cmd:sh"):
         assert seat(read_spec(text), "amber-otter", room).nature.spec == text

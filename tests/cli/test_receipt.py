@@ -128,7 +128,7 @@ def test_what_is_read_has_the_dissent_and_names_the_proof(decided: Project, form
         assert said in text, said
     assert "<script" not in text
     assert "scripted; no model and no person" in text
-    assert "3 participants, 1 key folder" in text
+    assert "all keys lie in one folder" in text
 
 
 @pytest.mark.requirement("DEC-023")
@@ -304,7 +304,7 @@ def test_one_byte_anywhere_is_noticed(decided: Project) -> None:
 
 
 @pytest.mark.requirement("DEC-021")
-@pytest.mark.parametrize("cut", [10, 40, 5_000])
+@pytest.mark.parametrize("cut", [30, 40, 5_000])
 def test_a_receipt_cut_short_or_grown_is_none(decided: Project, cut: int) -> None:
     good = receipt(decided).read_bytes()
     damaged = decided.root / "damaged.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from moot.core.errors import Tampered
@@ -12,8 +13,8 @@ from moot.core.names import SYSTEM
 from moot.decision import commands as ask
 from moot.decision import events as did
 from moot.decision import stream_of
-from moot.decision.machine import QUESTIONS
-from moot.decision.model import FirstAnswer, Motion, Purse, Result, Seat, Stage, State
+from moot.decision.machine import MACHINE, QUESTIONS, SESSIONS
+from moot.decision.model import Chamber, FirstAnswer, Motion, Purse, Result, Seat, Stage, State
 from moot.decision.motion import choose
 from moot.decision.views import as_json, shared_models
 from moot.testing import Scenario, World, given
@@ -309,6 +310,42 @@ def test_a_word_needs_a_reason_and_an_amendment_its_text(asked: Scenario) -> Non
     with asked.world.store.read() as view:
         last = list(view.records(STREAM))[-1]
     assert last.body.artifacts == (text,)
+
+
+@pytest.mark.requirement("DEC-028")
+def test_what_a_parliament_brought_is_sent_back_and_argued_further(world: World) -> None:
+    scene = given(world, STREAM)
+    question = msgspec.structs.replace(QUESTION, chamber=Chamber.PARLIAMENT)
+    settled(by(scene, SYSTEM, question))
+    scene.refused("human_key_required", ask.SendBack(reason="cheaper"))
+    by(scene, PERSON, ask.SendBack(reason="cheaper"))
+    scene.then(did.PersonSentBack(reason="cheaper", attended=False))
+    state: State = scene.state
+    assert (state.stage, state.word, state.verdict) == (Stage.ARGUING, None, None)
+    (veto,) = state.sent_back
+    assert (veto.word, veto.by, veto.reason) == (Stage.VETOED, PERSON, "cheaper")
+    assert list(MACHINE.agenda(state, 0)) == []
+    by(scene, SYSTEM, RESULT)
+    by(scene, PERSON, ask.Approve(reason="good"))
+    assert scene.state.stage is Stage.APPROVED
+    scene.refused("decided", ask.SendBack(reason="after all"))
+
+
+@pytest.mark.requirement("DEC-028")
+def test_a_debate_is_not_sent_back(asked: Scenario) -> None:
+    asked.actor = PERSON
+    asked.refused("no_parliament", ask.SendBack(reason="cheaper"))
+    settled(asked)
+    asked.actor = PERSON
+    asked.refused("no_parliament", ask.SendBack(reason="cheaper"))
+
+
+@pytest.mark.requirement("DEC-028")
+def test_the_decisions_of_a_session_are_found(asked: Scenario) -> None:
+    argued(asked)
+    with asked.world.store.read() as view:
+        assert [row.key for row in view.rows(SESSIONS, "debate/1 ")] == [f"debate/1 {STREAM}"]
+        assert view.rows(SESSIONS, "debate/10 ") == []
 
 
 @pytest.mark.requirement("DEC-016")

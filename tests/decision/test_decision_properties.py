@@ -13,7 +13,7 @@ from moot.core.record import ArtifactRef
 from moot.decision import commands as ask
 from moot.decision import stream_of
 from moot.decision.machine import MACHINE, TRANSITIONS
-from moot.decision.model import Purse, Result, Seat, Stage, State
+from moot.decision.model import Chamber, Purse, Result, Seat, Stage, State
 from moot.engine.job import Job
 from moot.testing import World
 
@@ -25,7 +25,12 @@ text = st.sampled_from(["", "yes", "no", "x" * 9_000])
 who = st.sampled_from(NAMES)
 
 COMMANDS: st.SearchStrategy[Command] = st.one_of(
-    st.just(ask.AskQuestion(question="Why?", seats=SEATS)),
+    st.builds(
+        ask.AskQuestion,
+        question=st.just("Why?"),
+        seats=st.just(SEATS),
+        chamber=st.sampled_from([Chamber.DEBATE, Chamber.PARLIAMENT]),
+    ),
     st.builds(ask.GiveAnswer, answer=text, why=text),
     st.builds(ask.PassAnswer, agent=who, why=text),
     st.builds(ask.SetMotion, text=text, by=st.just(())),
@@ -42,6 +47,7 @@ COMMANDS: st.SearchStrategy[Command] = st.one_of(
     st.builds(ask.RecordResult, result=st.sampled_from(Result), summary=text),
     st.builds(ask.Approve, reason=text),
     st.builds(ask.Veto, reason=text),
+    st.builds(ask.SendBack, reason=text),
     st.builds(ask.NameSuccessor, decision=text),
     st.just(ask.MakeReceipt(receipt=ArtifactRef("0f" * 32, 2, "application/json"))),
 )

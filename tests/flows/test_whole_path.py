@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import pytest
 
@@ -102,7 +104,35 @@ def every_file_stands_alone(project: Project) -> None:
     for suffix in ("html", "md", "json"):
         project.ok("story", "t1", "-o", f"story.{suffix}")
     assert (project.root / "story.html").read_text("utf-8").startswith("<!DOCTYPE html>")
-    assert json.loads((project.root / "story.json").read_text("utf-8"))["kind"] == "story"
+    a_person_can_read_it(json.loads((project.root / "story.json").read_text("utf-8")))
     shown = project.run("story", "t1")
     assert shown.code == 0
     assert "approval-to-trace" in shown.out
+
+
+def a_person_can_read_it(page: Any) -> None:
+    """What came of it first, then step by step who said what; hashes for who looks them up."""
+    assert page["kind"] == "story"
+    assert page["decision"]["heading"] == "Where it led"
+    assert page["decision"]["statement"] == "Payments work."
+    path, *groups = [one for one in page["blocks"] if one["kind"] in ("flow", "timeline")]
+    assert [step["label"] for step in path["steps"]] == [
+        *("message to debate", "debate to parliament", "parliament to trace", "trace to message"),
+    ]
+    assert {step["tone"] for step in path["steps"]} == {"good"}
+    assert [one["title"] for one in groups] == [
+        "What began it",
+        "Step 1: message to debate",
+        "Step 2: debate to parliament",
+        "Step 3: parliament to trace",
+        "Step 4: trace to message",
+    ]
+    told = [moment["what"] for one in groups for moment in one["moments"]]
+    assert told[1].startswith("message sent: BLOCKED: ")
+    assert "final statement signed: Payments work." in told
+    assert not [what for what in told if what.startswith(("step ", "path "))]
+    shown = [one for one in page["blocks"] if not one.get("folded")]
+    assert not re.search("[0-9a-f]{64}", json.dumps(shown))
+    (records,) = [one for one in page["blocks"] if one.get("title") == "Every record and its hash"]
+    assert records["folded"]
+    assert re.fullmatch("[0-9a-f]{64}", records["rows"][0][-1]["text"])

@@ -10,6 +10,7 @@ from moot.agents.brief import Brief
 from moot.agents.cost import Cost
 from moot.agents.outcome import Ending, NoAnswer
 from moot.agents.participant import Answer, Kind, Nature
+from moot.core.errors import Unavailable
 
 
 class Terminal(Protocol):
@@ -22,6 +23,16 @@ class Terminal(Protocol):
     def show(self, brief: Brief) -> None: ...
 
     def ask(self, label: str, choices: tuple[str, ...], default: str | None) -> str: ...
+
+
+def require_person(terminal: Terminal | None) -> None:
+    """A person who is not there is said before anybody is asked anything."""
+    if terminal is None or not terminal.present():
+        raise Unavailable(
+            "nobody_here",
+            "human: nobody sits at a terminal here",
+            hint="run it yourself, at a terminal and without --json, or name somebody else",
+        )
 
 
 # Two seats may belong to the same person: one question at a time.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from moot.agents.human import Human, Terminal
+from moot.agents.human import Human, Terminal, require_person
 from moot.agents.participant import Kind, Participant
 from moot.agents.spec import Spec
 
@@ -49,6 +49,7 @@ def _model(spec: Spec, _agent: str, room: Room) -> Participant:
 
 
 def _human(_spec: Spec, _agent: str, room: Room) -> Participant:
+    require_person(room.terminal)
     return Human(room.terminal)
 
 

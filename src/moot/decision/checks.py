@@ -121,6 +121,11 @@ def not_the_machine(asked: Asked) -> Breaches:
         yield f"{asked.context.actor.id} does not sign receipts", None
 
 
+def no_parliament(asked: Asked) -> Breaches:
+    if asked.state.chamber is not Chamber.PARLIAMENT:
+        yield f"this is argued in a {asked.state.chamber.value}", None
+
+
 def no_person(asked: Asked) -> Breaches:
     if asked.context.actor.kind is not KeyClass.HUMAN:
         yield f"{asked.context.actor.id} is no person", None

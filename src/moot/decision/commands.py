@@ -99,6 +99,12 @@ class Amend(Command, frozen=True):
     text: ArtifactRef
 
 
+class SendBack(Command, frozen=True):
+    """A person vetoes what a parliament brought, and it argues on with the reason."""
+
+    reason: str
+
+
 class NameSuccessor(Command, frozen=True):
     """Say which decision takes the place of a vetoed one."""
 
@@ -113,6 +119,6 @@ class MakeReceipt(Command, frozen=True):
 
 COMMANDS = (
     *(AskQuestion, GiveAnswer, PassAnswer, SetMotion, OpenSession, NoteCall, EndRun),
-    *(RecordResult, Approve, Veto, Amend, NameSuccessor, MakeReceipt),
+    *(RecordResult, Approve, Veto, Amend, SendBack, NameSuccessor, MakeReceipt),
 )
-PERSONS = (Approve, Veto, Amend)
+PERSONS = (Approve, Veto, Amend, SendBack)

@@ -81,6 +81,13 @@ class PersonAmended(Event, frozen=True):
     text: str
 
 
+class PersonSentBack(Event, frozen=True):
+    """Vetoed, and the parliament goes on: no last word."""
+
+    reason: str
+    attended: bool
+
+
 class SuccessorNamed(Event, frozen=True):
     decision: str
 
@@ -93,6 +100,6 @@ class ReceiptMade(Event, frozen=True):
 
 EVENTS = (
     *(QuestionAsked, AnswerGiven, AnswerPassed, MotionSet, SessionOpened, CallNoted, RunEnded),
-    *(ResultRecorded, PersonApproved, PersonVetoed, PersonAmended, SuccessorNamed),
+    *(ResultRecorded, PersonApproved, PersonVetoed, PersonAmended, PersonSentBack, SuccessorNamed),
     ReceiptMade,
 )

@@ -36,7 +36,7 @@ TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
     Stage.ANSWERING: {did.MotionSet: Stage.MOVED, did.SessionOpened: Stage.ARGUING, **_WORDS},
     Stage.MOVED: {did.SessionOpened: Stage.ARGUING, **_WORDS},
     Stage.ARGUING: {did.ResultRecorded: Stage.WAITING, **_WORDS},
-    Stage.WAITING: {**_WORDS},
+    Stage.WAITING: {did.PersonSentBack: Stage.ARGUING, **_WORDS},
     Stage.APPROVED: {},
     Stage.VETOED: {},
     Stage.AMENDED: {},
@@ -135,16 +135,19 @@ def _settled(state: State, recorded: Recorded[did.ResultRecorded]) -> State:
 
 
 def _word(state: State, recorded: Recorded[Any]) -> State:
-    event = recorded.event
-    word = PersonsWord(
-        _WORDS[type(event)],
-        recorded.actor.id,
-        event.reason,
-        recorded.at,
-        event.attended,
-        getattr(event, "text", None),
-    )
-    return msgspec.structs.replace(state, word=word)
+    return msgspec.structs.replace(state, word=_said(recorded, _WORDS[type(recorded.event)]))
+
+
+def _said(recorded: Recorded[Any], word: Stage) -> PersonsWord:
+    event, who = recorded.event, recorded.actor.id
+    text: str | None = getattr(event, "text", None)
+    return PersonsWord(word, who, event.reason, recorded.at, event.attended, text)
+
+
+def _sent_back(state: State, recorded: Recorded[did.PersonSentBack]) -> State:
+    """What was vetoed is no result any more; the parliament comes to another."""
+    vetoes = (*state.sent_back, _said(recorded, Stage.VETOED))
+    return msgspec.structs.replace(state, sent_back=vetoes, verdict=None)
 
 
 def _succeeded(state: State, recorded: Recorded[did.SuccessorNamed]) -> State:
@@ -167,6 +170,7 @@ _FOLLOW: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.PersonApproved: _word,
     did.PersonVetoed: _word,
     did.PersonAmended: _word,
+    did.PersonSentBack: _sent_back,
     did.SuccessorNamed: _succeeded,
     did.ReceiptMade: _receipted,
 }

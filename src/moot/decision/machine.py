@@ -5,9 +5,11 @@
                                                                     result recorded
                                                                            v
                             approved | vetoed | amended  <--a person--  waiting
+                                               arguing  <--sent back--    '
 
 A person may decide before there is a result; the record then says so. A vetoed decision names the
-one that supersedes it. The table itself is in `evolution.py`, the rules in `rules.py`.
+one that supersedes it; what a parliament brought may be vetoed and argued further instead. The
+table itself is in `evolution.py`, the rules in `rules.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, errors
+from moot.core.findings import check_all, errors, filled_in
 from moot.core.machine import (
     Command,
     Context,
@@ -34,7 +36,7 @@ from moot.core.machine import (
     refusal,
     refuse,
 )
-from moot.core.names import OPERATOR
+from moot.core.names import OPERATOR, STREAM
 from moot.decision import PROTOCOL
 from moot.decision import commands as ask
 from moot.decision import events as did
@@ -42,11 +44,13 @@ from moot.decision.checks import Asked
 from moot.decision.evolution import TRANSITIONS, evolve
 from moot.decision.model import Stage, State
 from moot.decision.rules import RULES
-from moot.decision.views import ways
+from moot.decision.views import title, ways
 
 __all__ = ["MACHINE", "TRANSITIONS"]
 
 QUESTIONS: Final = "decision.questions"
+# Which decisions a session belongs to: the session, a space, the decision's stream.
+SESSIONS: Final = "decision.sessions"
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
@@ -55,7 +59,8 @@ def decide(state: State, command: Command, context: Context) -> Decision:
         return refusal(
             "DEC-001", "unknown_command", "a decision knows no such command", hint="update moot"
         )
-    findings = check_all(rules, Asked(state, command, context))
+    known = {"ID": context.stream.partition("/")[2]}
+    findings = filled_in(check_all(rules, Asked(state, command, context)), known)
     if errors(findings):
         return refuse(findings)
     return accept(_EVENT_OF[type(command)](command, context), findings=findings)
@@ -122,6 +127,7 @@ _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] =
     ask.Approve: lambda c, x: did.PersonApproved(reason=c.reason, attended=x.actor.attended),
     ask.Veto: lambda c, x: did.PersonVetoed(reason=c.reason, attended=x.actor.attended),
     ask.Amend: _amended,
+    ask.SendBack: lambda c, x: did.PersonSentBack(reason=c.reason, attended=x.actor.attended),
     ask.NameSuccessor: lambda c, _: did.SuccessorNamed(decision=c.decision),
     ask.MakeReceipt: lambda c, _: Draft(did.ReceiptMade(receipt=c.receipt.sha256), (c.receipt,)),
 }
@@ -129,15 +135,16 @@ _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] =
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
     """First answers that are missing; then, once there is a result, a person's word."""
+    subject = title(state.question)
     if state.stage is Stage.ANSWERING:
         since = state.asked_at
         return tuple(
-            Due(who=name, what="answer", subject=state.question[:200], since=since)
+            Due(who=name, what="answer", subject=subject, since=since, hint="moot ask --resume ID")
             for name in state.unanswered
         )
     if state.stage is Stage.WAITING:
-        subject = state.question[:200]
-        return (Due(who=OPERATOR, what="decide", subject=subject, hint=ways("ID")),)
+        hint = ways("ID", state.result)
+        return (Due(who=OPERATOR, what="decide", subject=subject, hint=hint),)
     return ()
 
 
@@ -148,13 +155,16 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         row = {"question": event.question[:500], "supersedes": event.supersedes}
         yield Put(QUESTIONS, place, row)
         yield Words(QUESTIONS, place, event.question)
+    elif isinstance(event, did.SessionOpened):
+        if STREAM.match(event.session):
+            yield Put(SESSIONS, f"{event.session} {place}", {})
     elif isinstance(event, did.PersonApproved | did.PersonVetoed | did.PersonAmended):
         yield Drop("open", place)
 
 
 MACHINE: Machine[State] = Machine(
     name=PROTOCOL,
-    version=3,
+    version=4,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

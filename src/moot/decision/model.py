@@ -125,6 +125,7 @@ class PersonsWord(msgspec.Struct, frozen=True):
 class State(msgspec.Struct, frozen=True):
     """One decision. Calls and runs are only summed up: their number has no bound.
 
+    `sent_back`: vetoes after which a parliament went on; `word` is the last one.
     `receipt` is what the newest receipt says (its hash), as long as nothing has happened since.
     """
 
@@ -143,6 +144,7 @@ class State(msgspec.Struct, frozen=True):
     session: Session | None = None
     verdict: Verdict | None = None
     word: PersonsWord | None = None
+    sent_back: tuple[PersonsWord, ...] = ()
     supersedes: str | None = None
     superseded_by: str | None = None
     purses: Map[str, Purse] = Map()
@@ -163,6 +165,10 @@ class State(msgspec.Struct, frozen=True):
     @property
     def unanswered(self) -> tuple[str, ...]:
         return tuple(seat.agent for seat in self.seats if seat.agent not in self.answers)
+
+    @property
+    def result(self) -> Result | None:
+        return None if self.verdict is None else self.verdict.result
 
     @property
     def cost(self) -> Purse:

@@ -180,15 +180,16 @@ _RESULT: Final[Rows] = (
     ),
     *_text("summary"),
 )
+_PERSON: Final = Rule(
+    "DEC-013",
+    "human_key_required",
+    "only a person decides",
+    breach.no_person,
+    hint="run this yourself, at a terminal, outside of `moot run`",
+)
 _WORD: Final[Rows] = (
     _BEGUN,
-    Rule(
-        "DEC-013",
-        "human_key_required",
-        "only a person decides",
-        breach.no_person,
-        hint="run this yourself, at a terminal, outside of `moot run`",
-    ),
+    _PERSON,
     _OPEN,
     *_text("reason"),
     Rule(
@@ -199,6 +200,20 @@ _WORD: Final[Rows] = (
         severity=Severity.WARNING,
         hint="a person may decide at any time; the record says so",
     ),
+)
+_SEND_BACK: Final[Rows] = (
+    _BEGUN,
+    _PERSON,
+    _OPEN,
+    Rule(
+        "DEC-028",
+        "no_parliament",
+        "only a parliament goes on after a veto",
+        breach.no_parliament,
+        hint="`moot decide ID veto --reason TEXT` begins another decision",
+    ),
+    _stage("no_session", "nothing is argued", "`moot agenda`", Stage.ARGUING, Stage.WAITING),
+    *_text("reason"),
 )
 _SUCCEED: Final[Rows] = (
     _BEGUN,
@@ -242,6 +257,7 @@ RULES: Final[dict[type[Command], Rows]] = {
     ask.Approve: _WORD,
     ask.Veto: _WORD,
     ask.Amend: _WORD,
+    ask.SendBack: _SEND_BACK,
     ask.NameSuccessor: _SUCCEED,
     ask.MakeReceipt: _RECEIPT,
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from moot.core.clock import to_text
-from moot.decision.model import Purse, State
+from moot.decision.model import PersonsWord, Purse, Result, Stage, State
+
+MOST_TITLE: Final = 120
 
 
 def as_json(decision: str, state: State) -> dict[str, Any]:
@@ -26,7 +28,8 @@ def as_json(decision: str, state: State) -> dict[str, Any]:
         "motion": msgspec.to_builtins(state.motion),
         "session": msgspec.to_builtins(state.session),
         "result": msgspec.to_builtins(state.verdict),
-        "word": _word(state),
+        "word": _word(state.word),
+        "sent_back": [_word(one) for one in state.sent_back],
         "supersedes": state.supersedes,
         "superseded_by": state.superseded_by,
         "cost": cost_data(state.cost),
@@ -39,9 +42,33 @@ def as_json(decision: str, state: State) -> dict[str, Any]:
     }
 
 
-def ways(decision: str) -> str:
-    """How a person gives their word: a command to paste, and what else it may say."""
-    return f'moot decide {decision} approve --reason "..." (or veto, or amend --text FILE)'
+def ways(decision: str, result: Result | None = None) -> str:
+    """How a person gives their word: a command to paste, and what else it may say.
+
+    What did not carry is not offered for approval first.
+    """
+    first, others = "approve", "or veto, or amend --text FILE"
+    if result in AGAINST:
+        first, others = "veto", f"or amend --text FILE, or approve, {AGAINST[result]}"
+    return f'moot decide {decision} {first} --reason "..." ({others})'
+
+
+AGAINST: Final[dict[Result | None, str]] = {
+    Result.NOT_CARRIED: "against the vote (not carried)",
+    Result.DEADLOCK: "without agreement (deadlock)",
+    Result.CLOSED: "without agreement (closed)",
+}
+
+
+def against(state: State) -> str:
+    """`against the vote (not carried)`, of what a person approved although it did not carry."""
+    return AGAINST.get(state.result, "") if state.stage is Stage.APPROVED else ""
+
+
+def title(question: str) -> str:
+    """What a question is called in a line: its first one, shortened."""
+    line = next((" ".join(row.split()) for row in question.splitlines() if row.strip()), "")
+    return line if len(line) <= MOST_TITLE else f"{line[: MOST_TITLE - 1]}…"
 
 
 def in_order(state: State) -> list[Any]:
@@ -75,8 +102,7 @@ def _seat(state: State, agent: str) -> dict[str, Any]:
     return {**data, "cost": cost_data(state.purses.get(agent, Purse()))}
 
 
-def _word(state: State) -> dict[str, Any] | None:
-    word = state.word
+def _word(word: PersonsWord | None) -> dict[str, Any] | None:
     if word is None:
         return None
     data: dict[str, Any] = msgspec.to_builtins(word)

@@ -58,9 +58,11 @@ def _debate(space: Workspace, name: str, _how: How) -> Report:
 
 def _parliament(space: Workspace, name: str, _how: How) -> Report:
     from moot.flows.parliament.chamber import Room
+    from moot.flows.parliament.voices import scripted
     from moot.parliament.report import report
 
-    return report(Room(space, space.root, name).proceedings())
+    room = Room(space, space.root, name)
+    return report(room.proceedings(), scripted=scripted(room))
 
 
 def _trace(space: Workspace, name: str, how: How) -> Report:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from moot.core.errors import MootError
-from moot.core.findings import Finding, Severity
+from moot.core.findings import Finding, Severity, filled_in
 from moot.core.ledger import View
 from moot.debate import events as did
 from moot.debate.compare import compare
@@ -56,19 +56,20 @@ def verify(place: Path, how: How, file: Path) -> tuple[dict[str, Any], tuple[Fin
         held = hold(view, stream, FileArtifacts(place / "artifacts"), data)
     ledger = check_live(place, how, stream)
     said = ledger.to_dict()
+    found = filled_in(held.findings, {"FILE": str(file)})
     held_up = {"name": "file", "ok": held.verdict == "valid", "detail": held.integrity}
     said["checks"] = [*said["checks"], held_up]
     if not ledger and ledger.verdict != "unproven":
-        return said, held.findings
+        return said, found
     said["authenticity"] = f"{said['authenticity']}; {held.authenticity}"
     said["integrity"] = f"{said['integrity']}; {held.integrity}"
     if held.verdict != "valid":
         said["verdict"] = held.verdict
         said["integrity"] = held.integrity
         said["first_bad"], said["last_trusted"] = held.first_bad, held.last_trusted
-    more = [msgspec.to_builtins(finding) for finding in held.findings]
+    more = [msgspec.to_builtins(finding) for finding in found]
     said["findings"] = [*more, *said["findings"]]
-    return said, held.findings
+    return said, found
 
 
 def _stream(view: View, place: Path, file: Path, document: Document) -> str:

@@ -19,17 +19,16 @@ _COUNTS: Final = (
 
 def in_words(found: dict[str, Any]) -> str:
     """`1 approve, 1 reject: not agreed (majority, 1 of 2 votes, more than half needed; ...)`."""
-    thin = "; fewer than half took a position" if found["findings"] else ""
-    return f"{_counted(found)} ({decided_by(found)}{thin})"
+    return f"{_counted(found)} ({decided_by(found)}{_absent(found)})"
 
 
-def for_the_record(found: dict[str, Any]) -> str:
-    """`2 approve, 1 reject: agreed (majority, 0.78 of 0.501)`, as results have been recorded from
-    the beginning; people are shown `in_words`."""
-    score = "no score" if found["score"] is None else f"{found['score']:.2f}"
-    asked = f"{found['mode']}, {score} of {found['threshold']:g}"
-    thin = "; fewer than half took a position" if found["findings"] else ""
-    return f"{_counted(found)} ({asked}{thin})"
+def _absent(found: dict[str, Any]) -> str:
+    """Those who deferred or were silent: what the others agreed on is not everybody's."""
+    listed = sum(len(found[name]) for name, _ in _COUNTS)
+    spoke = listed - len(found["deferred"]) - len(found["missing"])
+    if not spoke:
+        return "; nobody took a position"
+    return f"; only {spoke} of {listed} took a position" if spoke < listed else ""
 
 
 def _counted(found: dict[str, Any]) -> str:

@@ -23,7 +23,7 @@ from moot.decision import stream_of
 from moot.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
 from moot.flows.debate import session
 from moot.flows.debate.mending import Lost, mend
-from moot.flows.debate.outcome import for_the_record
+from moot.flows.debate.outcome import in_words
 from moot.flows.debate.record import place_of
 from moot.flows.decision.books import Books, DecisionBooks, NoBooks, begin
 from moot.flows.decision.seating import require_key, seated, seats_of
@@ -154,7 +154,7 @@ def record_result(space: Workspace, decision: str, checked: Checked) -> None:
     found = consensus_data(checked)
     command = ask.RecordResult(
         result=result,
-        summary=for_the_record(found),
+        summary=in_words(found),
         score="" if found["score"] is None else f"{found['score']:.4f}",
         approvers=tuple(found["approvers"]),
         dissent=tuple(found["rejecters"]),

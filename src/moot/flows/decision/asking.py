@@ -37,7 +37,8 @@ from moot.flows.decision.seating import seated
 from moot.flows.desks.answers import AnswersDesk
 from moot.flows.parliament.chamber import Room as Session
 from moot.flows.parliament.chamber import id_in
-from moot.flows.parliament.sitting import SETTLED, convene_for, opening
+from moot.flows.parliament.results import SETTLED
+from moot.flows.parliament.sitting import convene_for, opening
 from moot.flows.parliament.sitting import run_in as run_sitting
 from moot.flows.parliament.sitting import session_of as sitting_of
 from moot.flows.receipts.argued import NOTHING, Argued

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -77,12 +78,18 @@ class DecisionBooks:
         self._engine.execute(self._stream, command, self._clerk)
 
 
-def begin(engine: Engine, decision: str, *commands: Command) -> str:
+def begin(
+    engine: Engine,
+    decision: str,
+    *commands: Command,
+    before_commit: Callable[[object], None] | None = None,
+) -> str:
     """Open the books of a session under its own id, all at once; once is enough."""
     stream = stream_of(decision)
     known: State = engine.state(stream)
     if known.stage is Stage.NEW:
-        for result in engine.execute_all([Job(stream, one, SYSTEM) for one in commands]):
+        jobs = [Job(stream, one, SYSTEM) for one in commands]
+        for result in engine.execute_all(jobs, before_commit):
             if isinstance(result, MootError):
                 raise result
     return decision

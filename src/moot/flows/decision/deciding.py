@@ -18,24 +18,27 @@ from moot.decision import commands as ask
 from moot.decision import stream_of
 from moot.decision.machine import MACHINE, QUESTIONS
 from moot.decision.model import Chamber, Stage, State
-from moot.engine.job import Outcome, as_refused
+from moot.engine.job import as_refused
 from moot.flows.decision.questions import put, state_of, stored, text_of
+from moot.flows.decision.word import heard_in
+from moot.flows.parliament.bills import merged
 from moot.flows.parliament.chamber import Room as Session
-from moot.flows.parliament.sitting import SETTLED, persons_word
+from moot.flows.parliament.results import SETTLED
 from moot.flows.parliament.sitting import session_of as sitting_of
+from moot.parliament.commands import Decide
 from moot.parliament.shapes import read_json
-from moot.parliament.words import Status
+from moot.parliament.words import PRIME_MINISTER, Status, Word
 from moot.workspace.workspace import Workspace
 
-VETO: Final = "veto"
+WORDS: Final = {"approve": Word.APPROVE, "veto": Word.VETO, "amend": Word.AMEND_AND_APPROVE}
 
 
 def require_open(
-    space: Workspace, decision: str, word: str, reason: str, text: str | None = None
+    space: Workspace, decision: str, word: Word, reason: str, text: str | None = None
 ) -> None:
     """Refused for all that can be told without a person's key, before one is asked for."""
     state = state_of(space, decision)
-    if word == VETO and _cut_short(state):
+    if word is Word.VETO and _cut_short(state):
         return
     acting = Acting(OPERATOR, 1, "", KeyClass.HUMAN)
     context = Context(space.engine.clock(), acting, stream_of(decision), space.trust.origin)
@@ -44,7 +47,9 @@ def require_open(
         raise as_refused(rehearsed)
     if text is not None:
         _require_text(text)
-    _waiting_parliament(space, decision, word)
+    held = _listening(space, decision, word)
+    if held is not None:
+        held.rehearse(_word(held, word, reason, text or ""), PRIME_MINISTER)
 
 
 def _cut_short(state: State) -> bool:
@@ -57,39 +62,51 @@ def _require_text(text: str) -> None:
         raise Refused("text_required", "amend needs the text", hint="--text FILE, or --text -")
 
 
-def approve(space: Workspace, decision: str, person: str, reason: str) -> Outcome:
-    _in_parliament(space, decision, person, "approve", reason)
-    return space.engine.execute(stream_of(decision), ask.Approve(reason=reason), person)
+def approve(space: Workspace, decision: str, person: str, reason: str) -> None:
+    if not _in_parliament(space, decision, person, Word.APPROVE, reason):
+        space.engine.execute(stream_of(decision), ask.Approve(reason=reason), person)
 
 
-def amend(space: Workspace, decision: str, person: str, reason: str, text: str) -> Outcome:
+def amend(space: Workspace, decision: str, person: str, reason: str, text: str) -> None:
     """The person's own text stands instead of what came out."""
     _require_text(text)
-    _in_parliament(space, decision, person, "amend_and_approve", reason, text)
-    command = ask.Amend(reason=reason, text=stored(space, text))
-    return space.engine.execute(stream_of(decision), command, person)
+    if not _in_parliament(space, decision, person, Word.AMEND_AND_APPROVE, reason, text):
+        command = ask.Amend(reason=reason, text=stored(space, text))
+        space.engine.execute(stream_of(decision), command, person)
 
 
 def _in_parliament(
-    space: Workspace, decision: str, person: str, word: str, reason: str, text: str = ""
+    space: Workspace, decision: str, person: str, word: Word, reason: str, text: str = ""
 ) -> bool:
-    """Where it was argued in a parliament, the person is its prime minister."""
-    held = _waiting_parliament(space, decision, word)
+    """Where it was argued in a parliament the person is its prime minister, and speaks there."""
+    held = _listening(space, decision, word)
     if held is None:
         return False
-    persons_word(held, person, word, reason, _bill(text) if text else None)
+    held.run(_word(held, word, reason, text), person, PRIME_MINISTER)
     return True
 
 
-def _waiting_parliament(space: Workspace, decision: str, word: str) -> Session | None:
-    """The parliament whose vote waits for this word; Refused if it goes on and none waits."""
+def _word(held: Session, word: Word, reason: str, text: str) -> Decide:
+    """A veto grants the round it sends the bill back to."""
+    veto = word is Word.VETO
+    return Decide(
+        decision=str(word),
+        reason=reason,
+        guidance=reason if veto else "",
+        draft=merged(held.state, _bill(text)) if text else None,
+        extend_rounds=1 if veto else 0,
+    )
+
+
+def _listening(space: Workspace, decision: str, word: Word) -> Session | None:
+    """The parliament that waits for this word, or has heard one; Refused if it goes on."""
     state = state_of(space, decision)
     if state.chamber is not Chamber.PARLIAMENT or state.word is not None or not state.session:
         return None
     held = sitting_of(space, decision, state)
-    if held.state.status is Status.PM_REVIEW:
+    if held.state.status is Status.PM_REVIEW or heard_in(held.state) is not None:
         return held
-    if word != VETO and held.state.status not in SETTLED:
+    if word is not Word.VETO and held.state.status not in SETTLED:
         raise Refused(
             "session_goes_on",
             "the session goes on, and no vote waits for you",
@@ -110,7 +127,7 @@ def _bill(text: str) -> Any:
 def veto(space: Workspace, decision: str, person: str, reason: str) -> str:
     """The person says no. A debate is superseded by another decision, with the reason in its
     context; a parliament takes the reason as guidance and goes on itself."""
-    if _in_parliament(space, decision, person, VETO, reason):
+    if _in_parliament(space, decision, person, Word.VETO, reason):
         return decision
     if not _cut_short(state_of(space, decision)):
         space.engine.execute(stream_of(decision), ask.Veto(reason=reason), person)

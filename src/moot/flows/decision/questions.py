@@ -121,6 +121,11 @@ def text_of(space: Workspace, sha256: str | None) -> str:
     return "" if sha256 is None else b"".join(space.artifacts.chunks(sha256)).decode()
 
 
+def id_of(named: str) -> str:
+    """`q-7`, also of `decision/q-7`, which is what an agenda shows."""
+    return named.removeprefix(stream_of(""))
+
+
 def state_of(space: Workspace, decision: str) -> State:
     """The decision as recorded; NotFound if nothing was asked under this id."""
     state: State = space.engine.state(stream_of(decision))

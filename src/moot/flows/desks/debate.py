@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -84,9 +85,9 @@ class DebateDesk:
         if here.phase.ended:
             return ()
         if here.open is not None:
-            return [_operator(f"{here.open.author} has not yielded its entry")]
+            return [self._operator(f"{here.open.author} has not yielded its entry")]
         if not here.may_speak:
-            return [_operator(f"{', '.join(here.due)} let its time pass")]
+            return [self._operator(f"{', '.join(here.due)} let its time pass")]
         return [self._due(course, here, agent) for agent in here.may_speak]
 
     def _due(self, course: Course, here: Standing, agent: str) -> Due:
@@ -222,9 +223,9 @@ class DebateDesk:
     def _checked(self) -> Checked:
         return self._held.look().checked
 
-
-def _operator(why: str) -> Due:
-    return Due(who=OPERATOR, what="resume", subject=why, hint="moot debate status FILE")
+    def _operator(self, why: str) -> Due:
+        hint = f"moot debate status {quote(str(self._file))}"
+        return Due(who=OPERATOR, what="resume", subject=why, hint=hint)
 
 
 def _positions(said: list[Entry], agents: tuple[str, ...]) -> dict[str, str]:

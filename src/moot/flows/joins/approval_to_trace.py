@@ -13,10 +13,14 @@ import msgspec
 
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
+from moot.decision import stream_of
+from moot.decision.model import Stage
+from moot.decision.model import State as Decision
 from moot.engine.job import Link
 from moot.flows.debate.record import place_of
+from moot.flows.decision.word import decisions_of
 from moot.flows.joins import sources
-from moot.flows.joins.found import Found
+from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Plan, Walked, path_of, state_of, walk
 from moot.flows.parliament.chamber import Room
 from moot.flows.trace import tracing
@@ -49,6 +53,7 @@ class Work(NamedTuple):
 
 def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> Walked:
     room = sources.parliament(space, named)
+    _require_no_veto(space, room)
     recorded = sources.latest(space, room.stream, (did.BillApproved, did.BillAmended))
     bill = room.state.bill
     assert bill is not None  # only a bill is approved
@@ -89,6 +94,18 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
         approvers=_approvers(space, found),
     )
     return walk(space, plan)
+
+
+def _require_no_veto(space: Workspace, room: Room) -> None:
+    """A person's veto of the decision counts, whatever the session came to."""
+    for decision in decisions_of(space, room.stream):
+        state: Decision = space.engine.state(stream_of(decision))
+        if state.stage is Stage.VETOED and state.word is not None:
+            raise Refused(
+                "vetoed",
+                f"{decision} was vetoed by {state.word.by}: {state.word.reason}",
+                hint=f"`moot report {decision}` shows it; a vetoed decision leads to no work",
+            )
 
 
 def _parts(space: Workspace, work: Work) -> dict[Role, str]:

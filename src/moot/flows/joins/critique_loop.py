@@ -15,7 +15,7 @@ from moot.core.machine import Recorded
 from moot.engine.job import Link
 from moot.engine.replay import read_record
 from moot.flows.joins import sources
-from moot.flows.joins.found import Found
+from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.joins.to_mail import told
 from moot.flows.joins.wholeness import naming, require_proved

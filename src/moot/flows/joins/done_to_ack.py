@@ -9,7 +9,7 @@ from __future__ import annotations
 from moot.core.errors import Refused
 from moot.engine.job import Link
 from moot.flows.joins import guarded_execution, sources
-from moot.flows.joins.found import Found
+from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Plan, Walked, path_of, state_of, walk
 from moot.flows.mail import notices
 from moot.flows.mail.post import message_at

@@ -16,7 +16,7 @@ from moot.core.machine import Due
 from moot.engine.agents import agent_named
 from moot.engine.job import Link
 from moot.flows.joins import sources
-from moot.flows.joins.found import Found
+from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.trace import execution, tracing
 from moot.parliament.commands import BindSeat

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,7 +14,6 @@ from moot.engine.replay import read_record
 from moot.flows.debate import session
 from moot.flows.debate.record import place_of, session_at
 from moot.flows.debate.record import stream_of as debate_stream
-from moot.flows.joins.found import Found
 from moot.flows.joins.steps import state_of
 from moot.flows.joins.wholeness import naming
 from moot.flows.mail.post import message_at
@@ -34,6 +33,16 @@ from moot.workspace.workspace import Workspace
 
 _EVENTS = "presence.events"
 MOST_ID = 300
+
+
+class Found(NamedTuple):
+    """The record a flow starts from, what it is about, whose need it is, and its file if any."""
+
+    source: Source
+    title: str
+    origin: str
+    corr: str | None = None
+    file: str = ""
 
 
 class Said(msgspec.Struct, frozen=True):

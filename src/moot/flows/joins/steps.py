@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -21,7 +21,6 @@ from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.core.record import Record
 from moot.engine.job import Job, Link
-from moot.flows.joins.found import Found
 from moot.flows.joins.telling import tell_blocked
 from moot.flows.joins.wholeness import require_whole
 from moot.path import commands as ask
@@ -41,6 +40,9 @@ from moot.path.model import (
     step_key,
 )
 from moot.workspace.workspace import Workspace
+
+if TYPE_CHECKING:  # what is found there is looked up in paths, which are read here
+    from moot.flows.joins.sources import Found
 
 TRIES: Final = 20
 LOCKS: Final = "paths"

@@ -1,21 +1,48 @@
-"""A story as a page: data for `core.report`, which draws it as HTML, markdown or JSON."""
+"""A story as a page: data for `core.report`, which draws it as HTML, markdown or JSON.
+
+First where it led, then the path, then step by step who said what. Ids and hashes, with which all
+of it can be looked up, come last and folded.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from moot.core import report as page
+from moot.core.plural import plural
 from moot.flows.joins.decided import badge, blocks, facts
 from moot.flows.joins.identities import Person
 from moot.flows.joins.moments import Moment
 from moot.flows.joins.story import Story
+from moot.path import PROTOCOL
+from moot.path.flows import FLOWS
+from moot.path.model import Stage
+
+_FINAL: Final = "trace.final_statement_signed"
+# The path's own bookkeeping: what it says stands in the picture of the path.
+_KEPT_OUT: Final = frozenset(
+    f"{PROTOCOL}.{what}" for what in ("path_begun", "step_begun", "step_done")
+)
+_KINDS: Final = {"mail": "message"}
+_STAGES: Final[dict[str, page.Tone]] = {Stage.DONE: "good", Stage.FAILED: "bad"}
+_TONES: Final[dict[str, page.Tone]] = {
+    f"{PROTOCOL}.step_failed": "bad",
+    "parliament.bill_approved": "good",
+    "parliament.bill_returned": "bad",
+    "parliament.bill_rejected": "bad",
+    "trace.tool_execution_failed": "bad",
+    "trace.claim_challenged": "caution",
+    _FINAL: "good",
+}
+# A longer id says nothing to a person; it stands among the records.
+_MOST_ID: Final = 24
 
 
 def report(named: str, told: Story) -> page.Report:
     return page.Report(
         kind="story",
-        title=told.title or named,
+        title=_title(told) or named,
         subtitle=_subtitle(named, told),
         verdict=_verdict(told),
         decision=_led_to(named, told),
@@ -23,6 +50,10 @@ def report(named: str, told: Story) -> page.Report:
         blocks=tuple(_blocks(told)),
         proof=None,
     )
+
+
+def _title(told: Story) -> str:
+    return told.title.strip().partition("\n")[0]
 
 
 def _subtitle(named: str, told: Story) -> str:
@@ -34,45 +65,117 @@ def _subtitle(named: str, told: Story) -> str:
 def _verdict(told: Story) -> page.Verdict:
     """How far the path has come; of a decision that stands alone, how it was decided."""
     unfinished = [step for step in told.steps if step["stage"] != "done"]
-    records = f"{len(told.moments)} records"
+    records = plural(len(told.moments), "record")
     if told.steps:
         word = f"{len(unfinished)} OPEN" if unfinished else "DONE"
         tone: page.Tone = "caution" if unfinished else "good"
-        return page.Verdict(word, tone, f"{len(told.steps)} steps, {records}")
+        return page.Verdict(word, tone, f"{plural(len(told.steps), 'step')}, {records}")
     if told.decisions:
         return page.Verdict(*badge(told.decisions[0]), records)
     return page.Verdict("ALONE", "neutral", records)
 
 
 def _led_to(named: str, told: Story) -> page.Decision:
-    asked = page.Fact("asked for", told.path or named, code=True)
     origin = (page.Fact("begun for", told.origin),) if told.origin else ()
     if told.steps:
-        return page.Decision(_made(told.steps[-1]), (asked, *origin), heading="Where it led")
+        last = told.steps[-1]
+        came = page.Fact("last step", f"{last['flow']}, {last['stage']}: {_made(last)}")
+        return page.Decision(_came_to(told), (*origin, came), heading="Where it led")
     if told.decisions:
         one = told.decisions[0]
         return page.Decision(one.motion or "No motion was set.", facts(one), heading="The motion")
+    asked = page.Fact("asked for", named, code=True)
     statement = "No flow has led from here to anything."
     return page.Decision(statement, (asked, *origin), heading="Where it led")
 
 
+def _came_to(told: Story) -> str:
+    """The last final statement; before there is one, what the last step is for, or why it stuck."""
+    said = [one.says for one in told.moments if one.what == _FINAL]
+    return said[-1] if said else f"{_about(told.steps[-1]).rstrip('.')}."
+
+
 def _blocks(told: Story) -> Iterator[page.Block]:
     if told.steps:
-        yield page.Table(
-            ("step", "flow", "from", "to", "made"),
-            tuple(_step(step) for step in told.steps),
-            title="Steps",
-        )
+        yield page.Flow(tuple(map(_step, told.steps)), title="The path")
+    if _title(told) != told.title:
+        yield page.Prose(told.title, title="What it is about")
     for one in told.decisions:
         if told.steps:
             yield page.Facts(facts(one), title=f"{one.id}: {one.question}")
         yield from blocks(one)
-    yield page.Timeline(tuple(map(_moment, told.shown)), title="What happened")
+    yield from _timelines(told)
     yield page.Table(
-        ("agent", "by mail", "seats", "parts", "key"),
+        ("Agent", "By mail", "Seats", "Parts", "Key"),
         tuple(map(_person, told.people)),
         title="Who",
     )
+    if told.steps:
+        yield page.Table(
+            ("Step", "Flow", "From", "To", "Made"),
+            tuple(map(_ids, told.steps)),
+            title="Every step and its ids",
+            folded=True,
+        )
+    yield page.Table(
+        ("Record", "What", "Id", "SHA-256"),
+        tuple(map(_record, told.shown)),
+        title="Every record and its hash",
+        folded=True,
+    )
+
+
+def _timelines(told: Story) -> Iterator[page.Timeline]:
+    """What happened, in order; on a path, what each step has made and what was done there."""
+    if not told.steps:
+        yield page.Timeline(tuple(map(_moment, told.shown)), title="What happened")
+        return
+    titles = ("What began it", *(f"Step {one['number']}: {_way(one)}" for one in told.steps))
+    groups: list[list[page.Moment]] = [[] for _ in titles]
+    for one in told.shown:
+        if one.what not in _KEPT_OUT:
+            groups[_place(one, told.steps)].append(_moment(one))
+    for title, moments in zip(titles, groups, strict=True):
+        if moments:
+            yield page.Timeline(tuple(moments), title=title)
+
+
+def _place(one: Moment, steps: list[dict[str, Any]]) -> int:
+    """The last step that made something at or before this record; 0 for what was there before."""
+    places = [
+        place
+        for place, step in enumerate(steps, 1)
+        if (one.stream.startswith(f"{PROTOCOL}/") and one.flow == step["flow"])
+        or any(made["stream"] == one.stream and made["seq"] <= one.seq for made in step["made"])
+    ]
+    return places[-1] if places else 0
+
+
+def _step(step: dict[str, Any]) -> page.Step:
+    target = step["target"]
+    return page.Step(
+        _way(step),
+        _about(step),
+        target["file"] or (target["id"] if len(target["id"]) <= _MOST_ID else ""),
+        _STAGES.get(step["stage"], "caution"),
+    )
+
+
+def _about(step: dict[str, Any]) -> str:
+    """Why it stuck, or else what such a step is for."""
+    known = FLOWS.get(step["flow"])
+    words: str = step["why"] or (known.says if known else step["flow"])
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def _way(step: dict[str, Any]) -> str:
+    """`message to debate`: from which protocol to which."""
+    return f"{_kind(step['source']['stream'])} to {_kind(step['target']['stream'])}"
+
+
+def _kind(stream: str) -> str:
+    protocol = stream.partition("/")[0]
+    return _KINDS.get(protocol, protocol)
 
 
 def _made(step: dict[str, Any]) -> str:
@@ -91,7 +194,7 @@ def made_words(step: dict[str, Any]) -> str:
     return ", ".join(few)
 
 
-def _step(step: dict[str, Any]) -> tuple[str, ...]:
+def _ids(step: dict[str, Any]) -> tuple[str, ...]:
     return (
         str(step["number"]),
         step["flow"],
@@ -102,13 +205,22 @@ def _step(step: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _moment(one: Moment) -> page.Moment:
-    by = f", by {one.flow}" if one.flow else ""
     return page.Moment(
         one.at,
         one.who,
-        f"{one.in_words} {one.id}".strip(),
-        detail=f"{one.says} ({one.stream} event {one.seq}{by})".strip(),
-        ref=one.hash,
+        f"{one.in_words}: {one.says}" if one.says else one.in_words,
+        ref=one.id if len(one.id) <= _MOST_ID else "",
+        tone=_TONES.get(one.what, "plain"),
+    )
+
+
+def _record(one: Moment) -> tuple[str | page.Cell, ...]:
+    by = f", by {one.flow}" if one.flow else ""
+    return (
+        f"{one.stream} event {one.seq}",
+        f"{one.in_words}{by}",
+        one.id,
+        page.Cell(one.hash, code=True),
     )
 
 

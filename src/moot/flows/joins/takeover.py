@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from moot.core.errors import Refused
 from moot.flows.joins import sources
-from moot.flows.joins.found import Found
+from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Walked
 from moot.flows.joins.to_mail import told
 from moot.flows.trace import tracing

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from moot.core.errors import MootError
 from moot.core.machine import KeyClass
 from moot.core.names import SYSTEM
-from moot.flows.joins.found import Found
 from moot.flows.mail.post import Letter, post
 from moot.mail.reply import blocked_body
 
 if TYPE_CHECKING:
+    from moot.flows.joins.sources import Found
     from moot.workspace.workspace import Workspace
 
 _LINE: Final = 200

@@ -68,7 +68,8 @@ def message_to_debate(
         raise Refused(
             "not_blocking",
             "this question blocks nobody",
-            hint="answer it (`moot mail ack ID --notes ...`); only Urgency: Blocking is debated",
+            hint=f"answer it (`moot mail ack {said.found.source.id} --notes ...`); only Urgency:"
+            " Blocking is debated",
         )
     agents = _agents(space, said.recorded, said.found.origin, wanted)
     if not wanted.even_if_gone:

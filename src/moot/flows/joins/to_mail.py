@@ -5,7 +5,7 @@ from __future__ import annotations
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.engine.job import Link
-from moot.flows.joins.found import Found
+from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.joins.telling import concerned
 from moot.flows.mail.post import Letter, post

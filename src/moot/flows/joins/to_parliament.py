@@ -22,9 +22,9 @@ from moot.flows.debate.place import Desk, desk
 from moot.flows.debate.record import place_of
 from moot.flows.debate.trust import trust_in
 from moot.flows.joins import seeds, sources
-from moot.flows.joins.found import Found
 from moot.flows.joins.identities import pascal
 from moot.flows.joins.present import require_present
+from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Plan, Walked, look, walk
 from moot.flows.parliament.chamber import Room
 from moot.flows.parliament.chamber import stream_of as parliament_stream

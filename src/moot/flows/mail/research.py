@@ -38,7 +38,7 @@ def compile_and_send(space: Workspace, actor: str, thread: str) -> Published:
         raise Refused(
             "nothing_to_compile",
             f"nothing was contributed to {thread} {since}",
-            hint="`moot send TO 'DELTA[role]: ...' FILE --thread ID` contributes",
+            hint="`moot send TO 'DELTA[role]: ...' FILE --thread THREAD` contributes",
         )
     made = compile_thread(thread, messages[0].at, rounds, state.title)
     letter = Letter(

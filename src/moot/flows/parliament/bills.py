@@ -1,4 +1,4 @@
-"""A bill brought as JSON by whoever amends it: only what changes must be said."""
+"""A bill as JSON, brought by whoever amends it: only what changes must be said; and in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from moot.core.errors import Malformed
 from moot.parliament.messages import as_document
-from moot.parliament.model import State
+from moot.parliament.model import Bill, State
 
 
 def merged(state: State, given: Any) -> dict[str, Any]:
@@ -25,3 +25,20 @@ def merged(state: State, given: Any) -> dict[str, Any]:
     if isinstance(changes, dict):
         changes = {**sections, **changes}
     return {"title": bill.title, "summary": bill.summary, **given, "sections": changes}
+
+
+def is_as(bill: Bill | None, given: Any) -> bool:
+    """The bill has just these words: nothing of it would change."""
+    if bill is None or not isinstance(given, dict):
+        return False
+    own = {"title": bill.title, "summary": bill.summary, "sections": as_document(bill.sections)}
+    return all(given.get(name) == value for name, value in own.items())
+
+
+def in_words(bill: Bill | None) -> str:
+    """Title and version, then what it says; empty without a bill."""
+    if bill is None:
+        return ""
+    parts = bill.sections
+    texts = (bill.summary, parts.problem, parts.solution, parts.implementation)
+    return "\n\n".join((f"{bill.title} (version {bill.version})", *filter(None, texts)))

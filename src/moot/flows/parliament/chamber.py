@@ -19,7 +19,9 @@ from moot.core.findings import Finding, errors
 from moot.core.machine import Acting, Command, Context, KeyClass
 from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import ArtifactRef
-from moot.engine.job import Outcome, as_refused
+from moot.engine.job import Job, Outcome, as_refused
+from moot.engine.keys import hand_of_system
+from moot.flows.decision.word import decisions_of, only_repeats, say, word_in
 from moot.flows.parliament.cabinet import (
     Cabinet,
     last_id,
@@ -100,7 +102,7 @@ class Room:
         """One command, what follows from it, and the files."""
         self.cabinet.require_ours()
         try:
-            outcome = self.space.engine.execute(self.stream, command, actor, role=role)
+            outcome = self._execute(Job(self.stream, command, actor, role=role))
         except Refused:
             self._follow_up()  # a refusal may leave something on record
             self.cabinet.write()
@@ -110,10 +112,29 @@ class Room:
             self.cabinet.write()
         except Refused as error:  # a file was changed just now: what was asked is done
             raise _recorded_only(error) from None
+        if word_in(command) is not None:
+            self._close()
         return Done(self.state, outcome.findings, tuple(_logged(outcome, followed)))
+
+    def _execute(self, job: Job) -> Outcome:
+        """A person's word is recorded in the decision it is about, too; the rest only here."""
+        said = word_in(job.command)
+        if said is not None:
+            return say(self.space, job, said)
+        return self.space.engine.execute(self.stream, job.command, job.actor, role=job.role)
+
+    def _close(self) -> None:
+        """Once a decision has its last word, only the clerk's document is left to be written."""
+        engine = self.space.engine
+        over = self.state.status is Status.SYNTHESIS and hand_of_system(engine.trust, engine.keys)
+        if over and decisions_of(self.space, self.stream):
+            finish(self)
 
     def rehearse(self, command: Command, role: str) -> None:
         """Refused, without anyone's key, if a person in this role would be refused."""
+        said = word_in(command)
+        if said is not None and only_repeats(self.space, self.stream, said):
+            return
         now = self.space.engine.clock()
         if tuple(MACHINE.timeouts(self.state, now)):
             return  # what the clock does first may change the answer

@@ -8,34 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from moot.agents.participant import Participant
 from moot.agents.runner import Runner
 from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
-from moot.core.errors import NotFound, Refused
-from moot.core.names import SYSTEM
+from moot.core.errors import Conflict, NotFound, Refused
 from moot.decision import commands as ask
 from moot.decision import stream_of
-from moot.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
+from moot.decision.model import MOST_QUESTION, Chamber, State
 from moot.flows.debate.run import USUAL, Limits, Ran
 from moot.flows.decision import books
-from moot.flows.decision.books import DecisionBooks
+from moot.flows.decision.books import DecisionBooks, NoBooks
 from moot.flows.decision.seating import require_key, seated, seats_of
+from moot.flows.decision.word import decisions_of, heard_in
 from moot.flows.desks.parliament import ParliamentDesk
-from moot.flows.parliament.bills import merged
 from moot.flows.parliament.chamber import Room as Session
 from moot.flows.parliament.convening import Plan, convene
-from moot.parliament.commands import Decide
-from moot.parliament.model import MAX_ISSUES, VoteRow
-from moot.parliament.model import State as Parliament
-from moot.parliament.words import Status
+from moot.flows.parliament.results import SETTLED, result_of
+from moot.parliament.model import MAX_ISSUES
 from moot.workspace.workspace import Workspace
-
-# Once the chamber has voted for the last time, what it came to is known.
-SETTLED: Final = frozenset({Status.PM_REVIEW, Status.SYNTHESIS, Status.COMPLETE})
 
 
 def run_parliament(
@@ -51,20 +45,24 @@ def run_parliament(
     sitting = seated(specs, room)
     for name in specs:
         require_key(session.space, name)
-    decision = _books_of(session) or _opened(session, specs, sitting)
+    decision = _books_of(session)
+    if decision is None and heard_in(session.state) is None:
+        decision = _opened(session, specs, sitting)
     return run_in(session, decision, sitting, limits, watch)
 
 
 def run_in(
     session: Session,
-    decision: str,
+    decision: str | None,
     sitting: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
 ) -> Ran:
+    """Without a decision where a person has had the last word already: nothing is left to judge."""
     session.cabinet.require_ours()  # before an answer costs anything
     engine = session.space.engine
-    desk = ParliamentDesk(session, DecisionBooks(engine, decision))
+    kept = NoBooks() if decision is None else DecisionBooks(engine, decision)
+    desk = ParliamentDesk(session, kept)
     runner = Runner(
         desk,
         sitting,
@@ -74,8 +72,9 @@ def run_in(
         watch=watch,
     )
     ended = runner.run()
-    record_vote(session, decision)
-    return Ran(ended, desk.standing(), decision)
+    if decision is not None:
+        record_vote(session, decision)
+    return Ran(ended, desk.standing(), decision or session.id)
 
 
 def agent_of(session: Session, named: str) -> str:
@@ -94,13 +93,8 @@ def agent_of(session: Session, named: str) -> str:
 
 def _books_of(session: Session) -> str | None:
     """The decision that this session belongs to, if one was begun."""
-    known: State = session.space.engine.state(stream_of(session.id))
-    if known.stage is not Stage.NEW:
-        return session.id
-    asked = session.folder.name  # `moot ask` puts its sessions into a folder of the same name
-    other: State = session.space.engine.state(stream_of(asked)) if asked else State()
-    belongs = other.session is not None and other.session.id == session.stream
-    return asked if belongs else None
+    known = decisions_of(session.space, session.stream)
+    return session.id if session.id in known else next(iter(known), None)
 
 
 def _opened(session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, Participant]) -> str:
@@ -114,7 +108,13 @@ def _opened(session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, P
         rule="majority",
         rounds=max(1, min(100, state.max_rounds)),
     )
-    return books.begin(session.space.engine, session.id, question, opening(session))
+
+    def unheard(_done: object) -> None:
+        if heard_in(session.state) is not None:
+            raise Conflict("busy", "a person decided at this moment", hint="look at it again")
+
+    engine = session.space.engine
+    return books.begin(engine, session.id, question, opening(session), before_commit=unheard)
 
 
 def opening(session: Session) -> ask.OpenSession:
@@ -137,34 +137,10 @@ def record_vote(session: Session, decision: str) -> None:
     engine, stream, state = session.space.engine, stream_of(decision), session.state
     if state.status not in SETTLED:
         return
-    command = _result(session.state)
+    command, clerk, key = result_of(state)
     kept: State = engine.state(stream)
     if kept.word is None:
-        engine.execute(stream, command, SYSTEM, key=f"result-{len(state.vote_history)}")
-
-
-def _result(state: Parliament) -> ask.RecordResult:
-    if not state.vote_history:
-        return ask.RecordResult(result=Result.NOT_CARRIED, summary="no bill was drafted")
-    last = state.vote_history[-1]
-    votes = {
-        seat.agent: seat.voting_record[-1].vote.value
-        for seat in state.in_order()
-        if seat.voting_record
-    }
-    expelled = [seat.agent for seat in state.in_order() if seat.expelled]
-    return ask.RecordResult(
-        result=Result.CARRIED if last.passed else Result.NOT_CARRIED,
-        summary=_counted(last, expelled),
-        approvers=tuple(name for name, vote in votes.items() if vote == "YES"),
-        dissent=tuple(n for n, vote in votes.items() if vote == "NO" and n not in expelled),
-    )
-
-
-def _counted(last: VoteRow, expelled: list[str]) -> str:
-    """An expelled seat counts as NO by the rules; that is nobody's opinion, and so it is said."""
-    said = f"{last.yes} YES, {last.no} NO of {last.total} on version {last.bill_version}"
-    return f"{said} ({', '.join(expelled)} expelled, counted as NO)" if expelled else said
+        engine.execute(stream, command, clerk, key=key)
 
 
 # For a question -----------------------------------------------------------------------------------
@@ -188,15 +164,3 @@ def _motives(state: State, place: int, agent: str) -> tuple[str, ...]:
     """Each once; what nobody named is one of the usual ones."""
     said = {one.casefold(): one for one in state.motives(agent)}
     return tuple(said.values()) or (MOTIVES[place % len(MOTIVES)],)
-
-
-def persons_word(session: Session, person: str, word: str, reason: str, draft: Any = None) -> None:
-    """The prime minister's word: the session goes on after a veto, and ends after the others."""
-    command = Decide(
-        decision=word,
-        reason=reason,
-        guidance=reason if word == "veto" else "",
-        draft=None if draft is None else merged(session.state, draft),
-        extend_rounds=1 if word == "veto" else 0,
-    )
-    session.run(command, person, "prime_minister")

@@ -56,7 +56,8 @@ class Count(msgspec.Struct, frozen=True):
 
 class Argued(msgspec.Struct, frozen=True):
     """`text` is what was voted on last, where that is more than the motion; `outcome` is what the
-    vote came to in words, where those say more than the result on record."""
+    vote came to in words, where those say more than the result on record; `heard` is the last word
+    that a person spoke in the session itself."""
 
     votes: tuple[Vote, ...] = ()
     first: Count | None = None
@@ -65,6 +66,7 @@ class Argued(msgspec.Struct, frozen=True):
     dissent: tuple[Voice, ...] = ()
     text: str = ""
     outcome: str = ""
+    heard: str = ""
 
 
 NOTHING = Argued()

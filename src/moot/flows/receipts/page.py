@@ -11,6 +11,8 @@ from decimal import Decimal
 from typing import Final
 
 from moot.core import report as page
+from moot.core.plural import plural
+from moot.decision.views import AGAINST, title
 from moot.flows.receipts.making import Receipt
 from moot.flows.receipts.tables import (
     COUNTS,
@@ -31,6 +33,8 @@ _WORDS: Final[dict[str, tuple[str, page.Tone]]] = {
     "amended": ("AMENDED", "good"),
     "waiting": ("WAITING FOR A PERSON", "caution"),
 }
+_UNDECIDED: Final[tuple[str, page.Tone]] = ("NOT DECIDED", "neutral")
+_HEADINGS: Final = {"approved": "Decision", "amended": "Decision", "vetoed": "The {} (vetoed)"}
 _FAVOUR: Final = ("approve", "YES")
 # More lines than these cannot be told apart; the table has everyone.
 MOST_LINES: Final = 12
@@ -50,14 +54,13 @@ def report_of(said: Said) -> page.Report:
 def _page(
     said: Said, kind: str, more: tuple[page.Block, ...], proof: page.Proof | None
 ) -> page.Report:
-    label, tone = _WORDS.get(said["stage"], ("NOT DECIDED", "neutral"))
-    word, count = said["word"], len(said["participants"])
+    count = len(said["participants"])
     return page.Report(
         kind=kind,
-        title=said["question"],
+        title=title(said["question"]),
         subtitle=f"{said['decision']}, asked {said['asked']['at']}, {count} participants, "
         f"argued in a {said['chamber']}",
-        verdict=page.Verdict(label, tone, f"by {word['by']}, {word['at']}" if word else ""),
+        verdict=_verdict(said),
         decision=_decision(said),
         dissent=_dissent(said),
         blocks=(*_blocks(said), *more),
@@ -65,21 +68,53 @@ def _page(
     )
 
 
+def _verdict(said: Said) -> page.Verdict:
+    """The badge; what was approved and did not carry is not simply good."""
+    label, tone = _WORDS.get(said["stage"], _UNDECIDED)
+    if said["stage"] == "waiting" and said["argument"]["heard"]:  # one has spoken, elsewhere
+        label, tone = _UNDECIDED
+    word, against = said["word"], _against(said)
+    who = f"by {word['by']}, {word['at']}" if word else ""
+    return page.Verdict(label, "caution" if against else tone, f"{against} {who}".strip())
+
+
+def _against(said: Said) -> str:
+    approved = said["stage"] == "approved" and said["result"] is not None
+    return AGAINST.get(said["result"]["result"], "") if approved else ""
+
+
+def _heading(said: Said) -> str:
+    """Nothing stands under "Decision" that was not decided."""
+    what = "bill" if said["motion"] is None and said["argument"]["text"] else "motion"
+    return _HEADINGS.get(said["stage"], "The {} (not decided)").format(what)
+
+
+def _motion(said: Said) -> str:
+    """What was voted on; of a bill without a motion its title, for the whole of it follows."""
+    if said["motion"]:
+        return str(said["motion"]["text"])
+    bill: str = said["argument"]["text"]
+    return bill.partition("\n\n")[0] or "No motion was set."
+
+
 def _decision(said: Said) -> page.Decision:
-    word, result, motion = said["word"], said["result"], said["motion"]
-    text = motion["text"] if motion else "No motion was set."
+    word, result = said["word"], said["result"]
+    text = _motion(said)
     if word and word["text"]:
         text = word["text"]["text"] or f"A text that was erased: {word['text']['sha256']}"
-    facts = [page.Fact("rule", f"{said['rule']}, at most {said['rounds']} rounds")]
+    facts = [page.Fact("rule", f"{said['rule']}, at most {plural(said['rounds'], 'round')}")]
     if result:
         came = said["argument"]["outcome"] or result["summary"]
         facts.append(page.Fact("the vote", f"{result['result']}: {came}"))
+    for veto in said["sent_back"]:
+        told = f"{veto['word']}, to be argued further: {veto['reason']}"
+        facts.append(page.Fact(f"{veto['by']} said", told))
     if word:
         facts.append(page.Fact(f"{word['by']} said", f"{word['word']}: {word['reason']}"))
     if said["superseded_by"]:
         facts.append(page.Fact("superseded by", said["superseded_by"], code=True))
     facts.append(page.Fact("cost", cost_words(said["cost"])))
-    return page.Decision(text, tuple(facts))
+    return page.Decision(text, tuple(facts), _heading(said))
 
 
 def _dissent(said: Said) -> page.Dissent:
@@ -105,6 +140,8 @@ def _in_full(voice: Said) -> str:
 
 
 def _blocks(said: Said) -> Iterator[page.Block]:
+    if said["question"].strip() != title(said["question"]):
+        yield page.Prose(said["question"], title="The question")
     if said["argument"]["text"]:
         yield page.Prose(said["argument"]["text"], title="The bill")
     yield from _tally(said)

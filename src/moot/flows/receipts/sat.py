@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from moot.decision.model import State
+from moot.flows.decision.word import heard_in
+from moot.flows.parliament.bills import in_words
 from moot.flows.parliament.sitting import session_of
 from moot.flows.receipts.argued import Argued, Change, Count, Voice, Vote
 from moot.parliament.contents import Vote as Cast
 from moot.parliament.messages import Message
-from moot.parliament.model import Bill
 from moot.parliament.proceedings import Counted, Proceedings, ballots
 from moot.parliament.words import Ballot
 from moot.workspace.workspace import Workspace
@@ -24,16 +25,9 @@ def sat(space: Workspace, decision: str, state: State) -> Argued:
         last=_count(record, counted[-1]) if counted else None,
         changes=tuple(_changes(record)),
         dissent=tuple(_dissent(record, counted[-1])) if counted else (),
-        text=_bill(record.state.bill),
+        text=in_words(record.state.bill),
+        heard=str(heard_in(record.state) or ""),
     )
-
-
-def _bill(bill: Bill | None) -> str:
-    if bill is None:
-        return ""
-    parts = bill.sections
-    texts = (bill.summary, parts.problem, parts.solution, parts.implementation)
-    return "\n\n".join((f"{bill.title} (version {bill.version})", *filter(None, texts)))
 
 
 def _agent(record: Proceedings, seat: str) -> str:

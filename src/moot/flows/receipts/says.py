@@ -16,11 +16,12 @@ from moot.core.record import Record
 from moot.core.registry.model import State as Registry
 from moot.decision import stream_of
 from moot.decision.model import Chamber, PersonsWord, Purse, Seat, State
-from moot.decision.views import in_order
+from moot.decision.views import against, in_order
 from moot.flows.decision.questions import state_of
 from moot.flows.receipts.argued import NOTHING, Argued
 from moot.flows.receipts.debated import debated
 from moot.flows.receipts.sat import sat
+from moot.parliament.words import Word
 from moot.workspace.workspace import Workspace
 
 MADE: Final = "decision.receipt_made"
@@ -53,8 +54,9 @@ def says(space: Workspace, decision: str) -> dict[str, Any]:
         "motion": msgspec.to_builtins(state.motion),
         "argument": msgspec.to_builtins(found),
         "result": msgspec.to_builtins(state.verdict),
-        "cautions": list(cautions(state)),
+        "cautions": [*cautions(state), *_unheard(decision, state, found)],
         "word": _word(space, registry, state.word),
+        "sent_back": [_word(space, registry, one) for one in state.sent_back],
         "earlier": list(_earlier(space, state)),
         "superseded_by": state.superseded_by,
         "cost": msgspec.to_builtins(state.cost),
@@ -165,15 +167,32 @@ def cautions(state: State) -> Iterator[str]:
             yield f"{', '.join(names)}: the same {what}; agreement between them weighs less"
     keepers = {seat.custodian for seat in state.seats}
     if len(keepers) < len(state.seats):
-        yield (
-            f"{len(state.seats)} participants, {len(keepers)} key folder"
-            f"{'' if len(keepers) == 1 else 's'}: who wrote is recorded, that they could not write "
-            "as each other is not"
-        )
+        yield _together(len(state.seats), len(keepers))
+    if against(state):
+        yield f"approved {against(state)}"
     if state.word is not None and state.verdict is None:
         yield "the person decided before there was a result"
     if state.word is not None and not state.word.attended:
         yield f"{state.word.by}'s key was unlocked by a file, not by hand"
+
+
+def _unheard(decision: str, state: State, found: Argued) -> Iterator[str]:
+    """The session has a person's word that this record lacks: nothing of ours leaves it so."""
+    if found.heard and state.word is None:
+        said = "amend" if found.heard == Word.AMEND_AND_APPROVE else found.heard
+        yield (
+            f"a person has said {found.heard} in the session, and not here: "
+            f"`moot decide {decision} {said}` completes it"
+        )
+
+
+def _together(seats: int, keepers: int) -> str:
+    if keepers == 1:
+        return "all keys lie in one folder: whoever has it could sign as any of them"
+    return (
+        f"the keys of {seats} participants lie in {keepers} folders: whoever has a folder could "
+        "sign as anyone whose key lies in it"
+    )
 
 
 def _evidence(space: Workspace, decision: str) -> list[dict[str, Any]]:

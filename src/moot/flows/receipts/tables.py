@@ -107,7 +107,7 @@ def participants(said: Said) -> page.Table:
             (
                 one["agent"],
                 page.Cell(one["what"] or one["kind"], note=_scripted(one)),
-                one["model"] or "not known",
+                one["model"] or _no_model(one),
                 page.Cell(_key(one), code=True),
                 page.Cell((one["key"] or {}).get("custodian", "nobody")[:_SHOWN], code=True),
                 cost_words(one["cost"]),
@@ -115,8 +115,13 @@ def participants(said: Said) -> page.Table:
             for one in said["participants"]
         ),
         title="Who took part",
-        caption="A name that keeps several keys could have written as each of them.",
+        caption="Whoever has the folder in which several keys lie could sign as any of them.",
     )
+
+
+def _no_model(one: Said) -> str:
+    """A script and a person ask none; what a program asks, only it knows."""
+    return "none" if one["scripted"] or one["kind"] == "human" else "not known"
 
 
 def _scripted(one: Said) -> str:
