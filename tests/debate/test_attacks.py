@@ -126,7 +126,7 @@ def test_a_name_that_nobody_has_is_not_asked_to_speak_next(bare: Project) -> Non
     file = new(bare, "--turn-order", "supervised")
     words = [word for pair in SAID.items() for word in pair]
     said = refused(bare, file, "add", "s.md", *words, "--next", "red-foxx")
-    assert said["findings"][0]["code"] == "unknown_agent"
+    assert said["findings"][0]["code"] == "unknown_next"
     bare.ok("debate", "add", "s.md", *words, "--next", HEN)
     assert bare.ok("debate", "status", "s.md")["next"] == HEN
 

@@ -33,7 +33,7 @@ def came(mode: str, threshold: str, *votes: str) -> str:
         (
             ("+0.4", "+0.5", "?0.1"),
             "2 approve, 1 defer: not agreed",
-            "2 of 2|; confidence 0.45, 0.501 needed",
+            "2 of 2|; confidence 0.45, 0.501 needed; only 2 of 3 took a position",
         ),
         (("-0.4", "00.5"), "1 reject, 1 neutral: not agreed", "0 of 2|"),
     ],
@@ -45,7 +45,7 @@ def test_a_majority_is_of_heads_and_says_so(votes: tuple[str, ...], counts: str,
 
 
 def test_those_who_all_defer_have_counted_nothing() -> None:
-    thin = "everyone deferred; fewer than half took a position"
+    thin = "everyone deferred; nobody took a position"
     assert came("majority", "0.501", "?0.4", "?0.5") == f"2 defer: not agreed (majority, {thin})"
 
 

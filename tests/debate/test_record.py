@@ -256,6 +256,14 @@ def test_an_entry_that_may_not_stand_is_refused_and_nothing_is_recorded(name: st
     given(world, STREAM).as_(actor).refused(code, adding(world, text))
 
 
+def test_a_refusal_of_the_record_names_the_norm() -> None:
+    world = begun()
+    with pytest.raises(Refused) as no:
+        world.engine.execute(STREAM, adding(world, entry(1, HEN)), HEN)
+    assert [(one.rule, one.code) for one in no.value.findings] == [("R13", "wrong_speaker")]
+    assert no.value.hint == f"next: {FOX}"
+
+
 def test_a_piece_begins_where_the_record_ends() -> None:
     world = begun()
     text = entry(1, FOX)

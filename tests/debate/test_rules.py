@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from moot.core.findings import Severity, errors
+from moot.core.findings import Rule, Severity, errors
 from moot.debate.checker import check
-from moot.debate.rules import RULES
+from moot.debate.compare import APPEND_ONLY
+from moot.debate.filerules import FILE, FREE_TEXT, NOTICED, ORDER, SAID, STRUCTURED, VERSION
 from moot.debate.schema import KEYS, SCHEMA
+from moot.debate.speaking import MAY_SPEAK
 from tests.debate.sessions import (
     CREATED,
     SESSION_ID,
@@ -21,6 +24,23 @@ from tests.debate.sessions import (
     rules_block,
     session,
 )
+
+RULES: list[Rule[Any]] = [
+    *(*VERSION, *FILE, *SAID, *STRUCTURED, *FREE_TEXT, *NOTICED, *ORDER),
+]
+ROWS = [*RULES, *APPEND_ONLY, *(rule for rules in MAY_SPEAK.values() for rule in rules)]
+# D-06: every other code is ours and in small letters.
+KNOWN_ELSEWHERE = {
+    *("MISSING_PROTOCOL_VERSION", "MISSING_CREATED", "MISSING_SESSION_ID"),
+    *("INVALID_PROTOCOL_VERSION", "INVALID_CREATED_FORMAT", "INVALID_SESSION_ID_FORMAT"),
+    *("MISSING_TITLE", "EMPTY_TITLE", "MISSING_RULES_SECTION", "MISSING_REQUIRED_RULE"),
+    *("INVALID_RULE_VALUE", "DUPLICATE_AGENT_NAME", "EMPTY_AGENTS_LIST"),
+    *("MISSING_CONTEXT_SECTION", "MISSING_DIALOGUE_SECTION", "MISSING_ENTRY_ID"),
+    *("DUPLICATE_ENTRY_ID", "MISSING_TURN_ROUND", "MISSING_STATUS_LINE", "INVALID_ENTRY_STATUS"),
+    *("INVALID_STANCE", "INVALID_CONFIDENCE", "CONFIDENCE_OUT_OF_RANGE", "UNKNOWN_AGENT"),
+    *("MISSING_REQUIRED_FIELD", "MISSING_YIELD_MARKER", "ROUND_NOT_MONOTONIC"),
+    "OUT_OF_ORDER_TURN",
+}
 
 V, C, S = (
     "<!-- bounce-protocol: 0.1 -->\n",
@@ -498,15 +518,27 @@ def test_the_schema_has_the_documents_bounds() -> None:
     assert SCHEMA["properties"]["agents"]["items"]["pattern"] == "^[a-z0-9][a-z0-9-]*[a-z0-9]$"
 
 
+@pytest.mark.parametrize("rule", ROWS, ids=lambda rule: f"{rule.id}:{rule.code}")
+def test_every_row_names_its_norm_and_says_what_to_do(rule: Rule[Any]) -> None:
+    assert re.fullmatch(r"R([1-9]|1[0-9]|20)|[3-7](\.[1-9])?", rule.id)
+    assert rule.code in KNOWN_ELSEWHERE or re.fullmatch(r"[a-z][a-z0-9_]+", rule.code)
+    assert rule.sentence
+    assert rule.hint
+    assert rule.severity in set(Severity)
+
+
+def test_every_code_that_other_tools_know_is_used() -> None:
+    assert {rule.code for rule in RULES if rule.code.isupper()} == KNOWN_ELSEWHERE
+
+
 @pytest.mark.requirement("BNC-010")
-@pytest.mark.parametrize("norm", RULES, ids=lambda norm: f"{norm.id}:{norm.code}")
-def test_every_row_names_its_norm_and_says_what_to_do(norm: object) -> None:
-    id_, code, sentence, _, hint, severity = norm  # type: ignore[misc]
-    assert re.fullmatch(r"R([1-9]|1[0-9]|20)|[3-7](\.[1-9])?", id_)
-    assert re.fullmatch(r"[A-Z][A-Z_]+|[a-z][a-z0-9_]+", code)
-    assert sentence
-    assert hint
-    assert severity in set(Severity)
+def test_a_norm_that_must_be_kept_is_an_error_and_one_that_should_a_warning() -> None:
+    """The exceptions: a double is only ignored (A-52), order is only flagged (A-63)."""
+    must = {"R4", "R8", "R9", "R10", "R11", "R12", "R17", "R20"}
+    found = {rule.id for rule in RULES if rule.severity is Severity.ERROR}
+    assert must <= found
+    for flagged in ("R13", "R14", "R18"):
+        assert {rule.severity for rule in RULES if rule.id == flagged} == {Severity.WARNING}
 
 
 def test_findings_stand_in_the_order_of_the_file() -> None:

@@ -3,45 +3,125 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from moot.core.errors import Malformed
+from moot.core.clock import from_text
+from moot.core.errors import Malformed, Refused
+from moot.debate import check, rules_from_runtime, vote_from_runtime
 from moot.debate.consensus import Vote
-from moot.debate.model import Stance, TurnOrder
-from moot.debate.runtime import MODES, SETTINGS, vote_from_runtime
+from moot.debate.drafts import Draft
+from moot.debate.model import Rules, Stance, TurnOrder
+from moot.debate.writer import appended, new_session
+from tests.debate.sessions import SESSION_ID, entry, entry_id, session
+
+AGENTS = ("red-fox", "blue-hen")
+NOW = from_text("2026-03-01T09:00:00Z")
+IN_A_FILE = {
+    "strongly_agree": "approve",
+    "agree": "approve",
+    "refine": "approve",
+    "synthesize": "neutral",
+    "neutral": "neutral",
+    "disagree": "reject",
+    "strongly_disagree": "reject",
+}
 
 
 @pytest.mark.requirement("BNC-160")
-@pytest.mark.parametrize(
-    ("stance", "expected"),
-    [
-        ("strongly_agree", Vote(Stance.APPROVE, Decimal("0.5"))),
-        ("agree", Vote(Stance.APPROVE, Decimal("0.5"))),
-        ("refine", Vote(Stance.APPROVE, Decimal("0.40"))),
-        ("synthesize", Vote(Stance.NEUTRAL, Decimal("0.5"))),
-        ("neutral", Vote(Stance.NEUTRAL, Decimal("0.5"))),
-        ("disagree", Vote(Stance.REJECT, Decimal("0.5"))),
-        ("strongly_disagree", Vote(Stance.REJECT, Decimal("0.5"))),
-    ],
-)
-def test_seven_stances_become_four(stance: str, expected: Vote) -> None:
-    assert vote_from_runtime(stance, Decimal("0.5")) == expected
+@pytest.mark.parametrize("stance", IN_A_FILE)
+def test_seven_stances_become_four(stance: str) -> None:
+    sure = Decimal("0.40") if stance == "refine" else Decimal("0.5")
+    assert vote_from_runtime(stance, Decimal("0.5")) == Vote(Stance(IN_A_FILE[stance]), sure)
 
 
 @pytest.mark.requirement("BNC-160")
 def test_an_eighth_stance_is_refused() -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(Malformed) as unread:
         vote_from_runtime("shrug", Decimal(1))
+    assert unread.value.code == "unknown_stance"
 
 
 @pytest.mark.requirement("BNC-161")
 def test_a_skipped_participant_defers() -> None:
-    assert vote_from_runtime(None, Decimal(1)).stance is Stance.DEFER
+    assert vote_from_runtime(None) == Vote(Stance.DEFER, Decimal(0))
 
 
 @pytest.mark.requirement("BNC-158")
+@pytest.mark.parametrize(
+    ("mode", "order"), [("sequential", "round-robin"), ("parallel", "free-form")]
+)
+def test_a_mode_becomes_an_order_of_turns(mode: str, order: str) -> None:
+    assert rules_from_runtime(AGENTS, {"mode": mode}).turn_order is TurnOrder(order)
+
+
 @pytest.mark.requirement("BNC-159")
-def test_modes_and_settings_have_their_names() -> None:
-    assert MODES == {"sequential": TurnOrder.ROUND_ROBIN, "parallel": TurnOrder.FREE_FORM}
-    assert SETTINGS == {"maxRounds": "max-rounds", "consensusThreshold": "consensus-threshold"}
+def test_a_runtimes_settings_become_those_of_a_file() -> None:
+    config = {"mode": "sequential", "maxRounds": 3, "consensusThreshold": 0.75, "pause": 500}
+    assert rules_from_runtime(AGENTS, config) == Rules(
+        AGENTS,
+        max_rounds=3,
+        consensus_threshold=Decimal("0.75"),
+    )
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"mode": "both"}, {"mode": "parallel", "maxRounds": "many"}, {"mode": ["parallel"]}],
+)
+def test_a_runtime_that_is_not_understood_is_malformed(config: dict[str, Any]) -> None:
+    with pytest.raises(Malformed) as unread:
+        rules_from_runtime(AGENTS, config)
+    assert unread.value.hint
+
+
+@pytest.mark.requirement("BNC-159")
+def test_a_runtimes_debate_can_be_written_as_a_file() -> None:
+    rules = rules_from_runtime(AGENTS, {"mode": "sequential", "consensusThreshold": 0.7})
+    text = new_session("Which queue?", "Some words.", rules, SESSION_ID, NOW)
+    said = [("strongly_agree", Decimal("0.9")), ("refine", Decimal("0.75"))]
+    for number, (author, (stance, sure)) in enumerate(zip(AGENTS, said, strict=True)):
+        vote = vote_from_runtime(stance, sure)
+        draft = Draft(
+            author=author, stance=vote.stance, confidence=str(vote.confidence), summary="Yes."
+        )
+        text += appended(check(text), draft, entry_id(number + 1), NOW).text
+    checked = check(text)
+    assert checked.findings == ()
+    assert checked.course is not None
+    assert checked.course.phase == "ended:consensus"
+
+
+# Words of the runtime where a file has its own: what they are there is said -----------------------
+
+
+@pytest.mark.requirement("BNC-151")
+@pytest.mark.parametrize("stance", sorted(IN_A_FILE.keys() - {"neutral"}))
+def test_a_runtimes_stance_in_a_file_is_told_what_it_is_there(stance: str) -> None:
+    for spelt in (stance, stance.replace("_", "-")):
+        (found,) = check(session(entry(1, "red-fox", stance=spelt))).findings
+        assert (found.rule, found.code) == ("R10", "INVALID_STANCE")
+        assert f"a file says {IN_A_FILE[stance]}" in found.message
+
+
+@pytest.mark.requirement("BNC-160")
+def test_whoever_adds_with_a_runtimes_stance_is_told_the_files() -> None:
+    text = new_session("Which queue?", "Some words.", Rules(AGENTS), SESSION_ID, NOW)
+    draft = Draft(author="red-fox", stance="refine", confidence="0.9", summary="Yes, but.")
+    with pytest.raises(Refused) as no:
+        appended(check(text), draft, entry_id(1), NOW)
+    assert no.value.hint == "a file says approve, with four fifths of the confidence"
+
+
+@pytest.mark.requirement("BNC-158")
+def test_a_runtimes_mode_in_a_file_is_told_what_it_is_there() -> None:
+    (found,) = check(session(turn_order="parallel")).findings
+    assert "'parallel'; it must be free-form" in found.message
+
+
+@pytest.mark.requirement("BNC-159")
+def test_a_runtimes_setting_in_a_file_is_told_its_name_there() -> None:
+    (found,) = check(session(tags="x\nmaxRounds: 3").replace("tags: x\n", "")).findings
+    assert (found.code, found.where) == ("unknown_rule", "maxRounds")
+    assert "a file says max-rounds" in found.message

@@ -234,6 +234,44 @@ def test_whoever_is_not_to_speak_is_refused() -> None:
     assert refused(open_one, with_(author="blue-hen")) == "entry_open"
 
 
+FREE = session(entry(1, "red-fox"), turn_order="free-form")
+OVER = session(entry(1, "red-fox"), agents=("red-fox",), consensus_threshold="0", max_rounds="1")
+LATE = from_text("2026-03-01T10:00:00Z")
+FORBIDDEN = {
+    "a stranger": (make(), "grey-owl", NOW, "unknown_agent", "R12", "UNKNOWN_AGENT"),
+    "a judge too early": (make(), "judge", NOW, "unknown_agent", "R18", "UNKNOWN_AGENT"),
+    "another's turn": (make(), "blue-hen", NOW, "wrong_speaker", "R13", "OUT_OF_ORDER_TURN"),
+    "another was named": (SUPERVISED, "on-call", NOW, "wrong_speaker", "R14", "OUT_OF_ORDER_TURN"),
+    "no turn left": (FREE, "red-fox", NOW, "wrong_speaker", "3.3", "max_turns"),
+    "no round left": (OVER, "red-fox", NOW, "session_ended", "R17", "max_rounds"),
+    "the end": (EARLY, "red-fox", NOW, "session_ended", "R18", "after_end"),
+    "an open entry": (
+        *(session(entry(1, "red-fox", marker="")), "blue-hen", NOW),
+        *("entry_open", "R6", "entry_open"),
+    ),
+    "a person waited for": (make(), "red-fox", LATE, "waiting_human", "3.3", "waiting_human"),
+}
+
+
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_a_refusal_names_the_norm_with_the_code_a_check_would_use(name: str) -> None:
+    text, author, now, code, rule, found_code = FORBIDDEN[name]
+    with pytest.raises(Refused) as no:
+        add(text, with_(author=author), now)
+    (found,) = no.value.findings
+    assert (no.value.code, found.rule, found.code) == (code, rule, found_code)
+    assert (str(no.value), no.value.hint) == (found.message, found.hint)
+
+
+def test_a_refusal_says_who_may_speak() -> None:
+    with pytest.raises(Refused) as no:
+        add(make(), with_(author="blue-hen"))
+    assert no.value.hint == "next: red-fox"
+    with pytest.raises(Refused) as no:
+        add(make(), with_(author="grey-owl"))
+    assert no.value.hint == "the agents are red-fox,blue-hen"
+
+
 @pytest.mark.requirement("BNC-104")
 def test_in_free_form_another_open_entry_is_no_obstacle() -> None:
     text = session(entry(1, "red-fox", marker=""), turn_order="free-form")

@@ -9,7 +9,8 @@ author: the file alone cannot show that nobody changed an entry, the pair can.
     model.py       the nouns: what a file says, with its lines; values from their text
     reader.py      bytes -> Document; dialogue.py and entryreader.py read the entries,
                    settings.py the rules block, schema.py its nine values
-    rules.py       the rules as tables        norms.py   a row; filechecks.py, entrychecks.py
+    filerules.py   the document's rules as tables; norms.py: a row; filechecks.py, entrychecks.py
+    speaking.py    who may append an entry now, as a table
     checker.py     Document -> findings, every one with its line and a hint
     phases.py      the automaton of a session: TRANSITIONS from one phase to the next
     views.py       status and consensus as data; summary.py and report.py for people
@@ -23,14 +24,14 @@ The pure arithmetic, each idea in its own file:
     positions.py   who stood where, and who moved after hearing whom
     drafts.py      what may not stand in an entry; writer.py: session and entry text
     escalation.py  what is written when time is up; context.py: a subsection more
-    compare.py     did a file only grow?      runtime.py   the runtime's seven stances
-    following.py   a file while it grows, each new entry at the cost of its own length
+    compare.py     did a file only grow?      runtime.py   a runtime's words, as a file's
+    following.py   a file while it grows, each new entry at the cost of its own length; growth.py
 
 The record, of the shape that all protocols share:
 
     pieces.py      a file as pieces, each an event; what an entry's bytes say
     commands.py    what may be asked          events.py    what may stand in the ledger
-    records.py     which piece may come next, and under whose key; recordchecks.py
+    rules.py       which piece may come next, and under whose key; checks.py
     state.py       what is known at the head; evolution.py: what follows from each event
     machine.py     decide, agenda, timeouts, index, MACHINE
 
@@ -42,5 +43,6 @@ ids arrive as arguments.
 
 from moot.debate.checker import Checked, check
 from moot.debate.reader import read
+from moot.debate.runtime import rules_from_runtime, vote_from_runtime
 
-__all__ = ["Checked", "check", "read"]
+__all__ = ["Checked", "check", "read", "rules_from_runtime", "vote_from_runtime"]

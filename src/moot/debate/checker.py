@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import msgspec
 
-from moot.core.findings import Finding, Severity
+from moot.core.findings import Finding, Severity, check_all
 from moot.core.findings import errors as errors_of
 from moot.debate.course import Course, follow
+from moot.debate.entrychecks import Looked
 from moot.debate.filechecks import Seen
+from moot.debate.filerules import FILE, ORDER, VERSION, InOrder, asked_of
 from moot.debate.model import CLERKS, Document, moment
-from moot.debate.norms import find_all
 from moot.debate.reader import read
-from moot.debate.rules import ENTRY, FILE, ORDER, VERSION
 from moot.debate.schema import Known, read_known
 from moot.debate.sequence import Remark, Remarked, sequence_remarks, without_doubles
 
@@ -66,16 +66,16 @@ def examine(
     lenient: bool = False,
 ) -> Checked:
     """Judge a document that has been read."""
-    version = tuple(find_all(VERSION, document))
+    version = check_all(VERSION, document)
     if version:
         # R9: what another major version means by the rest is not ours to say.
         return Checked(document, Known(), version, frozenset(), None)
     known = read_known(document.settings, lenient)
     seen = Seen(document, known, strict_uuid, file_name)
-    findings = list(find_all(FILE, seen))
+    findings = list(check_all(FILE, seen))
     rejected = _check_entries(seen, findings)
     course = follow(document, known.rules, rejected) if known.rules else None
-    findings += find_all(ORDER, known, _remarks(document, known, course))
+    findings += check_all(ORDER, InOrder(known, _remarks(document, known, course)))
     findings = _as_far_as_written(document, findings)
     if course is not None and any(one.severity is Severity.ERROR for one in findings):
         course = _undecided(document, course, rejected, findings)
@@ -102,10 +102,11 @@ def _check_entries(seen: Seen, findings: list[Finding]) -> frozenset[int]:
     """Ask every row of every entry; gives the entries that are rejected."""
     rejected: set[int] = set()
     for entry in seen.document.entries:
-        for norm in ENTRY:
-            for breach in norm.check(entry, seen):
-                findings.append(norm.finding(breach))
-                if norm.severity is Severity.ERROR:
+        looked = Looked(entry, seen)
+        for rule in asked_of(entry, seen):
+            for breach in rule.check(looked):
+                findings.append(rule.finding(*breach))
+                if rule.severity is Severity.ERROR:
                     rejected.add(entry.index)
     return frozenset(rejected)
 

@@ -9,15 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
-from moot.core.findings import Finding
+from moot.core.findings import Finding, check_all
 from moot.core.markdown import Kind, scan
 from moot.debate.model import Document, Entry
-from moot.debate.norms import Breach, Norm, find_all
+from moot.debate.norms import Flaw, norm, on
 from moot.debate.reader import read
 
 _NEW_FILE = "go back to the old version, and append"
+
+
+class Versions(NamedTuple):
+    """A file as it was, and as it is."""
+
+    old: Document
+    new: Document
 
 
 def _written(document: Document, entry: Entry) -> str:
@@ -41,54 +48,60 @@ def _lines(document: Document) -> dict[str, int]:
     return lines
 
 
-def entry_modified(old: Document, new: Document) -> Iterator[Breach]:
+def entry_modified(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
     now, lines = _yielded(new), _lines(new)
     for key, text in _yielded(old).items():
         if key in now and now[key] != text:
-            yield Breach(lines[key], "", key)
+            yield on(lines[key], "", key)
         elif key not in now and key in lines:
-            yield Breach(lines[key], "its marker is gone", key)
+            yield on(lines[key], "its marker is gone", key)
 
 
-def entry_deleted(old: Document, new: Document) -> Iterator[Breach]:
+def entry_deleted(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
     there = _lines(new)
     for key in _yielded(old):
         if key not in there:
-            yield Breach(None, "", key)
+            yield on(None, "", key)
 
 
-def entry_inserted(old: Document, new: Document) -> Iterator[Breach]:
+def entry_inserted(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
     before, lines = _yielded(old), _lines(new)
     known = [key in before for key in _yielded(new)]
     last = max((place for place, old_one in enumerate(known) if old_one), default=-1)
     for place, key in enumerate(_yielded(new)):
         if place < last and key not in before:
-            yield Breach(lines[key], "", key)
+            yield on(lines[key], "", key)
 
 
-def entries_reordered(old: Document, new: Document) -> Iterator[Breach]:
+def entries_reordered(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
     lines = _lines(new)
     order = {key: place for place, key in enumerate(_yielded(old))}
     kept = [key for key in _yielded(new) if key in order]
     for above, below in pairwise(kept):
         if order[below] < order[above]:
-            yield Breach(lines[below], "", below)
+            yield on(lines[below], "", below)
 
 
-def rules_modified(old: Document, new: Document) -> Iterator[Breach]:
+def rules_modified(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
     if old.entries and old.section_text("Protocol Rules") != new.section_text("Protocol Rules"):
         section = new.section("Protocol Rules")
-        yield Breach(section.line if section else None)
+        yield on(section.line if section else None)
 
 
-def context_modified(old: Document, new: Document) -> Iterator[Breach]:
+def context_modified(versions: Versions) -> Iterator[Flaw]:
     """A-32: subsections of level 3 may be added to its end; what was there stays."""
+    old, new = versions
     was, now = old.section_text("Context").rstrip(), new.section_text("Context").rstrip()
     section = new.section("Context")
     if not now.startswith(was):
-        yield Breach(section.line if section else None)
+        yield on(section.line if section else None)
     elif now != was and not _is_subsection(now[len(was) :]):
-        yield Breach(section.line if section else None, "what was added is no ### subsection")
+        yield on(section.line if section else None, "what was added is no ### subsection")
 
 
 def _is_subsection(added: str) -> bool:
@@ -96,49 +109,51 @@ def _is_subsection(added: str) -> bool:
     return first is not None and first.kind is Kind.HEADING and first.level >= 3
 
 
-def head_modified(old: Document, new: Document) -> Iterator[Breach]:
+def head_modified(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
     for key in ("bounce-protocol", "created", "session-id"):
         if old.head(key) != new.head(key):
-            yield Breach(None, key)
+            yield on(None, key)
     if old.name != new.name:
-        yield Breach(new.title.line if new.title else None, "title")
+        yield on(new.title.line if new.title else None, "title")
 
 
-def dialogue_modified(old: Document, new: Document) -> Iterator[Breach]:
+def dialogue_modified(versions: Versions) -> Iterator[Flaw]:
     """Whatever else stood in the dialogue, up to the last marker of the old version."""
+    old, new = versions
     last = next((entry for entry in reversed(old.entries) if entry.yielded), None)
     before, after = old.section("Dialogue"), new.section("Dialogue")
     if last is None or before is None or after is None:
         return
     was = old.text[before.start : last.end].rstrip("\r\n")
     if not new.text.startswith(was, after.start):
-        yield Breach(after.line)
+        yield on(after.line)
 
 
 APPEND_ONLY: Final = (
-    Norm("R1", "entry_modified", "an entry that was yielded was changed", entry_modified,
+    norm("R1", "entry_modified", "an entry that was yielded was changed", entry_modified,
          _NEW_FILE),
-    Norm("R1", "entry_deleted", "an entry that was yielded is gone", entry_deleted, _NEW_FILE),
-    Norm("R2", "entry_inserted", "an entry was put between others", entry_inserted,
+    norm("R1", "entry_deleted", "an entry that was yielded is gone", entry_deleted, _NEW_FILE),
+    norm("R2", "entry_inserted", "an entry was put between others", entry_inserted,
          "new entries go to the end"),
-    Norm("R2", "entries_reordered", "entries changed places", entries_reordered, _NEW_FILE),
-    Norm("R3", "rules_modified", "the rules were changed after the first entry", rules_modified,
+    norm("R2", "entries_reordered", "entries changed places", entries_reordered, _NEW_FILE),
+    norm("R3", "rules_modified", "the rules were changed after the first entry", rules_modified,
          "other rules need a new session"),
-    Norm("3.4", "context_modified", "the context was changed", context_modified,
+    norm("3.4", "context_modified", "the context was changed", context_modified,
          "add a ### subsection to its end instead"),
-    Norm("3.1", "header_modified", "header or title were changed", head_modified,
+    norm("3.1", "header_modified", "header or title were changed", head_modified,
          "another topic needs a new session"),
 )  # fmt: skip
 _REST: Final = (
-    Norm("R1", "dialogue_modified", "the dialogue was changed between its entries",
+    norm("R1", "dialogue_modified", "the dialogue was changed between its entries",
          dialogue_modified, _NEW_FILE),
 )  # fmt: skip
 
 
 def compare(old: bytes | str, new: bytes | str) -> tuple[Finding, ...]:
     """Every way in which the new version did more than grow."""
-    before, after = read(old), read(new)
-    found = tuple(find_all(APPEND_ONLY, before, after))
+    versions = Versions(read(old), read(new))
+    found = check_all(APPEND_ONLY, versions)
     # Said only if nothing above explains it: a changed entry changes the dialogue too.
     inside = any(finding.rule in ("R1", "R2") for finding in found)
-    return found if inside else (*found, *find_all(_REST, before, after))
+    return found if inside else (*found, *check_all(_REST, versions))

@@ -16,6 +16,7 @@ from moot.core.findings import Finding
 from moot.core.markdown import escape_comments
 from moot.debate.course import says_generated
 from moot.debate.model import DECIMAL, FIELDS, STANCES, OutputFormat, Rules, Status, is_nothing
+from moot.debate.runtime import stance_in_a_file
 
 # What a reader that knows no fences would take for structure.
 MARKER: Final = re.compile(
@@ -85,7 +86,7 @@ def flaws(draft: Draft, rules: Rules) -> list[Finding]:
         found.append(_flaw("4.5", "machine_words", message, "body", "say it in other words"))
     if draft.next_agent and draft.next_agent not in rules.agents:
         message, hint = f"{draft.next_agent!r} is none of them", f"one of {', '.join(rules.agents)}"
-        found.append(_flaw("R14", "unknown_agent", message, "action_requested", hint))
+        found.append(_flaw("R14", "unknown_next", message, "action_requested", hint))
     if re.search(r"[\[\]\s]", draft.author) or not draft.author:
         found.append(_flaw("4.3", "bad_author", repr(draft.author), "author", "a listed name"))
     if re.search(r"\r", draft.body):
@@ -133,7 +134,7 @@ def _missing(draft: Draft, rules: Rules) -> Iterator[Finding]:
 def _votes(draft: Draft) -> Iterator[Finding]:
     stance, sure = draft.stance.strip(), draft.confidence.strip()
     if stance and stance not in STANCES:
-        hint = f"one of {', '.join(STANCES)}"
+        hint = stance_in_a_file(stance) or f"one of {', '.join(STANCES)}"
         yield _flaw("R10", "INVALID_STANCE", f"{stance!r} is no stance", "stance", hint)
     if sure and not DECIMAL.fullmatch(sure):
         out = re.fullmatch(r"-[0-9.]+", sure) is not None

@@ -12,14 +12,14 @@ from typing import Final
 
 import msgspec
 
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, check_all, errors
 from moot.debate.checker import Checked, check
 from moot.debate.course import Course, follow_on
 from moot.debate.dialogue import Dialogue, read_dialogue
+from moot.debate.entrychecks import Looked
 from moot.debate.filechecks import Seen
+from moot.debate.filerules import ORDER, InOrder, asked_of
 from moot.debate.model import SECTIONS, Document, Entry, Odd, moment
-from moot.debate.norms import find_all
-from moot.debate.rules import ENTRY, ORDER
 from moot.debate.sequence import sequence_remarks
 
 _LINE_ENDS: Final = frozenset({Odd.CRLF, Odd.LONE_CR})
@@ -108,9 +108,8 @@ def _step(
     if any(one.entry is not entry for one in remarks):
         return None
     seen = Seen(document, checked.known)
-    breaches = ((norm, norm.check(entry, seen)) for norm in ENTRY)
-    found = [norm.finding(breach) for norm, several in breaches for breach in several]
-    found += find_all(ORDER, checked.known, remarks)
+    found = list(check_all(asked_of(entry, seen), Looked(entry, seen)))
+    found += check_all(ORDER, InOrder(checked.known, remarks))
     if errors(found):
         return None
     return after, sorted(found, key=lambda finding: finding.line or 0)

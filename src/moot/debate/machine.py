@@ -4,7 +4,7 @@
                                           `--timed out--> the operator, or the policy, acts
 
 `TRANSITIONS` is the automaton of the session itself (`phases.py`), the same that a bare file runs
-through. What may be recorded is in `records.py`, what follows from it in `evolution.py`. A
+through. What may be recorded is in `rules.py`, what follows from it in `evolution.py`. A
 timeout is only noted here: the entry that a policy writes needs the file, so whoever has the file
 at hand writes it (`moot debate tick`), and nothing in the ledger ever runs ahead of a file that
 others write to by hand.
@@ -40,14 +40,14 @@ from moot.core.names import OPERATOR
 from moot.core.record import ArtifactRef
 from moot.debate import commands as ask
 from moot.debate import events as did
+from moot.debate.checks import Asked, look
 from moot.debate.escalation import silent
 from moot.debate.evolution import evolve, spoke
 from moot.debate.model import Escalation, moment
 from moot.debate.phases import TRANSITIONS
 from moot.debate.pieces import MEDIA_TYPE, bytes_of, facts_of
 from moot.debate.reader import read
-from moot.debate.recordchecks import Asked, look
-from moot.debate.records import RULES, findings, is_sound
+from moot.debate.rules import RULES, findings, is_sound
 from moot.debate.schema import read_known, settings_of
 from moot.debate.state import State, course
 from moot.debate.turns import standing

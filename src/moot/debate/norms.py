@@ -1,49 +1,42 @@
-"""One row of a rule table: the norm, its code, how grave, its sentence, its check, what to do.
+"""A row of this protocol's tables: the shared `Rule`, told in full.
 
-The rows of this protocol know lines and entries, which the shared `Rule` does not. A check gives
-one `Breach` for each place where the norm is not kept.
+What is wrong reads "the stance is none of the four: 'maybe'": the row's sentence, then what the
+check saw in this place. A check gives one breach for each place where the norm is not kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import TypeVar
 
-from moot.core.findings import Finding, Severity
+from moot.core.findings import Breach, Rule, Severity
 
-
-class Breach(NamedTuple):
-    """Where, and in which words; without words the row's own sentence is used."""
-
-    line: int | None = None
-    message: str = ""
-    where: str | None = None
+Subject = TypeVar("Subject")
+# What the check saw (nothing, if the sentence says it all), where, and on which line.
+Flaw = tuple[str, str | None, int | None]
 
 
-class Norm(NamedTuple):
+def on(line: int | None, saw: str = "", where: str | None = None) -> Flaw:
+    """A breach on this line."""
+    return saw, where, line
+
+
+def norm(
+    id: str,  # noqa: A002 - the word of every rule table
+    code: str,
+    sentence: str,
+    check: Callable[[Subject], Iterable[Flaw]],
+    hint: str,
+    severity: Severity = Severity.ERROR,
+) -> Rule[Subject]:
     """`id` is a rule of the document (R1 to R20) or the section that says it."""
 
-    id: str
-    code: str
-    sentence: str
-    check: Callable[..., Iterable[Breach]]
-    hint: str
-    severity: Severity = Severity.ERROR
+    def in_full(subject: Subject) -> Iterable[Breach]:
+        found = check(subject)
+        return [_told(sentence, *one) for one in found] if found else ()
 
-    def finding(self, breach: Breach) -> Finding:
-        return Finding(
-            rule=self.id,
-            code=self.code,
-            message=f"{self.sentence}: {breach.message}" if breach.message else self.sentence,
-            severity=self.severity,
-            line=breach.line,
-            where=breach.where,
-            hint=self.hint,
-        )
+    return Rule(id, code, sentence, in_full, severity, hint)
 
 
-def find_all(norms: Iterable[Norm], *subjects: Any) -> Iterable[Finding]:
-    """Every breach of every row, in the order of the table."""
-    for norm in norms:
-        for breach in norm.check(*subjects):
-            yield norm.finding(breach)
+def _told(sentence: str, saw: str, where: str | None, line: int | None) -> Breach:
+    return (f"{sentence}: {saw}" if saw else sentence), where, line

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from moot.core import report as page
 from moot.core.clock import Millis
+from moot.core.plural import plural
 from moot.debate.checker import Checked
 from moot.debate.consensus import Outcome, Verdict
 from moot.debate.course import Course, Round, spoken
@@ -45,7 +46,8 @@ def report(checked: Checked, file_name: str, sha256: str, now: Millis | None = N
     return page.Report(
         kind="debate",
         title=checked.document.name,
-        subtitle=f"{len(course.rules.agents)} agents, {len(course.rounds)} rounds",
+        subtitle=f"{plural(len(course.rules.agents), 'agent')}, "
+        f"{plural(len(course.rounds), 'round')}",
         verdict=_verdict(checked, course, now),
         decision=_decision(course, decided, found),
         dissent=_dissent(decided),

@@ -1,256 +1,195 @@
-"""The rules of a session file, one row each: R1 to R20 and the sections that say more.
+"""The rules of a session's record: which piece may come next, and under whose key.
 
-Four tables, in the order they are asked: the version alone, the file's parts, each entry by
-itself, the entries in their order. R1 to R3 compare two versions of a file and are in
-`compare.py`; R5 and R6 bind writers. Codes in capitals are those that other tools of this
-protocol know; ours are in small letters. A-nn are the readings in docs/readings.md.
+They repeat nothing of the file's own rules: whose turn it is, and what an entry must say, are
+asked of the rows of `speaking.py` and `filerules.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from moot.core.findings import Severity
-from moot.debate import entrychecks as entry
-from moot.debate import filechecks as file
-from moot.debate.model import Entry, Odd, TurnOrder
-from moot.debate.norms import Breach, Norm
-from moot.debate.schema import ODD_NAME, ODD_OPTION, Known
-from moot.debate.sequence import Remark, Remarked
+import msgspec
 
-_WARNING, _INFO = Severity.WARNING, Severity.INFO
-_RENAME = "give the file a name that ends with .md"
-_HEADER = "begin the file with the three lines <!-- bounce-protocol: 0.1 -->, created, session-id"
-_FORM = "write it as <!-- key: value -->, with single spaces"
-_V4 = "`moot debate new` makes real version 4 ids"
-_SETTING = "the nine settings and their values are in `moot debate new --help`"
-_ALL_FIELDS = "stance, confidence, summary, action_requested, evidence; n/a where there is none"
-_LATER = "a later version may know it; it is ignored here"
+from moot.core.findings import Finding, Rule, check_all, errors
+from moot.core.machine import Command
+from moot.core.names import SYSTEM
+from moot.debate import checks
+from moot.debate import commands as ask
+from moot.debate.checks import Asked
+from moot.debate.course import is_closing
+from moot.debate.entrychecks import Looked
+from moot.debate.filechecks import Seen
+from moot.debate.filerules import asked_of
+from moot.debate.model import Entry, OutputFormat, Rules
+from moot.debate.schema import Known
+from moot.debate.sequence import Remark
+from moot.debate.speaking import forbidden
+from moot.debate.state import walk_from
 
-# R9: asked before anything else, and if it speaks, nothing else does.
-VERSION: Final = (
-    Norm("R9", "version_major", "only major version 0 is known here", file.foreign_major,
-         "read this file with a program for its version"),
+_BEGUN: Final = Rule(
+    "BNC-119", "session_unknown", "nothing is recorded of this session", checks.unknown,
+    hint="any writing `moot debate` command on its file records it",
+)  # fmt: skip
+_NAME: Final = Rule(
+    "BNC-004", "name_required", "a session has a file", checks.no_name, hint="name its file"
+)  # fmt: skip
+_STEP: Final = Rule(
+    "BNC-098", "out_of_step", "a piece begins where the record ends", checks.out_of_step,
+    hint="`moot debate verify FILE` says how file and record differ",
+)  # fmt: skip
+_SHA: Final = Rule(
+    "BNC-005", "bad_digest", "a digest is 64 lower-case hex digits", checks.bad_digest,
+    hint="give the SHA-256 of the file up to the end of the piece",
+)  # fmt: skip
+_ENTRY: Final = Rule(
+    "BNC-067", "not_an_entry", "the text must end with one whole entry", checks.no_entry,
+    hint="one entry, with its <!-- yield --> as the last line",
+)  # fmt: skip
+_OPERATOR: Final = Rule(
+    "BNC-051", "human_key_required", "this is the operator's act", checks.not_the_operator,
+    hint="run it yourself, outside of `moot run`",
+)  # fmt: skip
+_MACHINE: Final = Rule(
+    "BNC-168", "not_allowed", "only the machine itself does this", checks.not_the_machine,
+    hint="`moot debate tick FILE` lets it",
+)  # fmt: skip
+_LATE: Final = Rule(
+    "BNC-145", "too_early", "the turn's time is not over", checks.not_late,
+    hint="`moot debate status FILE` says until when",
 )  # fmt: skip
 
-FILE: Final = (
-    Norm("3", "encoding", "the file is not UTF-8", file.odd(Odd.ENCODING), "save it as UTF-8"),
-    Norm("3", "lone_cr", "a line ends with a lone CR", file.odd(Odd.LONE_CR),
-         "save it with LF line endings"),
-    Norm("3", "crlf", "lines end with CR LF", file.odd(Odd.CRLF),
-         "save it with LF line endings", _WARNING),
-    Norm("3", "byte_order_mark", "the file begins with a byte order mark",
-         file.odd(Odd.BYTE_ORDER_MARK), "save it as UTF-8 without a mark", _WARNING),
-    Norm("3", "file_extension", "a session file is named .md", file.other_extension, _RENAME,
-         _WARNING),
-    Norm("3.1", "MISSING_PROTOCOL_VERSION", "the header line bounce-protocol is missing",
-         file.absent("bounce-protocol"), _HEADER),
-    Norm("3.1", "MISSING_CREATED", "the header line created is missing",
-         file.absent("created"), _HEADER),
-    Norm("3.1", "MISSING_SESSION_ID", "the header line session-id is missing",
-         file.absent("session-id"), _HEADER),
-    Norm("3.1", "header_order", "the header lines stand in another order",
-         file.header_permuted, _HEADER),
-    Norm("3.1", "header_not_first", "the header is not the first three lines",
-         file.header_not_first, _HEADER),
-    Norm("3.1", "header_form", "a header line is not written exactly", file.header_inexact, _FORM),
-    Norm("3.1", "header_extra", "the header has exactly three lines", file.header_extra(False),
-         "take the further comment away"),
-    Norm("R9", "header_extra", "a header line we do not know", file.header_extra(True), _LATER,
-         _INFO),
-    Norm("3.1", "INVALID_PROTOCOL_VERSION", "the version is not MAJOR.MINOR", file.bad_version,
-         "write 0.1"),
-    Norm("R9", "older_minor", "an earlier minor version, read as 0.1", file.other_minor(True),
-         "write 0.1", _WARNING),
-    Norm("R9", "newer_minor", "a later minor version, read as far as 0.1 goes",
-         file.other_minor(False), _LATER, _INFO),
-    Norm("3.1", "INVALID_CREATED_FORMAT", "created is not a date and time with a zone",
-         file.bad_created, "such as 2026-02-18T14:30:00Z"),
-    Norm("3.1", "INVALID_SESSION_ID_FORMAT", "session-id is not a lower-case UUID",
-         file.bad_session_id, "five groups of 8-4-4-4-12 hex digits, not all zero"),
-    Norm("3.1", "uuid_not_v4", "session-id is a UUID, but not of version 4",
-         file.session_id_not_v4(False), _V4, _WARNING),
-    Norm("3.1", "uuid_not_v4", "session-id is not a UUID of version 4",
-         file.session_id_not_v4(True), _V4),
-    Norm("3.2", "MISSING_TITLE", "there is no title `# Bounce Session: NAME`", file.no_title,
-         "write it right below the header"),
-    Norm("3.2", "EMPTY_TITLE", "the session has no name", file.empty_title,
-         "say after `# Bounce Session:` what it is about"),
-    Norm("3.2", "text_before_title", "only the header stands above the title",
-         file.odd(Odd.TEXT_BEFORE_TITLE), "move it into the Context section"),
-    Norm("3.3", "MISSING_RULES_SECTION", "there is no section `## Protocol Rules`",
-         file.no_section("Protocol Rules"), "write it below the title"),
-    Norm("3.4", "MISSING_CONTEXT_SECTION", "there is no section `## Context`",
-         file.no_section("Context"), "write it below the rules"),
-    Norm("3.5", "MISSING_DIALOGUE_SECTION", "there is no section `## Dialogue`",
-         file.no_section("Dialogue"), "write it below the context; entries follow it"),
-    Norm("3", "section_order", "the parts stand in another order", file.sections_permuted,
-         "title, Protocol Rules, Context, Dialogue"),
-    Norm("3", "duplicate_section", "a section stands there twice", file.section_again,
-         "keep the first one"),
-    Norm("3.4", "unknown_section", "a section that the format does not know",
-         file.unknown_section, "use headings of level 3 inside the Context", _WARNING),
-    Norm("3.2", "extra_title", "a second level-1 heading", file.odd(Odd.EXTRA_HEADING),
-         "use headings of level 3 inside the Context", _WARNING),
-    Norm("3.4", "context_empty", "the Context says nothing", file.empty_context,
-         "say what is to be decided, and what is known", _WARNING),
-    Norm("3.3", "rules_block_missing", "Protocol Rules has no code block", file.no_block,
-         "put the settings into a block fenced with ```yaml"),
-    Norm("5", "MISSING_REQUIRED_RULE", "a setting is required",
-         file.problem("MISSING_REQUIRED_RULE"), _SETTING),
-    Norm("5", "INVALID_RULE_VALUE", "a setting has a value that is not allowed",
-         file.problem("INVALID_RULE_VALUE"), _SETTING),
-    Norm("5", ODD_NAME, "an agent's name has a form that other programs may refuse",
-         file.problem(ODD_NAME), "lower-case letters, digits and hyphens, two or more", _WARNING),
-    Norm("R19", ODD_OPTION, "an option has a value we do not know, so it does not count",
-         file.problem(ODD_OPTION), "mend the comment under the rules block", _WARNING),
-    Norm("5", "DUPLICATE_AGENT_NAME", "agents' names are unique",
-         file.problem("DUPLICATE_AGENT_NAME"), "list every agent once"),
-    Norm("5", "EMPTY_AGENTS_LIST", "a session needs at least one agent",
-         file.problem("EMPTY_AGENTS_LIST"), "list the agents, one `- name` on each line"),
-    Norm("3.3", "rules_unreadable", "a line of the rules block is not `key: value` or `- item`",
-         file.unread_setting, "no anchors, tags, maps or second documents"),
-    Norm("3.3", "duplicate_rule", "a setting is given twice", file.setting_again,
-         "keep one of them"),
-    Norm("3.3", "unknown_rule", "a setting that the format does not know",
-         file.unknown_setting(False), "take it away, or check its spelling", _WARNING),
-    Norm("R9", "unknown_rule", "a setting we do not know", file.unknown_setting(True), _LATER,
-         _INFO),
-    Norm("R20", "comment_multiline", "a comment of the protocol spans lines",
-         file.odd(Odd.MULTILINE_COMMENT), "write it on one line"),
-    Norm("3.5", "stray_text", "text in the Dialogue that belongs to no entry",
-         file.odd(Odd.STRAY_TEXT), "put it into an entry", _WARNING),
-)  # fmt: skip
-
-ENTRY: Final = (
-    Norm("4.2", "MISSING_ENTRY_ID", "an entry begins with <!-- entry: UUID -->", entry.no_id,
-         _FORM),
-    Norm("R7", "invalid_entry_id", "the id of an entry is not a lower-case UUID", entry.bad_id,
-         "five groups of 8-4-4-4-12 hex digits, not all zero"),
-    Norm("R7", "uuid_not_v4", "the id of an entry is a UUID, but not of version 4",
-         entry.id_not_v4(False), "`moot debate add` makes real version 4 ids", _WARNING),
-    Norm("R7", "uuid_not_v4", "the id of an entry is not a UUID of version 4",
-         entry.id_not_v4(True), "`moot debate add` makes real version 4 ids"),
-    Norm("4.2", "MISSING_TURN_ROUND", "an entry has <!-- turn: N round: M -->, both from 1",
-         entry.no_position, "write it right below the entry's id"),
-    Norm("4.3", "MISSING_STATUS_LINE", "an entry has a line TIME [author: NAME] [status: WORD]",
-         entry.no_status_line, "write it right below turn and round, with one author"),
-    Norm("4.3", "INVALID_ENTRY_STATUS", "the status is none of the four", entry.bad_status,
-         "open, in_progress, closed or yield"),
-    Norm("4.3", "invalid_timestamp", "the time of an entry is not a date and time with a zone",
-         entry.bad_time, "such as 2026-02-18T14:30:00Z"),
-    Norm("4.4", "MISSING_REQUIRED_FIELD", "a field is required where the output is structured",
-         entry.missing_field, _ALL_FIELDS),
-    Norm("R10", "INVALID_STANCE", "the stance is none of the four", entry.bad_stance(True),
-         "approve, reject, neutral or defer"),
-    Norm("R11", "INVALID_CONFIDENCE", "the confidence is not a decimal number",
-         entry.bad_confidence(True, False), "a number from 0.0 to 1.0, such as 0.8"),
-    Norm("R11", "CONFIDENCE_OUT_OF_RANGE", "the confidence is beyond 0.0 to 1.0",
-         entry.bad_confidence(True, True), "1.0 is already certain"),
-    Norm("4.4", "INVALID_STANCE", "the stance is none of the four, so it is no vote",
-         entry.bad_stance(False), "approve, reject, neutral or defer", _WARNING),
-    Norm("4.4", "INVALID_CONFIDENCE", "the confidence is not a decimal number, so it is no vote",
-         entry.bad_confidence(False, False), "a number from 0.0 to 1.0, such as 0.8", _WARNING),
-    Norm("4.4", "CONFIDENCE_OUT_OF_RANGE", "the confidence is beyond 0.0 to 1.0, so it is no vote",
-         entry.bad_confidence(False, True), "1.0 is already certain", _WARNING),
-    Norm("4.4", "duplicate_field", "one entry, one vote: the field is given twice",
-         entry.field_again(True), "keep one of them"),
-    Norm("4.4", "field_again", "the field is given twice; the first counts",
-         entry.field_again(False), "keep one of them", _WARNING),
-    Norm("4.4", "field_order", "the fields stand in another order", entry.fields_permuted,
-         _ALL_FIELDS, _WARNING),
-    Norm("4.4", "unknown_field", "a field that the format does not know",
-         entry.unknown_field(False), "a blank line divides the fields from the body", _WARNING),
-    Norm("R9", "unknown_field", "a field we do not know", entry.unknown_field(True), _LATER, _INFO),
-    Norm("4.4", "summary_long", "a summary has one or two lines", entry.odd(Odd.LONG_SUMMARY),
-         "say the rest in the body", _WARNING),
-    Norm("4.5", "no_blank_line", "a blank line divides the fields from the body",
-         entry.odd(Odd.NO_BLANK_LINE), "put one in", _WARNING),
-    Norm("4.5", "heading_in_body", "level-1 and level-2 headings are for the session itself",
-         entry.odd(Odd.HEADING_IN_BODY), "use ### or a smaller heading"),
-    Norm("4.5", "setext_in_body", "an underlined heading is one of level 1 or 2",
-         entry.odd(Odd.SETEXT_IN_BODY), "use ###, or a blank line above the rule", _WARNING),
-    Norm("R4", "MISSING_YIELD_MARKER", "the entry is incomplete: it has no <!-- yield -->",
-         entry.not_yielded(False), "its author writes <!-- yield --> on a line of its own"),
-    Norm("R6", "MISSING_YIELD_MARKER", "another entry begins before this one was yielded",
-         entry.not_yielded(True), "append whole entries: `moot debate add`", _WARNING),
-    Norm("4.6", "status_disagrees", "the marker says complete, the status says otherwise",
-         entry.says_unfinished, "the marker counts; write status yield", _WARNING),
-    Norm("4.6", "unclosed_block", "a code block or comment in the body is never closed",
-         entry.odd(Odd.UNCLOSED_BLOCK), "it was taken to end at the marker; close it", _WARNING),
-    Norm("R20", "comment_form", "a comment of the protocol is not written exactly",
-         entry.odd(Odd.COMMENT_FORM), _FORM),
-    Norm("R20", "trailing_space", "blanks stand behind a comment of the protocol",
-         entry.odd(Odd.TRAILING_SPACE), "take them away", _WARNING),
-    Norm("4.1", "blank_in_head", "a blank line inside the head of an entry",
-         entry.odd(Odd.BLANK_IN_HEAD), "take it away", _WARNING),
-)  # fmt: skip
+RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
+    ask.Begin: (
+        Rule(
+            "BNC-026", "session_known", "this session is recorded already", checks.known_already,
+            hint="one session, one file: begin another with `moot debate new`",
+        ),
+        Rule(
+            "BNC-164", "invalid_session", "this is not the beginning of a session",
+            checks.no_session, hint="`moot debate check FILE` says what to mend",
+        ),
+        _NAME, _SHA,
+    ),
+    ask.Add: (
+        _BEGUN, _STEP, _SHA, _ENTRY,
+        Rule(
+            "A-66", "not_you", "an entry is signed by its author", checks.someone_elses,
+            hint="use --as NAME with its own key",
+        ),
+        Rule(
+            "BNC-107", "misplaced", "turn and round do not follow the last entry", checks.misplaced,
+            hint="`moot debate add` counts them",
+        ),
+    ),
+    ask.Observe: (
+        _BEGUN, _STEP, _SHA,
+        Rule(
+            "BNC-067", "nothing_said", "the text ends with neither an entry nor a mark",
+            checks.neither_entry_nor_mark, hint="observe up to a marker of the protocol",
+        ),
+    ),
+    ask.Escalate: (
+        _BEGUN, _STEP, _SHA, _ENTRY, _OPERATOR,
+        Rule(
+            "BNC-145", "too_early", "the turn's time is not over", checks.policy_at_rest,
+            hint="`moot debate status FILE` says until when",
+        ),
+        Rule(
+            "BNC-146", "not_a_placeholder", "the policy writes in a silent agent's place only",
+            checks.not_a_placeholder, hint="`moot debate tick FILE` writes it",
+        ),
+    ),
+    ask.Resume: (
+        _BEGUN, _STEP, _SHA, _OPERATOR, _LATE,
+        Rule(
+            "BNC-051", "no_mark", "the text holds no operator's mark", checks.no_mark,
+            hint="`moot debate resume FILE --late` writes it",
+        ),
+    ),
+    ask.AddContext: (
+        _BEGUN, _SHA, _OPERATOR,
+        Rule(
+            "BNC-062", "not_in_context", "context is added above the dialogue",
+            checks.beyond_preamble, hint="`moot debate add-context FILE` finds the place",
+        ),
+        Rule(
+            "BNC-062", "no_subsection", "what is added is a ### subsection", checks.no_subsection,
+            hint="begin it with `### TITLE`",
+        ),
+    ),
+    ask.Sign: (
+        _BEGUN,
+        Rule(
+            "A-66", "nothing_to_sign", "no such entry waits for its author's signature",
+            checks.not_unsigned, hint="`moot debate verify FILE` lists what is only observed",
+        ),
+        Rule(
+            "A-66", "not_you", "an entry is signed by its author", checks.not_its_author,
+            hint="use --as NAME with its own key",
+        ),
+    ),
+    ask.NoteTimeout: (
+        _BEGUN, _MACHINE, _LATE,
+        Rule(
+            "BNC-168", "noted_already", "this timeout is on record", checks.noted_already,
+            hint="nothing is left to do",
+        ),
+    ),
+    ask.Move: (
+        _BEGUN, _NAME,
+    ),
+}  # fmt: skip
 
 
-def _remarked(
-    kind: Remark, only: Callable[[Known], bool] = lambda _known: True
-) -> Callable[[Known, Iterable[Remarked]], Iterator[Breach]]:
-    """What the walk through the entries remarked on."""
-
-    def check(known: Known, remarks: Iterable[Remarked]) -> Iterator[Breach]:
-        for one in remarks:
-            if one.kind is kind and only(known):
-                yield Breach(one.entry.line, one.text, _name(one.entry))
-
-    return check
+def findings(asked: Asked) -> tuple[Finding, ...]:
+    """Every breach; whether it is the author's turn is asked only of an entry that may stand."""
+    found = check_all(RULES[type(asked.command)], asked)
+    more = _MORE.get(type(asked.command))
+    return found if found or more is None else tuple(more(asked))
 
 
-def _name(one: Entry) -> str:
-    return one.id or f"entry {one.index + 1}"
+def is_sound(asked: Asked) -> bool:
+    """Does an entry that was found keep the rules whose breach makes the file invalid?"""
+    entry, rules = asked.entry, asked.state.rules
+    if entry is None or rules is None or asked.command.double:
+        return True
+    walk = walk_from(asked.state, rules, rejects=False)
+    walk.take(entry)
+    latest = asked.state.latest
+    place = (entry.round or 0, entry.turn or 0)
+    back = entry.author in rules.agents and place < (latest.number, latest.last_turn)
+    wrong = any(remark.kind in _GRAVE for remark in walk.remarks)
+    return not (back or wrong or _flaws(asked, entry, rules))
 
 
-def _is_free_form(known: Known) -> bool:
-    return known.rules is not None and known.rules.turn_order is TurnOrder.FREE_FORM
+_GRAVE: Final = {Remark.UNKNOWN_AGENT, Remark.TOO_MANY_TURNS, Remark.BEYOND_LAST_ROUND}
 
 
-def _is_ordered(known: Known) -> bool:
-    return not _is_free_form(known)
+def _flaws(asked: Asked, entry: Entry, rules: Rules) -> tuple[Finding, ...]:
+    """What is wrong with an entry by itself."""
+    if asked.said is None:
+        return ()
+    known = Known(rules.agents, rules.output_format is OutputFormat.STRUCTURED, rules)
+    seen = Seen(asked.said.document, known)
+    return errors(check_all(asked_of(entry, seen), Looked(entry, seen)))
 
 
-ORDER: Final = (
-    Norm("R7", "DUPLICATE_ENTRY_ID", "the same entry stands there again and is ignored",
-         _remarked(Remark.DOUBLE), "nothing is lost; ids are for one entry each", _WARNING),
-    Norm("R7", "duplicate_entry_conflict", "another entry under a known id is ignored",
-         _remarked(Remark.CONFLICTING_DOUBLE), "its author appends it again under a new id",
-         _WARNING),
-    Norm("R8", "ROUND_NOT_MONOTONIC", "turns and rounds never go back",
-         _remarked(Remark.BACKWARDS), "the file is damaged, or two wrote at once; mend its copy"),
-    Norm("R8", "duplicate_turn", "two entries have the same turn and round",
-         _remarked(Remark.SAME_PLACE, _is_ordered), "`moot debate add` counts them", _WARNING),
-    Norm("R8", "duplicate_turn", "two entries have the same turn and round",
-         _remarked(Remark.SAME_PLACE, _is_free_form), "usual where several write at once", _INFO),
-    Norm("R8", "turn_gap", "a turn or round is left out", _remarked(Remark.GAP),
-         "`moot debate add` counts them", _WARNING),
-    Norm("R12", "UNKNOWN_AGENT", "the author is not one of the agents",
-         _remarked(Remark.UNKNOWN_AGENT),
-         "only listed agents take part; judge and system after the end"),
-    Norm("R13", "OUT_OF_ORDER_TURN", "an agent spoke before one that stands above it in the list",
-         _remarked(Remark.OUT_OF_ORDER), "the entry stays; keep to the listed order", _WARNING),
-    Norm("R14", "OUT_OF_ORDER_TURN", "someone else was named to speak",
-         _remarked(Remark.NOT_NAMED), "the entry stays; wait until you are named", _WARNING),
-    Norm("R14", "ambiguous_next", "the last entry names several agents",
-         _remarked(Remark.AMBIGUOUS_NEXT), "name one; `moot debate add --next AGENT` does",
-         _WARNING),
-    Norm("R13", "missing_turn", "an agent made fewer entries than it had turns",
-         _remarked(Remark.MISSING_TURN), "it counts as not approving", _WARNING),
-    Norm("3.3", "max_turns", "more entries in a round than max-turns-per-round",
-         _remarked(Remark.TOO_MANY_TURNS), "wait for the next round"),
-    Norm("R17", "max_rounds", "an entry beyond the last round",
-         _remarked(Remark.BEYOND_LAST_ROUND), "begin a new session"),
-    Norm("R18", "after_end", "an entry after the session had ended",
-         _remarked(Remark.AFTER_END), "begin a new session", _WARNING),
-    Norm("4.3", "time_goes_back", "the time is earlier than that of the entry above",
-         _remarked(Remark.TIME_BACK), "check the clocks", _WARNING),
-    Norm("4.3", "before_created", "the time is earlier than that of the session",
-         _remarked(Remark.BEFORE_CREATED), "check the clocks", _WARNING),
-    Norm("3.3", "late_entry", "the entry came after its turn-timeout",
-         _remarked(Remark.LATE), "it counts all the same", _INFO),
-)  # fmt: skip
+def _own_entry(asked: Asked) -> Iterator[Finding]:
+    """What the file's own rules say of an entry that its author asks to be recorded."""
+    entry, course = asked.entry, asked.course
+    if entry is None or course is None:
+        return
+    yield from _flaws(asked, entry, course.rules)
+    if is_closing(entry, course.rules) and entry.author == SYSTEM:
+        if course.phase.ended:
+            said = f"the session has ended ({course.phase.value})"
+            yield Finding(rule="R18", code="session_ended", message=said, hint="begin a new one")
+        return
+    no = forbidden(course, entry.author, asked.context.now, asked.command.after_end)
+    if no is not None:  # the engine's refusal has the code of its finding
+        replace = msgspec.structs.replace
+        yield from (replace(one, code=no.code, where=entry.id) for one in no.findings)
 
-RULES: Final = (*VERSION, *FILE, *ENTRY, *ORDER)
+
+_MORE: Final[dict[type[Command], Callable[[Asked], Iterator[Finding]]]] = {ask.Add: _own_entry}

@@ -27,6 +27,7 @@ from moot.debate.model import (
     Settings,
     TurnOrder,
 )
+from moot.debate.runtime import MODES
 
 AGENT_PATTERN: Final = "^[a-z0-9][a-z0-9-]*[a-z0-9]$"
 _AGENT = re.compile(r"[a-z0-9][a-z0-9-]*[a-z0-9]")
@@ -195,6 +196,8 @@ def _choice(setting: Setting) -> StrEnum | list[Problem]:
     given = setting.value
     if given is not None and given.text in set(kind):
         return kind(given.text)
+    if kind is TurnOrder and given is not None and given.text in MODES:
+        return _wrong(setting, MODES[given.text])
     return _wrong(setting, f"one of {', '.join(kind)}")
 
 

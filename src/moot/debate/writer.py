@@ -20,19 +20,17 @@ from moot.debate.course import Course
 from moot.debate.drafts import Draft, flaws, tidied, unfit
 from moot.debate.growth import grown
 from moot.debate.model import (
-    CLERKS,
     TITLE,
     YIELD,
     Entry,
     Odd,
     Rules,
     Status,
-    TurnOrder,
     is_uuid,
 )
-from moot.debate.phases import Phase
 from moot.debate.schema import KEYS, options_of
 from moot.debate.sequence import without_doubles
+from moot.debate.speaking import forbidden, is_own
 from moot.debate.turns import next_place, standing
 from moot.debate.views import course_of
 
@@ -162,7 +160,6 @@ def appended(
 
 
 _MEND = "`moot debate check FILE` says what to mend"
-_OPERATOR = "the operator lets it go on: `moot debate resume FILE --late`, or --skip"
 
 
 def require_no_errors(checked: Checked) -> None:
@@ -241,41 +238,9 @@ _BODY = "no headings of level 1 or 2 in the body, and every code block and comme
 
 def require_turn(course: Course, author: str, now: Millis, after_end: bool = False) -> None:
     """Refused unless this author may append an entry now."""
-    rules, here = course.rules, standing(course, now)
-    if author in CLERKS and author not in rules.agents:
-        if not here.phase.ended:
-            raise _refuse("unknown_agent", f"{author} may speak only after the end (R18)",
-                          f"the agents are {', '.join(rules.agents)}")  # fmt: skip
-        return
-    if author not in rules.agents:
-        raise _refuse("unknown_agent", f"{author} is not one of the agents (R12)",
-                      f"the agents are {', '.join(rules.agents)}")  # fmt: skip
-    if here.phase.ended:
-        _require_allowed_end(here.phase, after_end)
-        return
-    others = here.open is not None and not is_own(here.open, author)
-    if here.open is not None and others and rules.turn_order is not TurnOrder.FREE_FORM:
-        raise _refuse("entry_open", f"{here.open.author} has not yielded its entry (R6)",
-                      "wait for its <!-- yield -->")  # fmt: skip
-    may = here.may_speak or here.due
-    if author not in may:
-        raise _refuse("wrong_speaker", f"it is not {author}'s turn", f"next: {', '.join(may)}")
-    if here.phase is Phase.WAITING_HUMAN:
-        said = "the turn timed out; the session waits for its operator"
-        raise _refuse("waiting_human", said, _OPERATOR)
-
-
-def is_own(open_: Entry, author: str) -> bool:
-    """A-34: an open entry is its author's; one that broke off before its author was named is
-    for whoever's turn it is."""
-    return open_.author == author or not open_.has_head
-
-
-def _require_allowed_end(phase: Phase, after_end: bool) -> None:
-    """A-28: the last round is a hard limit; after another end one may insist."""
-    if phase is Phase.MAX_ROUNDS or not after_end:
-        hint = "begin a new session" if phase is Phase.MAX_ROUNDS else "--after-end if you must"
-        raise _refuse("session_ended", f"the session has ended ({phase.value})", hint)
+    no = forbidden(course, author, now, after_end)
+    if no is not None:
+        raise _refuse(no.code, no.findings[0].message, no.findings[0].hint, no.findings)
 
 
 # The machine's own entries -----------------------------------------------------------------------
@@ -321,13 +286,14 @@ def closed(checked: Checked, reason: str, id_: str, now: Millis) -> Addition:
     """
     course = course_of(checked)
     if course.phase.ended:
-        _require_allowed_end(course.phase, after_end=False)
+        said = f"the session has ended ({course.phase.value})"
+        raise _refuse("session_ended", said, "begin a new session")
     require_no_errors(checked)
     if unfit(reason):
         raise _refuse("invalid_entry", _UNFIT, _REWORD)
     here = standing(course, now)
     if here.open is not None and here.open.has_head and not here.timed_out:
-        raise _refuse("entry_open", f"{here.open.author} has not yielded its entry (R6)",
+        raise _refuse("entry_open", f"{here.open.author} has not yielded its entry",
                       f"wait for its <!-- yield -->, or until {stamp(here.deadline or now)}"
         )  # fmt: skip
     return written(without_open(checked), tidied(closing(reason)), id_, now)

@@ -1,4 +1,4 @@
-"""The checks on what is asked of a session's record; `records.py` is their table.
+"""The checks on what is asked of a session's record; `rules.py` is their table.
 
 Each is named for the flaw it finds and yields one breach for each place.
 """
