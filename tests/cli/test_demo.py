@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +19,9 @@ import pytest
 from tools.make_demo_picture import FILE, picture
 from tools.make_demo_picture import played as report_in
 
+from moot.surfaces.cli.demo import points
+from moot.surfaces.demo.stage import Line
+from moot.verify import standalone
 from tests.cli import damage
 from tests.cli.project import Project
 from tests.cli.terminal import on_a_terminal
@@ -57,6 +62,14 @@ def test_both_checkers_named_every_damage(played: tuple[Path, Any]) -> None:
         ("changed-receipt.json", "tampered"),
         ("record.moot", "valid"),
     ]
+
+
+def test_nothing_waits_where_the_whole_path_was_walked(copy: Path) -> None:
+    """The bill was approved once, in the session and in its decision."""
+    left = left_in(copy, "payments")
+    assert left.ok("agenda")["due"] == []
+    session = json.loads((left.root / "bill/session.json").read_text("utf-8"))["parliament_id"]
+    assert left.ok("receipt", session, "-o", "bill.json")["stage"] == "approved"
 
 
 def test_the_holder_was_taken_over_and_the_forger_got_nowhere(played: tuple[Path, Any]) -> None:
@@ -110,6 +123,104 @@ def test_the_whole_path_ends_in_verified_claims(played: tuple[Path, Any]) -> Non
 
 def test_the_published_picture_is_drawn_from_it(played: tuple[Path, Any]) -> None:
     assert FILE.read_text(encoding="utf-8") == picture(report_in(played[0]))
+
+
+# What it prints can be typed ---------------------------------------------------------------------
+
+BARE = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What it says where `moot` is not found by its name, as after `make demo`."""
+    place = tmp_path_factory.mktemp("a stage")
+    done = Project(place, place / "my keys").spawn("demo", "--out", "the stage", **BARE)
+    assert (done.code, done.err) == (0, "")
+    return done.out
+
+
+def in_a_shell(*lines: str) -> list[str]:
+    """What each line prints in a shell that knows nothing of ours."""
+    script = "\n".join(f"{{ {line}\n}} 2>&1; echo ={number}=" for number, line in enumerate(lines))
+    done = subprocess.run(
+        ["bash", "-c", script], env=BARE, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.stderr == ""
+    return [one.removeprefix("\n") for one in re.split(r"(?m)^=\d+=$", done.stdout)[:-1]]
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    """Each line that is shown as a command, and what is shown as printed by it."""
+    found = []
+    for part in re.split(r"(?m)^\$ ", text)[1:]:
+        line, *printed = part.splitlines()
+        shown = [one for one in printed if one and not one.startswith(("# ", "── "))]
+        found.append((line, "".join(f"{one}\n" for one in shown)))
+    return found
+
+
+def test_the_last_act_can_be_typed_as_it_is_shown(told: str) -> None:
+    first, third, end = (told.index(f"── {name}") for name in ("Act 1", "Act 3", "What is left"))
+    begin, act = commands(told[:first]), commands(told[third:end])
+    assert len(act) > 15
+    printed = in_a_shell(*(line for line, _ in [*begin, *act]))
+    assert [*zip([line for line, _ in act], printed[len(begin) :], strict=True)] == act
+
+
+def test_what_it_leaves_to_look_at_is_there_and_the_last_commands_run(told: str) -> None:
+    left = dict(re.findall(r"(?m)^(the \w+|who changed) +(.*)$", told[told.index("── What") :]))
+    workspace = left.pop("the workspace")
+    assert all(Path(file).is_file() for file in left.values())
+    assert {"the decision", "the record", "the verdicts"} <= set(left)
+    (status,) = in_a_shell(workspace)
+    assert "teal-crane" in status
+    turn = told.rstrip().rpartition("your turn: ")[2]
+    program, _, rest = turn.partition(" init && ")
+    assert rest == f"{program} run -- claude"
+    assert in_a_shell(f"{program} --version")[0].startswith("moot")
+
+
+def test_where_there_is_no_program_called_moot_the_python_that_has_it_is_named(
+    tmp_path: Path,
+) -> None:
+    """As after `python -m moot demo` from a folder of libraries."""
+    python = tmp_path / "python-of-mine"
+    python.symlink_to(Path(sys.executable).resolve())
+    libraries = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ask = "from moot.surfaces.demo import programs as p; print(p.moot(), *p.by_name(), sep='\\n')"
+    told = subprocess.run(
+        [python, "-P", "-c", ask],
+        env={**BARE, **libraries},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    program, *lines = told.stdout.splitlines()
+    assert program == f"{python} -m moot"
+    let = f"export PYTHONPATH={libraries['PYTHONPATH']}"
+    *_, version, again = in_a_shell(let, *lines, "moot --version", f"{program} --version")
+    assert version == again
+    assert version.startswith("moot")
+
+
+def test_both_checkers_verdicts_are_kept(played: tuple[Path, Any]) -> None:
+    stage, data = played
+    assert json.loads((stage / "verdicts.json").read_bytes()) == data["verdicts"]
+    pairs = [(one["verdict"], one["standalone"]["verdict"]) for one in data["verdicts"]]
+    assert [ours for ours, _ in pairs] == [theirs for _, theirs in pairs]
+    checker = Path(standalone.__file__).read_bytes()
+    assert (stage / "standalone.py").read_bytes() == checker
+
+
+def test_the_short_form_tells_what_came_of_it_and_no_command() -> None:
+    lines = [
+        Line("say", "why"),
+        Line("run", "moot"),
+        Line("out", "a"),
+        Line("out", "b", point=True),
+    ]
+    shown = [line.text for line in points(iter([*lines, Line("act", "Act"), Line("end", "go")]))]
+    assert shown == ["b", "Act", "go"]
 
 
 # Damage to anything it left is named -------------------------------------------------------------
@@ -212,11 +323,7 @@ def test_at_a_terminal_the_person_is_asked_and_nothing_else_is_needed(bare: Proj
     assert "q-2" not in plain
     assert "\x1b[32mINTACT\x1b[0m" in plain
     assert "\x1b[31mDAMAGED\x1b[0m at event" in plain
-    assert (
-        plain.rstrip()
-        .removesuffix("\x1b[0m")
-        .endswith("your turn: moot init && moot run -- claude")
-    )
+    assert plain.rstrip().removesuffix("\x1b[0m").endswith("moot run -- claude")
     assert not (bare.root / ".moot").exists()
     assert not bare.keys.exists()
 

@@ -1,8 +1,8 @@
 """Messages: as a seat sends them (the Agent Response Format) and as they stand in the ledger.
 
-`read_response` and `read_message` take bytes, `response_findings` and `message_findings` a
-document; both name every breach with its norm and its JSON path. `response_of` and `message_of`
-give the frozen value of a document without errors. Text that is no JSON is Malformed.
+`response_findings` and `message_findings` take a document, as `shapes.read_json` gives it, and
+name every breach with its norm and its JSON path. `response_of` and `message_of` give the frozen
+value of a document without errors.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from moot.core.clock import Millis, to_text
-from moot.core.errors import Malformed
-from moot.core.findings import Finding, Severity, errors
+from moot.core.findings import Finding, Severity
 from moot.parliament import words
 from moot.parliament.contents import CONTENT, Content, Motion
 from moot.parliament.schema import (
@@ -27,7 +26,7 @@ from moot.parliament.schema import (
     seat,
     sender_findings,
 )
-from moot.parliament.shapes import breach, join, like, one_of, read_json, shown, whole
+from moot.parliament.shapes import breach, join, like, one_of, shown, whole
 from moot.parliament.words import Kind
 
 # One event of the record holds a message whole, and has room for 64 kB.
@@ -91,23 +90,6 @@ def made(response: Response, number: int, round_number: int, at: Millis) -> Mess
 def encode(message: Message) -> bytes:
     """The bytes of a message, the same every time."""
     return msgspec.json.encode(message)
-
-
-def read_response(data: bytes | str) -> tuple[Response | None, tuple[Finding, ...]]:
-    """A reply and what is to be said about it; no reply if any finding is an error."""
-    document = read_json(data, MAX_MESSAGE)
-    found = response_findings(document)
-    return (None if errors(found) else response_of(document)), found
-
-
-def read_message(data: bytes | str) -> Message:
-    """A message of the ledger; Malformed at its first error."""
-    document = read_json(data, MAX_MESSAGE)
-    for finding in errors(message_findings(document)):
-        raise Malformed(
-            finding.message, code=finding.code, where=finding.where or "", hint=finding.hint
-        )
-    return message_of(document)
 
 
 def response_findings(document: Any, path: str = "") -> tuple[Finding, ...]:

@@ -6,10 +6,12 @@ the signed record is the proof.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Final
 
 from moot.core import report as page
+from moot.core.plural import plural
 from moot.parliament.contents import Vote, VoteTally
 from moot.parliament.difference import Mark, difference
 from moot.parliament.final import OUTCOMES, dissenters, last_ballot, unaddressed
@@ -42,20 +44,27 @@ _STATUS_TONES: Final[dict[AmendmentStatus, page.Tone]] = {
 # The turning points of a session; the rest is in the ledger file.
 _TOLD: Final = frozenset({Kind.BILL_DRAFT, Kind.AMENDMENT, Kind.VOTE_TALLY, Kind.PM_DECISION})
 _RULED: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.QUIET})
+# In the words of a receipt.
+_SCRIPTED: Final = "scripted; no model and no person thought about these words"
 
 
-def report(record: Proceedings, proof: page.Proof | None = None) -> page.Report:
-    """The page of a session, finished or not."""
+def report(
+    record: Proceedings, proof: page.Proof | None = None, scripted: Collection[str] = ()
+) -> page.Report:
+    """The page of a session, finished or not; `scripted` are agents that followed a script."""
     state = record.state
     last = last_ballot(record)
     return page.Report(
         kind="parliament",
-        title=state.bill.title if state.bill else state.problem_statement,
-        subtitle=f"{len(state.order)} seats, {state.round.number} rounds, {state.parliament_id}",
+        title=state.bill.title
+        if state.bill
+        else state.problem_statement.strip().partition("\n")[0],
+        subtitle=f"{plural(len(state.order), 'seat')}, {plural(state.round.number, 'round')}, "
+        f"{state.parliament_id}",
         verdict=_verdict(state),
-        decision=_decision(record),
+        decision=_decision(record, scripted),
         dissent=_dissent(record, last),
-        blocks=tuple(_blocks(record, last)),
+        blocks=tuple(_blocks(record, last, scripted)),
         proof=proof,
     )
 
@@ -66,7 +75,7 @@ def _verdict(state: State) -> page.Verdict:
     return page.Verdict(OUTCOMES[state.outcome].upper(), _TONES[state.outcome])
 
 
-def _decision(record: Proceedings) -> page.Decision:
+def _decision(record: Proceedings, scripted: Collection[str]) -> page.Decision:
     state = record.state
     word = last_word(record)
     statement = word[1].reason if word else ""
@@ -82,6 +91,8 @@ def _decision(record: Proceedings) -> page.Decision:
         facts.append(page.Fact("decided by", decided_by(record, word[0])))
     if origin(state):
         facts.append(page.Fact("origin", origin(state)))
+    if scripted:
+        facts.append(page.Fact("note", f"{', '.join(scripted)}: {_SCRIPTED}"))
     said = f"{OUTCOMES[state.outcome]}. {statement}".strip()
     return page.Decision(said, tuple(facts))
 
@@ -103,8 +114,10 @@ def _quote(record: Proceedings, seat: str, vote: Vote) -> page.Quote:
     )
 
 
-def _blocks(record: Proceedings, last: Counted | None) -> list[page.Block]:
-    blocks: list[page.Block] = [_chamber(record, last)]
+def _blocks(
+    record: Proceedings, last: Counted | None, scripted: Collection[str]
+) -> list[page.Block]:
+    blocks: list[page.Block] = [_chamber(record, last, scripted)]
     if last is not None and last.tally is not None:
         blocks.append(_bars(record, last, last.tally))
     blocks += [_satisfaction(record), _history(record), *_bill(record.state), _amendments(record)]
@@ -112,23 +125,24 @@ def _blocks(record: Proceedings, last: Counted | None) -> list[page.Block]:
     return blocks
 
 
-def _chamber(record: Proceedings, last: Counted | None) -> page.Chamber:
-    seats = tuple(_seat(seat, last) for seat in record.state.in_order())
+def _chamber(record: Proceedings, last: Counted | None, scripted: Collection[str]) -> page.Chamber:
+    seats = tuple(_seat(seat, last, seat.agent in scripted) for seat in record.state.in_order())
     row = record.state.vote_history[-1] if record.state.vote_history else None
     centre = f"{row.yes} yes · {row.no} no" if row is not None else "no vote yet"
     return page.Chamber(seats, centre, title="The chamber")
 
 
-def _seat(seat: Seat, last: Counted | None) -> page.Seat:
+def _seat(seat: Seat, last: Counted | None, scripted: bool) -> page.Seat:
     vote = last.votes.get(seat.id) if last is not None else None
     motives = ", ".join(
         f"{motive} {'not scored' if score is None else score}"
         for motive, score in seat.satisfaction()
     )
+    note = f"scripted voice; {motives}" if scripted else motives
     if vote is None:
-        return page.Seat(seat.name, "neutral", "absent" if last else "", motives)
+        return page.Seat(seat.name, "neutral", "absent" if last else "", note)
     tone: page.Tone = "good" if vote.vote is Ballot.YES else "bad"
-    return page.Seat(seat.name, tone, str(vote.vote), motives)
+    return page.Seat(seat.name, tone, str(vote.vote), note)
 
 
 def _bars(record: Proceedings, last: Counted, tally: VoteTally) -> page.BarChart:
@@ -182,8 +196,8 @@ def _history(record: Proceedings) -> page.Block:
                 tone: page.Tone = "good" if edit.mark is Mark.ADDED else "bad"
                 rows.append(
                     (
-                        f"version {version.draft.bill_version}",
-                        f"round {version.round}",
+                        str(version.draft.bill_version),
+                        str(version.round),
                         record.name(version.by),
                         edit.part,
                         page.Cell(str(edit.mark), tone),
@@ -197,7 +211,7 @@ def _history(record: Proceedings) -> page.Block:
 
 def _bill(state: State) -> list[page.Block]:
     if state.bill is None:
-        return []
+        return [page.Prose(state.problem_statement, "Problem")]
     sections = state.bill.sections
     scope = sections.scope
     lists = (

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
+from moot.core.findings import Breach, Known
 from moot.core.machine import Event
 from moot.core.names import AGENT, OPERATOR
 from moot.trace import events as did
@@ -18,7 +19,7 @@ from moot.trace.inputs import hash_of
 from moot.trace.lifecycle import accepted
 from moot.trace.model import MAX_PROPOSALS, Proposal, Review, Role, State, number
 
-Breaches = Iterator[tuple[str, str | None]]
+Breaches = Iterator[Breach]
 HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 KID: Final = re.compile(r"[0-9a-f]{32}\Z")
 # What a critic may say next, by what stands (E-37). Rejected and blocked are final; a revision
@@ -55,13 +56,20 @@ def wrong_role(told: Told) -> Breaches:
         return
     problem = roles.wrong_role(told.state, told.kind, told.who)
     if problem is not None:
-        yield problem, "actor"
+        yield problem, "actor", None, _part(told)
 
 
 def wrong_key(told: Told) -> Breaches:
     problem = roles.wrong_key(told.state, told.kind, told.who)
     if problem is not None:
-        yield problem, "actor"
+        yield problem, "actor", None, _part(told)
+
+
+def _part(told: Told) -> Known:
+    """Whose part it is."""
+    role = roles.EMITS[told.kind]
+    bound = told.state.holder(role) if role is not None else None
+    return {} if bound is None else {"ROLE": bound.role, "NAME": bound.agent}
 
 
 def wrong_state(told: Told) -> Breaches:
@@ -170,7 +178,8 @@ def too_many_proposals(told: Told) -> Breaches:
 def review_not_open(told: Told) -> Breaches:
     proposal = proposal_of(told)
     if proposal is not None and told.event.status not in REVIEWS[proposal.review]:
-        yield f"{proposal.id} is {proposal.review}, not to become {told.event.status}", "status"
+        said = f"{proposal.id} is {proposal.review}, not to become {told.event.status}"
+        yield said, "status", None, {"ID": proposal.id}
 
 
 def proposal_not_approved(told: Told) -> Breaches:

@@ -90,7 +90,7 @@ def _intent(state: State, one: Intent) -> Due:
             what="revise a blocked intent",
             subject=subject,
             since=one.since,
-            hint=f"moot trace intend TRACE PROPOSAL --supersedes {one.id} ...",
+            hint=f"moot trace intend TRACE {one.proposal} --supersedes {one.id} ...",
         )
     if one.consent is Consent.PENDING and needs_now(state, one):
         return Due(
@@ -107,6 +107,13 @@ def _intent(state: State, one: Intent) -> Due:
         since=one.since,
         hint=f"moot trace exec TRACE {one.id}",
     )
+
+
+def _ground(state: State) -> str:
+    """The proposal under which something may be intended, if there is but one."""
+    approved = (Review.APPROVED, Review.CONDITIONAL)
+    ids = [one.id for one in state.proposals.values() if one.review in approved]
+    return ids[0] if len(ids) == 1 else "PROPOSAL"
 
 
 def _claims(state: State) -> Iterator[Due]:
@@ -126,7 +133,7 @@ def _claims(state: State) -> Iterator[Due]:
             who=executor,
             what="say what you will run",
             since=state.last_at,
-            hint="moot trace intend TRACE PROPOSAL --tool NAME --risk R --why T -- COMMAND",
+            hint=f"moot trace intend TRACE {_ground(state)} --tool N --risk R --why T -- COMMAND",
         )
     elif state.stage is Stage.CLAIMING or (state.stage is Stage.AUDITING and not state.claims):
         yield Due(

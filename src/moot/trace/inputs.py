@@ -7,12 +7,8 @@ variables and the time limit. The values of variables are not part of it.
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
-import msgspec
-
-from moot.core.canonical import canonical, encode_checked
-from moot.core.errors import Malformed
+from moot.core.canonical import encode_checked
 
 MEDIA_TYPE = "application/vnd.moot.tool-input+json"
 
@@ -37,12 +33,3 @@ def input_bytes(
 
 def hash_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def normalised_hash(document: bytes | str) -> str:
-    """The hash of a JSON input however it was laid out; Malformed if it is no such thing."""
-    try:
-        value: Any = msgspec.json.decode(document)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise Malformed(f"not JSON: {error}", code="not_json") from None
-    return hash_of(canonical(value))

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from moot.core.clock import Millis
-from moot.core.findings import Finding, check_all, errors
+from moot.core.findings import Finding, check_all, errors, filled_in
 from moot.core.machine import (
     Command,
     Context,
@@ -44,6 +44,15 @@ __all__ = ["ITEMS", "MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "ind
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
+    """As judged, with hints that name this trace."""
+    decision = _judged(state, command, context)
+    if not decision.findings:
+        return decision
+    known = {"TRACE": context.stream.partition("/")[2]}
+    return Decision(decision.drafts, filled_in(decision.findings, known), decision.refused)
+
+
+def _judged(state: State, command: Command, context: Context) -> Decision:
     """Who and when first, then the wording, then what the event itself would say."""
     if type(command) not in DRAFTS:
         return refusal("E-36", "unknown_command", "a trace knows no such command", "update moot")

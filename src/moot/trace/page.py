@@ -11,6 +11,7 @@ from typing import Any
 
 from moot.core import report as page
 from moot.core.clock import to_text
+from moot.core.findings import filled
 from moot.core.machine import Recorded
 from moot.trace import events as did
 from moot.trace import views
@@ -39,6 +40,8 @@ _ENDINGS: dict[str, page.Tone] = {
 }
 # More boxes than these cannot be read in one picture; the table below it has all.
 MOST_BOXES = 120
+# What is longer is no title but a text.
+MOST_TITLE = 100
 
 
 def report(
@@ -52,7 +55,7 @@ def report(
     state = _state(recorded)
     return page.Report(
         kind="trace",
-        title=state.task or found.trace,
+        title=_title(state.task) or found.trace,
         subtitle=f"{found.trace}, {len(recorded)} events, {state.stage}",
         verdict=page.Verdict(
             _WORDS[found.verdict], _TONES[found.verdict], f"profile {found.profile}"
@@ -62,6 +65,12 @@ def report(
         blocks=tuple(_blocks(recorded, state, found, counted)),
         proof=proof,
     )
+
+
+def _title(task: str) -> str:
+    """The first line of the task, as far as a title goes."""
+    first = next((line.strip() for line in task.splitlines() if line.strip()), "")
+    return first if len(first) <= MOST_TITLE else f"{first[:MOST_TITLE]}…"
 
 
 def _state(events: list[Recorded[Any]]) -> State:
@@ -105,6 +114,8 @@ def _dissent(events: list[Recorded[Any]]) -> page.Dissent:
 def _blocks(
     events: list[Recorded[Any]], state: State, found: Report, counted: str
 ) -> Iterable[page.Block]:
+    if _title(state.task) != state.task:
+        yield page.Prose(state.task, title="The task")
     if counted:
         yield page.Prose(f"{counted}.", title="Governed and observed")
     yield page.Table(
@@ -148,7 +159,7 @@ def _findings(found: Report) -> Iterable[page.FindingRow]:
             message=one.message,
             rule=f"{one.code} ({one.severity})",
             where=where if one.artifact is None else f"{where} {one.artifact[:16]}",
-            hint=one.suggested_action,
+            hint=filled(one.suggested_action, {"TRACE": found.trace.partition("/")[2]}),
         )
 
 

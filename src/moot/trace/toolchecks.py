@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moot.core.errors import Malformed
+from moot.core.findings import Known
 from moot.trace import events as did
 from moot.trace import risk
 from moot.trace.checks import HASH, Breaches, Told, proposal_of
@@ -152,14 +153,15 @@ def intent_closed(told: Told) -> Breaches:
 def consent_not_open(told: Told) -> Breaches:
     intent = _intent(told)
     if intent is not None and told.event.status not in CONSENTS[intent.consent]:
-        yield f"{intent.id} is {intent.consent}, not to become {told.event.status}", "status"
+        said = f"{intent.id} is {intent.consent}, not to become {told.event.status}"
+        yield said, "status", None, _known(intent)
 
 
 def intent_blocked(told: Told) -> Breaches:
     """TRC-033, TRC-057."""
     intent = _intent(told)
     if intent is not None and intent.consent is Consent.BLOCKED:
-        yield f"{intent.id} is blocked", "intent_id"
+        yield f"{intent.id} is blocked", "intent_id", None, _known(intent)
 
 
 def approval_missing(told: Told) -> Breaches:
@@ -167,7 +169,12 @@ def approval_missing(told: Told) -> Breaches:
     intent = _intent(told)
     if intent is not None and intent.consent is Consent.PENDING and needs_now(told.state, intent):
         why = ", ".join(needs_now(told.state, intent))
-        yield f"the critic has not approved {intent.id} ({why})", "intent_id"
+        said = f"the critic has not approved {intent.id} ({why})"
+        yield said, "intent_id", None, _known(intent)
+
+
+def _known(intent: Intent) -> Known:
+    return {"INTENT": intent.id, "PROPOSAL": intent.proposal}
 
 
 def needs_now(state: State, intent: Intent) -> tuple[str, ...]:
@@ -212,7 +219,8 @@ def not_reserved(told: Told) -> Breaches:
     held = {one.scope for one in told.event.reservations if one.fencing > 0}
     for scope in intent.writes:
         if scope not in held:
-            yield f"{scope} is not reserved for the executor", "reservations"
+            known = {"SCOPE": scope, "NAME": told.who.id}
+            yield f"{scope} is not reserved for the executor", "reservations", None, known
 
 
 def _execution(told: Told) -> Execution | None:

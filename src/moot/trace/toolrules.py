@@ -126,7 +126,7 @@ TOOL_RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
             "review_not_open",
             "this cannot be said of it any more",
             tools.consent_not_open,
-            hint="the executor revises it: `moot trace intend ... --supersedes ID`",
+            hint="`moot trace intend TRACE PROPOSAL --supersedes INTENT ...` revises it",
         ),
         said("TRC-005", "rationale"),
     ),
@@ -151,7 +151,7 @@ TOOL_RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
             "intent_blocked",
             "the critic has blocked it",
             tools.intent_blocked,
-            hint="revise it: `moot trace intend ... --supersedes ID`, and have that approved",
+            hint="`moot trace intend TRACE PROPOSAL --supersedes INTENT ...`, and have it approved",
         ),
         Rule(
             "TRC-056",
@@ -193,7 +193,7 @@ TOOL_RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
             "reservation_required",
             "what it writes to must be reserved",
             tools.not_reserved,
-            hint="`moot reserve SCOPE` as the executor, then run it again",
+            hint="`moot --as NAME reserve SCOPE`, then run it again",
         ),
     ),
     did.ToolExecutionCompleted: (

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from moot.core.clock import Millis, to_text
+from moot.core.findings import filled
 from moot.core.machine import Recorded
 from moot.trace import events as did
 from moot.trace.codec import NAMES, OURS
@@ -47,7 +48,7 @@ def status(state: State, trace: str, now: Millis) -> dict[str, Any]:
                 "who": due.who,
                 "what": due.what,
                 "subject": due.subject,
-                "hint": due.hint.replace("TRACE", trace),
+                "hint": filled(due.hint, {"TRACE": trace}),
             }
             for due in agenda(state, now)
         ],
@@ -120,44 +121,6 @@ _SENTENCES: Final[dict[type, str]] = {
     did.SessionFailed: "{code}: {detail}",
     did.KeyRotated: "{agent} plays the {role} under a new key: {reason}",
 }
-
-
-def evidence_graph(events: Iterable[Recorded[Any]]) -> dict[str, list[dict[str, str]]]:
-    """What rests on what: claims on artifacts, artifacts on runs, runs on intents.
-
-    A claim's edge leads to the run that left the artifact first; evidence from nowhere has none.
-    """
-    nodes: dict[str, dict[str, str]] = {}
-    edges: dict[tuple[str, str], dict[str, str]] = {}
-    left: dict[str, str] = {}
-
-    def node(name: str, kind: str, label: str) -> None:
-        nodes.setdefault(name, {"id": name, "kind": kind, "label": label[:120]})
-
-    def edge(source: str, target: str, why: str) -> None:
-        edges.setdefault((source, target), {"from": source, "to": target, "why": why})
-
-    for recorded in events:
-        event = recorded.event
-        if isinstance(event, did.ToolIntentSigned):
-            node(event.intent_id, "intent", " ".join(event.command))
-        elif isinstance(event, did.ToolExecutionCompleted | did.ToolExecutionFailed):
-            good = isinstance(event, did.ToolExecutionCompleted)
-            node(event.execution_id, "run", "completed" if good else "failed")
-            edge(event.execution_id, event.intent_id, "runs")
-            named = (("input", event.input_artifact), *((o.name, o.sha256) for o in event.outputs))
-            for name, sha256 in named:
-                left.setdefault(sha256, event.execution_id)
-                node(sha256, "artifact", name)
-                edge(sha256, event.execution_id, "left by")
-        elif isinstance(event, did.ClaimIssued):
-            node(event.claim_id, "claim", event.text)
-            for sha256 in event.evidence:
-                node(sha256, "artifact", sha256[:12])
-                edge(event.claim_id, sha256, "rests on")
-            if event.supersedes is not None:
-                edge(event.claim_id, event.supersedes, "supersedes")
-    return {"nodes": list(nodes.values()), "edges": list(edges.values())}
 
 
 def counted(governed: int, watched: Iterable[Observed]) -> str:

@@ -4,18 +4,17 @@ One function for each noun and no rule of its own: what a block holds is decided
 looks by `style`. All text goes through `tag`, which escapes it.
 """
 
-import re
-from typing import Final, assert_never
+from typing import assert_never
 
 from moot.core.report.bar_chart import bar_figure
 from moot.core.report.chamber import seats_drawing
 from moot.core.report.graph import graph_figure
 from moot.core.report.line_chart import line_figure
+from moot.core.report.marks import chip, code
 from moot.core.report.markup import Attributes, Child, Markup, join, tag
 from moot.core.report.model import (
     BarChart,
     Block,
-    Cell,
     Chamber,
     Fact,
     Facts,
@@ -33,10 +32,12 @@ from moot.core.report.model import (
     Timeline,
     Tone,
 )
-from moot.core.report.text import one_line, paragraphs
+from moot.core.report.tables import table_grid
+from moot.core.report.text import number, one_line, paragraphs
 from moot.core.report.wording import (
     NO_FINDINGS,
     NO_TEXT,
+    NO_VALUES,
     NOT_YET,
     NOTHING_RECORDED,
     SEVERITY_TONES,
@@ -46,12 +47,14 @@ from moot.core.report.wording import (
     values_table,
 )
 
-_NUMBER: Final = re.compile(r"[-+]?[0-9][0-9., ]*%?")
-
 
 def block_section(block: Block, name: str) -> Markup:
     """A block under its heading; `name` makes its ids unique on the page."""
     title = one_line(block.title)
+    if isinstance(block, Table) and block.folded:
+        summary = tag("summary", {"dir": "auto"}, title or "Table")
+        folded = tag("details", None, summary, _content(block, name))
+        return tag("section", {"class": "block follow"}, folded)
     return tag(
         "section",
         {"class": "block" if title else "block follow"},
@@ -83,7 +86,7 @@ def _content(block: Block, name: str) -> Markup:
 def _picture(block: LineChart | BarChart | Chamber | Flow | Graph, name: str) -> Markup:
     match block:
         case LineChart():
-            return join(line_figure(block, name), _numbers(block))
+            return _line_chart(block, name)
         case BarChart():
             return bar_figure(block)
         case Chamber():
@@ -91,7 +94,7 @@ def _picture(block: LineChart | BarChart | Chamber | Flow | Graph, name: str) ->
         case Flow():
             return _flow(block.steps)
         case Graph():
-            return _graph(block, name)
+            return _graph(block)
 
 
 def text_paragraphs(text: str, look: str) -> list[Markup]:
@@ -109,7 +112,7 @@ def _fact(fact: Fact) -> Markup:
     value = one_line(fact.value)
     return join(
         tag("dt", {"dir": "auto"}, one_line(fact.label)),
-        tag("dd", {"dir": "auto"}, tag("code", None, value) if fact.code else value),
+        tag("dd", {"dir": "auto"}, code(value) if fact.code else value),
     )
 
 
@@ -120,10 +123,10 @@ def quote_figure(quote: Quote) -> Markup:
         "figcaption",
         None,
         tag("strong", {"class": "author sans"}, tag("bdi", None, one_line(quote.author))),
-        _chip(quote.tone, stance) if stance else None,
+        chip(quote.tone, stance) if stance else None,
         tag("span", {"class": "note sans", "dir": "auto"}, note) if note else None,
     )
-    cited = [tag("li", None, tag("code", None, one_line(ref))) for ref in quote.refs]
+    cited = [tag("li", None, code(ref)) for ref in quote.refs]
     return tag(
         "figure",
         {"class": f"quote q-{quote.tone}"},
@@ -136,45 +139,7 @@ def quote_figure(quote: Quote) -> Markup:
 def _table(table: Table) -> Markup:
     if not table.rows:
         return join(optional_line("caption", table.caption), _nothing(NOTHING_RECORDED))
-    looks = ["number" if _numeric(column) else None for column in zip(*table.rows, strict=True)]
-    looks[0] = None
-    names = zip(table.columns, looks, strict=True)
-    heads = [tag("th", {"scope": "col", "class": look}, one_line(name)) for name, look in names]
-    rows = [_row(row, looks) for row in table.rows]
-    caption = one_line(table.caption)
-    grid = tag(
-        "table",
-        None,
-        tag("caption", None, caption) if caption else None,
-        tag("thead", None, tag("tr", None, *heads)),
-        tag("tbody", None, *rows),
-    )
-    # A wide table scrolls inside its own frame, which the keyboard must be able to reach.
-    reach: Attributes = {"role": "group", "tabindex": 0}
-    label = one_line(table.title) or caption or "Table"
-    return tag("div", {"class": "scroll", **reach, "aria-label": label}, grid)
-
-
-def _row(row: tuple[str | Cell, ...], looks: list[str | None]) -> Markup:
-    first, *rest = zip(row, looks, strict=True)
-    head = tag("th", {"scope": "row", "dir": "auto"}, _cell(first[0]))
-    cells = (tag("td", {"class": look, "dir": "auto"}, _cell(cell)) for cell, look in rest)
-    return tag("tr", None, head, *cells)
-
-
-def _cell(cell: str | Cell) -> Child:
-    if isinstance(cell, str):
-        return cell
-    text = tag("code", None, one_line(cell.text)) if cell.code else join(cell.text)
-    note = one_line(cell.note)
-    return join(
-        text if cell.tone == "plain" else _chip(cell.tone, cell.text),
-        join(" ", tag("span", {"class": "note"}, note)) if note else None,
-    )
-
-
-def _numeric(column: tuple[str | Cell, ...]) -> bool:
-    return all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in column)
+    return table_grid(table)
 
 
 def _moment(moment: Moment) -> Markup:
@@ -182,21 +147,31 @@ def _moment(moment: Moment) -> Markup:
     about = tag(
         "p",
         {"class": "meta sans"},
-        tag("span", {"class": "num"}, when),
+        tag("bdi", {"class": "who"}, who),
         " · " if when and who else None,
-        tag("bdi", None, who),
-        join(" · ", tag("code", None, ref)) if ref else None,
+        tag("span", {"class": "num"}, when),
+        join(" · ", code(ref)) if ref else None,
     )
     what = tag("p", {"dir": "auto"}, one_line(moment.what))
     detail = text_paragraphs(moment.detail, "text note") if one_line(moment.detail) else ()
     return tag("li", None, _sign("dot sans", moment.tone), about, what, *detail)
 
 
-def _numbers(chart: LineChart) -> Markup | None:
-    """The values behind the picture, for those who want them exactly."""
-    if not rounds(chart):
-        return None
-    return tag("details", None, tag("summary", None, "The numbers"), _table(values_table(chart)))
+def _line_chart(chart: LineChart, name: str) -> Markup:
+    """The picture, and the values behind it for those who want them exactly.
+
+    One round is no line: its values are all there is to show.
+    """
+    found = rounds(chart)
+    if not found:
+        return _nothing(NO_VALUES)
+    numbers = _table(values_table(chart))
+    if len(found) == 1:
+        mark = chart.threshold
+        words = f"{one_line(mark.label)}: {number(mark.value)}" if mark else ""
+        return join(numbers, optional_line("meta under", words))
+    folded = tag("details", None, tag("summary", None, "The numbers"), numbers)
+    return join(line_figure(chart, name), folded)
 
 
 def _chamber(chamber: Chamber, name: str) -> Markup:
@@ -217,14 +192,15 @@ def _seat(seat: Seat) -> Markup:
         "li",
         None,
         tag("strong", {"class": "author sans"}, tag("bdi", None, one_line(seat.name))),
-        join(" ", _chip(seat.tone, stance)) if stance else None,
+        join(" ", chip(seat.tone, stance)) if stance else None,
         join(" ", tag("span", {"class": "note sans", "dir": "auto"}, note)) if note else None,
     )
 
 
 def _flow(steps: tuple[Step, ...]) -> Markup:
     last = len(steps)
-    return _list("flow", [_step(step, place, last) for place, step in enumerate(steps, 1)])
+    look = "flow pairs" if last in (2, 4) else "flow"  # else the fourth would stand alone
+    return _list(look, [_step(step, place, last) for place, step in enumerate(steps, 1)])
 
 
 def _step(step: Step, place: int, last: int) -> Markup:
@@ -240,7 +216,7 @@ def _step(step: Step, place: int, last: int) -> Markup:
         tag("div", {"class": "step meta"}, f"Step {place}", _state(step)),
         tag("strong", {"class": "author sans"}, tag("bdi", None, one_line(step.label))),
         tag("p", {"class": "body", "dir": "auto"}, text) if text else None,
-        tag("p", {"class": "meta"}, tag("code", None, ref)) if ref else None,
+        tag("p", {"class": "meta"}, code(ref)) if ref else None,
         arrow if place < last else None,
     )
 
@@ -253,11 +229,11 @@ def _state(step: Step) -> Child:
     return _sign("chip", step.tone)
 
 
-def _graph(graph: Graph, name: str) -> Markup:
+def _graph(graph: Graph) -> Markup:
     if not graph.nodes:
         return _nothing(NOTHING_RECORDED)
     words = tag("details", None, tag("summary", None, "In words"), _table(graph_table(graph)))
-    return join(graph_figure(graph, name), words)
+    return join(graph_figure(graph), words)
 
 
 def _findings(items: tuple[FindingRow, ...]) -> Markup:
@@ -275,16 +251,11 @@ def _finding(item: FindingRow) -> Markup:
         optional_line("meta", place),
         optional_line("meta", f"What to do: {item.hint}" if one_line(item.hint) else ""),
     )
-    return tag("li", None, _chip(SEVERITY_TONES[item.severity], item.severity), words)
+    return tag("li", None, chip(SEVERITY_TONES[item.severity], item.severity), words)
 
 
 def _list(look: str, items: list[Markup]) -> Markup:
     return tag("ol", {"class": look}, *items) if items else _nothing(NOTHING_RECORDED)
-
-
-def _chip(tone: Tone, text: str) -> Markup:
-    look = "neutral" if tone == "plain" else tone
-    return tag("span", {"class": f"chip {look}", "dir": "auto"}, *signed(tone, text))
 
 
 def _sign(look: str, tone: Tone) -> Markup:
@@ -293,13 +264,6 @@ def _sign(look: str, tone: Tone) -> Markup:
     unsaid: Attributes = {"aria-hidden": "true"}
     attributes = {"class": f"{look} {tone}", **(unsaid if tone == "plain" else said)}
     return tag("span", attributes, SIGNS[tone])
-
-
-def signed(tone: Tone, text: str) -> tuple[Child, Child]:
-    """A text behind the sign of its tone."""
-    sign = SIGNS[tone]
-    mark = tag("span", {"class": "sign", "aria-hidden": "true"}, sign) if sign else None
-    return mark, tag("bdi", None, one_line(text))
 
 
 def optional_line(look: str, text: str) -> Markup | None:

@@ -16,6 +16,7 @@ _WIDTH, _HEIGHT = 400, 222
 _OUTER: Final = 180.0
 _INNER: Final = 78.0
 _MOST_IN_ONE_ROW: Final = 11
+_A_FEW: Final = 5
 
 
 def seats_drawing(chamber: Chamber, name: str) -> Markup:
@@ -87,7 +88,9 @@ def _shared(count: int, arcs: list[float]) -> list[int]:
 
 
 def _place(arc: float, number: int, length: int) -> tuple[float, float]:
-    angle = pi / 2 if length == 1 else pi * number / (length - 1)
+    # A few seats take a part of the half circle: at its ends there would be nobody between them.
+    part = (length + 1) / (length + 3) if length <= _A_FEW else 1.0
+    angle = pi / 2 if length == 1 else pi * ((1 - part) / 2 + part * number / (length - 1))
     return _WIDTH / 2 - arc * cos(angle), _HEIGHT - 24 - arc * sin(angle)
 
 

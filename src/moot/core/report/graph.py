@@ -1,43 +1,40 @@
-"""What rests on what, as inline SVG: boxes in columns, lines from the left to the right.
+"""What rests on what: boxes in columns, lines from the left to the right.
 
-Horizontal places are percentages and vertical ones pixels, as in the line chart. A box tells its
-tone by a sign, never by colour alone; the table below says every line in words.
+The boxes are HTML, so that their text wraps and is cut at their edge; only the lines are SVG, laid
+under them. Across, places are percentages; down, they are in `rem`, as in the stylesheet. A box
+tells its tone by a sign, never by colour alone; the table below says every line in words.
 """
 
 from typing import Final
 
-from moot.core.report.markup import Attributes, Markup, join, tag
+from moot.core.report.marks import signed
+from moot.core.report.markup import Attributes, Markup, tag
 from moot.core.report.model import Graph, Node
-from moot.core.report.text import one_line, shorten
-from moot.core.report.wording import SIGNS
+from moot.core.report.text import one_line
 
-_ROW: Final = 56
-_BOX: Final = 44
-_HEAD: Final = 26
-_FILLED: Final = 78  # of a column's width, in per cent; the rest is for the lines
-_LABEL, _TEXT = 24, 30
+# These four are in the stylesheet too: `.column`, `.column .meta` and `.node`.
+GAP: Final = 7  # between two columns, in per cent
+HEAD: Final = 1.75
+BOX: Final = 4.0
+BETWEEN: Final = 0.75
 
 
-def graph_figure(graph: Graph, name: str) -> Markup:
-    """The picture; `name` makes the ids of this figure unique on the page."""
+def graph_figure(graph: Graph) -> Markup:
+    """The picture, in a frame that scrolls where there is no room for it."""
     rows = _rows(graph)
-    height = _HEAD + _ROW * max(rows, default=0) + _ROW
-    labels = {"aria-labelledby": f"{name}-title {name}-desc", "role": "img"}
-    picture = tag(
+    lines = tag(
         "svg",
-        {**labels, "height": height},
-        tag("title", {"id": f"{name}-title"}, one_line(graph.title) or "Graph"),
-        tag("desc", {"id": f"{name}-desc"}, f"{len(graph.nodes)} boxes, {len(graph.edges)} lines"),
-        *(_heading(graph, column) for column in range(len(graph.columns))),
+        {"class": "edges", "aria-hidden": "true"},
         *(_line(graph, rows, edge) for edge in graph.edges),
-        *(_box(graph, node, row) for node, row in zip(graph.nodes, rows, strict=True)),
     )
+    columns = (_column(graph, place) for place in range(len(graph.columns)))
     reach: Attributes = {
         "role": "group",
         "tabindex": 0,
         "aria-label": one_line(graph.title) or "Graph",
     }
-    return tag("div", {"class": "scroll", **reach}, tag("figure", {"class": "graph"}, picture))
+    figure = tag("figure", {"class": "graph"}, lines, *columns)
+    return tag("div", {"class": "scroll", **reach}, figure)
 
 
 def _rows(graph: Graph) -> list[int]:
@@ -50,50 +47,37 @@ def _rows(graph: Graph) -> list[int]:
     return rows
 
 
-def _x(graph: Graph, column: int, share: int = 0) -> str:
-    width = 100 / len(graph.columns)
-    return f"{width * column + width * share / 100:.3f}%"
+def _column(graph: Graph, place: int) -> Markup:
+    heading = tag("p", {"class": "meta", "dir": "auto"}, one_line(graph.columns[place]))
+    boxes = (_box(node) for node in graph.nodes if node.column == place)
+    return tag("div", {"class": "column"}, heading, *boxes)
 
 
-def _heading(graph: Graph, column: int) -> Markup:
-    return tag("text", {"x": _x(graph, column), "y": 14}, one_line(graph.columns[column]))
+def _box(node: Node) -> Markup:
+    label, text = one_line(node.label), one_line(node.text)
+    return tag(
+        "div",
+        {"class": f"node n-{node.tone}", "title": f"{label} {text}".strip()},
+        tag("strong", {"class": "name"}, *signed(node.tone, label)),
+        tag("p", {"class": "about", "dir": "auto"}, text),
+    )
 
 
 def _line(graph: Graph, rows: list[int], edge: tuple[int, int]) -> Markup:
     first, second = edge
+    width = (100 - GAP * (len(graph.columns) - 1)) / len(graph.columns)
+    step = width + GAP
     return tag(
         "line",
         {
             "class": "edge",
-            "x1": _x(graph, graph.nodes[first].column, _FILLED),
-            "x2": _x(graph, graph.nodes[second].column),
+            "x1": f"{step * graph.nodes[first].column + width:.3f}%",
+            "x2": f"{step * graph.nodes[second].column:.3f}%",
             "y1": _middle(rows[first]),
             "y2": _middle(rows[second]),
         },
     )
 
 
-def _middle(row: int) -> int:
-    return _HEAD + _ROW * row + _BOX // 2
-
-
-def _box(graph: Graph, node: Node, row: int) -> Markup:
-    top = _HEAD + _ROW * row
-    width = f"{100 / len(graph.columns) * _FILLED / 100:.3f}%"
-    inset = _x(graph, node.column, 3)
-    label = f"{SIGNS[node.tone]} {shorten(node.label, _LABEL)}".strip()
-    where: Attributes = {
-        "x": _x(graph, node.column),
-        "y": top,
-        "width": width,
-        "height": _BOX,
-        "rx": 5,
-    }
-    return tag(
-        "g",
-        None,
-        tag("title", None, join(one_line(node.label), " ", one_line(node.text))),
-        tag("rect", {"class": f"node n-{node.tone}", **where}),
-        tag("text", {"class": "name", "x": inset, "y": top + 18}, label),
-        tag("text", {"x": inset, "y": top + 35}, shorten(node.text, _TEXT)),
-    )
+def _middle(row: int) -> str:
+    return f"{HEAD + (BOX + BETWEEN) * row + BOX / 2:.3f}rem"

@@ -14,7 +14,7 @@ from moot.core.report.markup import NOTHING, Attributes, Markup, join, tag
 from moot.core.report.model import LineChart, Mark, Point, Series
 from moot.core.report.style import SERIES_COLOURS
 from moot.core.report.text import EXACT, number, one_line, shorten
-from moot.core.report.wording import NO_VALUES, rounds
+from moot.core.report.wording import rounds
 
 # Seven shapes and five dashes have no common divisor: 35 lines before a pair comes again.
 MARKERS: Final = (
@@ -32,12 +32,11 @@ _LEAST_HEIGHT: Final = 220
 _LABEL_HEIGHT: Final = 16
 _MOST_X_TICKS: Final = 12
 _INSET: Final = 4
+_MARKER_WIDTH: Final = 9
 
 
 def line_figure(chart: LineChart, name: str) -> Markup:
     """The plot and its legend; `name` makes the ids of this figure unique on the page."""
-    if not rounds(chart):
-        return tag("p", {"class": "empty"}, NO_VALUES)
     return tag(
         "figure",
         {"class": "chart"},
@@ -53,6 +52,7 @@ class _Plot:
         self.chart = chart
         self.rounds = rounds(chart)
         self.height = max(_LEAST_HEIGHT, _LABEL_HEIGHT * (len(chart.series) + 1))
+        self.beside = _beside(chart)
 
     def svg(self, name: str) -> Markup:
         labels = {"aria-labelledby": f"{name}-title {name}-desc", "role": "img"}
@@ -143,7 +143,14 @@ class _Plot:
             "svg",
             {**where, "class": look, "width": 1, "height": 1},
             tag("title", None, " · ".join(one_line(word) for word in words if word)),
-            tag("path", {"class": "marker", "d": MARKERS[index % len(MARKERS)]}),
+            tag(
+                "path",
+                {
+                    "class": "marker",
+                    "transform": self.beside.get((index, point.x)),
+                    "d": MARKERS[index % len(MARKERS)],
+                },
+            ),
         )
 
     def _end_labels(self) -> Markup:
@@ -162,6 +169,24 @@ class _Plot:
             for (at, key, name), place in zip(named, places, strict=True)
         ]
         return tag("svg", {"x": "100%", "overflow": "visible", "width": 1, "height": 1}, *drawn)
+
+
+def _beside(chart: LineChart) -> dict[tuple[int, int], str]:
+    """How far each marker moves, by its line and round, so that none hides another."""
+    shared: dict[tuple[int, Decimal], list[int]] = {}
+    for index, line in enumerate(chart.series):
+        for point in line.points:
+            shared.setdefault((point.x, point.y), []).append(index)
+    return {
+        (index, at): f"translate({_tidy(_aside(place, len(lines)))} 0)"
+        for (at, _), lines in shared.items()
+        if len(lines) > 1
+        for place, index in enumerate(lines)
+    }
+
+
+def _aside(place: int, count: int) -> Decimal:
+    return EXACT.divide(Decimal(_MARKER_WIDTH * (2 * place - count + 1)), Decimal(2))
 
 
 def spread(wanted: Sequence[float], gap: float, height: float) -> list[float]:

@@ -26,8 +26,8 @@ _INLINE: Final = _names("th td span strong bdi code g line rect path text tspan 
 _VOID: Final = _names("meta")
 _ELEMENTS: Final = _BLOCKS | _INLINE
 _ATTRIBUTES: Final = _names(
-    "lang dir class id scope charset name content http-equiv role tabindex aria-label "
-    "aria-labelledby aria-hidden x y x1 y1 x2 y2 d rx width height viewBox overflow "
+    "lang dir class id title scope charset name content http-equiv role tabindex aria-label "
+    "aria-labelledby aria-hidden data-label x y x1 y1 x2 y2 d rx width height viewBox overflow "
     "stroke-dasharray text-anchor transform"
 )
 

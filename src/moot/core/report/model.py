@@ -101,12 +101,16 @@ class Cell(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True, tag_field="kind", tag="table"):
-    """Rows under column headings; the first cell of a row is its heading."""
+    """Rows under column headings; the first cell of a row is its heading.
+
+    A `folded` one is for those who look things up: the page shows its title, and opens it.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | Cell, ...], ...]
     title: str = ""
     caption: str = ""
+    folded: bool = False
 
     def __post_init__(self) -> None:
         _require(bool(self.columns), "a table needs at least one column")

@@ -9,9 +9,9 @@ from moot.core.report.blocks import (
     fact_list,
     optional_line,
     quote_figure,
-    signed,
     text_paragraphs,
 )
+from moot.core.report.marks import code, signed
 from moot.core.report.markup import Markup, document, join, stylesheet, tag
 from moot.core.report.model import Decision, Dissent, Proof, Report, Verdict
 from moot.core.report.style import CSS, POLICY
@@ -100,8 +100,8 @@ def _footer(proof: Proof | None) -> Markup:
     if proof is None:
         return tag("footer", None, tag("div", {"class": "inner"}, tag("p", None, NO_PROOF)))
     rows = (
-        ("File", tag("code", None, one_line(proof.file_name))),
-        ("SHA-256", tag("code", None, proof.sha256)),
+        ("File", code(proof.file_name)),
+        ("SHA-256", code(proof.sha256)),
         ("Check it", tag("pre", None, proof.command)),
     )
     listed = [join(tag("dt", None, name), tag("dd", None, value)) for name, value in rows]

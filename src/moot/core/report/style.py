@@ -93,7 +93,7 @@ font-weight:650;padding:.22em .8em;border-radius:1rem;border:1px solid currentCo
 .note{color:var(--soft);font-size:.9rem}
 .verdict{display:flex;flex-flow:row-reverse wrap;justify-content:flex-end;
 gap:.3rem .7rem;align-items:center}
-.chip{display:inline-block;max-width:100%;font-size:.8rem;line-height:1.35;font-weight:600;
+.chip{display:inline-flex;align-items:baseline;max-width:100%;font-size:.8rem;line-height:1.35;font-weight:600;
 padding:.1em .6em;border-radius:.7rem}
 .sign{margin-right:.4em}
 .good{color:var(--good);background:var(--good-tint)}
@@ -131,18 +131,28 @@ border-bottom:1px solid var(--line);white-space:pre-line;overflow-wrap:break-wor
 th:last-child,td:last-child{padding-right:0}
 thead th{color:var(--soft);font-size:.8rem;font-weight:600;border-bottom-color:var(--soft)}
 tbody th{font-size:.9rem;font-weight:600}
-td code,th code{overflow-wrap:anywhere}
+.wide{font-size:.9rem}
+.wide th:not(:last-child),.wide td:not(:last-child){padding-right:.85rem}
+.short,.number{white-space:nowrap}
+.short code{white-space:normal}
+.long{min-width:9rem;overflow-wrap:anywhere}
+code.id{overflow-wrap:break-word}
+.digest{display:inline-flex;width:32ch;max-width:100%;overflow-wrap:anywhere;word-break:break-all}
 .number{text-align:right}
 td .note,th .note{padding-left:.2em}
+.under{margin-top:.7rem}
 .timeline{border-left:2px solid var(--line);margin-left:.4rem}
 .timeline li{position:relative;padding:0 0 1.15rem 1.4rem}
 .timeline li:last-child{padding-bottom:0}
 .dot{position:absolute;left:-.62rem;top:.3rem;width:1.15rem;height:1.15rem;border-radius:50%;
 border:2px solid var(--line);background:var(--paper);font-size:.65rem;line-height:.95rem;
 font-weight:700;text-align:center}
+.dot.plain{left:-.42rem;top:.5rem;width:.75rem;height:.75rem}
+.timeline .who{color:var(--ink);font-weight:600}
 .dot.good,.dot.bad,.dot.caution,.dot.neutral{border-color:currentColor}
 .flow{display:grid;grid-template-columns:repeat(auto-fill,minmax(11.5rem,1fr));gap:1rem 2.1rem;
 padding-right:1.75rem}
+.flow.pairs{grid-template-columns:1fr 1fr}
 .flow li{position:relative;background:var(--card);border:1px solid var(--line);
 border-radius:.5rem;padding:.7rem .9rem .8rem;line-height:1.45}
 .flow li.ahead{border-style:dashed;border-color:var(--soft);background:none}
@@ -181,15 +191,21 @@ font-size:.875rem;line-height:1.45}
 .legend svg{display:block;width:2.6rem;height:1rem;overflow:visible}
 .key{font-weight:600;text-align:right}
 .legend .wide{grid-column:1/-1;display:block;color:var(--soft)}
-.graph{min-width:40rem}
-.graph svg{display:block;width:100%;overflow:visible}
-.graph text{font-size:.78rem;fill:var(--soft);font-family:system-ui,-apple-system,sans-serif}
-.graph .name{fill:var(--ink);font-weight:600}
-.node{fill:var(--card);stroke:var(--line);stroke-width:1.5}
-.node.n-good{stroke:var(--good)}.node.n-bad{stroke:var(--bad);fill:var(--bad-tint)}
-.node.n-caution{stroke:var(--caution);fill:var(--caution-tint)}
-.node.n-neutral{stroke:var(--neutral)}
+.graph{position:relative;display:flex;gap:7%;min-width:26rem}
+.edges{position:absolute;inset:0;width:100%;height:100%;overflow:visible}
 .edge{stroke:var(--soft);stroke-width:1.25}
+.column{position:relative;flex:1 1 0;min-width:0}
+.column .meta{height:1.75rem}
+.node{height:4rem;margin-bottom:.75rem;padding:.45rem .6rem;overflow:hidden;background:var(--card);
+border:1.5px solid var(--line);border-radius:.4rem;line-height:1.3;
+font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",Arial,sans-serif}
+.node .name{display:flex;font-size:.82rem;white-space:nowrap}
+.node bdi{min-width:0;overflow:hidden;text-overflow:ellipsis}
+.node .about{color:var(--soft);font-size:.78rem;overflow:hidden;display:-webkit-box;
+-webkit-box-orient:vertical;-webkit-line-clamp:2}
+.node.n-good{border-color:var(--good)}.node.n-bad{border-color:var(--bad);background:var(--bad-tint)}
+.node.n-caution{border-color:var(--caution);background:var(--caution-tint)}
+.node.n-neutral{border-color:var(--neutral)}
 details{margin-top:1rem}
 summary{cursor:pointer;color:var(--soft);font-size:.875rem}
 details .scroll{margin-top:.6rem}
@@ -231,13 +247,28 @@ header{padding-top:1.5rem;padding-bottom:1.1rem}
 dl{grid-template-columns:1fr;gap:0}
 dd+dt{margin-top:.5rem}
 dt,dd{line-height:1.5}
-.flow{grid-template-columns:1fr;gap:2rem;padding-right:0}
+.flow,.flow.pairs{grid-template-columns:1fr;gap:2rem;padding-right:0}
 .arrow{left:50%;top:100%;margin:.6rem 0 0 -.6rem;transform:rotate(90deg)}
 .findings li{grid-template-columns:1fr}
 .bars .row{grid-template-columns:1fr 3rem}
 .bars .row svg{grid-column:1/-1;grid-row:2}
 .bars .who{grid-column:1/-1}
+.narrow .short{white-space:normal}
+.node{padding:.45rem}
+.node .about{font-size:.7rem}
+.wide thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.wide,.wide caption,.wide tbody,.wide tr,.wide th,.wide td{display:block}
+.wide tr{padding:.7rem 0;border-bottom:1px solid var(--line)}
+.wide tr:first-child{border-top:1px solid var(--soft)}
+.wide th,.wide td{border:0;padding:.1rem 0;text-align:left;white-space:pre-line}
+.wide td{display:flow-root;padding-left:7.3rem}
+.wide td:empty{display:none}
+.wide [data-label]::before{content:attr(data-label);color:var(--soft);font-size:.8rem;
+font-weight:400;font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
+.wide th::before{margin-right:.6em}
+.wide td::before{float:left;width:6.6rem;margin-left:-7.3rem;line-height:1.35;padding-top:.15em}
 }
+@media(max-width:26rem){.digest{width:16ch}}
 """
 
 _PRINT: Final = """

@@ -45,13 +45,23 @@ def paragraphs(text: str) -> list[str]:
 
 
 def shorten(text: str, width: int) -> str:
-    """At most `width` columns of one line; an East Asian or emoji character takes two."""
+    """At most `width` columns of one line."""
     line, used = one_line(text), 0
     for index, character in enumerate(line):
-        used += 2 if character >= "\u1100" else 1
+        used += _columns(character)
         if used > width:
             return line[:index].rstrip() + "…"
     return line
+
+
+def width(text: str) -> int:
+    """How many columns a text takes in one line."""
+    return sum(map(_columns, one_line(text)))
+
+
+def _columns(character: str) -> int:
+    """An East Asian or emoji character takes two."""
+    return 2 if character >= "\u1100" else 1
 
 
 def number(value: Decimal) -> str:

@@ -6,7 +6,9 @@
     proved.py    act 3: one byte changed, the last event deleted, both named
     path.py      --full: from BLOCKED to verified claims, through all five protocols
     voices.py    what the scripted voices say
+    programs.py  how a person calls what was run, also where `moot` is not found by its name
     told.py      the acts in their order, and what is handed on between them
 
-Every `$ ...` line that is shown is what was run; what follows it is what it printed.
+Every `$ ...` line that is shown is what was run, and can be typed as it stands; what follows it is
+what it printed.
 """

@@ -12,7 +12,7 @@ from moot.surfaces.demo.stage import Call, Lines, Stage, grep, say
 AskPerson = Callable[[str], tuple[str, str] | None]
 RECORD: Final = "docs/decisions/0001-sessions.md"
 _SHOWN: Final = "^(q-|WHO|[a-z]+-[a-z]+  |motion|changed|carried|dissent)"
-_ASKED: Final = Call(quiet=True, part=grep(_SHOWN))
+_ASKED: Final = Call(quiet=True, part=grep(_SHOWN), point="^(q-|motion|changed|carried|dissent)")
 PAGE, FIRST_PAGE = "decision.html", "first-version.html"
 
 
@@ -30,12 +30,12 @@ def play(stage: Stage, ask: AskPerson) -> Lines:
     # At a terminal whoever sits there is the person; elsewhere the script vetoes.
     word, reason = ask("q-1") or ("veto", voices.VETO)
     if word == "veto":
-        yield from stage.moot(*_decide("q-1", "veto", reason), how=Call(settings=stage.person))
+        yield from stage.moot(*_decide("q-1", "veto", reason), how=_word(stage))
         yield say("The reason stands in the context of the second version; they argue again.")
         _voices(stage, voices.SECOND)
         yield from stage.moot("ask", "--resume", "q-2", how=_ASKED)
         last, word, reason = "q-2", "approve", voices.APPROVAL
-    yield from stage.moot(*_decide(last, word, reason), how=Call(settings=stage.person))
+    yield from stage.moot(*_decide(last, word, reason), how=_word(stage))
     yield from stage.moot("report", "q-1", "-o", f"../{FIRST_PAGE}")
     yield from _kept(stage, last)
 
@@ -58,6 +58,10 @@ def _who_did_it(stage: Stage, decision: str) -> Lines:
         )
         yield say(f"{who} went from {before} to {now} (entry {entry}) after hearing")
         yield from (say(f"  {one}") for one in heard.split("; "))
+
+
+def _word(stage: Stage) -> Call:
+    return Call(settings=stage.person, point="^q-.*(approved|vetoed) by")
 
 
 def _decide(decision: str, word: str, reason: str) -> tuple[str, ...]:

@@ -29,13 +29,13 @@ _ONE: Final = Call(part=FIRST)
 def play(before: Stage) -> Lines:
     stage = before.beside("payments")
     yield stage.title("The whole path", "stuck, argued, decided, done, proved")
-    yield from before.go(stage.repository)
+    yield from stage.enter(before)
     yield from _set_up(stage)
     yield from _argue(stage)
     yield from _decide(stage)
     yield from _work(stage)
     yield from _close(stage)
-    yield from before.go(before.repository)
+    yield from before.enter(stage)
 
 
 def _set_up(stage: Stage) -> Lines:

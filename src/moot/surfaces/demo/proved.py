@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from moot.surfaces.demo.argued import PAGE
-from moot.surfaces.demo.stage import ALONE, FIRST, MOOT, Call, Lines, Stage, grep, say
+from moot.surfaces.demo.stage import FIRST, MOOT, Call, Lines, Stage, grep, say
 
 RECORD, CHANGED, SHORTENED, TRUST = "record.moot", "changed.moot", "shortened.moot", "trust.json"
 RECEIPT: Final = PAGE.replace(".html", ".json")
 LIE: Final = "changed-receipt.json"
+VERDICTS: Final = "verdicts.json"
 Verdicts = list[dict[str, Any]]
 
 
@@ -30,13 +31,14 @@ def play(stage: Stage, verdicts: Verdicts) -> Lines:
     for name, edit, expected, what in _DAMAGE:
         edited = edit(body)
         (stage.out / name).write_bytes(b"".join([refitted(header, edited), *edited]))
-        yield say(f"{what}: {name}")
+        yield say(f"{what}: {name}", point=True)
         yield from _checked(stage, verdicts, name, expected, what)
     yield from _lie(stage, verdicts)
-    yield say("The untouched one is still intact, and so is the workspace itself.")
+    yield say("The untouched one is still intact, and so is the workspace itself.", point=True)
     yield from _checked(stage, verdicts, RECORD, "valid", "the record, untouched")
     yield from stage.go(stage.repository)
     yield from stage.moot("verify", how=Call(part=FIRST))
+    (stage.out / VERDICTS).write_text(json.dumps(verdicts, indent=1) + "\n", encoding="utf-8")
 
 
 def _lie(stage: Stage, verdicts: Verdicts) -> Lines:
@@ -46,7 +48,7 @@ def _lie(stage: Stage, verdicts: Verdicts) -> Lines:
     text = json.dumps(made, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     (stage.out / LIE).write_text(text + "\n", encoding="utf-8")
     what = "the dissent taken out of the receipt"
-    yield say(f"{what}: {LIE}")
+    yield say(f"{what}: {LIE}", point=True)
     yield from _checked(stage, verdicts, LIE, "tampered", what)
 
 
@@ -54,17 +56,17 @@ def _checked(stage: Stage, verdicts: Verdicts, file: str, expected: str, what: s
     """Both checkers must say the same; anything else is a bug worth a loud end."""
     code = 0 if expected == "valid" else 1
     words = (file, "--trust", TRUST)
-    yield from stage.moot("verify", *words, how=Call(expect=code, part=FIRST))
+    yield from stage.moot("verify", *words, how=Call(expect=code, part=FIRST, point="."))
     verdict = Call(expect=code, part=grep("^verdict"))
     yield from stage.standalone(*words, how=verdict)
     ours = stage.answer(*MOOT, "verify", *words, "--json")["data"]
-    theirs = stage.answer(*ALONE, *words, "--json")
+    theirs = stage.answer(*stage.alone, *words, "--json")
     places = [one["first_bad"] and one["first_bad"]["line"] for one in (ours, theirs)]
     if {ours["verdict"], theirs["verdict"]} != {expected} or places[0] != places[1]:
         raise stage.failed(f"the two checkers disagree about {file}")
     if places[0] is not None:
         yield say(f"Both name the same place: line {places[0]} of the record.")
-    verdicts.append({"what": what, "file": file, **ours})
+    verdicts.append({"what": what, "file": file, **ours, "standalone": theirs})
 
 
 def change_a_byte(body: list[bytes]) -> list[bytes]:

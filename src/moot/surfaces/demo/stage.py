@@ -16,31 +16,33 @@ from typing import Any, Final, Literal, NamedTuple
 
 from moot.core.errors import Refused, StoreFailed
 from moot.surfaces.cli.page import unwritable
+from moot.surfaces.demo import programs
 
 Kind = Literal["act", "say", "run", "out", "end"]
 Words = tuple[str, ...]
 MOOT: Final[Words] = (sys.executable, "-P", "-m", "moot")
-ALONE: Final[Words] = (
-    sys.executable,
-    "-P",
-    str(Path(__file__).parents[2] / "verify" / "standalone.py"),
-)
+CHECKER: Final = Path(__file__).parents[2] / "verify" / "standalone.py"
 # Short, so that nobody has to wait long for a dead agent to count as one.
 STALE_MINUTES: Final = "0.05"
+USUAL_MINUTES: Final = "15"
 
 
 class Line(NamedTuple):
-    """One line of the story: an act's title, a remark, a command, or what it printed."""
+    """One line of the story: an act's title, a remark, a command, or what it printed.
+
+    The short form of the story tells only those with a `point`.
+    """
 
     kind: Kind
     text: str
+    point: bool = False
 
 
 Lines = Iterator[Line]
 
 
-def say(text: str) -> Line:
-    return Line("say", text)
+def say(text: str, point: bool = False) -> Line:
+    return Line("say", text, point)
 
 
 class Part(NamedTuple):
@@ -69,13 +71,17 @@ FIRST: Final = Part(" | head -1", re.compile(r".*"))
 
 
 class Call(NamedTuple):
-    """How a program is run: as whom, in which settings, with what on its standard input."""
+    """How a program is run: as whom, in which settings, with what on its standard input.
+
+    What it prints that matches `point` belongs to the short form.
+    """
 
     expect: int = 0
     part: Part = WHOLE
     settings: Mapping[str, str] = MappingProxyType({})
     read: str = ""
     quiet: bool = False
+    point: str = ""
 
 
 USUAL: Final = Call()
@@ -89,12 +95,16 @@ class Stage:
         self.passphrase = self.out / "passphrase"
         self.git = shutil.which("git")
         self.act = ""
+        self.settings = {"MOOT_KEYS": str(self.keys), "BB_AGENT_STALE_MINUTES": STALE_MINUTES}
+        if self.git is None:  # a plain folder will do, and nothing above the stage is looked at
+            self.settings["MOOT_HOME"] = str(self.repository)
         self._here = self.repository
         self._env = _clean_environment(self.out)
 
     def prepare(self) -> None:
         try:
             self.repository.mkdir(parents=True)
+            shutil.copy(CHECKER, self.out)
         except FileExistsError:
             raise Refused(
                 "demo_exists", f"{self.out} holds a demonstration already", hint="use another --out"
@@ -106,14 +116,25 @@ class Stage:
         """Another repository in the same folder, where agents go stale as late as usual."""
         other = Stage(self.out, repository)
         other.repository.mkdir()
-        other._env.pop("BB_AGENT_STALE_MINUTES")
-        if other.git is None:
-            other.plain_folder()
+        other.settings["BB_AGENT_STALE_MINUTES"] = USUAL_MINUTES
         return other
 
-    def plain_folder(self) -> None:
-        """Without git: nothing above the stage is looked at."""
-        self._env["MOOT_HOME"] = str(self.repository)
+    def begin(self) -> Lines:
+        """With these lines before them, the others can be typed as they are shown."""
+        yield Line("run", f"cd {shlex.quote(str(self.repository))}")
+        yield from (Line("run", line) for line in programs.by_name())
+        yield self._export(self.settings)
+
+    def enter(self, before: Stage) -> Lines:
+        """From one repository to another, with the settings that differ there."""
+        yield from before.go(self.repository)
+        known = before.settings.items()
+        yield self._export({n: v for n, v in self.settings.items() if (n, v) not in known})
+        self._here = self.repository
+
+    def _export(self, settings: Mapping[str, str]) -> Line:
+        named = (f"{name}={shlex.quote(value)}" for name, value in settings.items())
+        return Line("run", f"export {' '.join(named)}")
 
     def title(self, act: str, text: str) -> Line:
         """From here on a failure is told as one of this act."""
@@ -137,7 +158,7 @@ class Stage:
 
     def standalone(self, *words: str, how: Call = USUAL) -> Lines:
         """The checker that is one file and shares nothing with the rest."""
-        yield from self.run("python standalone.py", ALONE, words, how)
+        yield from self.run(f"{programs.PYTHON} {CHECKER.name}", self.alone, words, how)
 
     def in_git(self, *words: str) -> Lines:
         """Without git a plain folder does, and these steps are left out."""
@@ -153,7 +174,8 @@ class Stage:
         done = self._process((*program, *words), how)
         told = done.stdout.splitlines() + ([] if how.quiet else done.stderr.splitlines())
         told = told[:1] if how.part is FIRST else how.part.of(told)
-        yield from (Line("out", line) for line in told)
+        wanted = re.compile(how.point) if how.point else None
+        yield from (Line("out", one, bool(wanted and wanted.search(one))) for one in told)
         if done.returncode != how.expect:
             said = done.stderr.strip().splitlines()
             raise self.failed(
@@ -186,7 +208,7 @@ class Stage:
         return subprocess.Popen(
             (*MOOT, *words),
             cwd=self._here,
-            env=self._env,
+            env={**self._env, **self.settings},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -197,12 +219,16 @@ class Stage:
         return subprocess.run(
             words,
             cwd=self._here,
-            env={**self._env, **how.settings},
+            env={**self._env, **self.settings, **how.settings},
             input=given,
             capture_output=True,
             encoding="utf-8",
             check=False,
         )
+
+    @property
+    def alone(self) -> Words:
+        return (sys.executable, "-P", str(self.out / CHECKER.name))
 
     @property
     def person(self) -> dict[str, str]:
@@ -217,15 +243,9 @@ def _clean_environment(out: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("MOOT_", "GIT_", "_MOOT", "BB_"))
     }
-    people = {f"GIT_{who}_NAME": "demo" for who in ("AUTHOR", "COMMITTER")}
-    addresses = {f"GIT_{who}_EMAIL": "demo@example.invalid" for who in ("AUTHOR", "COMMITTER")}
     return {
         **kept,
-        **people,
-        **addresses,
         "HOME": str(out),
-        "MOOT_KEYS": str(out / "keys"),
-        "BB_AGENT_STALE_MINUTES": STALE_MINUTES,
         "GIT_CONFIG_NOSYSTEM": "1",
         "PYTHONUTF8": "1",
         "COLUMNS": "100",

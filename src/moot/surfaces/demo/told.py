@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
-from moot.surfaces.demo import argued, held, path, proved
+from moot.surfaces.demo import argued, held, path, programs, proved
 from moot.surfaces.demo.argued import AskPerson
 from moot.surfaces.demo.stage import Line, Lines, Stage, say
 
@@ -20,6 +21,8 @@ class Story:
 
     def tell(self) -> Lines:
         stage = self._stage
+        yield say("It plays in a folder of its own. Who types along begins with these lines:")
+        yield from stage.begin()
         yield from held.play(stage)
         yield from argued.play(stage, self._ask)
         if self._full:
@@ -36,8 +39,9 @@ class Story:
         if self._full:
             yield Line("out", f"the path       {stage.out / path.PAGE}")
         yield Line("out", f"the record     {stage.out / proved.RECORD}")
-        yield Line(
-            "out", f"the workspace  cd {stage.repository} && MOOT_KEYS={stage.keys} moot status"
-        )
+        yield Line("out", f"the verdicts   {stage.out / proved.VERDICTS}")
+        place, keys = (shlex.quote(str(one)) for one in (stage.repository, stage.keys))
+        moot = programs.moot()
+        yield Line("out", f"the workspace  cd {place} && MOOT_KEYS={keys} {moot} status")
         yield say("Keys, repository and files stay in this folder; nothing of yours was touched.")
-        yield Line("end", "your turn: moot init && moot run -- claude")
+        yield Line("end", f"your turn: {moot} init && {moot} run -- claude")

@@ -1,0 +1,86 @@
+"""A table as HTML: what is short stays in one line, what is long keeps room, a phone stacks it.
+
+How a column is set is decided by all its cells together: a column of names never breaks at a
+hyphen, and a column of sentences is never one word wide.
+"""
+
+import re
+from typing import Final
+
+from moot.core.report.marks import chip, code
+from moot.core.report.markup import Attributes, Child, Markup, join, tag
+from moot.core.report.model import Cell, Table
+from moot.core.report.text import one_line, width
+
+_NUMBER: Final = re.compile(r"[-+]?[0-9][0-9., ]*%?")
+_SHORT: Final = 24
+# With more columns and letters than these a phone shows each row as a list of its own.
+_FEW: Final = 3
+_FITS_A_PHONE: Final = 56
+
+
+def table_grid(table: Table) -> Markup:
+    """The table in a frame of its own. There must be rows."""
+    looks = [_look(column) for column in zip(*table.rows, strict=True)]
+    if looks[0] == "number":
+        looks[0] = "short"
+    names = [one_line(name) for name in table.columns]
+    heads = [
+        tag("th", {"scope": "col", "class": look}, name)
+        for name, look in zip(names, looks, strict=True)
+    ]
+    rows = [_row(row, looks, names) for row in table.rows]
+    caption = one_line(table.caption)
+    grid = tag(
+        "table",
+        {"class": "wide" if _is_wide(table, names) else "narrow"},
+        tag("caption", None, caption) if caption else None,
+        tag("thead", None, tag("tr", None, *heads)),
+        tag("tbody", None, *rows),
+    )
+    # A wide table scrolls inside its own frame, which the keyboard must be able to reach.
+    reach: Attributes = {"role": "group", "tabindex": 0}
+    label = one_line(table.title) or caption or "Table"
+    return tag("div", {"class": "scroll", **reach, "aria-label": label}, grid)
+
+
+def _is_wide(table: Table, names: list[str]) -> bool:
+    columns = zip(*table.rows, strict=True)
+    letters = sum(
+        2 + max(width(name), *map(_words, column))
+        for name, column in zip(names, columns, strict=True)
+    )
+    return len(names) > _FEW and letters > _FITS_A_PHONE
+
+
+def _look(column: tuple[str | Cell, ...]) -> str:
+    if all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in column):
+        return "number"
+    return "short" if all(_words(cell) <= _SHORT for cell in column) else "long"
+
+
+def _words(cell: str | Cell) -> int:
+    if isinstance(cell, str):
+        return width(cell)
+    return width(cell.text) + (1 + width(cell.note) if cell.note else 0)
+
+
+def _row(row: tuple[str | Cell, ...], looks: list[str], names: list[str]) -> Markup:
+    first, *rest = zip(row, looks, names, strict=True)
+    head = tag("th", {"scope": "row", **_about(*first[1:])}, _cell(first[0]))
+    return tag("tr", None, head, *(tag("td", _about(*one[1:]), _cell(one[0])) for one in rest))
+
+
+def _about(look: str, name: str) -> dict[str, str | int | None]:
+    return {"class": look, "dir": "auto", "data-label": name}
+
+
+def _cell(cell: str | Cell) -> Child:
+    if isinstance(cell, str):
+        return cell
+    text = code(cell.text) if cell.code else join(cell.text)
+    note = one_line(cell.note)
+    return join(
+        text if cell.tone == "plain" else chip(cell.tone, cell.text),
+        join(" ", tag("span", {"class": "note"}, note)) if note else None,
+    )
