@@ -170,6 +170,58 @@ def test_status_of_a_fresh_workspace(bare: Project) -> None:
     assert "nobody is here" in bare.run("status").out
 
 
+def agents_shown(project: Project, **settings: str) -> list[str]:
+    lines = project.run("status", **settings).out.splitlines()
+    head = next(n for n, line in enumerate(lines) if line.startswith("NAME"))
+    rows = lines[head + 1 : lines.index("", head)]
+    return [row.split()[0] for row in rows if not row.startswith(tuple("123456789"))]
+
+
+def test_status_leaves_out_who_is_not_here_and_has_nothing_to_do(project: Project) -> None:
+    for number in range(3):
+        project.ok("agent", "register", f"voice-{number}")
+    assert "nobody is here" in project.run("status").out
+    assert "5 others are not here: `moot agent list`\n" in project.run("status").out
+    project.ok("join", "--register", "slate-wren")
+    ask(project, "look", of="voice-1")
+    assert agents_shown(project) == ["slate-wren", "voice-1"]
+    assert agents_shown(project, MOOT_AGENT="teal-crane") == ["slate-wren", "teal-crane", "voice-1"]
+    assert "4 others are not here" in project.run("status").out
+    assert len(project.ok("status")["agents"]) == 6  # a program reads them all
+
+
+def test_one_other_is_one(project: Project) -> None:
+    project.ok("agent", "retire", "teal-crane")
+    assert "1 other is not here: `moot agent list`\n" in project.run("status").out
+
+
+def test_who_holds_something_is_shown_wherever_they_are(project: Project) -> None:
+    project.ok("join", "--register", "slate-wren", "--scope", "src")
+    project.ok("--as", "amber-otter", "reserve", "docs")
+    assert agents_shown(project) == ["amber-otter", "slate-wren"]
+
+
+def test_status_and_agent_show_call_an_agent_the_same(project: Project) -> None:
+    project.ok("join", "--register", "slate-wren")
+    project.ok("agent", "register", "coral-finch")
+    project.ok("agent", "retire", "coral-finch")
+    said = {one["agent"]: one["label"] for one in project.ok("status")["agents"]}
+    assert said == {
+        "amber-otter": "Not here",
+        "coral-finch": "Retired",
+        "slate-wren": "Active",
+        "teal-crane": "Not here",
+    }
+    for name, label in said.items():
+        assert project.ok("agent", "show", name)["label"] == label
+
+
+def test_one_event_is_one(bare: Project) -> None:
+    bare.ok("init")
+    events = bare.ok("status")["record"]["events"]
+    assert f" {events} event{'' if events == 1 else 's'} · " in bare.run("status").out
+
+
 # signs of life
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,42 @@ def test_the_operator_is_told_wherever_it_asks(shop: Project, people: dict[str, 
     assert FREES in shop.json(*as_("ada-l", "release", "src/auth"), **people).error["hint"]
     shop.ok(*as_("ada-l", "reserve", "docs"), **people)
     assert "retire" not in on_a_terminal(shop, *as_("teal-crane", "reserve", "docs"))
+
+
+@pytest.mark.usefixtures("cheap_locks")
+@pytest.mark.parametrize("who", [(), ("--as", "ada-l"), ("--as", "amber-otter")])
+def test_whoever_may_end_a_name_frees_what_it_holds(
+    shop: Project, people: dict[str, str], who: tuple[str, ...]
+) -> None:
+    shop.ok("agent", "register", "ada-l", "--human", **people)
+    done = shop.run(*who, "agent", "retire", "amber-otter", **people)
+    assert done.out == "amber-otter has retired\n"
+    assert held(shop) == []
+    shop.ok(*as_("teal-crane", "reserve", "src/auth"))
+    assert shop.ok("verify")["verdict"] == "valid"
+
+
+@pytest.mark.usefixtures("cheap_locks")
+def test_what_cannot_be_freed_at_once_is_said(
+    bare: Project, people: dict[str, str], tmp_path: Path
+) -> None:
+    """Only the agent's own key gives back what it holds; where it is not, that goes stale."""
+    bare.env["MOOT_CLOCK"] = "2026-02-18T12:00:00.000Z"
+    bare.ok("init", **people)
+    bare.ok("join", "--register", "teal-crane")
+    bare.ok("join", "--register", "amber-otter", "--scope", "src/auth", "--scope", "the docs")
+    (key,) = bare.keys.glob("*/amber-otter.*.key")
+    key.rename(tmp_path / "elsewhere")
+    done = bare.run(*as_("operator", "agent", "retire", "amber-otter"), **people)
+    when = "from 2026-02-18T12:15:00.000Z on"
+    assert done.out.splitlines() == [
+        "amber-otter has retired",
+        "it still holds src/auth, the docs: no key of its own gave that back",
+        f"{when} `moot reserve src/auth 'the docs' --takeover-stale` takes it over",
+    ]
+    taking = as_("teal-crane", "reserve", "src/auth", "the docs", "--takeover-stale")
+    assert bare.refused(*taking) == ("reservation_conflict", 1)
+    bare.ok(*taking, MOOT_CLOCK="2026-02-18T12:15:00.000Z")
 
 
 def test_a_living_run_is_not_called_dead(bare: Project) -> None:

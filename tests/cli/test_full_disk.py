@@ -38,7 +38,12 @@ def disk(project: Project, tmp_path: Path) -> Path:
     return tmp_path / "disk"
 
 
-@pytest.mark.parametrize("words", [("agent", "list"), ("agent", "register", "coral-finch")])
+def test_what_only_reads_answers_on_a_full_disk(project: Project, disk: Path) -> None:
+    done = on_a_full_disk(project, disk, *MOOT, "--json", "agent", "list")
+    assert (done.code, len(done.data["agents"])) == (0, 2)
+
+
+@pytest.mark.parametrize("words", [("tick",), ("agent", "register", "coral-finch")])
 def test_a_new_process_says_that_the_disk_is_full(
     project: Project, disk: Path, words: tuple[str, ...]
 ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.surfaces.cli.answer import visible
-from moot.surfaces.cli.listing import GAP, LEAST, fitted
+from moot.surfaces.cli.listing import GAP, LEAST, MOST, fitted, listing
 from tests.cli.project import Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_mail import KICKOFF, write
@@ -57,7 +57,8 @@ def test_a_list_fits_the_terminal_and_keeps_what_is_copied(
     shop: Project, words: tuple[str, ...], columns: int
 ) -> None:
     seen = COLOURS.sub("", on_a_terminal(shop, *words, COLUMNS=str(columns)))
-    assert max(map(len, seen.splitlines())) <= columns
+    rows, _, _ = seen.partition("how:")  # below are commands to copy, which nothing cuts
+    assert max(map(len, rows.splitlines())) <= columns
     for kept in LISTS[words]:
         assert kept in seen
 
@@ -127,6 +128,40 @@ def test_a_random_id_is_known_by_its_beginning() -> None:
     assert shown(60, row)[1] == f"{AT}  debate/5d6c8e82…#4  amber-otter  one"
 
 
+def test_an_id_that_does_not_fit_stands_above_its_row() -> None:
+    short, long = "mail/w-1", "debate/5d6c8e82-19ce-493e-9bd6-edc9da9059b8"
+    rows = [["ID", "EVENTS", "LAST"], [short, "10", f"{AT}Z"], [long, "4", f"{AT}Z"]]
+    assert list(fitted(rows, 40)) == [
+        "ID                   EVENTS  LAST",
+        "mail/w-1             10      2026-02-18…",
+        long,
+        "                     4       2026-02-18…",
+    ]
+    assert list(fitted(rows, 80))[2] == f"{long}  4       {AT}Z"
+
+
+def test_what_the_rows_are_about_gives_way_last() -> None:
+    rows = [["NAME", "STATUS", "SINCE"], ["amber-otter-of-the-north", "active", f"{AT}Z"]]
+    assert list(fitted(rows, 46))[1] == "amber-otter-of-the-north  active  2026-02-18…"
+    assert list(fitted(rows, 40))[1] == "amber-otter-of-the…  active  2026-02-18…"
+
+
+def test_a_deadline_is_whole_for_as_long_as_can_be() -> None:
+    rows = [["WHO", "BY", "ID"], ["amber-otter-of-the-north", f"{AT}Z", "parliament/parl-001"]]
+    assert list(fitted(rows, 52))[1] == f"amber-ot…  {AT}Z  parliament/parl-001"
+    assert list(fitted(rows, 38))[1] == "amb…  2026-02-18…  parliament/parl-001"
+
+
+def test_words_without_spaces_are_text_too() -> None:
+    rows = [["NAME", "ABOUT"], ["amber-otter", "我们要把会话存到哪里" * 3]]
+    assert list(fitted(rows, 40))[1] == "amber-otter  我们要把会话存到哪里我们要…"
+
+
+def test_of_a_text_without_end_a_pipe_gets_only_so_much() -> None:
+    (_, row) = listing([["x" * 10_000_000]], ["SAID"])
+    assert row == "x" * (MOST - 1) + "…"
+
+
 def wide(text: str) -> int:
     return sum(
         0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
@@ -141,3 +176,15 @@ def wide(text: str) -> int:
 def test_whatever_is_said_it_fits(rows: list[list[str]], columns: int) -> None:
     for line in fitted([["WHO", "WHAT", "ABOUT"], *rows], columns):
         assert wide(line) <= columns
+
+
+@given(
+    st.lists(st.lists(st.text(max_size=60).map(visible), min_size=3, max_size=3), min_size=1),
+    st.integers(8 + 2 * LEAST + 2 * len(GAP), 120),
+)
+def test_whatever_an_id_is_it_stays_whole(rows: list[list[str]], columns: int) -> None:
+    lines = list(fitted([["ID", "WHAT", "ABOUT"], *rows], columns))
+    for row in rows:
+        assert any(line.startswith(row[0].rstrip()) for line in lines)
+    for line in lines:
+        assert wide(line) <= columns or line in [row[0] for row in rows]

@@ -134,6 +134,47 @@ def test_an_empty_passphrase_is_none(bare: Project, tmp_path: Path) -> None:
     assert made["agents"] == []
 
 
+@pytest.mark.requirement("LDG-014")
+@pytest.mark.parametrize("text", ["", "short", "1234567\n"])
+def test_init_makes_nothing_under_a_passphrase_that_is_too_short(
+    bare: Project, tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "short"
+    file.write_text(text)
+    refused = bare.refused("init", MOOT_PASSPHRASE_FILE=str(file))
+    assert refused == ("passphrase_too_short", 1)
+    assert not (bare.root / ".moot").exists()
+    assert not bare.keys.exists()
+
+
+@pytest.mark.requirement("LDG-014")
+def test_no_person_is_registered_under_one_that_is_too_short(
+    peopled: Project, tmp_path: Path
+) -> None:
+    keys, file = sorted(peopled.keys.glob("*/*.key")), tmp_path / "short"
+    file.write_text("1234567")
+    refused = peopled.refused(*HUMAN, MOOT_PASSPHRASE_FILE=str(file))
+    assert refused == ("passphrase_too_short", 1)
+    assert sorted(peopled.keys.glob("*/*.key")) == keys
+
+
+@pytest.mark.requirement("LDG-014")
+def test_at_a_terminal_a_new_key_needs_a_long_one_as_well(
+    peopled: Project, passphrase: str
+) -> None:
+    keys, old = sorted(peopled.keys.glob("*/*.key")), Path(passphrase).read_text().strip()
+    seen = on_a_terminal(peopled, "agent", "rotate", "operator", typed=[old, "short", "short"])
+    assert "passphrase_too_short" in seen
+    assert sorted(peopled.keys.glob("*/*.key")) == keys
+
+
+def test_at_a_terminal_one_that_is_too_short_makes_nothing(bare: Project) -> None:
+    seen = on_a_terminal(bare, "init", typed=["sesame", "sesame"])
+    assert "passphrase_too_short" in seen
+    assert "at least 8 characters" in seen
+    assert not (bare.root / ".moot").exists()
+
+
 def test_at_a_terminal_the_passphrase_is_typed_twice_and_never_shown(bare: Project) -> None:
     """The one prompt there is, in a real terminal, at the real cost."""
     seen = on_a_terminal(bare, "init", typed=["open sesame", "open sesame"])

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from moot.example.commands import Ask
+from moot.surfaces.cli.reading import READS
 from tests.cli.damage import edit, of
-from tests.cli.nobody import run_as_nobody
+from tests.cli.nobody import each_as_nobody, run_as_nobody
 from tests.cli.project import LIST, Project
 from tests.nobody import (
     contents,
@@ -29,13 +30,16 @@ def project() -> Iterator[Project]:
     """A workspace with two histories and an artifact, closed, where any user may look."""
     with open_folder() as folder:
         (folder / "project").mkdir()
-        project = Project(folder / "project", folder / "keys")
-        project.ok("init")
-        project.ok("agent", "register", "amber-otter")
-        project.ok("agent", "register", "teal-crane")
-        project.execute("amber-otter", Ask(title="an errand", of="teal-crane"))
-        project.ok("agent", "revoke", "amber-otter", "--reason", "lost")
-        yield project
+        yield founded(Project(folder / "project", folder / "keys"))
+
+
+def founded(project: Project) -> Project:
+    project.ok("init")
+    project.ok("agent", "register", "amber-otter")
+    project.ok("agent", "register", "teal-crane")
+    project.execute("amber-otter", Ask(title="an errand", of="teal-crane"))
+    project.ok("agent", "revoke", "amber-otter", "--reason", "lost")
+    return project
 
 
 def close(project: Project) -> None:
@@ -138,6 +142,7 @@ def test_a_log_that_cannot_be_read_is_said_and_no_verdict_given(project: Project
     close(project)
     assert refused(project, "verify") == ("log_unreadable", 4)
     assert refused(project, "ledger", "doctor") == ("log_unreadable", 4)
+    assert refused(project, "status") == ("log_unreadable", 4)
 
 
 # The key folder -----------------------------------------------------------------------------------
@@ -160,6 +165,7 @@ def test_a_memory_that_may_not_be_read_is_not_taken_for_none(project: Project) -
     close(project)
     (project.keys / "kept.db").chmod(0)
     assert refused(project, "verify") == ("kept_unreadable", 4)
+    assert refused(project, "status") == ("kept_unreadable", 4)
     assert refused(project, "ledger", "doctor") == ("kept_unreadable", 4)
 
 
@@ -200,7 +206,7 @@ def test_where_the_memory_may_not_be_written_nothing_is_recorded(project: Projec
     forbid_keys(project)
     before = project.ledger.read_bytes()
     assert refused(project, "agent", "register", "coral-finch") == ("kept_read_only", 4)
-    assert refused(project, "ledger", "log") == ("kept_read_only", 4)
+    assert run_as_nobody(project, "--json", "ledger", "log").data["total"] == 2
     assert verdict(project) == "valid"
     assert project.ledger.read_bytes() == before
 
@@ -212,6 +218,138 @@ def test_a_memory_that_was_made_and_never_used_is_empty(project: Project) -> Non
     assert project.ok("verify")["verdict"] == "valid"
 
 
+# Commands that only read --------------------------------------------------------------------------
+
+READING: dict[str, tuple[str, ...]] = {
+    "status": ("status",),
+    "agenda": ("agenda",),
+    "guard.check": ("guard", "check", "src/auth.py"),
+    "agent.list": ("agent", "list"),
+    "agent.show": ("agent", "show", "teal-crane"),
+    "scope.list": ("scope", "list"),
+    "event.list": ("event", "list"),
+    "inbox": ("inbox", "--agent", "coral-finch", "--peek"),
+    "mail.inbox": ("mail", "inbox", "--agent", "teal-crane", "--all"),
+    "mail.show": ("mail", "show", "plan:1"),
+    "mail.search": ("mail", "search", "done"),
+    "mail.thread": ("mail", "thread", "plan"),
+    "mail.pending": ("mail", "pending"),
+    "debate.check": ("debate", "check", "d.md"),
+    "debate.status": ("debate", "status", "d.md"),
+    "debate.summary": ("debate", "summary", "d.md"),
+    "debate.report": ("debate", "report", "d.md"),
+    "parliament.check": ("parliament", "check", "p"),
+    "parliament.status": ("parliament", "status", "p"),
+    "parliament.next": ("parliament", "next", "p"),
+    "parliament.context": ("parliament", "context", "p"),
+    "parliament.history": ("parliament", "history", "p"),
+    "trace.status": ("trace", "status", "t1"),
+    "trace.list": ("trace", "list"),
+    "trace.observed": ("trace", "observed"),
+    "trace.report": ("trace", "report", "t1"),
+    "trace.export": ("trace", "export", "t1", "-o", "{out}/t1.moot"),
+    "flow.list": ("flow", "list"),
+    "story": ("story", "t1"),
+    "report": ("report", "t1"),
+    "trust.show": ("trust", "show"),
+    "trust.export": ("trust", "export", "--minimum", "-o", "{out}/trust.json"),
+    "artifact.show": ("artifact", "show", "{artifact}"),
+    "ledger.log": ("ledger", "log", LIST),
+    "ledger.export": ("ledger", "export", "-o", "{out}/record.moot"),
+    "ledger.backup": ("ledger", "backup", "{out}/copy.db"),
+}
+
+
+def lived_in(project: Project) -> Project:
+    """The same with mail, a debate, a parliament and a trace."""
+    for name in ("coral-finch", "jade-heron"):
+        project.ok("agent", "register", name)
+    sent = ("--from", "teal-crane", "--to", "coral-finch", "--subject", "INFO: done")
+    project.ok("mail", "send", *sent, "--thread", "plan")
+    project.ok("debate", "new", "d.md", "--title", "Why?", "--agents", "teal-crane,coral-finch")
+    issues = ("--problem", "Why?", "--issue", "speed", "--issue", "cost")
+    seats = ("--rep", "Rep. Swift:speed", "--rep", "Rep. Thrift:cost")
+    project.ok("parliament", "new", "p", *issues, *seats)
+    parts = ("--planner", "teal-crane", "--executor", "coral-finch", "--critic", "jade-heron")
+    project.ok("agent", "register", "amber-lynx")
+    project.ok("trace", "new", "--task", "tea", *parts, "--auditor", "amber-lynx")
+    return project
+
+
+def filled(project: Project, out: Path) -> list[list[str]]:
+    """All of them, with the names of this project."""
+    stored = min((project.root / ".moot" / "artifacts").glob("*/*"))
+    named = {"out": str(out), "artifact": stored.parent.name + stored.name}
+    return [[word.format(**named) for word in words] for words in READING.values()]
+
+
+def test_every_reading_command_has_its_line_here() -> None:
+    assert READING.keys() == READS
+
+
+def test_where_nothing_may_be_written_reading_answers_as_it_does_for_the_owner() -> None:
+    with open_folder() as folder, open_folder() as out:
+        (folder / "project").mkdir()
+        project = Project(folder / "project", folder / "keys", MOOT_CLOCK="2026-02-18T16:00:00Z")
+        lived_in(founded(project))
+        asked = filled(project, out)
+        owner = [project.json(*words) for words in asked]
+        assert all(answer.envelope["ok"] for answer in owner)
+        made = contents(out)
+        for file in out.iterdir():
+            file.unlink()
+        close(project)
+        before = contents(project.root)
+        others = each_as_nobody(project, asked)
+        assert dict(zip(READING, others, strict=True)) == dict(zip(READING, owner, strict=True))
+        assert contents(out) == made
+        assert contents(project.root) == before
+
+
+def test_mail_that_cannot_be_marked_as_seen_is_shown_all_the_same(project: Project) -> None:
+    project.ok("agent", "register", "coral-finch")
+    sent = ("--from", "teal-crane", "--to", "coral-finch", "--subject", "INFO: done")
+    project.ok("mail", "send", *sent)
+    close(project)
+    first, again = each_as_nobody(project, [("--as", "coral-finch", "inbox")] * 2)
+    assert [one["subject"] for one in first.data["messages"]] == ["INFO: done"]
+    assert again.data == first.data
+
+
+def test_an_export_from_where_nothing_may_be_written_says_what_it_does_not_prove(
+    project: Project,
+) -> None:
+    leave_log(project)
+    close(project)
+    with open_folder() as out:
+        done = run_as_nobody(project, "ledger", "export", "-o", str(out / "record.moot"))
+        assert (done.code, done.err) == (0, "")
+        assert "its newest events are not proven complete" in done.out
+        checked = run_as_nobody(project, "--json", "verify", str(out / "record.moot"))
+        assert (checked.data["verdict"], checked.data["events"]) == ("unproven", EVENTS + 1)
+
+
+def test_reading_on_a_read_only_disk_shows_the_newest_events(project: Project) -> None:
+    if not has_read_only_disks(project.root.parent):
+        pytest.skip("no read-only disk can be mounted here; permissions are tested anyway")
+    leave_log(project)
+    disk = on_a_read_only_disk(project.root.parent)
+    done = run_as_nobody(project, "--json", "status", within=disk)
+    assert (done.code, done.data["record"]["events"]) == (0, EVENTS + 1)
+    (project.root / ".moot" / "ledger.db-shm").unlink()
+    done = run_as_nobody(project, "--json", "status", within=disk)
+    assert (done.code, done.error["code"]) == (4, "log_unreadable")
+
+
+def test_an_older_copy_is_seen_for_one_where_nothing_may_be_written(project: Project) -> None:
+    old = project.ledger.read_bytes()
+    project.execute("teal-crane", Ask(title="more", of="amber-otter"))
+    project.ledger.write_bytes(old)
+    close(project)
+    forbid_keys(project)
+    assert run_as_nobody(project, "--json", "status").data["record"]["rolled_back"] is True
+
+
 # Other commands -----------------------------------------------------------------------------------
 
 
@@ -219,19 +357,21 @@ def test_a_memory_that_was_made_and_never_used_is_empty(project: Project) -> Non
 @pytest.mark.parametrize(
     "words",
     [
-        ("status",),
-        ("ledger", "log"),
-        ("ledger", "export", "-o", "x.moot"),
         ("agent", "register", "coral-finch"),
+        ("--as", "teal-crane", "send", "amber-otter", "INFO: done"),
+        ("reserve", "src", "--agent", "teal-crane"),
+        ("ledger", "checkpoint"),
+        ("ledger", "rebuild"),
+        ("tick",),
     ],
 )
-def test_what_opens_the_ledger_for_writing_is_refused_and_changes_nothing(
+def test_what_writes_is_refused_before_it_does_anything(
     project: Project, words: tuple[str, ...]
 ) -> None:
     close(project)
-    before = contents(project.root)
+    before = contents(project.root.parent)
     assert refused(project, *words) == ("store_read_only", 4)
-    assert contents(project.root) == before
+    assert contents(project.root.parent) == before
 
 
 def test_a_folder_that_may_not_be_entered_is_a_clear_error(project: Project) -> None:

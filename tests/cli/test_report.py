@@ -73,6 +73,36 @@ def test_a_session_run_by_itself_is_shown_as_what_it_is(project: Project) -> Non
     assert project.ok("report", f"decision/{name}")["kind"] == "decision"
 
 
+SCRIPTED = "amber-otter, teal-crane: scripted; no model and no person thought about these words"
+
+
+@pytest.mark.requirement("DEC-025")
+def test_a_parliaments_page_says_which_voices_were_scripted(project: Project) -> None:
+    """Whoever ran it, a question or the session by itself; and in every form of the page."""
+    voices = "amber-otter=rules:approve,teal-crane=rules:approve"
+    project.ok("ask", "Ship it?", "--chamber", "parliament", "--with", voices)
+    asked = session_of(project).partition("/")[2]
+    rep = ("--rep", "Rep. Swift:speed@amber-otter", "--rep", "Rep. Thrift:cost@teal-crane")
+    project.ok("parliament", "new", "bill", "--problem", "Slow.", "--issue", "speed", *rep)
+    words = [word for seat in voices.split(",") for word in ("--participant", seat)]
+    project.ok("parliament", "run", "bill", *words)
+    project.ok("parliament", "final", "bill", "-o", "bill.html")
+    assert SCRIPTED in (project.root / "bill.html").read_text("utf-8")
+    for name in (asked, "bill"):
+        file = project.root / name / "session.json"
+        known = json.loads(file.read_text("utf-8"))["parliament_id"] if name == "bill" else name
+        decision = project.ok("report", known)["report"]["decision"]
+        assert SCRIPTED in [fact["value"] for fact in decision["facts"]]
+
+
+@pytest.mark.requirement("DEC-025")
+def test_a_parliament_in_which_nobody_was_scripted_says_nothing_of_it(project: Project) -> None:
+    rep = ("--rep", "Rep. Swift:speed@amber-otter", "--rep", "Rep. Thrift:cost@teal-crane")
+    project.ok("parliament", "new", "bill", "--problem", "Slow.", "--issue", "speed", *rep)
+    project.ok("parliament", "final", "bill", "-o", "bill.html")
+    assert "scripted" not in (project.root / "bill.html").read_text("utf-8")
+
+
 @pytest.mark.requirement("DEC-025")
 def test_what_has_no_page_of_its_own_is_told_as_a_story(project: Project) -> None:
     sent = project.ok("--as", "amber-otter", "send", "teal-crane", "INFO: done")

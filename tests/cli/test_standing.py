@@ -60,6 +60,16 @@ def test_a_scope_meant_from_a_subfolder_is_remarked_on(shop: Project) -> None:
     )
 
 
+def test_a_scope_that_is_yet_to_be_made_is_remarked_on_too(shop: Project) -> None:
+    """Its folder is beside us and not at the root."""
+    (shop.root / "src" / "web").mkdir()
+    below = shop.root / "src"
+    (finding,) = shop.ok(*as_("amber-otter", "reserve", "web/new.py"), cwd=below)["findings"]
+    assert finding["code"] == "named_from_the_root"
+    assert "`moot reserve src/web/new.py`" in finding["hint"]
+    assert shop.ok(*as_("amber-otter", "reserve", "new.py"), cwd=below)["findings"] == []
+
+
 @pytest.mark.parametrize("scope", [".", "./", "*", "./*"])
 def test_the_whole_project_meant_from_a_subfolder_is_remarked_on(shop: Project, scope: str) -> None:
     """What is reserved is as the document says; whoever wanted the folder is told."""

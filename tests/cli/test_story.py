@@ -25,6 +25,17 @@ def page_of(project: Project, named: str) -> Any:
     return json.loads((project.root / "story.json").read_text("utf-8"))
 
 
+def test_a_question_of_many_lines_has_its_first_as_the_title_and_stands_in_full(
+    project: Project,
+) -> None:
+    question = "Postgres or Kafka?\n\nWe have one server, and nobody is on call."
+    project.ok("ask", question, "--with", "amber-otter=rules:approve,teal-crane=rules:approve")
+    page = page_of(project, "q-1")
+    assert page["title"] == "Postgres or Kafka?"
+    (about,) = [one for one in page["blocks"] if one.get("title") == "What it is about"]
+    assert about["text"] == question
+
+
 def test_a_decisions_story_tells_its_debate_in_one_line_a_voice(
     peopled: Project, passphrase: str
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 
 from tests.cli.damage import edit, of
 from tests.cli.project import MOOT, Project
+from tests.cli.terminal import on_a_terminal
 
 PAUSE = threading.Event()
 PLANNER, EXECUTOR, CRITIC, AUDITOR = "amber-otter", "teal-crane", "coral-finch", "slate-heron"
@@ -488,8 +490,9 @@ def test_whoever_must_judge_sees_what_about(approved: Project) -> None:
     desk = approved
     desk.ok(*INTEND, "--", PYTHON, "-c", "print('one\\ntwo')\n#\x1b[31m")
     out = desk.run("trace", "status", "t1").out
-    (line,) = (line for line in out.splitlines() if line.startswith("  i1"))
-    assert re.match(r"  i1  waits for the critic +\(critical\) .*-c .*print", line)
+    row, line = (line for line in out.splitlines() if line.startswith("i1 "))
+    assert re.match(r"i1  waits for the critic +\(critical\) python", row)
+    assert re.match(r"i1 would run: .*-c .*print", line)
     assert "\x1b" not in out
     (one,) = desk.ok("trace", "status", "t1")["intents"]
     assert one["command"][1] == "-c"
@@ -498,14 +501,22 @@ def test_whoever_must_judge_sees_what_about(approved: Project) -> None:
     desk.ok("trace", "exec", "t1", "i1")
     desk.ok(*CLAIM, "--evidence", "x1/stdout")
     out = desk.run("trace", "status", "t1").out
-    assert re.search(r"  x1  done +x1/input, x1/stdout, x1/stderr, x1/changed\n", out)
-    assert re.search(r"  c1  stands +\S", out)
+    assert re.search(r"\nx1  done +x1/input, x1/stdout, x1/stderr, x1/changed\n", out)
+    assert re.search(r"\nc1  stands +\S", out)
     (ended,) = desk.ok("trace", "status", "t1")["ended"]
     assert (ended["id"], ended["intent"], ended["well"]) == ("x1", "i1", True)
     assert len(ended["outputs"]["stdout"]) == 64
     desk.ok(*INTEND, "--", "echo")
     desk.ok("trace", "abort", "t1", "--reason", "enough")
-    assert re.search(r"  i2  not run ", desk.run("trace", "status", "t1").out)
+    assert re.search(r"\ni2  not run ", desk.run("trace", "status", "t1").out)
+
+
+def test_what_is_to_be_approved_is_whole_on_a_narrow_terminal(approved: Project) -> None:
+    code = f"print('{'harmless ' * 30}'); print('the end')"
+    approved.ok(*INTEND, "--", PYTHON, "-c", code)
+    seen = on_a_terminal(approved, "trace", "status", "t1", COLUMNS="50")
+    (line,) = (line for line in seen.splitlines() if line.startswith("i1 would run: "))
+    assert line.endswith(shlex.join([PYTHON, "-c", code]))
 
 
 def test_another_agents_text_is_shown_and_never_obeyed(desk: Project) -> None:

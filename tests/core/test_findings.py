@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from moot.core.findings import Finding, Rule, Severity, check_all, errors
+from moot.core.findings import (
+    Breach,
+    Finding,
+    Rule,
+    Severity,
+    check_all,
+    errors,
+    filled,
+    filled_in,
+)
 
 
 def too_long(words: list[str]) -> Iterator[tuple[str, str | None]]:
@@ -62,3 +71,25 @@ def test_only_errors_count_as_errors() -> None:
     warning, error = check_all(RULES, ["abcd"])[0], check_all(RULES, [])[0]
     note = Finding(rule="W-3", code="c", message="m", severity=Severity.INFO)
     assert errors([warning, error, note]) == (error,)
+
+
+def test_a_hint_is_filled_with_what_the_check_knows() -> None:
+    def held(words: list[str]) -> Iterator[Breach]:
+        for word in words:
+            yield "it is held", None, None, {"HOLDER": word}
+
+    row = Rule("W-3", "held", "held by another", held, hint="ask: `moot blocked HOLDER --work ID`")
+    assert [one.hint for one in check_all((row,), ["ann", "bob b"])] == [
+        "ask: `moot blocked ann --work ID`",
+        "ask: `moot blocked 'bob b' --work ID`",
+    ]
+
+
+def test_only_whole_words_in_capitals_are_filled() -> None:
+    known = {"ID": "q-1", "NAME": "x", "SHA256": "ab"}
+    assert (
+        filled("ID, IDS, key=NAME, X-NAME, SHA256, Id, ID.html, ID.", known)
+        == "q-1, IDS, key=NAME, X-NAME, ab, Id, ID.html, q-1."
+    )
+    (found,) = filled_in(check_all(RULES, []), {"ADD": "no"})
+    assert found.hint == "add one"

@@ -57,6 +57,7 @@ from moot.core.report import (
     to_markdown,
 )
 from moot.core.report.chamber import seat_places
+from moot.core.report.graph import BETWEEN, BOX, GAP, HEAD
 from moot.core.report.line_chart import DASHES, MARKERS, spread
 from moot.core.report.markup import join, stylesheet, tag
 from moot.core.report.style import CSS, DARK, LIGHT
@@ -536,7 +537,8 @@ def test_every_value_is_drawn_inside_the_plot(lines: list[list[Decimal]], mark: 
     parsed = drawn(LineChart(series, Mark(mark, "threshold")))
     places(parsed, 220)
     markers = [at for tag_name, at in parsed.elements if at.get("class") == "marker"]
-    assert len(markers) == sum(map(len, lines)) + (len(lines) if any(lines) else 0)
+    told_over_rounds = any(len(line) > 1 for line in lines)
+    assert len(markers) == (sum(map(len, lines)) + len(lines) if told_over_rounds else 0)
 
 
 def test_a_higher_value_is_drawn_higher_and_a_threshold_at_its_value() -> None:
@@ -547,11 +549,30 @@ def test_a_higher_value_is_drawn_higher_and_a_threshold_at_its_value() -> None:
     assert "110.00" in [at["y1"] for at in parsed.of("line") if at["class"] == "threshold"]
 
 
-def test_one_point_stands_in_the_middle() -> None:
-    parsed = drawn(LineChart((Series("otter", (Point(7, Decimal(1)),)),)))
-    assert [at["x"] for at in parsed.of("svg") if at.get("class") == "c0" and "x" in at] == [
-        "50.000%"
-    ]
+def test_one_round_is_no_picture_but_its_numbers() -> None:
+    """A dot in an empty frame tells nobody anything; three of them at one place even less."""
+    sure = Decimal("0.8")
+    names = ("otter", "heron", "wren")
+    series = tuple(Series(name, (Point(7, sure, "approve"),)) for name in names)
+    parsed = drawn(LineChart(series, Mark(Decimal("0.7"), "threshold")))
+    assert parsed.of("svg") == []
+    assert parsed.of("details") == []
+    assert parsed.text_of("th").endswith("NameRound 7otterheronwren")
+    assert "threshold: 0.7" in parsed.text_of("p")
+
+
+def test_marks_that_coincide_stand_side_by_side() -> None:
+    half, more = Decimal("0.5"), Decimal("0.75")
+    series = tuple(
+        Series(name, (Point(1, half), Point(2, end)))
+        for name, end in (("otter", half), ("heron", half), ("wren", more))
+    )
+    parsed = drawn(LineChart(series))
+    moved = [at.get("transform") for at in parsed.of("path") if at.get("class") == "marker"]
+    in_the_plot = [one for one in moved if one is None or not one.startswith("translate(21 ")]
+    beside = ["translate(-9 0)", "translate(0 0)", "translate(9 0)"]
+    pair = ["translate(-4.5 0)", "translate(4.5 0)"]
+    assert in_the_plot == [beside[0], pair[0], beside[1], pair[1], beside[2], None]
 
 
 def test_a_silent_round_is_a_gap() -> None:
@@ -580,7 +601,7 @@ def test_twenty_agents_are_told_apart_without_colour() -> None:
 
 
 def test_a_hollow_marker_is_explained() -> None:
-    against = (Point(1, Decimal("0.9"), "reject", hollow=True),)
+    against = tuple(Point(at, Decimal("0.9"), "reject", hollow=True) for at in (1, 2))
     chart = LineChart((Series("heron", against),), hollow_means="did not approve")
     assert "A hollow marker means: did not approve." in to_html(page("kestrel", (chart,)))
 
@@ -635,6 +656,80 @@ def test_long_names_are_shortened_by_width() -> None:
     assert shorten("amber-otter", 17) == "amber-otter"
     assert shorten("a" * 30, 17) == "a" * 17 + "…"
     assert shorten("漢" * 30, 17) == "漢" * 8 + "…"
+
+
+# --- tables and boxes that hold what stands in them -----------------------------------------
+
+
+def cells(*columns: tuple[str | Cell, ...]) -> list[tuple[str, str | None]]:
+    """The look of each cell of a row of the table that has these columns."""
+    table = Table(tuple("ABCDEF"[: len(columns)]), tuple(zip(*columns, strict=True)))
+    parsed = Page(to_html(page("kestrel", (table,))))
+    return [(name, at["class"]) for name, at in parsed.elements if name in ("th", "td")]
+
+
+def test_a_column_of_short_texts_never_breaks_and_one_of_long_texts_keeps_its_width() -> None:
+    long = "With an append-only file a restart loses one second at most."
+    found = cells(("slate-wren", "jade-heron"), (long, "no"), ("1", "2"))
+    assert found[:3] == [("th", "short"), ("th", "long"), ("th", "number")]
+    assert found[3:6] == [("th", "short"), ("td", "long"), ("td", "number")]
+    for rule in (".short,.number{white-space:nowrap}", ".long{min-width:9rem;"):
+        assert rule in CSS
+
+
+def test_a_chip_stands_on_the_line_of_its_row() -> None:
+    """An inline block stands on its last line: with two of them it is higher than its row."""
+    assert re.search(r"\.chip\{display:inline-flex;", CSS)
+    assert cells((Cell("approve 0.75", "good"),)) == [("th", "short"), ("th", "short")]
+
+
+def test_on_a_phone_every_cell_of_a_wide_table_says_what_it_is() -> None:
+    long = "The append-only file answers my objection, and so I give way."
+    few, small, wide = (
+        Page(to_html(page("kestrel", (Table(tuple("ABCD"[: len(row)]), (row,)),))))
+        for row in ((long, long), ("w", "x", "y", "z"), ("w", "x", "y", long))
+    )
+    looks = [one["class"] for table in (few, small, wide) for one in table.of("table")]
+    assert looks == ["narrow", "narrow", "wide"]
+    assert [at["data-label"] for at in wide.of("td")] == ["B", "C", "D"]
+    assert ".wide [data-label]::before{content:attr(data-label);" in CSS
+
+
+def test_a_digest_is_cut_into_halves_and_leaves_no_digit_alone() -> None:
+    facts = Facts((Fact("head", SHA, code=True), Fact("id", "q-1", code=True)))
+    parsed = Page(to_html(page("kestrel", (facts,))))
+    evidence, *looks, file, proof = [at["class"] for at in parsed.of("code")]
+    assert (evidence, looks, file, proof) == ("id", ["digest", "id"], "id", "digest")
+    assert ".digest{display:inline-flex;width:32ch;" in CSS
+
+
+def test_a_box_of_a_graph_holds_its_text_and_lines_end_at_its_edge() -> None:
+    text = "An order was paid in the new sandbox, and the receipt was kept."
+    nodes = (Node(0, "c1", text), Node(1, "x1"), Node(2, "x1/stdout", "00" * 8), Node(2, "x1/b"))
+    graph = Graph(("Claims", "Runs", "Left"), nodes, ((0, 1), (1, 2), (1, 3)))
+    parsed = Page(to_html(page("kestrel", (graph,))))
+    assert parsed.of("text") == []
+    boxes = [at for at in parsed.of("div") if str(at.get("class")).startswith("node ")]
+    assert boxes[0]["title"] == f"c1 {text}"
+    lines = [(at["x1"], at["x2"], at["y1"], at["y2"]) for at in parsed.of("line")]
+    assert [(x1, x2) for x1, x2, _, _ in lines] == [("28.667%", "35.667%")] + [
+        ("64.333%", "71.333%")
+    ] * 2
+    assert [y2 for *_, y2 in lines] == ["3.750rem", "3.750rem", "8.500rem"]
+    assert f".graph{{position:relative;display:flex;gap:{GAP}%;" in CSS
+    assert f".column .meta{{height:{HEAD}rem}}" in CSS
+    box = f".node{{height:{BOX:g}rem;margin-bottom:{BETWEEN:g}rem;".replace("0.", ".")
+    assert box in CSS
+    assert re.search(r"\.node\{[^}]*overflow:hidden", CSS)
+
+
+def test_a_folded_table_is_there_for_who_opens_it() -> None:
+    table = Table(("Record", "SHA-256"), (("mail/1 #0", SHA),), title="Hashes", folded=True)
+    report = page("kestrel", (table,))
+    parsed = Page(to_html(report))
+    assert parsed.text_of("summary") == "Hashes"
+    assert "Hashes" not in parsed.text_of("h2")
+    assert "## Hashes" in to_markdown(report)
 
 
 # --- what cannot be built -------------------------------------------------------------------

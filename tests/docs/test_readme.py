@@ -41,6 +41,7 @@ _VARIES = (
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"), "TIME"),
     (re.compile(r"\b\d{5}( \d{5}){3}\b"), "FINGERPRINT"),
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
+    (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "UUID"),
     (re.compile(r"\b[0-9a-f]{8}(?=…|\b)"), "KEY"),
     (re.compile(r"(?<!\S)/\S*/(?=(\.moot|keys)\b)"), "PATH/"),
     (re.compile(r"\b\d+(\.\d+)? s ago"), "AGE ago"),
@@ -51,7 +52,7 @@ _VARIES = (
 
 
 def comparable(text: str) -> str:
-    """Times, ages, days, sizes, fingerprints, hashes, key ids, folders above `.moot` and `keys`.
+    """Times, ages, days, sizes, fingerprints, hashes, ids, folders above `.moot` and `keys`.
 
     White space at the ends of lines and of the whole does not count; all else does.
     """
@@ -114,6 +115,7 @@ def test_only_what_varies_is_made_comparable() -> None:
     assert comparable(f"  {text}  \n\n") == "a /tmp/x y/shop/.moot KEY… FINGERPRINT TIME 4161"
     assert comparable("keys         /home/you/moot/keys") == "keys         PATH/keys"
     assert comparable("sha256 " + "ab" * 32) == "sha256 HASH"
+    assert comparable("(debate/2646df8d-6dc8-484e-8b82-4cd6ced2e54f)") == "(debate/UUID)"
     assert comparable("12 events, 3 of 4") == "12 events, 3 of 4"
 
 

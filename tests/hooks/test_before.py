@@ -210,6 +210,20 @@ def test_a_home_that_is_named_guards_the_session_from_every_worktree(yard: Yard)
     assert "a.txt is held by teal-crane" in said
 
 
+@pytest.mark.parametrize("home", [".moot", "", "trees/../.moot"])
+def test_a_worktree_inside_of_another_has_the_same_files(yard: Yard, home: str) -> None:
+    """`moot run` names the home to whoever it runs; the session stands in the outer worktree."""
+    yard.reserve(CRANE, "a.txt")
+    tree = yard.root / "trees" / "inner"
+    assert yard.git("worktree", "add", "-q", str(tree)).code == 0
+    named = {"MOOT_HOME": str(yard.root / home)} if home else {}
+    for cwd in (yard.root, tree):
+        asked = {**call("claude-write", tree), "cwd": str(cwd)}
+        said = reason(yard.hook("claude", asked, OTTER, **named))
+        assert "a.txt is held by teal-crane" in said
+    assert yard.owners() == {"a.txt": CRANE}
+
+
 def test_a_submodule_is_guarded_by_the_project_around_it(yard: Yard) -> None:
     inner = yard.root / "lib"
     inner.mkdir()

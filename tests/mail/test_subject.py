@@ -128,14 +128,19 @@ def test_the_subject_of_an_ack_repeats_the_one_it_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    "subject",
-    ["re:" + " " * 300_000 + "x", "INFO: a" + " " * 300_000 + "b", "HANDOFF: a to " * 50_000],
+    ("subject", "code", "short"),
+    [
+        ("re:" + " " * 300_000 + "x", "reply_prefix", "re: x"),
+        ("INFO: a" + " " * 300_000 + "b", "subject_too_long", "INFO: a b"),
+        ("HANDOFF: a to " * 50_000, "no_receiver_in_subject", ("HANDOFF: a to " * 50_000).strip()),
+    ],
+    ids=["re", "blanks", "handoffs"],
 )
-def test_subjects_without_measure_are_read_in_linear_time(subject: str) -> None:
-    """Were any of these quadratic, the suite would not end."""
-    lint(subject, "", received=True)
-    fix(subject, "")
-    ack_subject(subject)
+def test_subjects_without_measure_are_read_once(subject: str, code: str, short: str) -> None:
+    """Were any of these quadratic, `faulthandler_timeout` would name the test."""
+    assert code in {finding.code for finding in lint(subject, "", received=True).findings}
+    assert fix(subject, "").subject == subject.strip()
+    assert ack_subject(subject) == f"ACK: {short}"
 
 
 def test_a_validation_error_is_told_in_an_info() -> None:

@@ -166,7 +166,7 @@ def test_the_page_shows_chamber_vote_motives_and_history() -> None:
     assert [seat.tone for seat in chamber.seats] == ["good", "good", "bad"]
     history = shown.blocks[3]
     assert isinstance(history, page.Table)
-    assert {row[0] for row in history.rows} == {"version 1", "version 2", "version 3"}
+    assert {row[0] for row in history.rows} == {"1", "2", "3"}
     html = page.to_html(shown)
     assert html.count("<svg") > 3
     assert page.to_markdown(shown)
@@ -225,3 +225,29 @@ def test_who_decided_is_named_and_so_is_what_nobody_signed() -> None:
     assert "approve by someone elsewhere: so" in final_document(foreign)
     origin = f"{count} of {count} messages were read from files, not signed here"
     assert page.Fact("origin", origin) in report(foreign).decision.facts
+
+
+def test_the_page_labels_scripted_voices_at_the_vote_and_at_their_seats() -> None:
+    record = proceedings(approved())
+    first, *_others = record.state.in_order()
+    shown = report(record, scripted=(first.agent,))
+    note = f"{first.agent}: scripted; no model and no person thought about these words"
+    assert page.Fact("note", note) in shown.decision.facts
+    chamber = shown.blocks[0]
+    assert isinstance(chamber, page.Chamber)
+    labelled = [seat.name for seat in chamber.seats if seat.note.startswith("scripted voice")]
+    assert labelled == [first.name]
+
+
+def test_before_there_is_a_bill_the_first_line_of_the_problem_is_the_title() -> None:
+    record = proceedings(Chamber(3))
+    text = "Payments fail\n\n### Item\n\n> pay-7"
+    state = msgspec.structs.replace(record.state, problem_statement=text)
+    shown = report(msgspec.structs.replace(record, state=state))
+    assert shown.title == "Payments fail"
+    assert page.Prose(text, "Problem") in shown.blocks
+
+
+def test_one_round_is_one_round() -> None:
+    chamber = Chamber(3).debating()
+    assert "3 seats, 1 round, " in report(proceedings(chamber)).subtitle

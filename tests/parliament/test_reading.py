@@ -38,7 +38,7 @@ requirement = pytest.mark.requirement
 )
 def test_what_is_no_json_is_malformed(data: bytes, code: str) -> None:
     with pytest.raises(Malformed) as refused:
-        messages.read_response(data)
+        read_json(data, messages.MAX_MESSAGE)
     assert refused.value.code == code
     assert refused.value.hint
 
@@ -46,15 +46,15 @@ def test_what_is_no_json_is_malformed(data: bytes, code: str) -> None:
 def test_a_key_said_twice_is_named_with_its_path() -> None:
     text = json.dumps(response("VOTE")).replace('"vote": "YES"', '"vote": "NO", "vote": "YES"')
     with pytest.raises(Malformed) as refused:
-        messages.read_response(text)
+        read_json(text, messages.MAX_MESSAGE)
     assert (refused.value.code, refused.value.where) == ("duplicate_key", "content.vote")
 
 
 def test_windows_line_ends_and_a_byte_order_mark_do_no_harm() -> None:
     text = json.dumps(response("MOTION"), indent=2).replace("\n", "\r\n")
-    said, remarks = messages.read_response(b"\xef\xbb\xbf" + text.encode())
-    assert said == messages.response_of(response("MOTION"))
-    assert remarks == ()
+    document = read_json(b"\xef\xbb\xbf" + text.encode(), messages.MAX_MESSAGE)
+    assert messages.response_findings(document) == ()
+    assert messages.response_of(document) == messages.response_of(response("MOTION"))
 
 
 def test_a_value_is_shown_short_however_deep_or_long_it_is() -> None:
@@ -84,9 +84,10 @@ JSON = st.recursive(
 
 @given(data=st.binary(max_size=300) | st.text(max_size=300))
 def test_any_bytes_are_read_or_malformed(data: bytes | str) -> None:
-    for read in (messages.read_response, messages.read_message, read_json):
-        with suppress(Malformed):
-            read(data)
+    with suppress(Malformed):
+        document = read_json(data, messages.MAX_MESSAGE)
+        check_all_named(messages.response_findings(document))
+        check_all_named(messages.message_findings(document))
 
 
 @given(kind=st.sampled_from(KINDS), data=st.data())
@@ -101,6 +102,7 @@ def test_any_value_in_any_place_is_read_or_named(kind: str, data: st.DataObject)
     holder[name] = data.draw(JSON)
     said = messages.message_findings(document)
     check_all_named(said)
+    assert all(one.where for one in said)
     if not errors(said):
         assert messages.message_of(document)
     check_all_named(messages.response_findings(document))
@@ -113,10 +115,9 @@ def check_all_named(said: tuple[Finding, ...]) -> None:
         assert one.rule.startswith("PAR-")
         assert one.message
         assert one.hint
-        assert one.where
 
 
 @given(document=JSON)
 def test_any_document_is_judged(document: Document) -> None:
-    messages.response_findings(document)
-    messages.message_findings(document)
+    check_all_named(messages.response_findings(document))
+    check_all_named(messages.message_findings(document))

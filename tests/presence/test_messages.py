@@ -243,7 +243,8 @@ def test_receipts_go_forward_only() -> None:
     assert did.EventSeen not in RECEIPTS[Receipt.SEEN]
     scenario = crew(OTTER, CRANE, HARBOR).when(handoff()).as_(CRANE).when(ask.Accept(id=FIRST))
     scenario.as_(HARBOR).when(ask.MarkSeen(id=FIRST))
-    assert all(message.accepted for message in scenario.state.recent if message.id == FIRST)
+    told = [message.accepted for message in scenario.state.recent if message.id == FIRST]
+    assert told == [True]
 
 
 def test_a_handoff_taken_up_by_the_wrong_agent_can_still_be_accepted_by_the_right_one() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from moot.presence import commands as ask
 from moot.presence import labels
-from moot.presence.model import EventType, Liveness, Receipt, Stage
+from moot.presence.model import EventType, Liveness, Receipt
 from moot.presence.paths import read_path
 from moot.presence.sessions import (
     LABELS,
@@ -112,13 +112,11 @@ def test_every_label_is_plain_language() -> None:
         labels.EVENTS,
         labels.RECEIPTS,
         labels.LIVENESS,
-        labels.STAGES,
         LABELS,
     )
     assert set(labels.EVENTS) == set(EventType)
     assert set(labels.RECEIPTS) == set(Receipt)
     assert set(labels.LIVENESS) == set(Liveness)
-    assert set(labels.STAGES) == set(Stage)
     assert set(LABELS) == set(SessionState)
     for label in (text for table in tables for text in table.values()):
         assert label[0].isupper()

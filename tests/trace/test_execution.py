@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from moot.core.canonical import encode_checked
 from moot.core.errors import MootError, NotFound, Refused, Tampered
 from moot.core.record import Record
 from moot.engine.replay import read_record
@@ -22,7 +23,7 @@ from moot.presence import STREAM as PRESENCE
 from moot.presence.commands import Join, Reserve
 from moot.trace import commands as ask
 from moot.trace.events import ToolExecutionStarted
-from moot.trace.inputs import hash_of, input_bytes, normalised_hash
+from moot.trace.inputs import hash_of, input_bytes
 from moot.trace.machine import MACHINE
 from moot.trace.model import FailureKind, Role, Stage
 from moot.trace.policy import OnForged, Policy
@@ -97,7 +98,8 @@ def test_the_stored_input_is_the_intended_one(shop: Workshop) -> None:
     end = shop.last()
     assert end.input_artifact == intent.input_hash
     stored = b"".join(shop.space.artifacts.chunks(end.input_artifact))
-    assert normalised_hash(json.dumps(json.loads(stored), indent=2)) == intent.input_hash
+    assert hash_of(stored) == intent.input_hash
+    assert encode_checked(json.loads(stored)) == stored
     assert json.loads(stored)["command"] == [PYTHON, "-c", "print(1)"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moot.core.report import Graph, to_html, to_json, to_markdown
+from moot.core.report import Graph, Prose, to_html, to_json, to_markdown
 from moot.core.report.model import Report
 from moot.flows.trace import auditing, inspection, tracing
 from moot.keys.folder import KeyFolder
@@ -18,7 +18,7 @@ from moot.trace import page
 from moot.trace.model import Profile, Role
 from moot.trace.policy import Policy
 from moot.workspace.check import How
-from tests.trace.workshop import AUDITOR, Workshop, workshop
+from tests.trace.workshop import AGENTS, AUDITOR, Workshop, workshop
 
 HOSTILE = "<script>alert(1)</script> \u202e# [x](https://evil.example) \x1b[31m"
 
@@ -68,6 +68,26 @@ def test_objections_stand_in_full_and_superseded_claims_are_told_apart(shop: Wor
     assert "not everything was tried" in markdown
     assert "no longer" in markdown
     assert "governed 1, observed 0, gaps 0" in markdown
+
+
+@pytest.mark.parametrize(
+    ("task", "title"),
+    [
+        ("Pay one order\n\nIn the new sandbox. The old one was switched off.", "Pay one order"),
+        ("x" * 300, "x" * 100 + "…"),
+    ],
+)
+def test_the_title_is_the_first_line_of_the_task_and_the_whole_comes_below(
+    shop: Workshop, task: str, title: str
+) -> None:
+    shop.stream = tracing.open_trace(shop.space, task, AGENTS).stream
+    report = shown(shop)
+    assert report.title == title
+    assert report.blocks[0] == Prose(task, title="The task")
+
+
+def test_a_task_of_one_line_is_said_once(shop: Workshop) -> None:
+    assert not [block for block in shown(shop).blocks if block.title == "The task"]
 
 
 def test_hostile_words_stay_words_in_every_form(shop: Workshop) -> None:

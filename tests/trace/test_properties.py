@@ -29,7 +29,7 @@ from moot.trace.policy import Policy
 from moot.trace.roles import EMITS
 from moot.trace.rules import ASKED, RULES
 from moot.trace.shelf import MARK, PAGE, add, holds
-from moot.trace.views import evidence_graph, status, timeline
+from moot.trace.views import status, timeline
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PARTS, PLANNER, Trace
 
@@ -220,8 +220,6 @@ class Traces(RuleBasedStateMachine):
         assert report.verdict is not Verdict.FAIL or flagged, report.failures()
         assert report.stage is self.trace.state.stage
         assert len(timeline(events)) == len(events)
-        nodes = {node["id"] for node in evidence_graph(events)["nodes"]}
-        assert all(edge["from"] in nodes for edge in evidence_graph(events)["edges"])
         assert status(self.trace.state, "trace/t1", 0)["events"] == len(events)
 
 
@@ -275,7 +273,6 @@ def test_evolve_takes_any_event_at_any_time(kind: type) -> None:
         trace.record(Draft(event), SYSTEM)
         audit(trace.history(), Facts(trace="t", head="", events=0))
         timeline(trace.history())
-        evidence_graph(trace.history())
 
     attempt()
 

@@ -10,7 +10,7 @@ from moot.core.findings import Rule
 from moot.trace import commands as ask
 from moot.trace.observed import RULES as OBSERVED
 from moot.trace.rules import ASKED, GUARDS, RULES
-from moot.trace.views import evidence_graph, status, timeline
+from moot.trace.views import status, timeline
 
 from .scene import EXECUTOR, Trace
 
@@ -54,19 +54,6 @@ def test_text_with_braces_is_shown_as_it_is() -> None:
     trace = Trace().to("planning")
     trace.propose(objective="use {task} and {0} and {}")
     assert timeline(trace.history())[-1]["says"] == "p1: use {task} and {0} and {}"
-
-
-def test_a_claim_leads_to_its_run_and_its_intent() -> None:
-    trace = Trace().to("auditing")
-    trace.challenge("c1")
-    evidence = trace.history()[5].event.outputs[0].sha256
-    trace.claim(evidence, supersedes="c1")
-    graph = evidence_graph(trace.history())
-    edges = {(edge["from"], edge["to"]) for edge in graph["edges"]}
-    assert {("c1", evidence), (evidence, "x1"), ("x1", "i1"), ("c2", "c1")} <= edges
-    kinds = {node["id"]: node["kind"] for node in graph["nodes"]}
-    assert (kinds["c1"], kinds["x1"], kinds["i1"]) == ("claim", "run", "intent")
-    assert kinds[evidence] == "artifact"
 
 
 def test_a_recovered_run_reads_as_what_it_was() -> None:

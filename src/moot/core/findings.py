@@ -6,15 +6,24 @@ collect all of them, then decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Generic, TypeVar
+from shlex import quote
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
 Subject = TypeVar("Subject")
-# In which words, where, and on which line if the check knows lines.
-Breach = tuple[str, str | None] | tuple[str, str | None, int | None]
+# What words in capitals of a hint stand for: `{"HOLDER": "amber-otter"}`.
+Known = Mapping[str, str]
+# In which words, where, on which line if the check knows lines, and what it knows for the hint.
+Breach = (
+    tuple[str, str | None]
+    | tuple[str, str | None, int | None]
+    | tuple[str, str | None, int | None, Known]
+)
+_WORD: Final = re.compile(r"(?<![\w=-])[A-Z][A-Z0-9]+\b(?!\.\w)")
 
 
 class Severity(StrEnum):
@@ -41,7 +50,7 @@ class Rule(Generic[Subject]):
     """One row: the norm's id, its code, how grave it is, its sentence, and its check.
 
     `check` yields `(message, where)` for each breach, so that one row may report many places; a
-    check of a text adds the line.
+    check of a text adds the line, and one that knows more what stands for words of the hint.
     """
 
     __slots__ = ("check", "code", "hint", "id", "sentence", "severity")
@@ -62,7 +71,9 @@ class Rule(Generic[Subject]):
         self.severity = severity
         self.hint = hint
 
-    def finding(self, message: str, where: str | None, line: int | None = None) -> Finding:
+    def finding(
+        self, message: str, where: str | None, line: int | None = None, known: Known | None = None
+    ) -> Finding:
         """One breach, in the row's own words if the check had none."""
         return Finding(
             rule=self.id,
@@ -71,13 +82,22 @@ class Rule(Generic[Subject]):
             severity=self.severity,
             line=line,
             where=where,
-            hint=self.hint,
+            hint=filled(self.hint, known) if known else self.hint,
         )
 
 
 def check_all(rules: Iterable[Rule[Subject]], subject: Subject) -> tuple[Finding, ...]:
     """Every finding of every rule, in the order of the table."""
     return tuple([rule.finding(*breach) for rule in rules for breach in rule.check(subject)])
+
+
+def filled(hint: str, known: Known) -> str:
+    """A hint that can be typed: what its words in capitals stand for, as far as that is known."""
+    return _WORD.sub(lambda word: quote(known[word[0]]) if word[0] in known else word[0], hint)
+
+
+def filled_in(findings: Iterable[Finding], known: Known) -> tuple[Finding, ...]:
+    return tuple([msgspec.structs.replace(one, hint=filled(one.hint, known)) for one in findings])
 
 
 def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:

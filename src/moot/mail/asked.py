@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from moot.core.findings import Finding
+from moot.core.findings import Finding, Known
 from moot.core.machine import Command, Context
 from moot.core.record import MAX_TEXT_BYTES
 from moot.mail import commands as ask
@@ -52,6 +52,13 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def thread(self) -> str:
         return thread_of(self.context.stream)
+
+    @property
+    def known(self) -> Known:
+        """What the words in capitals of a hint stand for."""
+        answered = self.message
+        named = {} if answered is None else {"ID": answered.id, "TO": answered.sender}
+        return {"THREAD": self.thread, **named}
 
     @property
     def answers(self) -> bool:

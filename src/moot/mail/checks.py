@@ -31,7 +31,7 @@ def missing(name: str, alias: str = "") -> Check:
     return check
 
 
-def absence(draft: Draft, name: str, alias: str = "") -> Breach:
+def absence(draft: Draft, name: str, alias: str = "") -> tuple[str, str, int | None]:
     part = draft.body.part(name)
     if part is not None:
         left = template_text(part.text)

@@ -1,9 +1,8 @@
 """A message as a file: front matter with the envelope, then the body as it is; or one JSON object.
 
 The document defines no envelope, so this is ours: `id`, `thread_id`, `from`, `to`, `cc`, `subject`,
-`ack_required`, `importance`, `created_at`. `read_message(write_message(m))` gives `m` back. The
-reader takes any bytes, plain YAML-like values and the field names of Agent Mail too, and raises
-only `Malformed`.
+`ack_required`, `importance`, `created_at`. The reader takes any bytes, JSON values and plain
+YAML-like ones, and the field names of Agent Mail too, and raises only `Malformed`.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from moot.core.errors import Malformed
 from moot.core.markdown import BYTE_ORDER_MARK
 from moot.mail.deltas import strict_json
 
-_BAR = "---"
 _HINT = "front matter between two lines of ---, then the body; or one JSON object"
 # Other names under which the same things are known.
 _ALIASES = {
@@ -55,23 +53,6 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     ack_required: bool | None = None
     importance: str = ""
     created_at: str = ""
-
-
-def write_message(message: Envelope) -> str:
-    """Front matter whose values are JSON, which is YAML too, and the body unchanged."""
-    head: dict[str, Any] = {
-        "id": message.id,
-        "thread_id": message.thread_id,
-        "from": message.sender,
-        "to": message.to,
-        "cc": message.cc,
-        "subject": message.subject,
-        "ack_required": message.ack_required,
-        "importance": message.importance,
-        "created_at": message.created_at,
-    }
-    lines = (f"{name}: {_json(value)}\n" for name, value in head.items() if value not in ("", None))
-    return f"{_BAR}\n{''.join(lines)}{_BAR}\n{message.body}"
 
 
 def _json(value: Any) -> str:

@@ -190,7 +190,7 @@ def not_overdue(asked: Asked) -> Breaches:
 
 
 _WARNING: Final = Severity.WARNING
-_LOOK: Final = "`moot inbox` shows what was sent to you, `moot mail thread ID` a whole thread"
+_LOOK: Final = "`moot inbox` shows what was sent to you, `moot mail thread THREAD` a whole thread"
 
 _THREAD: Final = Rule(
     "MBX-201",
@@ -261,7 +261,7 @@ _ANSWER: Final = (
         "message_settled",
         "an answer is taken while someone waits for it, and for a while after",
         settled,
-        hint="write into the thread instead: `moot send TO SUBJECT --thread ID`",
+        hint="write into the thread instead: `moot send TO SUBJECT --thread THREAD`",
     ),
 )
 

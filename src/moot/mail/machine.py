@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, errors
+from moot.core.findings import check_all, errors, filled_in
 from moot.core.machine import (
     Command,
     Context,
@@ -63,7 +63,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     if rules is None:
         return refusal("MBX-200", "unknown_command", "mail knows no such command", "update moot")
     asked = look(state, command, context)
-    found = check_all(rules, asked)
+    found = filled_in(check_all(rules, asked), asked.known)
     # What is sent must be right; what is received is only flagged.
     said = asked.findings if isinstance(command, ask.Send) else ()
     if errors((*said, *found)):

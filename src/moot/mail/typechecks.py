@@ -21,8 +21,8 @@ def no_question(draft: Draft) -> Iterator[Breach]:
     title = draft.body.title
     if draft.body.said("Research Question") or (title and not is_unfilled(title.value)):
         return
-    words, where, *line = absence(draft, "Research Question")
-    yield f"{words}, and no title (`# ...`) says it either", where, line[0] if line else None
+    words, where, line = absence(draft, "Research Question")
+    yield f"{words}, and no title (`# ...`) says it either", where, line
 
 
 def no_citation(draft: Draft) -> Iterator[Breach]:

@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 
+from moot.core.findings import Breach
 from moot.core.machine import Context, KeyClass
 from moot.path import commands as ask
 from moot.path.flows import FLOWS, GUARDS, Flow
 from moot.path.model import MOST_MADE, MOST_STEPS, Stage, State, Step
 
-Breaches = Iterator[tuple[str, str | None]]
+Breaches = Iterator[Breach]
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 EXECUTOR, CRITIC = "executor", "critic"
 
@@ -128,7 +129,8 @@ def unsigned(asked: Asked) -> Breaches:
     """X-05: what stands in a file under someone's name is not yet that one's word."""
     standing = asked.command.standing
     for name in standing.unsigned if standing is not None else ():
-        yield f"what stands there as {name}'s words was not signed by {name}", "standing"
+        said = f"what stands there as {name}'s words was not signed by {name}"
+        yield said, "standing", None, {"NAME": name}
 
 
 def two_parts(asked: Asked) -> Breaches:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, errors
+from moot.core.findings import check_all, errors, filled_in
 from moot.core.machine import (
     Command,
     Context,
@@ -55,7 +55,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
             "PTH-001", "unknown_command", "a path knows no such command", hint="update moot"
         )
     asked = look(state, command, context)
-    findings = check_all(rules, asked)
+    findings = filled_in(check_all(rules, asked), {"ID": context.stream.partition("/")[2]})
     if errors(findings):
         return refuse(findings)
     return accept(_EVENT_OF[type(command)](asked), findings=findings)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from moot.core.errors import Malformed
+from moot.core.plural import plural
 from moot.presence.commands import Evidence
 from moot.presence.model import WORK, Kind, Reservation, ResumeReason
 from moot.presence.paths import Scope, classify, inside, read_path
@@ -114,7 +115,7 @@ def _no_beads(question: Question) -> str:
 
 
 def _files(count: int) -> str:
-    return "1 uncommitted file" if count == 1 else f"{count} uncommitted files"
+    return plural(count, "uncommitted file")
 
 
 def _some(names: tuple[str, ...]) -> str:

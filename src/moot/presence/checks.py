@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from moot.core.errors import Malformed
+from moot.core.findings import Breach
 from moot.core.machine import KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.presence import commands as ask
@@ -21,7 +22,7 @@ from moot.presence.model import WORK, EventType, Liveness, Urgency
 from moot.presence.overlap import TAKEOVER
 from moot.presence.paths import absolute_root
 
-Breaches = Iterator[tuple[str, str | None]]
+Breaches = Iterator[Breach]
 
 MIN_TTL, MAX_TTL = 5, 1_440
 MAX_SCOPES = 1_000
@@ -122,7 +123,9 @@ def _told(asked: Asked, active: bool) -> Breaches:
     for conflict in asked.conflicts[:MAX_TOLD]:
         alive = conflict.verdict.liveness
         if (alive is Liveness.ACTIVE) is active and TAKEOVER[alive][flag] is None:
-            yield conflict.sentence, conflict.claim.shown
+            work = asked.command.work or conflict.held.work or "ID"
+            known = {"HOLDER": conflict.held.owner, "SCOPE": conflict.claim.shown, "WORK": work}
+            yield conflict.sentence, conflict.claim.shown, None, known
 
 
 def slipped_past(asked: Asked) -> Breaches:
@@ -223,14 +226,15 @@ def not_adopted(asked: Asked) -> Breaches:
     """A later holder of a name has passed the adoption checks, or is not let in (3.3.2)."""
     actor, member = asked.context.actor, shelf.member(asked.state, asked.context.actor.id)
     if actor.epoch > 1 and (member is None or member.epoch < actor.epoch):
-        yield f"{actor.id} was someone else's name", "name"
+        yield f"{actor.id} was someone else's name", "name", None, {"NAME": actor.id}
 
 
 def same_holder(asked: Asked) -> Breaches:
     actor, member = asked.context.actor, shelf.member(asked.state, asked.context.actor.id)
     known = member.epoch if member is not None else 1
     if actor.epoch <= known:
-        yield f"{actor.id} is still the same session; there is nothing to adopt", "name"
+        said = f"{actor.id} is still the same session; there is nothing to adopt"
+        yield said, "name", None, {"NAME": actor.id}
 
 
 def still_running(asked: Asked) -> Breaches:
@@ -270,7 +274,8 @@ def names_no_scope(asked: Asked) -> Breaches:
         kept = [one.scope for one in mine if not one.over(now)]
         if kept:
             more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
-            yield f"no scope is named: you keep {kept[0]}{more} when it is accepted", "scope"
+            said = f"no scope is named: you keep {kept[0]}{more} when it is accepted"
+            yield said, "scope", None, {"SCOPE": kept[0]}
 
 
 def moves_nothing(asked: Asked) -> Breaches:

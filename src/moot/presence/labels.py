@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.presence.model import EventType, Liveness, Receipt, Stage
+from moot.presence.model import EventType, Liveness, Receipt
 
 EVENTS: Final[dict[EventType, str]] = {
     EventType.HANDOFF: "Passed to",
@@ -22,10 +22,5 @@ LIVENESS: Final[dict[Liveness, str]] = {
     Liveness.STALE: "Gone quiet",
     Liveness.EVICTED: "Gone",
 }
-STAGES: Final[dict[Stage, str]] = {
-    Stage.LIVE: "Held",
-    Stage.RELEASED: "Released",
-    Stage.EXPIRED: "Expired",
-    Stage.TAKEN_OVER: "Taken over",
-    Stage.HANDED_OVER: "Passed on",
-}
+NOT_HERE: Final = "Not here"
+LEFT: Final = "Left"

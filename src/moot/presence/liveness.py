@@ -42,10 +42,6 @@ class Verdict(msgspec.Struct, frozen=True):
         return None if self.last_seen_at is None else self.last_seen_at + self.stale_millis
 
     @property
-    def evicted_at(self) -> Millis | None:
-        return None if self.last_seen_at is None else self.last_seen_at + 2 * self.stale_millis
-
-    @property
     def because(self) -> str:
         """The facts in one sentence; it reads on after "active, because"."""
         if self.ruled:

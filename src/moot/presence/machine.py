@@ -100,7 +100,7 @@ def _answers_owed(state: State) -> Iterable[Due]:
         yield Due(
             who=message.to or "",
             what=_OWED[message.type],
-            subject=f"{message.id}: {message.subject}",
+            subject=f"{message.id}: {message.subject} (from {message.sender})",
             since=message.at,
             hint=f"moot event accept {message.id} --agent {message.to}",
         )

@@ -86,6 +86,11 @@ def read_scope(text: str, root: str) -> Scope:
     return _within(path, root, text, wildcard)
 
 
+def without_wildcard(text: str, root: str) -> str:
+    """The path that a scope names; Malformed if it is none."""
+    return _read(text, root)[0]
+
+
 def read_path(text: str, root: str) -> Scope:
     """One real file or folder, named literally: its `*` is a letter."""
     _check_text(text)

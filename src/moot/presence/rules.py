@@ -103,7 +103,8 @@ _ACTIVE = Rule(
     "reservation_conflict",
     "an active agent holds this",
     breach.owner_active,
-    hint="work elsewhere, or ask the holder: `moot blocked HOLDER ...`",
+    hint="work elsewhere, or ask the holder: `moot blocked HOLDER --work WORK --subject SCOPE"
+    " --blocker 'it is held' --requested-action 'release it, or say when'`",
 )
 _QUIET = Rule(
     "B-15",

@@ -55,7 +55,7 @@ def agent(state: State, name: str, moment: Moment) -> dict[str, Any]:
         "session_agent_id": member.session_agent_id if member else name,
         "logical_agent_id": member.logical_agent_id if member else name,
         "liveness": str(verdict.liveness),
-        "label": "Left" if member and member.left else words.LIVENESS[verdict.liveness],
+        "label": _label(member, verdict.liveness),
         "last_seen_at": _time(verdict.last_seen_at),
         "because": verdict.because,
         "here": member is not None and not member.left,
@@ -64,6 +64,13 @@ def agent(state: State, name: str, moment: Moment) -> dict[str, Any]:
         "work": member.work if member else None,
         "holds": [one.scope for one in shelf.held_by(state, name, member.epoch if member else 1)],
     }
+
+
+def _label(member: Member | None, liveness: Liveness) -> str:
+    """Who never joined is simply not here, however lately they were registered."""
+    if member is None:
+        return words.NOT_HERE
+    return words.LEFT if member.left else words.LIVENESS[liveness]
 
 
 def members(state: State, moment: Moment) -> list[dict[str, Any]]:
@@ -215,11 +222,6 @@ def adoptable(
         if verdict.reason is not None:
             found.append(Candidate(name, verdict.reason, verdict.evidence, verdict.bead_ids))
     return tuple(found)
-
-
-def member_of_session(state: State, session_key: str) -> Member | None:
-    """Who joined with a tool's session id, if it is still here."""
-    return next((one for one in _here(state) if one.session_key == session_key), None)
 
 
 def _time(at: Millis | None) -> str | None:

@@ -15,7 +15,8 @@ from moot.core.clock import to_text
 from moot.core.errors import NotFound, Refused
 from moot.core.machine import Due
 from moot.core.names import RESERVED
-from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.answer import Answer, visible
+from moot.surfaces.cli.due_ways import way
 from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command
 
@@ -99,7 +100,7 @@ def waiting(engine: Engine, who: str | None, seconds: float) -> list[dict[str, A
     while True:
         seen, now = engine.store.changes(), engine.clock()
         dues = list(engine.agenda(engine.open_streams()))
-        items = [_item(stream, due, now) for stream, due in dues if who in (None, due.who)]
+        items = [_item(stream, due, engine, now) for stream, due in dues if who in (None, due.who)]
         items += _mail(engine, who, now)
         if items or time.monotonic() >= end:
             return sorted(items, key=_urgency)
@@ -116,7 +117,7 @@ def _pause(engine: Engine, seen: int, end: float, limit: Millis | None) -> None:
         time.sleep(LOOK_SECONDS)
 
 
-def _item(stream: str, due: Due, now: Millis) -> dict[str, Any]:
+def _item(stream: str, due: Due, engine: Engine, now: Millis) -> dict[str, Any]:
     return {
         "who": due.who,
         "what": due.what,
@@ -125,7 +126,7 @@ def _item(stream: str, due: Due, now: Millis) -> dict[str, Any]:
         "by": None if due.by is None else to_text(due.by),
         "overdue": due.overdue(now),
         "id": stream,
-        "hint": due.hint,
+        "hint": way(stream, due, people=bool(engine.registry().humans())),
     }
 
 
@@ -149,7 +150,7 @@ def _mail(engine: Engine, who: str | None, now: Millis) -> list[dict[str, Any]]:
         since=new[0].value["at"],
         hint="moot inbox",
     )
-    return [_item("mail", due, now)]
+    return [_item("mail", due, engine, now)]
 
 
 def _urgency(item: dict[str, Any]) -> tuple[bool, str, str]:
@@ -160,7 +161,15 @@ def due_lines(items: list[dict[str, Any]]) -> Iterable[str]:
     if not items:
         return ["nothing is due"]
     rows = [(item["who"], item["what"], item["subject"], _by(item), item["id"]) for item in items]
-    return listing(rows, ("WHO", "WHAT", "SUBJECT", "BY", "ID"))
+    return [*listing(rows, ("WHO", "WHAT", "SUBJECT", "BY", "ID")), "how:", *_ways(items)]
+
+
+def _ways(items: list[dict[str, Any]]) -> Iterable[str]:
+    """Below the table, for a command is copied and never cut: each once, with all whose it is."""
+    whose: dict[str, dict[str, None]] = {}
+    for item in items:
+        whose.setdefault(item["hint"], {})[item["who"]] = None
+    return [visible(f"  {', '.join(names)}: {hint}") for hint, names in whose.items()]
 
 
 def _by(item: dict[str, Any]) -> str:

@@ -9,15 +9,30 @@ from typing import Any
 import click
 
 from moot.core.machine import KeyClass
-from moot.surfaces.cli.agent_facts import agent_rows, keys_of, known, shown
+from moot.surfaces.cli.agent_facts import agent_rows, keys_of, known, label_of, shown
 from moot.surfaces.cli.agent_keys import revoke, rotate
 from moot.surfaces.cli.answer import Answer, table
 from moot.surfaces.cli.heartbeat import heartbeat
+from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.people import a_person, persons_passphrase, require_own
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
+SECTIONS = {
+    "Who": {
+        "register": "a new name with a key of its own",
+        "list": "all names ever registered here",
+        "show": "one agent: how alive, what it holds, its keys",
+        "heartbeat": "say that an agent is alive",
+        "retire": "end an agent's work; the name stays taken",
+    },
+    "Keys": {
+        "rotate": "a new key for a name",
+        "revoke": "stop trusting a key that leaked or was lost",
+    },
+}
 
-@click.group("agent", no_args_is_help=False)
+
+@click.command("agent", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def agent() -> None:
     """Agents and people: the names that may sign here, and their keys."""
 
@@ -76,10 +91,12 @@ def list_agents(shell: Shell) -> Answer:
 def _agent_lines(agents: list[dict[str, Any]]) -> Iterable[str]:
     if not agents:
         return ["no agents yet: `moot agent register NAME`"]
+    from moot.surfaces.cli.listing import listing
+
     rows = [
         (one["agent"], one["class"], one["status"], one["kid"][:8], one["since"]) for one in agents
     ]
-    return table(rows, ("NAME", "CLASS", "STATUS", "KEY", "SINCE"))
+    return listing(rows, ("NAME", "CLASS", "STATUS", "KEY", "SINCE"))
 
 
 @command(agent, "show", "agent.show")
@@ -94,11 +111,9 @@ def show(shell: Shell, name: str) -> Answer:
     from moot.surfaces.cli.here import Here
 
     here, registry = Here(shell), known(shell, name)
-    data = {
-        **shown(registry, name),
-        **views.agent(here.state, name, here.moment([name])),
-        "keys": keys_of(registry, name),
-    }
+    facts, one = shown(registry, name), views.agent(here.state, name, here.moment([name]))
+    label = label_of(one, facts["status"])
+    data = {**facts, **one, "label": label, "keys": keys_of(registry, name)}
     return Answer(data, lambda: table(agent_rows(data)))
 
 
@@ -108,12 +123,15 @@ def show(shell: Shell, name: str) -> Answer:
 def retire(shell: Shell, name: str, reason: str) -> Answer:
     """End NAME's work. The name stays taken; its key signs no more.
 
-    What it holds is given back first, if its key is here to say so; else that goes stale.
+    What it holds is given back first, if its key is here to say so; else that goes stale. A person
+    may do this for any agent.
 
     Examples:
       moot agent retire amber-otter --reason "task finished"
+      moot --as operator agent retire amber-otter
     """
     from moot.engine.agents import retire as end
+    from moot.surfaces.cli.freeing import stale_line, still_held
 
     require_own(shell, name)
     space, why = shell.workspace, text_argument(reason)
@@ -122,15 +140,16 @@ def retire(shell: Shell, name: str, reason: str) -> Answer:
 
         leave(space, name, why)
     end(space.engine, name, why)
-    data = shown(space.engine.registry(), name)
-    return Answer(data, lambda: [f"{name} has retired"])
+    data = {**shown(space.engine.registry(), name), "still_holds": still_held(space, name)}
+    later = stale_line(shell, name, data["still_holds"])
+    return Answer(data, lambda: [f"{name} has retired", *later])
 
 
 def _may_leave(shell: Shell, name: str) -> bool:
-    """An agent's own last word: only by itself, or at a terminal where its key is."""
+    """An agent's own last word: whoever may end it says it, where its key is."""
     registry = shell.workspace.engine.registry()
     agent = registry.agents.get(name)
-    if agent is None or agent.kind is not KeyClass.AGENT or shell.acting not in (None, name):
+    if agent is None or agent.kind is not KeyClass.AGENT:
         return False
     ended = registry.keys[agent.kid].ending is not None
     return not ended and shell.workspace.keys.find(name, agent.kid) is not None

@@ -41,6 +41,12 @@ def shown(registry: State, name: str) -> dict[str, Any]:
     }
 
 
+def label_of(one: dict[str, Any], status: str) -> str:
+    """How alive somebody is, in a word; who has ended shows signs of life to nobody."""
+    label: str = one["label"]
+    return label if status == ACTIVE else status.capitalize()
+
+
 def keys_of(registry: State, name: str) -> list[dict[str, Any]]:
     """Every key the name ever had, the oldest first."""
     mine = sorted((key for key in registry.keys.values() if key.name == name), key=_age)

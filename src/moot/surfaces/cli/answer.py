@@ -160,15 +160,13 @@ def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
 
 
-def table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> Iterable[str]:
-    """Left-aligned columns, as narrow as their content."""
+def table(rows: Iterable[Sequence[str]]) -> Iterable[str]:
+    """The facts about one thing, in columns as narrow as they are; for many see `listing.py`."""
     body = [list(map(visible, row)) for row in rows]
-    everything = ([list(head)] if head else []) + body
-    widths = [max(map(len, column)) for column in zip(*everything, strict=True)]
-    for number, row in enumerate(everything):
+    widths = [max(map(len, column)) for column in zip(*body, strict=True)]
+    for row in body:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        line = "  ".join(cells).rstrip()
-        yield paint(line, "bold") if head and number == 0 else line
+        yield "  ".join(cells).rstrip()
 
 
 def visible(text: str) -> str:

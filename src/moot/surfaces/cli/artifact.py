@@ -12,6 +12,7 @@ import click
 from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.names import SYSTEM
 from moot.surfaces.cli.answer import Answer, visible
+from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.output import output_option, write_pieces
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
@@ -22,7 +23,15 @@ _PREFIX = re.compile(r"[0-9a-f]{8,64}\Z")
 _SHOWN_BYTES = 1 << 20
 
 
-@click.group("artifact", no_args_is_help=False)
+SECTIONS = {
+    "Commands": {
+        "show": "a stored file, checked against its hash",
+        "erase": "remove a stored file for good",
+    },
+}
+
+
+@click.command("artifact", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def artifact() -> None:
     """Files that the record cites by their hash: outputs, evidence, long texts."""
 

@@ -35,7 +35,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="When they agree.",
 )
-@click.option("--rounds", type=click.IntRange(1, 100), default=2, show_default=True)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 100),
+    default=2,
+    show_default=True,
+    help="How often each may speak.",
+)
 @click.option(
     "--chamber",
     type=click.Choice(["debate", "parliament"]),
@@ -80,6 +86,7 @@ def ask(
     """
     from moot.debate.model import Mode
     from moot.decision.model import Chamber
+    from moot.decision.views import title
     from moot.flows.decision import asking, questions
 
     space = shell.workspace
@@ -87,9 +94,11 @@ def ask(
     if (question is None) == (resume is None):
         raise click.UsageError("give a QUESTION, or --resume ID")
     specs = _specs(participants)
+    if resume is None and not specs:
+        raise click.UsageError("name who is asked: --with SPEC,SPEC")
     if resume is not None:
-        state = questions.question_of(space, resume)
-        decision = resume
+        decision = questions.id_of(resume)
+        state = questions.question_of(space, decision)
         seated = _again(specs, state) if specs else questions.recorded_specs(state)
     else:
         asked = questions.Question(
@@ -105,11 +114,11 @@ def ask(
         decision, seated = questions.begin(space, asked, room_of(shell))
     from moot.surfaces.cli.live_run import watching
 
-    title = f"{decision}: {questions.state_of(space, decision).question}"
-    with watching(title, _PATIENCE.format(decision)) as watch:
+    name = f"{decision}: {title(questions.state_of(space, decision).question)}"
+    with watching(name, _PATIENCE.format(decision)) as watch:
         room = room_of(shell)
         done = asking.go_on(space, decision, seated, room, limits_of(limits), watch)
-    return _answer(done)
+    return _answer(done, people=bool(space.engine.registry().humans()))
 
 
 # The wait is the session's own rule, set when it was opened.
@@ -163,7 +172,7 @@ def _again(specs: tuple[Spec, ...], state: Any) -> dict[str, Spec]:
     return found
 
 
-def _answer(done: Asked) -> Answer:
+def _answer(done: Asked, *, people: bool) -> Answer:
     from moot.decision.views import as_json
     from moot.surfaces.cli import ask_lines as lines
 
@@ -175,4 +184,4 @@ def _answer(done: Asked) -> Answer:
         "outcome": done.outcome or None,
         "restored": done.lost.value if done.lost else None,
     }
-    return Answer(data, lambda: lines.asked(done), 0 if ended is None else exit_code(ended))
+    return Answer(data, lambda: lines.asked(done, people), 0 if ended is None else exit_code(ended))

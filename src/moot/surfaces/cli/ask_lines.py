@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING
 from moot.agents.cost import in_words
 from moot.decision.model import Seat, Stage, State
 from moot.decision.views import costs as per_seat
-from moot.decision.views import in_order, shared_models, ways
+from moot.decision.views import in_order, shared_models, title, ways
 from moot.flows.debate.mending import mended_line
-from moot.surfaces.cli.answer import table, visible
+from moot.surfaces.cli.answer import visible
 from moot.surfaces.cli.debate_lines import in_short
 from moot.surfaces.cli.debate_run import ended_line
+from moot.surfaces.cli.listing import listing
 
 if TYPE_CHECKING:
     from moot.flows.decision.asking import Asked
     from moot.flows.receipts.argued import Argued
 
 
-def asked(done: Asked) -> Iterable[str]:
+def asked(done: Asked, people: bool) -> Iterable[str]:
+    """Without `people` nobody here could give their word yet."""
     state = done.state
-    yield f"{done.decision}: {visible(state.question)}"
+    yield f"{done.decision}: {visible(title(state.question))}"
     yield from _answers(state)
     if state.motion is not None:
         yield f"motion: {visible(state.motion.text)}"
@@ -31,7 +33,7 @@ def asked(done: Asked) -> Iterable[str]:
     yield from notes(state)
     if done.ended is not None:
         yield ended_line(done.ended)
-    yield from _result(done)
+    yield from _result(done, people)
 
 
 def _answers(state: State) -> Iterable[str]:
@@ -40,7 +42,7 @@ def _answers(state: State) -> Iterable[str]:
         (one.agent, _what(seats[one.agent]), f"({one.why})" if one.answer is None else one.answer)
         for one in in_order(state)
     ]
-    return table(rows, ("WHO", "WHAT IT IS", "FIRST ANSWER")) if rows else ()
+    return listing(rows, ("WHO", "WHAT IT IS", "FIRST ANSWER")) if rows else ()
 
 
 def _what(seat: Seat) -> str:
@@ -76,7 +78,7 @@ def costs(state: State) -> Iterable[str]:
         yield from (f"  {name}: {in_words(cost_of(purse))}" for name, purse in per_seat(state))
 
 
-def _result(done: Asked) -> Iterable[str]:
+def _result(done: Asked, people: bool) -> Iterable[str]:
     decision, state = done.decision, done.state
     if state.verdict is not None:
         yield f"{state.verdict.result.value}: {done.outcome}"
@@ -84,6 +86,7 @@ def _result(done: Asked) -> Iterable[str]:
             yield f"dissent: {', '.join(state.verdict.dissent)}"
     yield from costs(state)
     if state.stage is Stage.WAITING:
-        yield f"waiting for you: {ways(decision)}"
+        first = "" if people else "`moot agent register operator --human` first; then "
+        yield f"waiting for you: {first}{ways(decision, state.result)}"
     elif state.word is None:
         yield f"not finished: moot ask --resume {decision}"

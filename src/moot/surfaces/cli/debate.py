@@ -130,7 +130,7 @@ def consensus(
     del shell
     asked = Mode(mode) if mode else None
     data = consensus_data(checked_file(file), round_, asked, threshold, defer_in_denominator)
-    return Answer(data, lambda: lines.consensus(data))
+    return Answer(data, lambda: lines.consensus(data, file))
 
 
 @command(debate, "compare", "debate.compare")

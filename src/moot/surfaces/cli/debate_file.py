@@ -12,6 +12,7 @@ import click
 from moot.core.clock import Clock, fixed_clock, system_clock
 from moot.core.errors import Unavailable
 from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
     from moot.debate.checker import Checked
@@ -19,7 +20,35 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+SECTIONS = {
+    "Argue": {
+        "new": "begin a session: a file that each agent appends to",
+        "add": "append an entry; its id, turn and time are filled in",
+        "add-context": "add a subsection to the context",
+        "run": "let participants argue until it is over",
+        "sign": "sign entries of yours that were only observed",
+    },
+    "Read": {
+        "status": "whose turn it is, until when, who stands where",
+        "consensus": "does a round agree, and how surely?",
+        "summary": "a session in short, as markdown",
+        "report": "how it went, as a page",
+        "watch": "follow a session as it is written",
+    },
+    "Check": {
+        "check": "a file against every rule, to the line",
+        "compare": "is NEW only OLD with something appended?",
+        "verify": "is every byte signed, or observed?",
+    },
+    "Time and end": {
+        "tick": "let a turn that has timed out take effect",
+        "resume": "go on with a session that waits for its operator",
+        "close": "end a session",
+    },
+}
+
+
+@click.command("debate", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def debate() -> None:
     """Argue in turns in one markdown file, and see whether all agree."""
 

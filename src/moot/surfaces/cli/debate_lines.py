@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from moot.core.findings import Finding
+from moot.core.plural import plural
 from moot.flows.debate.outcome import decided_by
 from moot.surfaces.cli.answer import finding_line, paint, table, visible
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.verdict import plain
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ def check(file: Path, checked: Checked) -> Iterable[str]:
 
 
 def _entries(count: int) -> str:
-    return "1 entry" if count == 1 else f"{count} entries"
+    return plural(count, "entry", "entries")
 
 
 def status(data: dict[str, Any]) -> Iterable[str]:
@@ -67,10 +70,10 @@ def _expected(data: dict[str, Any]) -> Callable[[str], str]:
 def _positions(entries: Sequence[dict[str, Any]]) -> Iterable[str]:
     if entries:
         rows = [
-            (f"{e['round']}.{e['turn']}", e["author"], e["stance"] or "-", _sure(e), _said(e))
+            (f"{e['round']}.{e['turn']}", e["author"], e["stance"] or "-", _sure(e), e["summary"])
             for e in entries
         ]
-        yield from table(rows, ("turn", "author", "stance", "sure", "in short"))
+        yield from listing(rows, ("TURN", "AUTHOR", "STANCE", "SURE", "IN SHORT"))
 
 
 def _said(entry: dict[str, Any]) -> str:
@@ -94,7 +97,7 @@ def _verdict(data: dict[str, Any]) -> str:
     return f"{outcome}: {decided_by(data)} ({where}{kind})"
 
 
-def consensus(data: dict[str, Any]) -> Iterable[str]:
+def consensus(data: dict[str, Any], file: Path) -> Iterable[str]:
     yield _verdict(data)
     for kind in ("approvers", "rejecters", "neutral", "deferred", "missing"):
         if data[kind]:
@@ -105,7 +108,7 @@ def consensus(data: dict[str, Any]) -> Iterable[str]:
         counted = "none" if data["score_all_agents"] is None else f"{data['score_all_agents']:.4g}"
         yield f"  with those who deferred counted: {counted}"
     if data["blocked"]:
-        yield "  the file has errors: `moot debate check FILE`"
+        yield visible(f"  the file has errors: `moot debate check {quote(str(file))}`")
     yield from (f"  {finding['severity']}: {finding['message']}" for finding in data["findings"])
 
 

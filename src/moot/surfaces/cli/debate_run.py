@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from moot.core.plural import plural
 from moot.surfaces.cli.answer import REFUSED, Answer, visible
 from moot.surfaces.cli.debate_file import debate, file_argument, session_clock, space_of
 from moot.surfaces.cli.limits import limit_options, limits_of
@@ -107,18 +108,18 @@ def ended_line(ended: Ended) -> str:
     from moot.agents.cost import in_words
 
     more = f": {visible(ended.detail)}" if ended.detail else ""
-    turns = f"{ended.turns} turn{'' if ended.turns == 1 else 's'}"
-    return f"{ended.stop.value}{more} ({turns}, {in_words(ended.cost)})"
+    return f"{ended.stop.value}{more} ({plural(ended.turns, 'turn')}, {in_words(ended.cost)})"
 
 
 def _lines(file: Path, ran: Ran) -> Iterable[str]:
     from moot.decision.views import ways
     from moot.flows.debate.mending import mended_line
-    from moot.flows.debate.run import standing_words
+    from moot.flows.debate.run import RESULTS, standing_words
 
     if ran.lost is not None:
         yield visible(mended_line(file, ran.lost))
     yield ended_line(ran.ended)
     yield standing_words(ran.standing)
     if ran.decision is not None and ran.standing["state"].startswith("ended:"):
-        yield f"waiting for you: {ways(ran.decision)}"
+        result = RESULTS.get(ran.standing["state"])
+        yield f"waiting for you: {ways(ran.decision, result)}"

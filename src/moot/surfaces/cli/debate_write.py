@@ -43,14 +43,44 @@ if TYPE_CHECKING:
 @click.option("--title", required=True, metavar="T", help="What it is about, in one line.")
 @click.option("--agents", required=True, metavar="A,B", help="Who takes part, in this order.")
 @click.option("--context", metavar="T", help="What is known and asked (- or @file; the title).")
-@click.option("--turn-order", type=choice(TurnOrder), default="round-robin", show_default=True)
+@click.option(
+    "--turn-order",
+    type=choice(TurnOrder),
+    default="round-robin",
+    show_default=True,
+    help="Who speaks after whom.",
+)
 @click.option("--max-turns-per-round", type=int, default=1, show_default=True, help="1 to 10.")
 @click.option("--turn-timeout", type=int, default=300, show_default=True, help="Seconds.")
-@click.option("--consensus-threshold", type=number, default="0.7", show_default=True)
-@click.option("--consensus-mode", type=choice(Mode), default="majority", show_default=True)
-@click.option("--escalation", type=choice(Escalation), default="human", show_default=True)
+@click.option(
+    "--consensus-threshold",
+    type=number,
+    default="0.7",
+    show_default=True,
+    help="The share that must approve, 0 to 1.",
+)
+@click.option(
+    "--consensus-mode",
+    type=choice(Mode),
+    default="majority",
+    show_default=True,
+    help="How approval is counted.",
+)
+@click.option(
+    "--escalation",
+    type=choice(Escalation),
+    default="human",
+    show_default=True,
+    help="What happens when somebody does not speak in time.",
+)
 @click.option("--max-rounds", type=int, default=5, show_default=True, help="1 to 100.")
-@click.option("--output-format", type=choice(OutputFormat), default="structured", show_default=True)
+@click.option(
+    "--output-format",
+    type=choice(OutputFormat),
+    default="structured",
+    show_default=True,
+    help="How entries are to be written.",
+)
 @click.option(
     "--defer-in-denominator", is_flag=True, help="Agents who defer count as not approving."
 )

@@ -34,16 +34,17 @@ def decide(shell: Shell, decision: str, word: str, reason: str, text: str | None
       moot decide q-7 amend --reason "With a limit." --text decision.md
     """
     from moot.flows.decision import deciding
-    from moot.flows.decision.questions import question_of, state_of
+    from moot.flows.decision.questions import id_of, question_of, state_of
 
-    space = shell.workspace
+    space, decision = shell.workspace, id_of(decision)
     question_of(space, decision)
     if (text is not None) != (word == "amend"):
         raise click.UsageError("--text belongs to amend, and amend needs it")
     why = text_argument(reason)
     instead = document(text) if text is not None else ""
     require_no_agent(shell, "a decision")
-    deciding.require_open(space, decision, word, why, instead if text is not None else None)
+    given = instead if text is not None else None
+    deciding.require_open(space, decision, deciding.WORDS[word], why, given)
     person = a_persons_name(shell, "a decision")
     follower: str | None = None
     if word == "approve":
@@ -67,8 +68,11 @@ def _lines(decision: str, state: State, follower: str | None) -> Iterable[str]:
     if word is None:  # a parliament takes a veto as guidance and goes on
         yield f"{decision}: vetoed; it goes on with your reason: moot ask --resume {decision}"
         return
+    from moot.decision.views import against
+
     how = "" if word.attended else " (unattended: the passphrase came from a file)"
-    yield f"{decision}: {word.word.value} by {word.by}{how}: {visible(word.reason)}"
+    said = f"{word.word.value} {against(state)}".strip()
+    yield f"{decision}: {said} by {word.by}{how}: {visible(word.reason)}"
     if state.verdict is not None and state.verdict.dissent:
         yield f"dissent kept: {', '.join(state.verdict.dissent)}"
     from moot.surfaces.cli.ask_lines import costs, notes

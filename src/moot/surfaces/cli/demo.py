@@ -42,8 +42,9 @@ _VERDICTS: Final = {
     help="Where to play (default: a new temporary folder, which is kept).",
 )
 @click.option("--full", is_flag=True, help="Also the whole path: BLOCKED to verified claims.")
+@click.option("--short", is_flag=True, help="Tell only what came of it, not each command.")
 @click.option("--fast", is_flag=True, help="Do not pause for reading at a terminal.")
-def demo(shell: Shell, out: Path | None, full: bool, fast: bool) -> Answer:
+def demo(shell: Shell, out: Path | None, full: bool, short: bool, fast: bool) -> Answer:
     """See it work, in three acts on a real repository.
 
     An agent is stopped before it writes over another's work; three voices decide and you have the
@@ -52,6 +53,7 @@ def demo(shell: Shell, out: Path | None, full: bool, fast: bool) -> Answer:
 
     Examples:
       moot demo
+      moot demo --short
       moot demo --out /tmp/moot-demo --full --fast
     """
     from moot.surfaces.demo import argued, path, proved
@@ -74,7 +76,7 @@ def demo(shell: Shell, out: Path | None, full: bool, fast: bool) -> Answer:
         for _ in story.tell():
             pass
     paced = sys.stdout.isatty() and not fast
-    return Answer(data, lambda: _shown(story.tell(), paced))
+    return Answer(data, lambda: _shown(points(story.tell()) if short else story.tell(), paced))
 
 
 def _nobody(_decision: str) -> None:
@@ -93,6 +95,11 @@ def _ask_person(decision: str) -> tuple[str, str]:
     )
     usual = voices.VETO if word == "veto" else "Agreed."
     return word, click.prompt("why", default=usual, err=True)
+
+
+def points(lines: Iterator[Line]) -> Iterator[Line]:
+    """The short form: the acts, what came of each, and how to go on."""
+    return (line for line in lines if line.point or line.kind in ("act", "end"))
 
 
 def _shown(lines: Iterator[Line], paced: bool) -> Iterator[str]:

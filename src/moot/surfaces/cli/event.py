@@ -17,6 +17,7 @@ from moot.presence import events as did
 from moot.presence.model import EventType
 from moot.surfaces.cli.answer import Answer, remarks, visible
 from moot.surfaces.cli.here import Here, findings_json, holding
+from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
@@ -39,11 +40,26 @@ _REQUEST = click.option(
     "--requested-action", required=True, metavar="TEXT", help="What you need from them."
 )
 _URGENCY = click.option(
-    "--urgency", type=click.Choice(["low", "medium", "high"]), default="medium", show_default=True
+    "--urgency",
+    type=click.Choice(["low", "medium", "high"]),
+    default="medium",
+    show_default=True,
+    help="How much it holds up.",
 )
+SECTIONS = {
+    "Send": {
+        "handoff": "pass work on, with the scope you hold",
+        "blocked": "say that you cannot go on, and what you need",
+    },
+    "Read and answer": {
+        "list": "what was passed on, asked for, overlapped, resumed",
+        "seen": "say that you have read an event",
+        "accept": "take on what was passed to you",
+    },
+}
 
 
-@click.group("event", no_args_is_help=False)
+@click.command("event", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def event() -> None:
     """Events between agents: passed on, blocked, overlapping, picked up again."""
 
@@ -191,7 +207,13 @@ def blocked(shell: Shell, **values: Any) -> Answer:
 
 @command(event, "list", "event.list")
 @click.option("--work", "--bead", "work", metavar="ID", help="Only of this work item.")
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
+@click.option(
+    "--limit",
+    default=100,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="At most so many, the newest.",
+)
 def list_events(shell: Shell, work: str | None, limit: int) -> Answer:
     """The conversation: what was passed on, what needs input, overlaps, who picked up what.
 

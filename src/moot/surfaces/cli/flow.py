@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from moot.surfaces.cli import flow_work
-from moot.surfaces.cli.answer import Answer, table, visible
+from moot.surfaces.cli.answer import Answer, visible
 from moot.surfaces.cli.flow_step import answer, asker, flow
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.people import a_persons_name
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
@@ -44,7 +45,7 @@ def listed(shell: Shell, paths: bool) -> Answer:
             (one.name, " ".join(sorted(one.sources)), one.target, one.says)
             for one in FLOWS.values()
         )
-        return table(shown, ("flow", "from", "to", "what it does"))
+        return listing(shown, ("FLOW", "FROM", "TO", "WHAT IT DOES"))
 
     return Answer({"flows": rows}, lines)
 
@@ -63,7 +64,7 @@ def _paths(shell: Shell) -> Answer:
         if not rows:
             return ["no path was begun here"]
         shown = ((row["path"], row["origin"], row["title"]) for row in rows)
-        return table(shown, ("path", "for", "about"))
+        return listing(shown, ("PATH", "FOR", "ABOUT"))
 
     return Answer({"paths": rows}, lines)
 
@@ -80,8 +81,20 @@ def _debate_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
             type=click.Path(path_type=Path, dir_okay=False),
             help="Where the debate's file goes (default: in the workspace).",
         ),
-        click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True),
-        click.option("--timeout", type=click.IntRange(1, 86_400), default=300, show_default=True),
+        click.option(
+            "--rounds",
+            type=click.IntRange(1, 100),
+            default=5,
+            show_default=True,
+            help="At most so many.",
+        ),
+        click.option(
+            "--timeout",
+            type=click.IntRange(1, 86_400),
+            default=300,
+            show_default=True,
+            help="Seconds for one turn.",
+        ),
         click.option(
             "--threshold", default="0.7", show_default=True, metavar="N", help="To agree, 0 to 1."
         ),
@@ -175,7 +188,13 @@ def _chamber_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
             help="Where the parliament's files go (default: in the workspace).",
         ),
         click.option("--issue", "issues", multiple=True, metavar="TEXT", help="To be decided."),
-        click.option("--rounds", type=click.IntRange(1, 1_000), default=6, show_default=True),
+        click.option(
+            "--rounds",
+            type=click.IntRange(1, 1_000),
+            default=6,
+            show_default=True,
+            help="At most so many.",
+        ),
         click.option("--even-if-gone", is_flag=True, help="Also with agents that seem gone."),
     ):
         function = option(function)

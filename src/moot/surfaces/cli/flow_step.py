@@ -9,13 +9,42 @@ import click
 
 from moot.core.names import SYSTEM
 from moot.surfaces.cli.answer import Answer, visible
+from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.shell import Shell
 
 if TYPE_CHECKING:
     from moot.flows.joins.steps import Walked
 
 
-@click.group("flow", no_args_is_help=False)
+SECTIONS = {
+    "To a debate": {
+        "blocked-to-debate": "what keeps an agent from going on",
+        "question-to-debate": "a question that blocks work",
+        "critique-to-debate": "does a critique hold?",
+        "kickoff-to-debate": "a research question",
+    },
+    "To a parliament": {
+        "consensus-to-parliament": "a bill from what a debate agreed on",
+        "deadlock-to-parliament": "a debate that ended without agreement",
+        "resume-to-seat": "an adopted name's seats",
+    },
+    "To a trace": {
+        "approval-to-trace": "provable work from an approved bill",
+        "critique-to-challenge": "challenge a claim for a critique's reason",
+        "resume-to-work": "an adopted name's parts in open traces",
+    },
+    "To mail and people": {
+        "challenge-to-critique": "tell whoever claimed that it was challenged",
+        "done-to-ack": "close the message that asked for the work",
+        "report-to-info": "tell all of a trace what was found",
+        "takeover-to-info": "tell whoever lost a scope to another",
+        "timeout-to-operator": "tell the people that a debate waits",
+    },
+    "Read": {"list": "what leads where, and which paths were begun"},
+}
+
+
+@click.command("flow", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def flow() -> None:
     """Lead from one protocol to another: each step once, with its cause on record."""
 

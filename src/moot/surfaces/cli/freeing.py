@@ -1,18 +1,26 @@
 """What a killed program holds is in the way until it is stale. A person may end it sooner.
 
-Agents are not told: they would end each other.
+Agents are not told: they would end each other. Only the agent's own key gives back what it holds;
+where that is not, an ended name's scopes are taken over once it is stale.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from shlex import join
+from typing import TYPE_CHECKING, Final
 
+from moot.core.clock import to_text
 from moot.core.machine import KeyClass
-from moot.presence import paths, shelf
+from moot.presence import STREAM, paths, shelf, views
 
 if TYPE_CHECKING:
+    from moot.presence.model import State
     from moot.surfaces.cli.here import Here
+    from moot.surfaces.cli.shell import Shell
+    from moot.workspace.workspace import Workspace
+
+MOST_NAMED: Final = 5
 
 
 def freed_by(scopes: Iterable[str], here: Here) -> str:
@@ -20,9 +28,15 @@ def freed_by(scopes: Iterable[str], here: Here) -> str:
     names = _holders(scopes, here) if _person(here) else []
     if not names:
         return ""
-    name = names[0] if len(names) == 1 else "HOLDER"
     alone = "env -u MOOT_AGENT " if here.shell.env.get("MOOT_AGENT") else ""
-    return f"if its program is dead, `{alone}moot agent retire {name}` frees it"
+    each = " && ".join(f"{alone}moot agent retire {name}" for name in names[:MOST_NAMED])
+    dead = "its program is" if len(names) == 1 else "their programs are"
+    return f"if {dead} dead, `{each}` frees it{_others(names)}"
+
+
+def _others(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return f" from them; {more} more hold parts of it: `moot scope list`" if more > 0 else ""
 
 
 def _person(here: Here) -> bool:
@@ -49,4 +63,27 @@ def _holders(scopes: Iterable[str], here: Here) -> list[str]:
         and name != here.shell.acting
         and agents[name].kind is KeyClass.AGENT
         and not is_running(folder, origin, name)
+    ]
+
+
+def still_held(space: Workspace, name: str) -> list[str]:
+    """What a name that has ended could not give back."""
+    state: State = space.engine.state(STREAM)
+    now = space.engine.clock()
+    return [one.scope for one in shelf.held_by(state, name) if not one.over(now)]
+
+
+def stale_line(shell: Shell, name: str, scopes: list[str]) -> list[str]:
+    """From when on, and how, others have what it still holds."""
+    if not scopes:
+        return []
+    from moot.surfaces.cli.here import Here
+
+    here = Here(shell)
+    at = views.liveness_of(here.state, name, here.moment([name])).stale_at
+    when = "now" if at is None or at <= here.now else f"from {to_text(at)} on"
+    taken = f"moot reserve {join(scopes)} --takeover-stale"
+    return [
+        f"it still holds {', '.join(scopes)}: no key of its own gave that back",
+        f"{when} `{taken}` takes it over",
     ]

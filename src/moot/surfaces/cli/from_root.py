@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.core.findings import Finding, Severity
@@ -30,7 +31,7 @@ def misread(scopes: Iterable[str], here: Here) -> Iterator[Finding]:
                 f"{text} is the whole project, not the folder you are in",
                 f"`moot reserve {beside}` is this folder, `moot release .` gives the rest back",
             )
-        elif (here.shell.cwd / text).exists() and not (here.worktree / key).exists():
+        elif reach(text.removesuffix("*"), here.shell.cwd) > reach(key, here.worktree):
             yield _remark(
                 text,
                 "named_from_the_root",
@@ -46,6 +47,13 @@ def named_from_root(scopes: Iterable[str], here: Here, verb: str) -> str:
         if beside is not None and os.path.normpath(text).startswith(os.pardir):
             return f"scopes are named from the root of the worktree: `moot {verb} {beside}`"
     return ""
+
+
+def reach(text: str, base: Path) -> int:
+    """How much of a path is there already, from `base`: so many folders, and the file."""
+    parts = Path(os.path.normpath(text)).parts
+    there = (os.path.lexists(base.joinpath(*parts[: n + 1])) for n in range(len(parts)))
+    return next((n for n, is_there in enumerate(there) if not is_there), len(parts))
 
 
 def _beside(text: str, here: Here) -> str | None:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from moot.core.clock import to_text
-from moot.core.errors import Malformed
 from moot.surfaces.cli.answer import DONE, REFUSED, Answer, paint
+from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.presence.overlap import Conflict
-    from moot.surfaces.hooks.place import Spot
 
 
-@click.group("guard", no_args_is_help=False)
+SECTIONS = {"Commands": {"check": "may an agent write to these paths?"}}
+
+
+@click.command("guard", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def guard() -> None:
     """Ask before writing."""
 
@@ -30,42 +30,37 @@ def guard() -> None:
 def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
     """May an agent write to these paths? Writes nothing, reserves nothing.
 
-    Paths are relative to the root of the worktree, like all scopes. The exit code is 1 if another
-    agent holds one of them; if nobody is named, anyone who holds something there.
+    Paths are relative to the root of the worktree, like all scopes; one that may mean another
+    file beside you is refused. The exit code is 1 if another agent holds one of them; if nobody is
+    named, anyone who holds something there.
 
     Examples:
       moot guard check src/auth.py
       moot guard check src/a.py src/b.py --agent amber-otter --json
     """
+    from moot.surfaces.cli.asked_paths import asked_paths, misnamed
+    from moot.surfaces.cli.here import Here
     from moot.surfaces.hooks.look import in_the_way
 
-    spot, scopes = _placed(shell, paths)
-    name = agent or shell.acting
-    found = in_the_way(shell.workspace, scopes, spot.root, name, shell.env)
+    here, name = Here(shell), agent or shell.acting
+    asked = asked_paths(paths, here)
+
+    def holders(names: Iterable[str]) -> tuple[Conflict, ...]:
+        return in_the_way(shell.workspace, names, here.worktree, name, shell.env)
+
+    scopes = list(dict.fromkeys(scope for one in asked for scope in one.names))
+    found = holders(scopes)
+    for one in asked if not found else ():
+        for conflict in holders(one.beside):
+            raise misnamed(one, f"where it is free; beside you {conflict.sentence}", here)
     data = {
         "allowed": not found,
         "agent": name,
-        "paths": list(scopes),
+        "paths": scopes,
         "held": [_held(conflict) for conflict in found],
     }
     lines = _lines(data, found)
     return Answer(data, lambda: lines, REFUSED if found else DONE)
-
-
-def _placed(shell: Shell, paths: tuple[str, ...]) -> tuple[Spot, tuple[str, ...]]:
-    """Paths as typed, as scopes: relative to the worktree's root, like every scope (B-11)."""
-    from moot.surfaces.hooks.place import Spot, session_spot, spots_of
-
-    here = str(Path.cwd())
-    own = session_spot(here, shell.home) or Spot(shell.place, Path(here))
-    full = [os.path.join(own.root, path) for path in paths]
-    inside = [spot for spot in spots_of(full, here, shell.home) if spot.workspace == own.workspace]
-    scopes = tuple(dict.fromkeys(scope for spot in inside for scope in spot.scopes))
-    if any(not spots_of([path], here, shell.home) for path in full):
-        raise Malformed(
-            "a path lies outside of this project", code="scope_outside", hint="stay in the project"
-        )
-    return own, scopes
 
 
 def _held(conflict: Conflict) -> dict[str, Any]:

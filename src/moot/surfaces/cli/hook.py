@@ -17,6 +17,7 @@ import msgspec
 from moot.core.errors import MootError, Unavailable
 from moot.surfaces.cli.answer import Answer, finding_line
 from moot.surfaces.cli.entry import HOOK_TOOLS
+from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
@@ -26,7 +27,19 @@ if TYPE_CHECKING:
 TOOL = click.Choice([*HOOK_TOOLS, "git"])
 
 
-@click.group("hook", no_args_is_help=False)
+SECTIONS = {
+    "Set up": {
+        "install": "let a coding tool ask before it edits",
+        "uninstall": "take our hooks out, and put back what was there",
+    },
+    "Called by the tools": {
+        **{tool: f"answer {tool}: its JSON in, ours out" for tool in HOOK_TOOLS},
+        "git": "check what is staged",
+    },
+}
+
+
+@click.command("hook", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def hook() -> None:
     """Stop an agent before it edits a file that another agent holds."""
 

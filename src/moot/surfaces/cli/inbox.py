@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import NotFound
+from moot.core.plural import plural
 from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command
@@ -93,7 +94,7 @@ def _own(shell: Shell, box: Box) -> bool:
     from moot.core.machine import KeyClass
 
     space = shell.workspace
-    if space.rolled_back is not None:
+    if space.rolled_back is not None or space.read_only is not None:
         return False
     if shell.acting is not None and shell.actor(None) != box.name:
         return False
@@ -140,4 +141,4 @@ def _owed(one: dict[str, Any]) -> str:
 
 
 def _answers(count: int, more: str = "") -> str:
-    return f"{count} {more}answer{'s' if count > 1 else ''} owed: `moot mail pending`"
+    return f"{plural(count, f'{more}answer')} owed: `moot mail pending`"

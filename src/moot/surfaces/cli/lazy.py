@@ -1,7 +1,11 @@
-"""A click group that imports a command's module only when that command is used or explained."""
+"""A click group that shows its commands from a table, a line each, and knows what was mistyped.
+
+It imports a command's module only when that command is used or explained.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,27 +22,54 @@ class Entry(NamedTuple):
     help: str
 
 
-class LazyGroup(click.Group):
-    """`sections` maps a heading to its commands, in the order they are shown."""
+Sections = Mapping[str, Mapping[str, Entry | str]]
 
-    def __init__(self, *args: Any, sections: dict[str, dict[str, Entry]], **kwargs: Any) -> None:
+
+class LazyGroup(click.Group):
+    """`sections` maps a heading to its commands, in the order they are shown.
+
+    A command that joins the group by itself needs no more there than its line of help.
+    """
+
+    def __init__(self, *args: Any, sections: Sections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._sections = sections
+        self._sections = {
+            heading: {name: _entry(one) for name, one in rows.items()}
+            for heading, rows in sections.items()
+        }
         self._entries = {
-            name: entry for entries in sections.values() for name, entry in entries.items()
+            name: entry for rows in self._sections.values() for name, entry in rows.items()
         }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self._entries, *super().list_commands(ctx)]
+        return list(dict.fromkeys((*self._entries, *super().list_commands(ctx))))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         entry = self._entries.get(cmd_name)
-        if entry is None:
+        if entry is None or not entry.target:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = entry.target.partition(":")
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            near = self._nearest(args[0], ctx)
+            if near is None:
+                raise
+        said = f"No such command {args[0]!r}. Did you mean {near!r}?"
+        raise click.UsageError(said, ctx)
+
+    def _nearest(self, word: str, ctx: click.Context) -> str | None:
+        from difflib import get_close_matches  # slow to load, for those who type well
+
+        found = get_close_matches(word, self.list_commands(ctx), 1)
+        return found[0] if found and not word.startswith("-") else None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Completion from the table alone, too."""
@@ -55,3 +86,7 @@ class LazyGroup(click.Group):
         for heading, entries in self._sections.items():
             with formatter.section(heading):
                 formatter.write_dl([(name, entry.help) for name, entry in entries.items()])
+
+
+def _entry(one: Entry | str) -> Entry:
+    return Entry("", one) if isinstance(one, str) else one

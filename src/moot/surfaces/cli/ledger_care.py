@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from moot.core.plural import plural
 from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, paint
 from moot.surfaces.cli.shell import Shell, command
 
@@ -53,7 +54,9 @@ def _diagnosis(findings: Iterable[Finding], healthy: bool, checked: int) -> list
 def rebuild(shell: Shell) -> Answer:
     """Recompute every index and snapshot from the events; replace them if they differ.
 
-    Events are never touched. Signs of life and delivery cursors are kept: no event holds them.
+    So is the tree of heads under the newest checkpoint, if that one signs its root; else nothing
+    is changed. Events are never touched. Signs of life and delivery cursors are kept: no event
+    holds them.
 
     Examples:
       moot ledger rebuild
@@ -69,6 +72,7 @@ def rebuild(shell: Shell) -> Answer:
         "findings": msgspec.to_builtins(done.differences),
     }
     said = [finding_line(finding) for finding in done.differences]
-    count = f"{done.events} events, {done.rows} index rows, {done.snapshots} snapshots"
-    verdict = f"{len(said)} differences mended" if changed else "all as it should be"
+    counts = ((done.events, "event"), (done.rows, "index row"), (done.snapshots, "snapshot"))
+    count = ", ".join(plural(*one) for one in counts)
+    verdict = f"{plural(len(said), 'difference')} mended" if changed else "all as it should be"
     return Answer(data, lambda: [*said, f"{verdict}: {count}"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import Refused, Tampered
+from moot.core.plural import plural
 from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.output import (
     STDOUT,
@@ -49,7 +50,7 @@ def checkpoint(shell: Shell, output: Path | None) -> Answer:
     if output == STDOUT:
         return Answer(data, note.splitlines)
     verb = "made" if made else "is still the newest:"
-    said = [f"checkpoint {newest.number} {verb} {newest.events} events"]
+    said = [f"checkpoint {newest.number} {verb} {plural(newest.events, 'event')}"]
     return Answer(data, lambda: said if output is None else [*said, f"written to {output}"])
 
 
@@ -106,12 +107,14 @@ def backup(shell: Shell, file: Path) -> Answer:
     except OSError as error:
         raise unwritable(file, error) from None
     data = {"file": str(file), "bytes": made.size, "events": made.events}
-    return Answer(data, lambda: [f"copied {made.events} events to {file}, and checked the copy"])
+    copied = plural(made.events, "event")
+    return Answer(data, lambda: [f"copied {copied} to {file}, and checked the copy"])
 
 
 def _pin(space: Workspace) -> bool:
-    """A checkpoint if one can be made: the key may be elsewhere, the ledger may be an old copy."""
-    if space.rolled_back is not None:
+    """A checkpoint if one can be made: the key may be elsewhere, the ledger may be an old copy,
+    or nothing may be written."""
+    if space.rolled_back is not None or space.read_only is not None:
         return False
     try:
         space.engine.checkpoint()

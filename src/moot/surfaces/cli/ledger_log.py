@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,15 +10,13 @@ import click
 import msgspec
 
 from moot.core.errors import Malformed, NotFound
-from moot.surfaces.cli.answer import Answer, table
+from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.core.ledger import View
     from moot.core.record import Record
-
-_WIDTH = 72
-_LONG_HEX = re.compile(r"\b[0-9a-f]{32,}\b")
 
 
 @command(None, "log", "ledger.log")
@@ -58,7 +55,7 @@ def _names(view: View, limit: int) -> Answer:
     rows = [(item["id"], str(item["events"]), item["last_at"] or "") for item in items]
     left = len(heads) - len(items)
     data = {"streams": items, "total": len(heads)}
-    return Answer(data, lambda: [*_left(left), *table(rows, ("ID", "EVENTS", "LAST"))])
+    return Answer(data, lambda: [*_left(left), *listing(rows, ("ID", "EVENTS", "LAST"))])
 
 
 def _last_at(view: View, name: str, seq: int) -> Any:
@@ -112,27 +109,18 @@ def _lines(events: list[dict[str, Any]]) -> Iterable[str]:
             event["at"] or "",
             event["actor"] or "",
             event["type"] or "unreadable",
-            _brief(event),
+            event.get("unreadable") or " ".join(_pairs(event["data"])),
         )
         for event in events
     ]
-    return table(rows, ("#", "AT", "BY", "TYPE", "WHAT"))
-
-
-def _brief(event: dict[str, Any]) -> str:
-    said = event.get("unreadable") or " ".join(_pairs(event["data"]))
-    return said if len(said) <= _WIDTH else said[: _WIDTH - 1] + "…"
+    return listing(rows, ("#", "AT", "BY", "TYPE", "WHAT"))
 
 
 def _pairs(data: dict[str, Any]) -> Iterator[str]:
     for key, value in data.items():
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         if value is not None:
-            yield f"{key}={_LONG_HEX.sub(_shortened, text)}"
-
-
-def _shortened(found: re.Match[str]) -> str:
-    return f"{found[0][:8]}…"
+            yield f"{key}={text}"
 
 
 def _left(count: int) -> Iterator[str]:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import Tampered, Unavailable
-from moot.surfaces.cli.answer import DONE, REFUSED, Answer, paint, table
+from moot.core.plural import plural
+from moot.surfaces.cli.answer import DONE, REFUSED, Answer, paint
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.people import a_person, require_no_agent
 from moot.surfaces.cli.progress import progress
 from moot.surfaces.cli.shell import Shell, command, text_argument
@@ -25,13 +27,16 @@ def accept(shell: Shell, reason: str) -> Answer:
     """Go on from an older copy of the ledger, because the newest is lost for good.
 
     The missing checkpoint and the reason stay on record, and everyone can see them. If a person
-    is registered here, one of them must unlock their key.
+    is registered here, one of them must unlock their key. Keys that were registered in the lost
+    part are unknown from then on; a loss that leaves events resting on them is not accepted.
 
     Examples:
       moot ledger accept-loss --reason "the disk died; this is the backup of Monday"
     """
+    from moot.core.names import REGISTRY
     from moot.workspace.loss import accept_loss
 
+    shell.workspace.engine.load_anew(REGISTRY)  # what is left of it says who must sign
     require_no_agent(shell, "accepting a loss")
     person = a_person(shell)
     reason = text_argument(reason)
@@ -94,11 +99,13 @@ def _sound(shell: Shell, file: Path) -> Verdict:
 
 def _lines(found: Witnessed, data: dict[str, Any]) -> Iterable[str]:
     word = paint("AGREES", "green") if data["verdict"] == "agrees" else paint("FORKED", "red")
-    counts = f"{found.same} events alike, {found.ahead} only there, {found.differing} differ"
+    counts = (
+        f"{plural(found.same, 'event')} alike, {found.ahead} only there, {found.differing} differ"
+    )
     yield f"{word} · {counts}"
     if found.forks:
         rows = [(fork.stream, str(fork.seq), fork.kid[:8]) for fork in found.forks]
-        yield from table(rows, ("ID", "EVENT", "SIGNED BY"))
+        yield from listing(rows, ("ID", "EVENT", "SIGNED BY"))
         yield "kept as proof: the next `moot ledger export` carries it"
     elif found.differing:
         yield "signed by keys unknown here: kept as nothing; ask whoever wrote the other copy"

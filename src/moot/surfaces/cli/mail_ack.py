@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
 
 
+def _known_status(_ctx: click.Context, _option: click.Parameter, text: str) -> str:
+    """Wrong usage, like every other choice, before anything is looked at."""
+    from moot.mail.asked import status_of
+    from moot.mail.types import AckStatus
+
+    if status_of(text) is None:
+        known = ", ".join(repr(one.value) for one in AckStatus)
+        raise click.BadParameter(f"{text!r} is not one of {known}")
+    return text
+
+
 @command(None, "ack", "mail.ack")
 @click.argument("message_id", metavar="ID")
 @_AGENT
@@ -27,6 +38,7 @@ _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as o
     "--status",
     required=True,
     metavar="STATUS",
+    callback=_known_status,
     help="Received, Understood, 'Will Action' or Completed.",
 )
 @click.option("--notes", default="", metavar="TEXT", help="The answer, or anything else.")

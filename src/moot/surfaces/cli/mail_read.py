@@ -72,7 +72,13 @@ def _message_lines(data: dict[str, Any]) -> Iterable[str]:
 
 @command(None, "search", "mail.search")
 @click.argument("words", nargs=-1, required=True)
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+@click.option(
+    "--limit",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="At most so many.",
+)
 def search(shell: Shell, words: tuple[str, ...], limit: int) -> Answer:
     """Messages whose subject or text holds all these words, best first.
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import Malformed, Unavailable
-from moot.surfaces.cli.answer import Answer, remarks, table, visible
+from moot.surfaces.cli.answer import Answer, remarks, visible
 from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.parliament_room import (
     answer,
-    decide_ways,
     folder_argument,
     message_line,
     parliament,
@@ -23,6 +23,7 @@ from moot.surfaces.cli.parliament_room import (
     standing,
     who_acts,
 )
+from moot.surfaces.cli.parliament_ways import WAYS
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
@@ -41,7 +42,9 @@ _SEAT = "Rep. Name:motive,motive[@AGENT]"
 @click.option("--problem", required=True, metavar="TEXT", help="The question to be answered.")
 @click.option("--issue", "issues", multiple=True, required=True, metavar="TEXT", help="Repeat it.")
 @click.option("--rep", "reps", multiple=True, required=True, metavar=_SEAT, help="Repeat it.")
-@click.option("--max-rounds", type=int, default=6, show_default=True, metavar="N")
+@click.option(
+    "--max-rounds", type=int, default=6, show_default=True, metavar="N", help="Then it is voted."
+)
 def new(
     shell: Shell,
     folder: Path,
@@ -88,7 +91,7 @@ def _plan(text: str) -> Plan:
 def _new_lines(data: dict[str, Any]) -> Iterable[str]:
     yield f"{data['parliament_id']} is in session: {data['status']}"
     rows = [(one["id"], one["name"], ", ".join(one["satisfaction"])) for one in data["seats"]]
-    yield from table(rows, ("SEAT", "NAME", "STANDS FOR"))
+    yield from listing(rows, ("SEAT", "NAME", "STANDS FOR"))
     yield visible(f"next: moot parliament next {shlex.quote(data['folder'])}")
 
 
@@ -189,7 +192,7 @@ def _status_lines(data: dict[str, Any]) -> Iterable[str]:
         title = visible(data["bill_title"])
         yield f"bill: {title}, version {data['bill_version']}, drafted by {data['drafter']}"
     rows = [(one["id"], one["name"], _motives(one), _manner(one)) for one in data["seats"]]
-    yield from table(rows, ("SEAT", "NAME", "MOTIVES", ""))
+    yield from listing(rows, ("SEAT", "NAME", "MOTIVES", ""))
     for one in data["amendments"]:
         yield visible(f"{one['id']} ({one['status']}): {one['description']}")
     for row in data["vote_history"]:
@@ -243,40 +246,12 @@ def _next_lines(data: dict[str, Any]) -> Iterable[str]:
     yield f"{data['parliament_id']}: {data['status']}, round {data['round']}"
     rows = [(due["seat"] or due["who"], due["what"], due["subject"]) for due in data["due"]]
     if rows:
-        yield from table(rows, ("WHO", "WHAT", "ABOUT"))
+        yield from listing(rows, ("WHO", "WHAT", "ABOUT"))
     else:
         yield "nothing is due"
     low = [f"{one['motive']} of {one['seat']}" for one in data["underserved"]]
     if low and data["status"] == "debate":
         yield visible(f"below 3: {', '.join(low)}")
     at = shlex.quote(data["folder"])
-    ways = dict.fromkeys(_WAYS[due["what"]] for due in data["due"] if due["what"] in _WAYS)
+    ways = dict.fromkeys(WAYS[due["what"]] for due in data["due"] if due["what"] in WAYS)
     yield from (visible(f"try: moot parliament {way.replace('DIR', at)}") for way in ways)
-
-
-def _said(kind: str) -> str:
-    return f"template {kind} > m.json, fill it in, then moot parliament submit DIR m.json"
-
-
-# How what is due is done.
-_WAYS = {
-    "make an opening statement": _said("OPENING_STATEMENT"),
-    "choose the drafter": "drafter DIR",
-    "choose another drafter": "drafter DIR",
-    "draft the bill": _said("BILL_DRAFT"),
-    "answer": _said("ANSWER"),
-    "ask": _said("QUESTION"),
-    "be heard": _said("QUESTION"),
-    "speak": _said("QUESTION"),
-    "start the round": _said("SPEAKER_RULING"),
-    "start a round or call a vote": _said("SPEAKER_RULING"),
-    "give the floor or end the round": _said("SPEAKER_RULING"),
-    "call a vote or end the round": _said("SPEAKER_RULING"),
-    "call the vote": _said("SPEAKER_RULING"),
-    "rule on a motion": _said("SPEAKER_RULING"),
-    "incorporate": "incorporate DIR AMENDMENT",
-    "vote": _said("VOTE"),
-    "count the votes": "tally DIR",
-    "decide": decide_ways("DIR"),
-    "write the final document": "final DIR",
-}

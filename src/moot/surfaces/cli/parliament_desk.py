@@ -153,7 +153,8 @@ def decide(shell: Shell, folder: Path, decision: str, **said: Any) -> Answer:
     """The prime minister's word, signed with a person's key.
 
     A veto and opening guidance need --guidance; amend_and_approve needs --text: a JSON object
-    with what changes of title, summary, sections.
+    with what changes of title, summary, sections. Where the session belongs to a decision, this is
+    the same word as that of `moot decide`: it stands in both records, or in neither.
 
     Examples:
       moot parliament decide uploads approve --reason "It does what we need."

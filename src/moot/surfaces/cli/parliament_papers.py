@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import NotFound, Refused
+from moot.core.plural import plural
 from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, visible
 from moot.surfaces.cli.debate_file import space_of
 from moot.surfaces.cli.here import findings_json
@@ -114,7 +115,8 @@ def import_files(
         "put_aside": list(aside),
         "seats": {seat.id: seat.agent for seat in state.in_order()},
     }
-    said = f"{state.parliament_id} goes on here: {state.status}, {data['messages']} messages"
+    many = plural(state.next_message_id - 1, "message")
+    said = f"{state.parliament_id} goes on here: {state.status}, {many}"
     return Answer(data, lambda: [said, *(f"put aside: {name}" for name in aside)])
 
 
@@ -252,6 +254,7 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
     """
     from moot.flows.parliament.cabinet import read_or_none
     from moot.flows.parliament.chamber import finish
+    from moot.flows.parliament.voices import scripted
     from moot.parliament.final import FINAL_FILE
     from moot.parliament.report import report
 
@@ -274,7 +277,7 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
         write_own(folder / FINAL_FILE, document)
         written.append(str(folder / FINAL_FILE))
     if output is not None:
-        write_page(output, report(room.proceedings(), _proof(folder)))
+        write_page(output, report(room.proceedings(), _proof(folder), scripted(room)))
         written.append(str(output))
     data = {**standing(room.state), "decided": decided, "written": written, "put_aside": aside}
     said = [f"put aside: {name}" for name in aside]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 from moot.core.names import SYSTEM
 from moot.surfaces.cli.answer import Answer, remarks, visible
 from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.people import a_persons_name
 
 if TYPE_CHECKING:
@@ -20,7 +20,38 @@ if TYPE_CHECKING:
     from moot.surfaces.cli.shell import Shell
 
 
-@click.group("parliament", no_args_is_help=False)
+SECTIONS = {
+    "Sit": {
+        "new": "call a parliament on a problem",
+        "template": "a message of a type, to be filled in",
+        "submit": "bring a message: statement, question, vote or ruling",
+        "run": "let participants take the seats",
+    },
+    "The bill": {
+        "drafter": "choose who drafts it",
+        "incorporate": "work an amendment into it, as its next version",
+        "withdraw": "take back an amendment of yours",
+        "conclude": "end the discussion of an amendment",
+        "tally": "count the votes and announce the result",
+        "decide": "the prime minister's word: a person's",
+        "final": "write the final document and close the session",
+    },
+    "Read": {
+        "status": "where a session stands",
+        "next": "who is expected to do what, and how",
+        "context": "what a participant is given to read",
+        "history": "every version of the bill",
+        "summarize": "tell a round that has ended better",
+    },
+    "The four files": {
+        "check": "are they sound? every field, reference and tally",
+        "import": "go on with a session from elsewhere",
+        "export": "write them again from the record",
+    },
+}
+
+
+@click.command("parliament", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def parliament() -> None:
     """Representatives draft, debate, amend and vote; a person decides."""
 
@@ -55,12 +86,6 @@ def official(shell: Shell) -> str:
 def seat_holder(shell: Shell, room: Room, seat: str) -> str:
     """The agent of a seat, if whoever runs this may use its key."""
     return shell.actor(room.signer(seat))
-
-
-def decide_ways(folder: Path | str) -> str:
-    """How the prime minister gives their word: a command to paste, and what else it may say."""
-    others = "or veto --guidance TEXT, or amend_and_approve --text FILE"
-    return f'decide {shlex.quote(str(folder))} approve --reason "..." ({others})'
 
 
 def standing(state: State) -> dict[str, Any]:

@@ -11,12 +11,8 @@ import click
 from moot.surfaces.cli.answer import Answer, visible
 from moot.surfaces.cli.debate_run import ended_line, exit_code, ran_data, room_of
 from moot.surfaces.cli.limits import limit_options, limits_of
-from moot.surfaces.cli.parliament_room import (
-    decide_ways,
-    folder_argument,
-    parliament,
-    room_at,
-)
+from moot.surfaces.cli.parliament_room import folder_argument, parliament, room_at
+from moot.surfaces.cli.parliament_ways import decide_ways
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:

@@ -67,6 +67,8 @@ def require_own(shell: Shell, name: str) -> None:
 
 def persons_passphrase(shell: Shell, name: str) -> str:
     """The passphrase of a new key of a person's, which an agent may not make."""
+    from moot.keys.lock import require_long
+
     if shell.env.get("MOOT_AGENT"):
         raise Refused(
             "human_key_required",
@@ -80,4 +82,5 @@ def persons_passphrase(shell: Shell, name: str) -> str:
             "a person's key needs a passphrase",
             hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
         )
+    require_long(given)  # before anyone else is asked for theirs
     return given

@@ -61,7 +61,9 @@ def receipt(shell: Shell, decision: str, output: Path) -> Answer:
 
 def _named(decision: str) -> str:
     """`q-7`, or `decision/q-7`; other records have reports and exports, no receipts."""
-    name = decision.removeprefix("decision/")
+    from moot.flows.decision.questions import id_of
+
+    name = id_of(decision)
     if "/" in name or not STREAM.match(f"decision/{name}"):
         raise Refused(
             "not_a_decision",
@@ -72,9 +74,11 @@ def _named(decision: str) -> str:
 
 
 def _lines(made: Receipt, output: Path, proof: Path) -> Iterable[str]:
+    from moot.decision.views import title
+
     said = made.says
     dissent = ", ".join(voice["agent"] for voice in said["argument"]["dissent"])
-    yield visible(f"{said['decision']}: {said['stage']}: {said['question']}")
+    yield visible(f"{said['decision']}: {said['stage']}: {title(said['question'])}")
     yield f"dissent kept: {dissent}" if dissent else "nobody disagreed in the last vote"
     for caution in said["cautions"]:
         yield visible(f"note: {caution}")

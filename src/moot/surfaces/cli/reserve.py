@@ -15,6 +15,7 @@ from moot.presence import events as did
 from moot.surfaces.cli.answer import Answer, remarks
 from moot.surfaces.cli.from_root import misread
 from moot.surfaces.cli.here import Here, findings_json
+from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.scope_hints import hinted
 from moot.surfaces.cli.shell import Shell, command
@@ -152,7 +153,17 @@ def releasing(shell: Shell, scopes: tuple[str, ...], everything: bool, agent: st
     return Answer(data, lambda: [f"{name} gave back {', '.join(given) or 'nothing'}"])
 
 
-@click.group("scope", no_args_is_help=False)
+SECTIONS = {
+    "Commands": {
+        "reserve": "reserve files or folders, all or none",
+        "release": "give back what you hold",
+        "list": "who holds what, how alive they are, since when",
+        "compare": "how two scopes lie to each other",
+    },
+}
+
+
+@click.command("scope", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def scope() -> None:
     """Scopes: files and folders that one agent at a time works on."""
 

@@ -30,6 +30,7 @@ _OPTIONS: tuple[Callable[[Callable[..., Answer]], Callable[..., Answer]], ...] =
         type=click.Choice(["low", "normal", "high", "urgent"]),
         default="normal",
         show_default=True,
+        help="How much it matters.",
     ),
     click.option("--ack-minutes", type=int, metavar="N", help="When the answer is due (30)."),
     click.option("--key", metavar="KEY", help="Sent once, however often this is repeated."),

@@ -17,6 +17,8 @@ import click
 
 from moot.core.errors import Malformed, Refused, Unavailable
 from moot.surfaces.cli.answer import Answer, print_answer, silence
+from moot.surfaces.cli.reading import READS
+from moot.surfaces.cli.typed import hints_naming
 from moot.surfaces.holder import require_same_holder
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ class Shell:
                 self.folder,
                 self.ask_passphrase,
                 self.env.get("MOOT_CLOCK", ""),
+                reads=self.command in READS,
             )
         return self._workspace
 
@@ -127,7 +130,7 @@ class Shell:
             return _read(Path(file)).rstrip("\r\n")
         if not self.interactive():
             return None
-        label = f"new passphrase for {name} (a person's key; empty: later)"
+        label = f"new passphrase for {name} (a person's key; 8 characters or more; empty: later)"
         typed: str = click.prompt(
             label,
             hide_input=True,
@@ -197,7 +200,8 @@ def command(
             shell = click.get_current_context().find_object(Shell)
             assert shell is not None
             shell.command = dotted
-            answer = function(shell, **values)
+            with hints_naming(parameters, values):
+                answer = function(shell, **values)
             shell.close()
             shell.answered = True
             try:

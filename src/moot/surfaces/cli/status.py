@@ -7,8 +7,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from moot.core.errors import Tampered
+from moot.core.plural import plural
 from moot.presence import views
 from moot.surfaces.cli.agenda import due_lines, waiting
+from moot.surfaces.cli.agent_facts import ACTIVE, label_of
 from moot.surfaces.cli.answer import Answer, paint
 from moot.surfaces.cli.here import Here
 from moot.surfaces.cli.listing import listing
@@ -46,15 +48,14 @@ def status(shell: Shell) -> Answer:
 
 
 def _agents(here: Here) -> list[dict[str, Any]]:
-    """Everyone registered, with how alive they are; who never joined is simply not here."""
+    """Everyone registered, with how alive they are."""
     registry, state = here.space.engine.registry(), here.state
     moment = here.moment(registry.agents)
     shown = []
     for name, agent in sorted(registry.agents.items()):
         one = views.agent(state, name, moment)
-        ending = registry.keys[agent.kid].ending
-        label = "Retired" if ending else one["label"] if one["here"] else "Not here"
-        status = str(ending or "active")
+        status = str(registry.keys[agent.kid].ending or ACTIVE)
+        label = label_of(one, status)
         shown.append({**one, "class": str(agent.kind), "status": status, "label": label})
     return shown
 
@@ -107,7 +108,7 @@ def _lines(data: dict[str, Any]) -> Iterable[str]:
         yield paint("rolled back", "red") + ": events that were here before are gone; nothing is"
         yield "written until `moot ledger doctor` is followed"
     yield ""
-    yield from _agent_lines(data["agents"], data["reservations"])
+    yield from _agent_lines(data)
     yield ""
     yield from _work_lines(data["work"])
     yield from _mail_lines(data["mail"])
@@ -130,15 +131,26 @@ def _standing(record: dict[str, Any]) -> str:
     pinned = "" if record["pinned"] else ", newer events wait for the next"
     said = f"checkpoint {last['number']} of {last['at']}{pinned}" if last else "no checkpoint"
     clock = " · test clock" if record["test_clock"] else ""
-    return f"{record['events']} events · {record['bytes']} bytes · {said}{clock}"
+    events = plural(record["events"], "event")
+    return f"{events} · {record['bytes']} bytes · {said}{clock}"
 
 
-def _agent_lines(agents: list[dict[str, Any]], held: list[dict[str, Any]]) -> Iterable[str]:
-    current = [one for one in agents if one["status"] == "active"]
-    if not current:
-        return ["nobody is here: `moot run -- COMMAND`, or `moot join`"]
-    rows = [(one["agent"], one["label"], _work(one, held), _some(one["holds"])) for one in current]
-    return listing(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
+def _agent_lines(data: dict[str, Any]) -> Iterable[str]:
+    """Who is here, or has something to do; of the others only how many."""
+    current = [one for one in data["agents"] if one["status"] == ACTIVE]
+    busy = {data["you"], *data["mail"]["owed"], *(due["who"] for due in data["due"])}
+    shown = [one for one in current if one["here"] or one["holds"] or one["agent"] in busy]
+    if shown:
+        held = data["reservations"]
+        rows = [
+            (one["agent"], one["label"], _work(one, held), _some(one["holds"])) for one in shown
+        ]
+        yield from listing(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
+    else:
+        yield "nobody is here: `moot run -- COMMAND`, or `moot join`"
+    if len(current) > len(shown):
+        others = plural(len(current) - len(shown), "other is", "others are")
+        yield f"{others} not here: `moot agent list`"
 
 
 def _work(one: dict[str, Any], held: list[dict[str, Any]]) -> str:

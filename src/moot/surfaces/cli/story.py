@@ -58,7 +58,7 @@ def _lines(told: Story, output: Path | None) -> Iterator[str]:
         for one in told.shown
     ]
     if rows:
-        yield from listing(rows, ("when", "who", "what", "id", "says", "record", "by flow"))
+        yield from listing(rows, ("WHEN", "WHO", "WHAT", "ID", "SAYS", "RECORD", "BY FLOW"))
     if told.cut:
         yield "... and more: only the first records are shown"
     yield from _people(told)
@@ -81,4 +81,4 @@ def _people(told: Story) -> Iterable[str]:
         (one.agent, one.brenner, seats(one) or "-", parts(one) or "-", one.keys[0][:12])
         for one in told.people
     ]
-    return listing(rows, ("agent", "by mail", "seat", "part", "key")) if rows else ()
+    return listing(rows, ("AGENT", "BY MAIL", "SEAT", "PART", "KEY")) if rows else ()

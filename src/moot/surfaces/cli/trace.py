@@ -9,6 +9,7 @@ import click
 
 from moot.core.clock import SECOND
 from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.shell import Shell, command, text_argument
 from moot.surfaces.cli.trace_claims import challenge, claim, finalize, withdraw
 from moot.surfaces.cli.trace_desk import SUPERSEDES, Desk, new_trace
@@ -22,7 +23,40 @@ from moot.trace.model import Role
 RISKS = ("low", "medium", "high", "critical")
 
 
-@click.group("trace", no_args_is_help=False)
+SECTIONS = {
+    "Plan": {
+        "new": "begin a trace: a task, and four agents for its parts",
+        "propose": "how to do the task (the planner)",
+        "review": "judge a proposal (the critic)",
+    },
+    "Work": {
+        "intend": "say what you are going to run, and why (the executor)",
+        "review-intent": "approve an intent, or block it (the critic)",
+        "exec": "run an intent, and keep what went in and out",
+        "recover": "record as failed every run that died",
+        "run": "let participants do all this until it is verified",
+    },
+    "Prove": {
+        "claim": "what a finished run shows (the executor)",
+        "challenge": "object to a claim (the critic)",
+        "withdraw": "take back a claim of yours (the executor)",
+        "finalize": "sign the final statement (the executor)",
+        "audit": "verify it, and put the result on record",
+        "abort": "stop a trace for good",
+        "rotate": "play a part under its agent's new key",
+    },
+    "Read": {
+        "list": "all traces, and which of them are open",
+        "status": "where it stands, what is open, who is to act",
+        "report": "a trace as a page",
+        "observed": "work that was only watched by a hook",
+        "export": "one file that anyone can check offline",
+        "verify": "check a trace, or an exported one, from its bytes up",
+    },
+}
+
+
+@click.command("trace", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def trace() -> None:
     """Work that can be proved: proposed, approved, run, claimed, verified."""
 
@@ -209,7 +243,12 @@ def intend(
 @command(trace, "review-intent", "trace.review_intent")
 @click.argument("trace_id", metavar="TRACE")
 @click.argument("intent")
-@click.option("--verdict", required=True, type=click.Choice(["approved", "blocked"]))
+@click.option(
+    "--verdict",
+    required=True,
+    type=click.Choice(["approved", "blocked"]),
+    help="blocked: it is never run.",
+)
 @click.option("--rationale", required=True, metavar="TEXT", help="Why.")
 def review_intent(shell: Shell, trace_id: str, intent: str, verdict: str, rationale: str) -> Answer:
     """Approve an intent, or block it (the critic). A blocked one is never run.

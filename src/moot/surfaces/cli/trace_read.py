@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.surfaces.cli.answer import Answer, table, visible
+from moot.surfaces.cli.answer import Answer, visible
+from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.shell import Shell, command
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 MOST_LISTED = 1_000
 # Of what is open and of what has ended, the newest: a status is for the eye.
 MOST_SHOWN = 20
-LONGEST = 200
 
 
 @command(None, "status", "trace.status")
@@ -97,9 +97,12 @@ def _status_lines(data: dict[str, Any]) -> Iterable[str]:
         rows.append((one["id"], how, one["tool"]))
     for one in data["claims"]:
         standing = "challenged" if one["challenged"] else "stands"
-        rows.append((one["id"], standing, visible(one.get("text", ""))[:LONGEST]))
+        rows.append((one["id"], standing, one.get("text", "")))
     if rows:
-        yield from (f"  {line}" for line in table(rows))
+        yield from listing(rows, ("ID", "STANDS", "WHAT"))
+    for one in () if over else data["intents"]:
+        if one["waits_for_critic"]:
+            yield visible(f"{one['id']} would run: {_words(one)}")
     if data["verdict"]:
         yield f"verified: {data['verdict']}, report {data['report']}"
     for due in data["next"]:
@@ -107,8 +110,12 @@ def _status_lines(data: dict[str, Any]) -> Iterable[str]:
 
 
 def _said_of(one: dict[str, Any]) -> str:
-    words = shlex.join(one.get("command", ())) or one["tool"]
-    return visible(f"({one['risk']}) {words}")[:LONGEST]
+    """What is to be approved is said below, in full."""
+    return f"({one['risk']}) {one['tool'] if one['waits_for_critic'] else _words(one)}"
+
+
+def _words(one: dict[str, Any]) -> str:
+    return shlex.join(one.get("command", ())) or str(one["tool"])
 
 
 def _said(due: dict[str, Any]) -> str:
@@ -189,7 +196,7 @@ def _listed_lines(found: list[dict[str, Any]]) -> Iterable[str]:
         (one["trace"], "open" if one["open"] else "ended", one["task"].splitlines()[0])
         for one in found
     ]
-    return table(rows, ("TRACE", "STANDS", "TASK"))
+    return listing(rows, ("TRACE", "STANDS", "TASK"))
 
 
 @command(None, "observed", "trace.observed")
@@ -241,6 +248,6 @@ def _observed_lines(data: dict[str, Any]) -> Iterable[str]:
     for one in data["sessions"]:
         tools = ", ".join(f"{name} {count}" for name, count in one["tools"].items())
         gaps = str(one["gap_count"] + (one["blind_since"] is not None))
-        rows.append((one["agent"], visible(one["session"]), str(one["observed"]), gaps, tools))
+        rows.append((one["agent"], one["session"], str(one["observed"]), gaps, tools))
     if rows:
-        yield from table(rows, ("AGENT", "SESSION", "OBSERVED", "GAPS", "TOOLS"))
+        yield from listing(rows, ("AGENT", "SESSION", "OBSERVED", "GAPS", "TOOLS"))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import MootError
-from moot.core.findings import Finding, Severity
+from moot.core.findings import Finding, Severity, filled
+from moot.core.plural import plural
 from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, paint
 from moot.surfaces.cli.output import output_option, write_pieces
 from moot.surfaces.cli.page import page_option, write_page
@@ -236,7 +237,7 @@ def audit_findings(report: Report) -> list[Finding]:
             message=one.message,
             severity=Severity.ERROR if str(one.status) == "fail" else Severity.WARNING,
             where=_where(one.event, one.artifact),
-            hint=one.suggested_action,
+            hint=filled(one.suggested_action, {"TRACE": report.trace.partition("/")[2]}),
         )
         for one in report.failures()
     ]
@@ -258,7 +259,8 @@ def _json(finding: Finding) -> dict[str, Any]:
 def report_lines(report: Report, found: Iterable[Finding]) -> Iterable[str]:
     word = {"pass": "green", "pass-with-warnings": "yellow", "fail": "red"}[str(report.verdict)]
     name = report.trace.removeprefix("trace/")
-    yield f"{name} {paint(str(report.verdict), word)} · {report.events} events · {report.profile}"
+    events = plural(report.events, "event")
+    yield f"{name} {paint(str(report.verdict), word)} · {events} · {report.profile}"
     for check in report.checks:
         text, colour = _MARKS[str(check.status)]
         yield f"  {paint(text, colour)}  {check.id:<31} {check.about} ({check.evidence})"

@@ -8,11 +8,19 @@ import click
 
 from moot.core.errors import Refused
 from moot.surfaces.cli.answer import Answer, table
+from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.output import STDOUT, output_option, write_file
 from moot.surfaces.cli.shell import Shell, command
 
+SECTIONS = {
+    "Commands": {
+        "show": "the fingerprint, to be read over the phone, and the keys",
+        "export": "the file with which others check this record",
+    },
+}
 
-@click.group("trust", no_args_is_help=False)
+
+@click.command("trust", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def trust() -> None:
     """The two public keys that everything on record is checked against."""
 

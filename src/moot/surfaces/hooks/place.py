@@ -31,7 +31,7 @@ def session_spot(cwd: str, home: Path | None) -> Spot | None:
     if home is None:
         return own
     place = find(start, home)
-    if own is not None and own.workspace == place:
+    if own is not None and _same(own.workspace, place):
         return own
     return Spot(place, worktree_root(start) or start)
 
@@ -64,11 +64,13 @@ def branch_of(root: Path) -> str | None:
 
 
 def _spot_of(name: str, session: Spot | None) -> Spot | None:
-    """A home that was named guards the session's own project, whatever else is found there."""
+    """A home that was named guards the session's own project, whatever else is found there.
+
+    A worktree inside of another is a root of its own: its files have the same names in both.
+    """
+    spot = _own_spot(Path(name) if os.path.isdir(name) else Path(name).parent)
     if session is not None and _relative(name, session.root) is not None:
-        spot: Spot | None = session
-    else:
-        spot = _own_spot(Path(name) if os.path.isdir(name) else Path(name).parent)
+        spot = spot if spot is not None and _same(spot.workspace, session.workspace) else session
     scope = _relative(name, spot.root) if spot is not None else None
     return None if spot is None or scope is None else spot._replace(scopes=(scope,))
 
@@ -84,6 +86,11 @@ def _own_spot(start: Path) -> Spot | None:
     while root is not None and not _guards(place, root):
         root = worktree_root(root.parent) if root.parent != root else None
     return Spot(place, root or place.parent)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """One folder, however it is called."""
+    return one == other or (one.exists() and other.exists() and one.samefile(other))
 
 
 def _guards(place: Path, root: Path) -> bool:

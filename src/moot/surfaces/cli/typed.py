@@ -1,0 +1,61 @@
+"""A hint speaks of what was typed: `moot trace status TRACE` names the trace that was meant.
+
+A word in capitals means what the command's own usage means by it, if it stands for something that
+is there. NAME or TEXT often stand for what is yet to be chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from moot.core.errors import MootError
+from moot.core.findings import Known, filled, filled_in
+
+_THINGS: Final = frozenset(
+    {"AMENDMENT", "CLAIM", "DIR", "FILE", "ID", "INTENT", "MESSAGE", "PROPOSAL", "ROLE"}
+    | {"THREAD", "TRACE"}
+)
+
+
+@contextmanager
+def hints_naming(
+    parameters: Iterable[click.Parameter], values: Mapping[str, Any]
+) -> Iterator[None]:
+    """Whatever is refused inside, its hints speak of what was typed."""
+    try:
+        yield
+    except MootError as error:
+        known = typed(parameters, values)
+        error.hint = filled(error.hint, known)
+        error.findings = filled_in(error.findings, known)
+        raise
+
+
+def typed(parameters: Iterable[click.Parameter], values: Mapping[str, Any]) -> Known:
+    """What the arguments of a command were given as, by the words of its usage."""
+    asked = [one for one in parameters if isinstance(one, click.Argument) and one.nargs == 1]
+    given = {one: values.get(one.name or "") for one in asked}
+    known = {_word(one, str(value)): str(value) for one, value in given.items() if value}
+    return {word: value for word, value in known.items() if word in _THINGS}
+
+
+def _word(parameter: click.Argument, value: str) -> str:
+    """Of `FILE|SESSION` the first if there is such a file, else the other."""
+    words = (parameter.metavar or (parameter.name or "").upper()).strip("[]").split("|")
+    files = [word for word in words if word in ("FILE", "DIR")]
+    others = [word for word in words if word not in files]
+    if not files or not others:
+        return words[0]
+    return files[0] if _is_there(value) else others[0]
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):  # nothing can be called so
+        return False

@@ -1,0 +1,218 @@
+"""`moot guard check` from everywhere: whatever a held file is called, it is never called free."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.project import Project, Result
+from tests.cli.test_presence import as_, git
+
+HELD = "src/auth"
+
+
+@pytest.fixture
+def shop(bare: Project) -> Project:
+    """One agent holds `src/auth`, another asks; there is a file in it, and one beside it."""
+    git(bare.root, "init", "-q", "-b", "main")
+    for name in (f"{HELD}/cache.py", "src/api/x.py"):
+        file = bare.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("a")
+    git(bare.root, "add", ".")
+    git(bare.root, "commit", "-q", "-m", "first")
+    bare.ok("init")
+    bare.ok("join", "--register", "amber-otter", "--scope", HELD)
+    bare.ok("join", "--register", "teal-crane")
+    return bare
+
+
+def check(shop: Project, *paths: str, cwd: Path | None = None, **settings: str) -> Result:
+    return shop.json("guard", "check", *paths, "--agent", "teal-crane", cwd=cwd, **settings)
+
+
+def is_held(done: Result) -> bool:
+    return done.code == 1 and done.envelope["ok"] and done.data["held"] != []
+
+
+# Where one stands
+
+
+@pytest.mark.parametrize(
+    "path", ["auth/cache.py", "./auth/cache.py", "auth", "auth/not-yet.py", "auth/new/deep.py"]
+)
+def test_a_path_beside_us_that_is_not_at_the_root_is_refused(shop: Project, path: str) -> None:
+    """Read from the root it would be free, and the file beside us is held."""
+    done = check(shop, path, cwd=shop.root / "src")
+    assert (done.code, done.error["code"]) == (1, "named_from_the_root")
+    whole = os.path.normpath(f"src/{path}")
+    assert f"`moot guard check {whole}`" in done.error["hint"]
+    assert is_held(check(shop, whole, cwd=shop.root / "src"))
+
+
+def test_it_is_refused_even_if_the_one_beside_us_is_free(shop: Project) -> None:
+    done = check(shop, "api/x.py", cwd=shop.root / "src")
+    assert (done.code, done.error["code"]) == (1, "named_from_the_root")
+    assert check(shop, "src/api/x.py", cwd=shop.root / "src").data["allowed"] is True
+
+
+@pytest.mark.parametrize("path", ["cache.py", "new.py"])
+def test_where_both_could_be_meant_the_one_that_is_held_counts(shop: Project, path: str) -> None:
+    (shop.root / "cache.py").write_text("another")
+    below = shop.root / HELD
+    done = check(shop, path, cwd=below)
+    assert (done.code, done.error["code"]) == (1, "named_from_the_root")
+    assert f"{HELD}/{path}" in done.error["message"]
+    assert "amber-otter" in done.error["message"]
+    assert check(shop, str(shop.root / path), cwd=below).data["allowed"] is True
+
+
+def test_a_name_that_can_only_be_from_the_root_is_read_from_there(shop: Project) -> None:
+    assert check(shop, "src/api/x.py", cwd=shop.root / HELD).data["allowed"] is True
+    assert check(shop, "src/api/new.py", cwd=shop.root / HELD).data["allowed"] is True
+
+
+def test_from_the_root_a_name_means_one_thing(shop: Project) -> None:
+    assert check(shop, "auth/cache.py").data["allowed"] is True
+    assert is_held(check(shop, "./src/auth/../auth/./cache.py"))
+    assert check(shop, "new.py", cwd=shop.root / "src").data["allowed"] is True
+
+
+def test_a_path_that_leads_out_is_told_how_it_is_named(shop: Project) -> None:
+    done = check(shop, "../src/auth/x.py", cwd=shop.root / "src")
+    assert (done.code, done.error["code"]) == (1, "scope_outside")
+    assert "`moot guard check src/auth/x.py`" in done.error["hint"]
+    assert is_held(check(shop, "src/../src/auth/x.py", cwd=shop.root / "src"))
+
+
+@pytest.mark.parametrize("home", ["..", "../.moot", "../src/../.moot"])
+def test_a_home_named_in_another_way_moves_no_root(bare: Project, home: str) -> None:
+    """Without git the folder of the workspace is the root, wherever one stands."""
+    bare.ok("init")
+    (bare.root / HELD).mkdir(parents=True)
+    bare.ok("join", "--register", "amber-otter", "--scope", HELD)
+    bare.ok("join", "--register", "teal-crane")
+    below = bare.root / "src"
+    assert is_held(check(bare, "src/auth/x.py", cwd=below, MOOT_HOME=home))
+    assert is_held(check(bare, str(below / "auth" / "x.py"), cwd=below, MOOT_HOME=home))
+    assert check(bare, "auth/x.py", cwd=below, MOOT_HOME=home).code == 1
+
+
+# Other names of the same file
+
+
+def test_an_absolute_path_means_itself(shop: Project) -> None:
+    assert is_held(check(shop, str(shop.root / "src" / "auth" / "new.py"), cwd=shop.root / "src"))
+
+
+def test_a_link_to_a_held_file_is_held(shop: Project) -> None:
+    (shop.root / "alias.py").symlink_to("src/auth/cache.py")
+    (shop.root / "way").symlink_to("src/auth")
+    (shop.root / "dangling.py").symlink_to("src/auth/not-yet.py")
+    for path in ("alias.py", "way/new.py", "dangling.py", "way/../way/x.py"):
+        assert is_held(check(shop, path)), path
+
+
+def test_a_held_link_is_held_in_a_project_reached_by_a_link(shop: Project, tmp_path: Path) -> None:
+    (shop.root / "alias.py").symlink_to("src/api/x.py")
+    shop.ok(*as_("amber-otter", "reserve", "alias.py"))
+    around = tmp_path / "around"
+    around.symlink_to(shop.root)
+    assert is_held(check(shop, str(around / "alias.py")))
+    assert is_held(check(shop, str(around / "src" / "auth" / "x.py")))
+    assert is_held(check(shop, "alias.py", MOOT_HOME=str(around)))
+
+
+@pytest.mark.parametrize("nested", [True, False])
+@pytest.mark.parametrize("home", [True, False])
+def test_the_same_file_of_another_worktree_is_held(
+    shop: Project, tmp_path: Path, nested: bool, home: bool
+) -> None:
+    """`moot run` names the home to whoever it runs."""
+    tree = (shop.root if nested else tmp_path) / "trees" / "second"
+    git(shop.root, "worktree", "add", "-q", str(tree))
+    named = {"MOOT_HOME": str(shop.root / ".moot")} if home else {}
+    assert is_held(check(shop, str(tree / "src" / "auth" / "x.py"), **named))
+    assert is_held(check(shop, os.path.relpath(tree / "src/auth/x.py", shop.root), **named))
+    assert is_held(check(shop, "src/auth/x.py", cwd=tree, **named))
+    assert check(shop, "auth/cache.py", cwd=tree / "src", **named).code == 1
+
+
+@pytest.mark.parametrize("home", [True, False])
+def test_a_file_of_another_workspace_is_not_ours_to_call_free(
+    shop: Project, tmp_path: Path, home: bool
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    shop.ok("init", cwd=other)
+    shop.ok("join", "--register", "slate-wren", "--scope", "x.py", cwd=other)
+    (shop.root / "link.py").symlink_to(other / "x.py")
+    named = {"MOOT_HOME": str(shop.root / ".moot")} if home else {}
+    for path in ("link.py", str(other / "x.py"), "../other/x.py"):
+        done = check(shop, path, **named)
+        assert (done.code, done.error["code"]) == (1, "scope_outside"), path
+        assert "another workspace" in done.error["message"]
+    (line,) = re.findall(r"`moot (.*)`", done.error["hint"])
+    there = shop.json(*shlex.split(line), **named)
+    assert [one["owner"] for one in there.data["held"]] == ["slate-wren"]
+
+
+def test_a_workspace_inside_of_ours_has_its_own_files(shop: Project) -> None:
+    inner = shop.root / "vendor" / "tool"
+    inner.mkdir(parents=True)
+    git(inner, "init", "-q", "-b", "main")
+    shop.ok("init", cwd=inner)
+    (shop.root / "link.py").symlink_to("vendor/tool/x.py")
+    for path in ("vendor/tool/x.py", str(inner / "x.py"), "link.py"):
+        done = check(shop, path)
+        assert (done.code, done.error["code"]) == (1, "scope_outside"), path
+        assert "another workspace" in done.error["message"]
+        assert str(inner) in done.error["hint"]
+
+
+# How a path is written
+
+
+@pytest.mark.parametrize("path", [r"src\auth\cache.py", r"src\auth", r".\src\auth\new.py"])
+def test_a_path_with_the_separators_of_windows_is_not_free(shop: Project, path: str) -> None:
+    assert is_held(check(shop, path))
+    assert check(shop, r"auth\cache.py", cwd=shop.root / "src").code == 1
+
+
+def test_a_file_may_have_a_backslash_in_its_name(shop: Project) -> None:
+    (shop.root / r"src\auth").write_text("odd, but a name")
+    assert check(shop, r"src\auth").data == {
+        "allowed": True,
+        "agent": "teal-crane",
+        "paths": [r"src\auth"],
+        "held": [],
+    }
+
+
+def test_a_folder_with_all_in_it_is_held_if_a_part_is(shop: Project) -> None:
+    assert is_held(check(shop, "src/*"))
+    assert is_held(check(shop, "*"))
+    assert is_held(check(shop, "src/auth/*"))
+    assert check(shop, "src/api/*").data["allowed"] is True
+    assert shop.refused("guard", "check", "src/*/cache.py") == ("unsupported_glob", 1)
+
+
+def test_a_star_in_the_name_of_a_file_is_a_letter(shop: Project) -> None:
+    (shop.root / "src" / "*").write_text("odd, but a name")
+    assert check(shop, "src/*").data["paths"] == ["src/*"]
+    assert check(shop, "src/*").data["allowed"] is True
+
+
+def test_one_doubtful_path_is_enough(shop: Project) -> None:
+    assert check(shop, "src/api/x.py", "auth/cache.py", cwd=shop.root / "src").code == 1
+
+
+def test_it_is_held_whoever_comes_first(shop: Project) -> None:
+    """Held and said so, with who, although another path of the same call is free."""
+    done = check(shop, "README.md", "src/auth/cache.py")
+    assert is_held(done)
+    assert done.data["held"][0]["owner"] == "amber-otter"
