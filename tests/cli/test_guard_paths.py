@@ -216,3 +216,33 @@ def test_it_is_held_whoever_comes_first(shop: Project) -> None:
     done = check(shop, "README.md", "src/auth/cache.py")
     assert is_held(done)
     assert done.data["held"][0]["owner"] == "amber-otter"
+
+
+# One file under several names
+
+
+def test_a_second_name_of_a_held_file_is_held(shop: Project) -> None:
+    shop.ok(*as_("amber-otter", "reserve", "src/api/x.py"))
+    os.link(shop.root / "src/api/x.py", shop.root / "second.py")
+    assert is_held(check(shop, "second.py"))
+
+
+@pytest.mark.parametrize("name", ["src/api/x.py", "src/api/not-yet.py", "chain/x.py"])
+def test_what_is_held_by_the_name_of_a_link_is_held_where_it_leads(
+    shop: Project, name: str
+) -> None:
+    (shop.root / "short").symlink_to("src/api")
+    (shop.root / "chain").symlink_to("short")
+    shop.ok(*as_("amber-otter", "reserve", "short"))
+    assert is_held(check(shop, name))
+    assert check(shop, "src/free.py").data["allowed"] is True
+
+
+def test_a_held_path_beside_us_that_is_not_made_yet_is_not_called_free(shop: Project) -> None:
+    """At the root there is such a folder, and beside us only a reservation."""
+    (shop.root / "docs").mkdir()
+    shop.ok(*as_("amber-otter", "reserve", "src/docs/plan.md"))
+    done = check(shop, "docs/plan.md", cwd=shop.root / "src")
+    assert (done.code, done.error["code"]) == (1, "named_from_the_root")
+    assert check(shop, "docs/other.md", cwd=shop.root / "src").data["allowed"] is True
+    assert check(shop, "docs/plan.md", cwd=shop.root / "src/auth").data["allowed"] is True

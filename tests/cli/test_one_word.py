@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -354,3 +355,30 @@ def test_books_are_not_begun_for_a_session_that_has_its_word(
     assert project.refused("receipt", ran["parliament_id"], "-o", "r.json")[0] == (
         "decision_not_found"
     )
+
+
+@pytest.mark.requirement("DEC-028")
+@pytest.mark.parametrize("words", [BY_ID, BY_FOLDER])
+@pytest.mark.parametrize("word", ["approve", "veto"])
+def test_a_word_is_about_the_vote_that_was_seen(
+    asked: Project, people: dict[str, str], words: tuple[str, ...], word: str
+) -> None:
+    """The passphrase is typed slowly; meanwhile it is sent back, argued further, voted on anew."""
+    slow = asked.root / "slow"
+    os.mkfifo(slow)
+    more = ("--guidance", "Cheaper.") if word == "veto" and words is BY_FOLDER else ()
+    started = subprocess.Popen(
+        [*MOOT, "--json", *words, word, *WHY, *more],
+        cwd=asked.root,
+        env={**asked.env, "MOOT_PASSPHRASE_FILE": str(slow)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    with slow.open("w", encoding="utf-8") as typed:  # opened once it is read: after the rehearsal
+        asked.ok(*BY_ID, "veto", *WHY, **people)
+        asked.ok("ask", "--resume", "q-1")
+        typed.write("correct horse battery staple\n")
+    said = json.loads(started.communicate()[0])
+    assert (said["ok"], said["error"]["code"]) == (False, "busy")
+    assert standing(asked) == ("waiting", "pm_review", None)

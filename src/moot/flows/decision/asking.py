@@ -6,11 +6,14 @@ on with: what is recorded is not done again.
 
 from __future__ import annotations
 
+import shlex
 import uuid
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Final, NamedTuple
+
+import msgspec
 
 from moot.agents.outcome import Ended, Stop
 from moot.agents.participant import Participant
@@ -20,6 +23,7 @@ from moot.agents.spec import Spec
 from moot.agents.watch import Watch
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
+from moot.debate.checker import Checked
 from moot.debate.model import Escalation, Mode, Rules, TurnOrder
 from moot.debate.writer import new_session
 from moot.decision import commands as ask
@@ -34,6 +38,7 @@ from moot.flows.debate.run import USUAL, Hall, Limits, Ran, run_in
 from moot.flows.decision.books import DecisionBooks
 from moot.flows.decision.questions import state_of, text_of
 from moot.flows.decision.seating import seated
+from moot.flows.decision.word import decisions_of
 from moot.flows.desks.answers import AnswersDesk
 from moot.flows.parliament.chamber import Room as Session
 from moot.flows.parliament.chamber import id_in
@@ -187,8 +192,37 @@ def _convene(space: Workspace, decision: str, _limits: Limits) -> None:
     known = id_in(folder)
     problem = context_of(space, decision, state)
     held = Session.known(space, folder, known) if known else None
+    if held is not None and not _left_by_us(held, problem, state):
+        raise _not_ours(decision, folder)
     held = held or convene_for(space, folder, problem, state)
     space.engine.execute(stream_of(decision), opening(held), SYSTEM)
+
+
+def _left_by_us(held: Session, problem: str, state: State) -> bool:
+    """What a killed run leaves: convened here, about this very decision, and nothing said yet."""
+    sat, names = held.state, {seat.agent for seat in state.seats}
+    untouched = sat.next_message_id == 1 and not sat.imported and sat.outcome is None
+    same = sat.problem_statement == problem and set(sat.holders) == names
+    return untouched and same and not decisions_of(held.space, held.stream)
+
+
+def _is_begun(left: Checked, context: str, rules: Rules) -> bool:
+    """The same of a debate's file; only how long a turn takes may be another."""
+    said = left.document.section_text("Context").strip("\n")
+    known = left.known.rules
+    if known is None or left.document.entries:
+        return False
+    same = msgspec.structs.replace(known, turn_timeout=rules.turn_timeout) == rules
+    return same and said == context.replace("\r\n", "\n").strip("\n")
+
+
+def _not_ours(decision: str, place: Path) -> Refused:
+    """Files lie where anyone may write: they do not say what a decision is about."""
+    return Refused(
+        "not_its_session",
+        f"{place} holds another session than this decision's",
+        hint=f"move {shlex.quote(str(place))} away, then go on: moot ask --resume {decision}",
+    )
 
 
 def _sit(space: Workspace, decision: str, limits: Limits) -> None:
@@ -205,7 +239,12 @@ def _sit(space: Workspace, decision: str, limits: Limits) -> None:
             space.engine.clock(),
         )
         session.new(file, text, space)
-    made = session.read(file).document.session_id
+    left = session.read(file)
+    if not _is_begun(left, context_of(space, decision, state), _rules(state, limits)):
+        raise _not_ours(decision, file)
+    made = left.document.session_id
+    if decisions_of(space, f"debate/{made}"):
+        raise _not_ours(decision, file)
     place = file.relative_to(space.root).as_posix()
     command = ask.OpenSession(session=f"debate/{made}", file=place)
     space.engine.execute(stream_of(decision), command, SYSTEM)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec.json import decode
 
-from moot.core.errors import Malformed, Refused
+from moot.core.errors import Conflict, Malformed, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import OPERATOR, SYSTEM
 from moot.decision import commands as ask
@@ -35,11 +35,14 @@ WORDS: Final = {"approve": Word.APPROVE, "veto": Word.VETO, "amend": Word.AMEND_
 
 def require_open(
     space: Workspace, decision: str, word: Word, reason: str, text: str | None = None
-) -> None:
-    """Refused for all that can be told without a person's key, before one is asked for."""
+) -> int:
+    """Refused for all that can be told without a person's key, before one is asked for.
+
+    Returns the number of the vote that a parliament waits with, 0 if none does.
+    """
     state = state_of(space, decision)
     if word is Word.VETO and _cut_short(state):
-        return
+        return 0
     acting = Acting(OPERATOR, 1, "", KeyClass.HUMAN)
     context = Context(space.engine.clock(), acting, stream_of(decision), space.trust.origin)
     rehearsed = MACHINE.decide(state, ask.Approve(reason=reason), context)  # one rule for all words
@@ -48,8 +51,10 @@ def require_open(
     if text is not None:
         _require_text(text)
     held = _listening(space, decision, word)
-    if held is not None:
-        held.rehearse(_word(held, word, reason, text or ""), PRIME_MINISTER)
+    if held is None:
+        return 0
+    held.rehearse(_word(held, word, reason, text or ""), PRIME_MINISTER)
+    return held.vote or 0
 
 
 def _cut_short(state: State) -> bool:
@@ -62,26 +67,42 @@ def _require_text(text: str) -> None:
         raise Refused("text_required", "amend needs the text", hint="--text FILE, or --text -")
 
 
-def approve(space: Workspace, decision: str, person: str, reason: str) -> None:
-    if not _in_parliament(space, decision, person, Word.APPROVE, reason):
+def approve(
+    space: Workspace, decision: str, person: str, reason: str, vote: int | None = None
+) -> None:
+    if not _in_parliament(space, decision, person, Word.APPROVE, reason, vote=vote):
         space.engine.execute(stream_of(decision), ask.Approve(reason=reason), person)
 
 
-def amend(space: Workspace, decision: str, person: str, reason: str, text: str) -> None:
+def amend(
+    space: Workspace, decision: str, person: str, reason: str, text: str, vote: int | None = None
+) -> None:
     """The person's own text stands instead of what came out."""
     _require_text(text)
-    if not _in_parliament(space, decision, person, Word.AMEND_AND_APPROVE, reason, text):
+    if not _in_parliament(space, decision, person, Word.AMEND_AND_APPROVE, reason, text, vote):
         command = ask.Amend(reason=reason, text=stored(space, text))
         space.engine.execute(stream_of(decision), command, person)
 
 
 def _in_parliament(
-    space: Workspace, decision: str, person: str, word: Word, reason: str, text: str = ""
+    space: Workspace,
+    decision: str,
+    person: str,
+    word: Word,
+    reason: str,
+    text: str = "",
+    vote: int | None = None,
 ) -> bool:
-    """Where it was argued in a parliament the person is its prime minister, and speaks there."""
+    """Where it was argued in a parliament the person is its prime minister, and speaks there.
+
+    `vote` is what `require_open` found: a word said to one thing does not become another.
+    """
     held = _listening(space, decision, word)
+    if vote is not None and bool(vote) is not (held is not None):
+        raise Conflict("busy", "somebody spoke at this moment", hint="look at it again")
     if held is None:
         return False
+    held.vote = vote
     held.run(_word(held, word, reason, text), person, PRIME_MINISTER)
     return True
 
@@ -124,10 +145,10 @@ def _bill(text: str) -> Any:
     return found if isinstance(found, dict) else {"sections": {"solution": text.strip()}}
 
 
-def veto(space: Workspace, decision: str, person: str, reason: str) -> str:
+def veto(space: Workspace, decision: str, person: str, reason: str, vote: int | None = None) -> str:
     """The person says no. A debate is superseded by another decision, with the reason in its
     context; a parliament takes the reason as guidance and goes on itself."""
-    if _in_parliament(space, decision, person, Word.VETO, reason):
+    if _in_parliament(space, decision, person, Word.VETO, reason, vote=vote):
         return decision
     if not _cut_short(state_of(space, decision)):
         space.engine.execute(stream_of(decision), ask.Veto(reason=reason), person)

@@ -91,8 +91,11 @@ def only_repeats(space: Workspace, session: str, said: Said) -> bool:
     return True
 
 
-def say(space: Workspace, job: Job, said: Said) -> Outcome:
-    """The word in both records, or in the one that lacks it; in neither if one refuses."""
+def say(space: Workspace, job: Job, said: Said, vote: int | None = None) -> Outcome:
+    """The word in both records, or in the one that lacks it; in neither if one refuses.
+
+    `vote`: the vote that the person has seen, by its number; of another one nothing was said.
+    """
     decisions = decisions_of(space, job.stream)
     lacking = _lacking(space, decisions)
     state: Parliament = space.engine.state(job.stream)
@@ -107,6 +110,7 @@ def say(space: Workspace, job: Job, said: Said) -> Outcome:
     def unchanged(_done: list[Outcome]) -> None:
         if decisions_of(space, job.stream) != decisions:
             raise Conflict("busy", "a run was begun at this moment", hint="say it again")
+        require_vote(space.engine.state(job.stream), vote)
 
     then = [*((lambda _, job=one: job) for one in jobs[1:]), *words]
     proved = [job.stream, *map(stream_of, lacking)]
@@ -116,6 +120,12 @@ def say(space: Workspace, job: Job, said: Said) -> Outcome:
         only_repeats(space, job.stream, said)  # somebody was heard first: that is why
         raise
     return done[len(jobs) - 1]
+
+
+def require_vote(state: Parliament, vote: int | None) -> None:
+    """Conflict if what was put to the person is no longer what stands there."""
+    if vote is not None and len(state.vote_history) != vote:
+        raise Conflict("busy", "it was argued further, and voted on anew", hint="look at it again")
 
 
 def _results(space: Workspace, state: Parliament, decisions: list[str]) -> Iterator[Job]:

@@ -7,11 +7,12 @@ runs it nor was alone in wanting it (X-08).
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from moot.core.errors import Refused
+from moot.core.machine import KeyClass, Recorded
 from moot.core.names import SYSTEM
 from moot.decision import stream_of
 from moot.decision.model import Stage
@@ -55,6 +56,7 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
     room = sources.parliament(space, named)
     _require_no_veto(space, room)
     recorded = sources.latest(space, room.stream, (did.BillApproved, did.BillAmended))
+    _require_person(space, recorded)
     bill = room.state.bill
     assert bill is not None  # only a bill is approved
     parts = _parts(space, work)
@@ -106,6 +108,17 @@ def _require_no_veto(space: Workspace, room: Room) -> None:
                 f"{decision} was vetoed by {state.word.by}: {state.word.reason}",
                 hint=f"`moot report {decision}` shows it; a vetoed decision leads to no work",
             )
+
+
+def _require_person(space: Workspace, recorded: Recorded[Any]) -> None:
+    """What came with imported files is signed by the clerk: nobody here has approved it."""
+    signed = space.engine.registry().keys.get(recorded.actor.kid)
+    if signed is None or signed.kind is not KeyClass.HUMAN:
+        raise Refused(
+            "nobody_approved",
+            "no person of this workspace signed this approval: it was read from files",
+            hint="ask here, and decide it: `moot ask`",
+        )
 
 
 def _parts(space: Workspace, work: Work) -> dict[Role, str]:

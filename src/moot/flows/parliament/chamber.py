@@ -17,8 +17,10 @@ import msgspec
 from moot.core.errors import Malformed, NotFound, Refused, Unavailable
 from moot.core.findings import Finding, errors
 from moot.core.machine import Acting, Command, Context, KeyClass
-from moot.core.names import OPERATOR, SYSTEM
+from moot.core.names import OPERATOR, STREAM, SYSTEM
 from moot.core.record import ArtifactRef
+from moot.decision import stream_of as decision_stream
+from moot.decision.model import State as Decision
 from moot.engine.job import Job, Outcome, as_refused
 from moot.engine.keys import hand_of_system
 from moot.flows.decision.word import decisions_of, only_repeats, say, word_in
@@ -50,6 +52,7 @@ from moot.parliament.speech import spoken
 from moot.parliament.words import PARLIAMENT_ID, PRIME_MINISTER, SPEAKER, Kind, Status
 from moot.workspace.workspace import Workspace
 
+DECISIONS: Final = "decisions"
 REPLY: Final = "application/json"
 DOCUMENT: Final = "text/markdown"
 
@@ -71,11 +74,15 @@ class Room:
         self.id = parliament_id
         self.stream = stream_of(parliament_id)
         self.cabinet = Cabinet(space, folder, self.stream)
+        self.vote: int | None = None  # the one a person's word is about, once it was rehearsed
 
     @classmethod
     def open(cls, space: Workspace, folder: Path) -> Room:
         """The session whose files are in `folder`, or were."""
-        return cls.known(space, folder, id_in(folder) or last_id(space, folder))
+        found, ours = id_in(folder), id_of(space, folder)
+        if found is not None and ours not in (None, found):
+            raise _another(folder, found, str(ours))
+        return cls.known(space, folder, found or ours)
 
     @classmethod
     def known(cls, space: Workspace, folder: Path, parliament_id: str | None) -> Room:
@@ -120,7 +127,7 @@ class Room:
         """A person's word is recorded in the decision it is about, too; the rest only here."""
         said = word_in(job.command)
         if said is not None:
-            return say(self.space, job, said)
+            return say(self.space, job, said, self.vote)
         return self.space.engine.execute(self.stream, job.command, job.actor, role=job.role)
 
     def _close(self) -> None:
@@ -133,6 +140,7 @@ class Room:
     def rehearse(self, command: Command, role: str) -> None:
         """Refused, without anyone's key, if a person in this role would be refused."""
         said = word_in(command)
+        self.vote = len(self.state.vote_history)
         if said is not None and only_repeats(self.space, self.stream, said):
             return
         now = self.space.engine.clock()
@@ -276,6 +284,28 @@ def id_in(folder: Path) -> str | None:
         if isinstance(found, str) and PARLIAMENT_ID.fullmatch(found):
             return found
     return None
+
+
+def id_of(space: Workspace, folder: Path) -> str | None:
+    """Which session a folder is of: by the record of its decision, else by what we wrote there."""
+    place = folder.resolve()
+    if place.parent == (space.path / DECISIONS).resolve() and STREAM.match(
+        f"decision/{place.name}"
+    ):
+        state: Decision = space.engine.state(decision_stream(place.name))
+        if state.session is not None:
+            return state.session.id.partition("/")[2]
+    return last_id(space, folder)
+
+
+def _another(folder: Path, found: str, ours: str) -> Refused:
+    """Whoever may write there would else choose what is meant, and what a person signs."""
+    shown = shlex.quote(str(folder))
+    return Refused(
+        "another_session",
+        f"{folder} is the folder of {ours}, and its files are of {found}",
+        hint=f"`moot parliament export {shown}` puts them aside and writes those of {ours}",
+    )
 
 
 def _recorded_only(error: Refused) -> Unavailable:

@@ -24,11 +24,19 @@ ASK: Final = "guard check"
 
 
 class Asked(NamedTuple):
-    """A path as typed, its names read from the root, and those of the one beside us, if any."""
+    """A path as typed, its names read from the root, and those of the one beside us, if any.
+
+    `below`: of the one beside us only what is held inside of this folder counts.
+    """
 
     text: str
     names: tuple[str, ...]
     beside: tuple[str, ...] = ()
+    below: str | None = None
+
+    def meets(self, held: str) -> bool:
+        """Does it matter that this scope beside us is held?"""
+        return self.below is None or paths.inside(held, self.below)
 
 
 def asked_paths(texts: Iterable[str], here: Here) -> list[Asked]:
@@ -57,9 +65,11 @@ def _asked(text: str, here: Here) -> Asked:
     at_root, here_too = _reach(text, here.worktree, here), _reach(text, here.shell.cwd, here)
     if here_too > at_root:
         raise misnamed(asked, "where it does not exist", here)
-    # Its first folder is at the root and not beside us: then it is clear what is meant.
+    # Its first folder is at the root and not beside us: then it is clear what is meant, unless
+    # somebody holds just that and has not made it yet.
     clear = at_root and not here_too and os.path.dirname(names[0])
-    return asked._replace(beside=()) if clear else asked
+    below = next(_below(str(here.shell.cwd), here.worktree), None) if clear else None
+    return asked if below is None else asked._replace(below=_key(below, here))
 
 
 def _names(text: str, base: Path, here: Here) -> tuple[str, ...]:
@@ -102,6 +112,10 @@ def _below(name: str, root: Path) -> Iterator[str]:
         except Malformed as no:
             if no.code != "scope_outside":
                 raise
+
+
+def _key(name: str, here: Here) -> str:
+    return paths.read_path(name, str(here.worktree)).key
 
 
 def _elsewhere(full: str, workspace: Path) -> Malformed:

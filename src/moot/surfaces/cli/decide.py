@@ -44,15 +44,15 @@ def decide(shell: Shell, decision: str, word: str, reason: str, text: str | None
     instead = document(text) if text is not None else ""
     require_no_agent(shell, "a decision")
     given = instead if text is not None else None
-    deciding.require_open(space, decision, deciding.WORDS[word], why, given)
+    vote = deciding.require_open(space, decision, deciding.WORDS[word], why, given)
     person = a_persons_name(shell, "a decision")
     follower: str | None = None
     if word == "approve":
-        deciding.approve(space, decision, person, why)
+        deciding.approve(space, decision, person, why, vote)
     elif word == "amend":
-        deciding.amend(space, decision, person, why, instead)
+        deciding.amend(space, decision, person, why, instead, vote)
     else:
-        follower = deciding.veto(space, decision, person, why)
+        follower = deciding.veto(space, decision, person, why, vote)
     state = state_of(space, decision)
     return Answer(_data(decision, state), lambda: _lines(decision, state, follower))
 

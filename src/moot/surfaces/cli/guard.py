@@ -41,17 +41,22 @@ def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
     from moot.surfaces.cli.asked_paths import asked_paths, misnamed
     from moot.surfaces.cli.here import Here
     from moot.surfaces.hooks.look import in_the_way
+    from moot.surfaces.hooks.twins import twins
 
     here, name = Here(shell), agent or shell.acting
     asked = asked_paths(paths, here)
 
     def holders(names: Iterable[str]) -> tuple[Conflict, ...]:
-        return in_the_way(shell.workspace, names, here.worktree, name, shell.env)
+        asked = tuple(names)
+        also = twins(here.state, asked, here.worktree)
+        return in_the_way(shell.workspace, (*asked, *also), here.worktree, name, shell.env)
 
     scopes = list(dict.fromkeys(scope for one in asked for scope in one.names))
     found = holders(scopes)
     for one in asked if not found else ():
         for conflict in holders(one.beside):
+            if not one.meets(conflict.held.key):
+                continue
             raise misnamed(one, f"where it is free; beside you {conflict.sentence}", here)
     data = {
         "allowed": not found,

@@ -137,13 +137,13 @@ def export(shell: Shell, folder: Path, parliament_id: str | None) -> Answer:
       moot parliament export uploads
       moot parliament export copy --id parl-20260210-001
     """
-    from moot.flows.parliament.chamber import Room
+    from moot.flows.parliament.chamber import Room, id_in, id_of
     from moot.flows.parliament.convening import make_folder
 
-    if parliament_id is None:
-        room = room_at(shell, folder)
-    else:
-        room = Room.known(shell.workspace, folder, parliament_id)
+    space = shell.workspace
+    named = parliament_id or id_of(space, folder) or id_in(folder)
+    room = Room.known(space, folder, named)
+    if parliament_id is not None:
         make_folder(folder)
     aside = room.cabinet.restore()
     data = {**standing(room.state), "put_aside": list(aside)}

@@ -61,12 +61,15 @@ def _held_back(spot: Spot, call: Call, env: Mapping[str, str]) -> str | None:
 
 
 def _reserve(space: Workspace, spot: Spot, env: Mapping[str, str]) -> Reserve:
+    from moot.presence import STREAM
     from moot.presence.commands import Reserve
     from moot.surfaces.hooks.place import branch_of
     from moot.surfaces.hooks.space import stale_millis
+    from moot.surfaces.hooks.twins import twins
 
+    also = twins(space.engine.state(STREAM), spot.scopes, spot.root)
     return Reserve(
-        scopes=spot.scopes,
+        scopes=(*spot.scopes, *also),
         project_root=str(space.root),
         worktree=str(spot.root),
         branch=branch_of(spot.root),
