@@ -391,3 +391,42 @@ def test_a_copy_of_all_files_can_be_checked_where_the_folder_could_not(
     copy = Project(tmp_path / "copy", project.keys)
     copy.ok("status")
     assert copy.json("verify").data["events"] == EVENTS + 1
+
+
+# A file that may not be written, in a folder that may ---------------------------------------------
+
+
+@pytest.mark.parametrize("reading", [("status",), ("verify",), ("ledger", "doctor")])
+@pytest.mark.parametrize("file", ["ledger.db", "kept.db"])
+def test_reading_leaves_nothing_beside_a_file_that_may_not_be_written(
+    project: Project, reading: tuple[str, ...], file: str
+) -> None:
+    """What SQLite made there would be as little to be written: for ever, and by its owner too."""
+    give_to_nobody(project.root)
+    give_to_nobody(project.keys)
+    (found,) = project.root.parent.rglob(file)
+    found.chmod(0o444)
+    assert run_as_nobody(project, *reading).code == 0
+    assert [path.name for path in found.parent.glob(f"{file}*")] == [file]
+    found.chmod(0o644)
+    assert run_as_nobody(project, "agent", "register", "coral-finch").code == 0
+    with project.workspace() as space, space.store.read() as view:
+        kept = space.kept.newest(space.trust.origin)
+        assert kept is not None
+        assert kept.note == view.note()
+
+
+@pytest.mark.parametrize("file", ["ledger.db", "kept.db"])
+def test_a_file_that_may_not_be_written_refuses_before_anything_is_done(
+    project: Project, file: str
+) -> None:
+    give_to_nobody(project.root)
+    give_to_nobody(project.keys)
+    (found,) = project.root.parent.rglob(file)
+    found.chmod(0o444)
+    before = project.ledger.read_bytes()
+    code, _ = refused(project, "agent", "register", "coral-finch")
+    assert code == {"ledger.db": "store_read_only", "kept.db": "kept_read_only"}[file]
+    assert [path.name for path in found.parent.glob(f"{file}*")] == [file]
+    assert not list(project.keys.rglob("coral-finch.*"))
+    assert project.ledger.read_bytes() == before

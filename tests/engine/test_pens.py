@@ -185,3 +185,28 @@ def test_many_streams_of_one_group_are_signed_by_two_threads_and_hold(pens: Pens
     assert [len(r.recorded) for r in results if isinstance(r, Outcome)] == [2] * MANY
     for job in jobs:
         assert world.another_engine().load(job.stream, proved=True).seq == 1
+
+
+AT_THE_END = """
+import threading
+from tests.engine.jotter import desk, jot
+from moot.engine.job import Job
+from moot.engine.writer import Writer
+writer = Writer(desk().engine)
+
+def work():
+    threading.main_thread().join()
+    jobs = [Job(f"jotter/{n}", jot("late"), "amber-otter") for n in range(40)]
+    print(sum(len(future.result().recorded) for future in [writer.submit(job) for job in jobs]))
+    writer.close()
+
+threading.Thread(target=work).start()
+"""
+
+
+def test_where_no_second_thread_can_be_had_any_more_the_caller_signs_alone() -> None:
+    """Python starts none once its main thread has ended, though others still work."""
+    done = subprocess.run(
+        [sys.executable, "-c", AT_THE_END], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("40\n", "")

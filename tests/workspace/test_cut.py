@@ -197,7 +197,7 @@ def test_a_cut_that_is_not_marked_as_moved_is_refused_where_it_was_made(desk: De
     cutting.cut(desk.ledger, B, 2, moved=False)
     before = desk.kept().heads[B]
     with desk.open() as space:
-        ask(space, A)
+        require_rolled_back(lambda: ask(space, A))
         require_rolled_back(lambda: ask(space, B))
     assert desk.kept().heads[B] == before
     assert desk.verdict() == "truncated"
@@ -497,3 +497,61 @@ def test_nothing_is_accepted_where_nothing_is_lost(desk: Desk) -> None:
     with desk.open() as space, pytest.raises(Refused) as error:
         accept_loss(space, "why not", None)
     assert error.value.code == "nothing_lost"
+
+
+@pytest.mark.requirement("LDG-098")
+def test_an_event_forged_in_the_place_of_a_lost_one_is_not_accepted(desk: Desk) -> None:
+    """Else a checkpoint would be signed over it, and what shows that it is forged forgotten."""
+    cutting.forge_newest(desk.ledger, A)
+    kept, events = desk.kept(), desk.events()
+    with desk.open() as space:
+        error = refused(lambda: accept_loss(space, "somebody cut it", None))
+    assert (error.code, error.stream, error.seq) == ("unproved_record", A, 3)
+    assert (desk.kept(), desk.events()) == (kept, events)
+
+
+@pytest.mark.requirement("LDG-098")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE notes SET note = 'x' WHERE number = (SELECT max(number) FROM notes)",
+        "INSERT INTO notes SELECT max(number) + 1, 'x' FROM notes",
+    ],
+)
+def test_a_damaged_checkpoint_locks_nobody_out(desk: Desk, damage: str) -> None:
+    """Every event is there; only the note, which the key folder has kept, is not."""
+    cutting.run(desk.ledger, damage)
+    with desk.open() as space:
+        lost = space.kept.newest(space.trust.origin)
+        assert lost is not None
+        made = accept_loss(space, "somebody wrote over the checkpoint", None)
+    assert made.checkpoint.number == lost.number + 1
+    with desk.open() as space:
+        ask(space)
+    assert desk.verdict() == desk.told_outside() == "valid"
+
+
+def test_where_no_note_signs_the_tree_none_of_it_is_signed_for(desk: Desk) -> None:
+    """Whoever takes the notes away can write any leaf there: an event that never was."""
+    for file in desk.keys.path.glob("kept.db*"):
+        file.unlink()
+    cutting.run(desk.ledger, "DELETE FROM notes", "UPDATE nodes SET hash = zeroblob(32)")
+    with desk.open() as space:
+        ask(space)
+    assert desk.verdict() == desk.told_outside() == "valid"
+
+
+def test_events_whose_mark_was_taken_away_are_pinned_all_the_same(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """Else the next checkpoint would count them, and not prove them."""
+    with desk.open() as space:
+        own = agent_of_its_own(space, tmp_path / "own")
+    with desk.open(own) as space:
+        space.engine.execute(A, Ask(title="t", of=OTTER), "teal-crane")
+        with space.store.write() as change:
+            change.file()
+    cutting.run(desk.ledger, "UPDATE streams SET moved = 0")
+    with desk.open() as space:
+        ask(space, B)
+    assert desk.verdict() == desk.told_outside() == "valid"

@@ -318,3 +318,33 @@ def _ask_as_crane(space: Workspace, stream: str) -> None:
     except Tampered:
         space.engine.load(stream)  # reading shows what is there all the same
         raise
+
+
+@pytest.mark.requirement("LDG-098")
+@pytest.mark.parametrize("how", ["cut", "removed"])
+def test_a_rebuild_does_not_hide_a_loss_that_only_a_signed_snapshot_shows(
+    desk: Desk, project: Project, how: str
+) -> None:
+    """The notes are gone too, and what was kept: nothing else knows of it any more."""
+    with desk.open() as space:
+        ask(space, "example/gone", 64)
+    kept = cutting.snapshots(desk.ledger)
+    if how == "cut":
+        cutting.cut_under_snapshots(desk.ledger, "example/gone", 5)
+    else:
+        cutting.remove(desk.ledger, "example/gone")
+        cutting.put_snapshots(desk.ledger, kept)
+    cutting.run(
+        desk.ledger,
+        "DELETE FROM notes",
+        "DELETE FROM nodes",
+        "UPDATE streams SET noted_seq = -1, noted_hash = x'', moved = 1",
+    )
+    for file in desk.keys.path.glob("kept.db*"):
+        file.unlink()
+    assert project.refused("ledger", "rebuild") == ("rolled_back", 1)
+    assert cutting.snapshots(desk.ledger) == kept
+    found = project.json("ledger", "doctor").data["findings"]
+    assert [each["severity"] for each in found if each["where"] == "example/gone"][:1] == ["error"]
+    project.ok(*ACCEPT)
+    assert desk.verdict() == desk.told_outside() == "valid"

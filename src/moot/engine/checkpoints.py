@@ -75,10 +75,13 @@ def make_checkpoint(
 ) -> Kept | None:
     """Pin every head; None if nothing moved since the last one.
 
-    `beyond` is the number of one whose loss was accepted: this one is above it, and begins anew.
+    `beyond` is the number of one whose loss was accepted: this one is above it, and begins anew,
+    whatever became of the newest. So does the first: what a file without a note says of its tree,
+    nobody has signed.
     """
-    moved = tuple(change.streams() if beyond else change.stale_heads())
-    last = newest(change, trust)
+    last = _newest_held(change, trust) if beyond else newest(change, trust)
+    anew = beyond > 0 or last is None
+    moved = tuple(change.streams() if anew else change.stale_heads())
     streams, events = change.counts()
     if not beyond:
         require_streams(change, trust, streams)
@@ -86,7 +89,7 @@ def make_checkpoint(
         return None
     stored = _StoredNodes(change)
     require_in_order(streams, moved)
-    if last is not None and not beyond:
+    if last is not None and not anew:
         _require_tree(stored, last, moved)
     leaves = [(h.number, headtree.leaf_hash(name, h.seq, h.hash)) for name, h in moved]
     fresh = headtree.changed_nodes(stored, streams, leaves)
@@ -99,7 +102,7 @@ def make_checkpoint(
         at=to_text(now),
     )
     note = sign_note(checkpoint, signer)
-    if beyond:
+    if anew:
         change.set_nodes({})  # the lost tree may have been a larger one
     change.put_note(note, fresh, moved)
     return Kept(note, checkpoint, moved)
@@ -107,12 +110,17 @@ def make_checkpoint(
 
 def require_streams(view: View, trust: Trust, least: int) -> None:
     """Tampered if the newest checkpoint counts more than `least`; a damaged one counts none."""
-    last = None
-    with suppress(Tampered):
-        last = newest(view, trust)
+    last = _newest_held(view, trust)
     if last is not None and least < last.streams:
         gone = last.streams - least
         raise rolled_back(f"{gone} of the histories that checkpoint {last.number} counts are gone")
+
+
+def _newest_held(view: View, trust: Trust) -> Checkpoint | None:
+    """The newest, unless it is damaged."""
+    with suppress(Tampered):
+        return newest(view, trust)
+    return None
 
 
 def require_in_order(streams: int, heads: Iterable[tuple[str, Head]]) -> None:

@@ -21,7 +21,10 @@ class Pens:
         if self._second is None or len(asked) < FEWEST:
             return one_by_one(asked)
         sheet = _Sheet(asked)
-        helped = self._second.submit(sheet.sign)
+        try:
+            helped = self._second.submit(sheet.sign)
+        except RuntimeError:  # no thread can be had any more; the caller has one
+            return one_by_one(asked)
         try:
             sheet.sign()
         finally:

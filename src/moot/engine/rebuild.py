@@ -21,6 +21,7 @@ from moot.core.machine import Drop, Put, Recorded, Words
 from moot.core.names import REGISTRY
 from moot.core.record import ArtifactRef
 from moot.core.signing import SNAPSHOT, Signer, verify
+from moot.engine.evidence import rolled_back
 from moot.engine.replay import (
     SNAPSHOT_EVERY,
     Loaded,
@@ -110,7 +111,7 @@ def compare(view: View, replay: Replay) -> Derived:
     if not found.broken:  # else rows that cannot be recomputed would all look foreign
         _compare_rows(view, found)
         _compare_words(view, found)
-        _compare_strays(view, found)
+        _compare_strays(view, replay, found)
         _compare_tree(view, replay, found)
     return found
 
@@ -146,16 +147,30 @@ def _walk(view: View, replay: Replay, stream: str, found: Derived) -> None:
         if stored is not None and stored.seq == loaded.seq:
             _compare_snapshot(replay, stored, loaded, found)
     if stored is not None and stored.seq >= found.events.get(stream, 0):
+        _require_no_loss(replay, stored)
         found.differs("snapshot_differs", "the snapshot is newer than its events", stream)
 
 
 def _compare_snapshot(replay: Replay, stored: Snapshot, loaded: Loaded, found: Derived) -> None:
+    if stored.hash != loaded.hash:
+        _require_no_loss(replay, stored)
     due = unsigned_snapshot(stored.stream, loaded)
-    said = snapshot_bytes(replay.trust.origin, stored)
     if stored._replace(signature=b"") != due:
         found.differs("snapshot_differs", "the snapshot is of another state", stored.stream)
-    elif not verify(replay.trust.checkpoint, SNAPSHOT, said, stored.signature):
+    elif not _is_signed(replay, stored):
         found.differs("snapshot_unsigned", "the snapshot's signature is not ours", stored.stream)
+
+
+def _require_no_loss(replay: Replay, stored: Snapshot) -> None:
+    """One that is signed shows that its event was there: whoever made it anew would hide that."""
+    if _is_signed(replay, stored):
+        lacking = f"{stored.stream} lacks event {stored.seq}, whose state was signed here before"
+        raise rolled_back(lacking, stored.stream, stored.seq)
+
+
+def _is_signed(replay: Replay, stored: Snapshot) -> bool:
+    said = snapshot_bytes(replay.trust.origin, stored)
+    return verify(replay.trust.checkpoint, SNAPSHOT, said, stored.signature)
 
 
 def _compare_rows(view: View, found: Derived) -> None:
@@ -200,9 +215,14 @@ def _compare_words(view: View, found: Derived) -> None:
         found.differs("words_foreign", "no event made this text findable", f"{space} {key}")
 
 
-def _compare_strays(view: View, found: Derived) -> None:
+def _compare_strays(view: View, replay: Replay, found: Derived) -> None:
     for snapshot in view.all_snapshots():
         if snapshot.stream not in found.events:
+            try:
+                _require_no_loss(replay, snapshot)
+            except Tampered as error:
+                found.broken.append(error)
+                continue
             found.differs("snapshot_foreign", "a snapshot of nothing", snapshot.stream)
 
 

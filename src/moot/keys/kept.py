@@ -7,6 +7,7 @@ newer one. `look` is for checks: it writes nothing, and works where nothing may 
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import threading
@@ -87,6 +88,8 @@ def _heads(db: sqlite3.Connection, origin: str) -> Heads:
 def _connect(path: Path) -> sqlite3.Connection:
     """Power loss may cost the newest notes, which only makes an older copy harder to notice:
     the ledger's own commits are durable, and waiting for a second disk write buys nothing."""
+    if path.exists() and not os.access(path, os.W_OK):  # its log would be as little to be written
+        raise PermissionError(errno.EACCES, "it may not be written", str(path))
     with suppress(OSError):  # as SQLite would make it, but for nobody else; it says what is wrong
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
@@ -94,6 +97,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.executescript(_SCHEMA)
+        db.execute("BEGIN IMMEDIATE")  # now, and not when there is something to keep
+        db.execute("ROLLBACK")
     except BaseException:
         db.close()
         raise
@@ -164,7 +169,7 @@ class KeptNotes:
                 yield self._db
         except BaseException as error:
             self.close()
-            if not isinstance(error, sqlite3.Error):
+            if not isinstance(error, (sqlite3.Error, PermissionError)):
                 raise
             raise (_read_only if _is_forbidden(error) else _damaged)(self._path, error) from error
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from moot.core.errors import Refused
+from moot.core.errors import Refused, Tampered
 from moot.core.ledger import Snapshot, View
 from moot.core.names import REGISTRY, SYSTEM
+from moot.core.record import Record
 from moot.core.registry.commands import AcceptHistory
+from moot.core.registry.model import State as Registry
 from moot.core.registry.proofs import endorse, history_statement
 from moot.core.signing import SNAPSHOT, Signer, verify
 from moot.engine.checkpoints import Kept, newest, require_in_order
@@ -20,6 +22,8 @@ from moot.engine.machines import Machines
 from moot.engine.replay import Replay, require_keys, snapshot_bytes
 from moot.keys.kept import KeptNote
 from moot.workspace.workspace import Workspace
+
+RESTORE = "keep the file as it is; restore .moot/ledger.db from a backup"
 
 
 def lost_heads(view: View, kept: dict[str, tuple[int, bytes]]) -> Iterator[tuple[str, int]]:
@@ -62,7 +66,6 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
                 hint="`moot verify` says how the record stands",
             )
         # Tampered here, before anything is recorded: no checkpoint could follow.
-        newest(view, space.trust)
         require_in_order(view.counts()[0], view.streams())
         _require_chains(view, Replay(space.trust, Machines()))
     said = history_statement(origin=origin, lost=kept.note, reason=reason)
@@ -81,13 +84,28 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
 
 
 def _require_chains(view: View, replay: Replay) -> None:
-    """Tampered at the first event that does not follow from the one before it or rests on keys
-    that are lost, or at a head."""
-    keys = view.head(REGISTRY)
+    """Tampered at the first event that does not follow from the one before it, rests on keys that
+    are lost or is signed by none that is left, or at a head."""
+    keys, registry = view.head(REGISTRY), replay.load_anew(view, REGISTRY).state
     for stream, _ in view.streams():
         if replay.runs(stream):
             for _, loaded in replay.walk(view, stream):
                 require_keys(stream, loaded, keys)
+        for record in view.records(stream):
+            _require_signed(record, registry)
+
+
+def _require_signed(record: Record, registry: Registry) -> None:
+    """By whom is the verdict's to say; but what nobody signed is not pinned, nor kept."""
+    key = registry.keys.get(record.kid)
+    if key is None or not record.signed_by(bytes.fromhex(key.public)):
+        raise Tampered(
+            f"event {record.seq} of {record.stream} is signed by no key that is known here",
+            code="unproved_record",
+            stream=record.stream,
+            seq=record.seq,
+            hint=RESTORE,
+        )
 
 
 def _drop_snapshots(space: Workspace) -> None:

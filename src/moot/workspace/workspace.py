@@ -22,8 +22,7 @@ from moot.keys.held import AskPassphrase, FolderKeys, never_ask
 from moot.keys.kept import KeptNote, KeptNotes, look
 from moot.store.artifacts import FileArtifacts
 from moot.store.files import write_new
-from moot.store.sqlite import SqliteStore
-from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read
+from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read, open_to_write
 from moot.workspace import trust as trust_files
 from moot.workspace.remembered import Remembered, lacks, lacks_note
 
@@ -48,7 +47,7 @@ class Workspace:
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
         ledger = path / "ledger.db"
-        self.store = open_to_read(ledger) if reads else SqliteStore(ledger)
+        self.store = open_to_read(ledger) if reads else open_to_write(ledger)
         # Why nothing may be written, if that is so.
         self.read_only = self.store.why if isinstance(self.store, ReadOnlyStore) else None
         try:

@@ -2,6 +2,8 @@
 
 SQLite makes two files beside one that has a write-ahead log, if only to read it. Where it may not,
 and no log lies there, the file itself says everything: it is read as it stands, without a lock.
+So is one that may not be written itself: what SQLite made beside it could not be written either,
+and would stand in the way of whoever may write it later.
 Whoever may write there could do so meanwhile; so the file is compared before and after, and what
 was read of a file that moved counts for nothing.
 """
@@ -35,7 +37,9 @@ class Looking:
 
     def _open(self) -> sqlite3.Connection:
         try:
-            return _connect(self._file)
+            if not _leaves_files(self._file):
+                return _connect(self._file)
+            self._before = _settled(self._file)
         except sqlite3.OperationalError as error:
             code = getattr(error, "sqlite_errorcode", 0)
             if code != CANNOT_GROW and code & 0xFF not in MAY_NOT_WRITE:
@@ -98,6 +102,13 @@ def _size(file: Path) -> int:
         return file.stat().st_size
     except FileNotFoundError:
         return 0
+
+
+def _leaves_files(file: Path) -> bool:
+    """Would SQLite, if it read it with a lock, make files here that stay and nobody may write?"""
+    if os.access(file, os.W_OK):
+        return False
+    return not any(_size(file.with_name(file.name + end)) for end in (*_LOGS, "-shm"))
 
 
 def _settled(file: Path) -> _State:

@@ -158,8 +158,9 @@ INSERT INTO notes (number, note) VALUES ((SELECT coalesce(max(number) + 1, 0) FR
 SELECT name, number, noted_seq, noted_hash FROM streams WHERE noted_seq >= 0 ORDER BY number;
 
 -- name: stale_heads
--- What has moved since.
-SELECT name, number, seq, hash FROM streams WHERE moved = 1 ORDER BY number;
+-- What has moved since; the mark alone could have been taken away.
+SELECT name, number, seq, hash FROM streams
+WHERE moved = 1 OR seq != noted_seq OR hash != noted_hash ORDER BY number;
 
 -- name: pin_head
 -- Remember what a checkpoint pins.

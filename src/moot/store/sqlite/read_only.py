@@ -52,17 +52,28 @@ class ReadOnlyStore(SqliteReader):
         return int(version)
 
     def backup(self, target: Path) -> None:
-        """A consistent copy; `target` must not exist."""
-        with self._looking.unmoved():
-            copy_to(self._db, target)
+        """A consistent copy; `target` must not exist. One of a file that moved is none."""
+        copy_to(self._db, target)
+        try:
+            with self._looking.unmoved():
+                return
+        except StoreFailed:
+            target.unlink()
+            raise
+
+
+def open_to_write(path: Path) -> SqliteStore:
+    """SQLite would open also a file that may not be written, make its log beside it, which nobody
+    may write then either, and notice only when it comes to writing."""
+    if path.exists() and not os.access(path, os.W_OK):
+        raise read_only(path)
+    return SqliteStore(path)
 
 
 def open_to_read(path: Path) -> SqliteStore | ReadOnlyStore:
     """As ever where it may be written; else it is looked at."""
     try:
-        if not os.access(path, os.W_OK):  # SQLite would notice only when it comes to writing
-            raise read_only(path)
-        return SqliteStore(path)
+        return open_to_write(path)
     except StoreFailed as error:
         if error.code not in _MAY_BE_LOOKED_AT:
             raise

@@ -1,0 +1,122 @@
+"""A veto ends a decision, or sends it back: what is left of its session costs nobody anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moot.decision import stream_of
+from moot.decision.model import State
+from moot.flows.parliament.chamber import Room
+from tests.cli.project import Project
+
+VOICES = "rules:approve,rules:approve,rules:reject"
+FOLDER = ".moot/decisions/q-1"
+ASK = ("ask", "Which queue?", "--with", VOICES, "--chamber", "parliament")
+VETO = ("decide", "q-1", "veto", "--reason")
+
+
+@pytest.fixture
+def ready(bare: Project, people: dict[str, str], cheap_locks: None) -> Project:
+    del cheap_locks
+    bare.ok("init", **people)
+    return bare
+
+
+@pytest.fixture
+def ended(ready: Project, people: dict[str, str]) -> Project:
+    """Its session was interrupted, and then the person said no."""
+    ready.json(*ASK, "--max-turns", "4")
+    ready.ok(*VETO, "No.", **people)
+    return ready
+
+
+@pytest.fixture
+def sent_back(ready: Project, people: dict[str, str]) -> Project:
+    """Its vote was vetoed: the session goes on."""
+    ready.ok(*ASK)
+    ready.ok(*VETO, "Cheaper.", **people)
+    return ready
+
+
+def events(project: Project) -> int:
+    with project.workspace() as space, space.store.read() as view:
+        return view.counts()[1]
+
+
+def decision(project: Project) -> State:
+    with project.workspace() as space:
+        state: State = space.engine.state(stream_of("q-1"))
+    return state
+
+
+def seats(project: Project) -> list[str]:
+    with project.workspace() as space:
+        return [seat.agent for seat in Room.open(space, project.root / FOLDER).state.in_order()]
+
+
+def due_in_sessions(project: Project, command: str) -> list[dict[str, Any]]:
+    return [due for due in project.ok(command)["due"] if due["id"].startswith("parliament/")]
+
+
+@pytest.mark.requirement("DEC-028")
+def test_nobody_is_asked_in_a_session_whose_decision_has_its_last_word(ended: Project) -> None:
+    called = ended.root / "called"
+    spec = f"cmd:touch {called}"
+    voices = [word for name in seats(ended) for word in ("--participant", f"{name}={spec}")]
+    before = events(ended)
+    assert ended.refused("parliament", "run", FOLDER, *voices) == ("decided", 1)
+    assert not called.exists()
+    assert events(ended) == before
+
+
+@pytest.mark.requirement("DEC-028")
+@pytest.mark.parametrize("command", ["agenda", "status"])
+def test_nothing_is_due_in_a_session_whose_decision_has_its_last_word(
+    ended: Project, command: str
+) -> None:
+    assert due_in_sessions(ended, command) == []
+    ended.ok("ask", "--resume", "q-2")
+    assert [due["what"] for due in due_in_sessions(ended, command)] == ["decide"]
+
+
+@pytest.mark.requirement("DEC-028")
+def test_a_session_that_goes_on_stays_due(sent_back: Project) -> None:
+    assert due_in_sessions(sent_back, "agenda")
+
+
+@pytest.mark.requirement("DEC-028")
+def test_the_same_veto_twice_is_one(sent_back: Project, people: dict[str, str]) -> None:
+    """A script that tries again does not end what it sent back."""
+    before = events(sent_back)
+    again = sent_back.ok(*VETO, "Cheaper.", **people)["decision"]
+    assert (again["stage"], again["superseded_by"]) == ("arguing", None)
+    assert events(sent_back) == before
+
+
+@pytest.mark.requirement("DEC-028")
+def test_another_reason_is_not_taken_for_an_end(
+    sent_back: Project, people: dict[str, str]
+) -> None:
+    before = events(sent_back)
+    assert sent_back.refused(*VETO, "Slower.", **people) == ("decided", 1)
+    assert events(sent_back) == before
+    assert [one.reason for one in decision(sent_back).sent_back] == ["Cheaper."]
+
+
+@pytest.mark.requirement("DEC-028")
+def test_once_it_was_argued_further_a_veto_ends_it(
+    sent_back: Project, people: dict[str, str]
+) -> None:
+    sent_back.json("ask", "--resume", "q-1", "--max-turns", str(decision(sent_back).turns + 1))
+    assert sent_back.ok(*VETO, "Cheaper.", **people)["decision"]["superseded_by"] == "q-2"
+
+
+@pytest.mark.requirement("DEC-028")
+def test_a_vote_that_was_taken_anew_may_be_vetoed_for_the_same_reason(
+    sent_back: Project, people: dict[str, str]
+) -> None:
+    sent_back.ok("ask", "--resume", "q-1")
+    sent_back.ok(*VETO, "Cheaper.", **people)
+    assert [one.reason for one in decision(sent_back).sent_back] == ["Cheaper.", "Cheaper."]

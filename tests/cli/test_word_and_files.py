@@ -1,0 +1,96 @@
+"""A person's word stands on record whether or not the files of its session can be written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from moot.decision import stream_of
+from moot.decision.model import State
+from moot.flows.parliament.chamber import Room, id_of
+from tests.cli.project import MOOT, Project
+
+VOICES = "rules:approve,rules:approve,rules:reject"
+FOLDER = ".moot/decisions/q-1"
+WHY = ("--reason", "It is cheap.")
+
+
+@pytest.fixture
+def asked(bare: Project, people: dict[str, str], cheap_locks: None) -> Project:
+    """A parliament whose vote waits for a person."""
+    del cheap_locks
+    bare.ok("init", **people)
+    bare.ok("ask", "Which queue?", "--with", VOICES, "--chamber", "parliament")
+    return bare
+
+
+def standing(project: Project) -> tuple[str, str]:
+    with project.workspace() as space:
+        state: State = space.engine.state(stream_of("q-1"))
+        folder = project.root / FOLDER
+        held = Room.known(space, folder, id_of(space, folder)).state
+    return state.stage.value, str(held.status)
+
+
+@pytest.mark.requirement("DEC-028")
+def test_a_word_is_recorded_where_the_folder_is_gone(
+    asked: Project, people: dict[str, str]
+) -> None:
+    (asked.root / FOLDER).rename(asked.root / "else")
+    done = asked.json("decide", "q-1", "approve", *WHY, **people)
+    assert (done.error["code"], done.code) == ("files_behind", 4)
+    assert "recorded" in done.error["message"]
+    assert f"parliament export {asked.root / FOLDER}" in done.error["hint"]
+    assert standing(asked) == ("approved", "complete")
+    asked.ok("parliament", "export", FOLDER)
+    assert asked.ok("parliament", "check", FOLDER)["valid"]
+    assert asked.ok("parliament", "status", FOLDER)["status"] == "complete"
+
+
+@pytest.mark.requirement("DEC-028")
+def test_the_answer_names_what_was_decided(asked: Project, people: dict[str, str]) -> None:
+    words = ("parliament", "decide", FOLDER, "approve", *WHY)
+    done = asked.run(*words, **people)
+    assert done.code == 0
+    with asked.workspace() as space:
+        session = id_of(space, asked.root / FOLDER)
+    assert str(session) in done.out
+    assert "q-1: Which queue?" in done.out
+
+
+@pytest.mark.requirement("DEC-028")
+def test_the_answer_s_data_names_the_decision_and_its_question(
+    asked: Project, people: dict[str, str]
+) -> None:
+    data = asked.ok("parliament", "decide", FOLDER, "approve", *WHY, **people)
+    assert data["about"] == [{"decision": "q-1", "question": "Which queue?"}]
+
+
+@pytest.mark.requirement("DEC-028")
+def test_a_prime_minister_s_message_is_about_the_vote_that_was_there(
+    asked: Project, people: dict[str, str]
+) -> None:
+    """The passphrase is typed slowly; meanwhile it is sent back, argued further, voted on anew."""
+    content = {"decision": "approve", "reason": "It is cheap.", "guidance": ""}
+    message = {"type": "PM_DECISION", "from": "prime_minister", "content": content}
+    (asked.root / "word.json").write_text(json.dumps(message), encoding="utf-8")
+    slow = asked.root / "slow"
+    os.mkfifo(slow)
+    started = subprocess.Popen(
+        [*MOOT, "--json", "parliament", "submit", FOLDER, "word.json"],
+        cwd=asked.root,
+        env={**asked.env, "MOOT_PASSPHRASE_FILE": str(slow)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    with slow.open("w", encoding="utf-8") as typed:  # opened once it is read
+        asked.ok("decide", "q-1", "veto", *WHY, **people)
+        asked.ok("ask", "--resume", "q-1")
+        typed.write("correct horse battery staple\n")
+    said = json.loads(started.communicate()[0])
+    assert (said["ok"], said["error"]["code"]) == (False, "busy")
+    assert standing(asked) == ("waiting", "pm_review")
