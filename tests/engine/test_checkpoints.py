@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from moot.core.errors import Refused, StoreFailed, Tampered
+from moot.core.ledger import Head
 from moot.core.names import CHECKPOINT, REGISTRY
 from moot.core.note import Checkpoint, read_note
 from moot.engine.checkpoints import EVERY_EVENTS, Kept, inclusion, newest
@@ -18,7 +19,7 @@ from moot.engine.job import Job, Outcome
 from moot.store.memory import MemoryChange, MemoryStore
 from moot.testing import World
 from tests.core import merkle
-from tests.engine.forge import everything
+from tests.engine.forge import chain, everything
 from tests.engine.jotter import STREAM, desk, jot
 
 OTTER = "amber-otter"
@@ -299,3 +300,26 @@ def test_a_stream_that_the_last_note_counts_may_not_be_gone() -> None:
             act()
         assert caught.value.code == "rolled_back"
         assert everything(world) == before
+
+
+@pytest.mark.requirement("LDG-035")
+@pytest.mark.parametrize("lowered", [False, True])
+def test_a_head_that_is_only_said_to_stand_still_is_not_left_out(lowered: bool) -> None:
+    """What is pinned lies beside the events, unsigned; a second lie may make the sum right."""
+    world = desk()
+    for stream in (STREAM, "jotter/other"):
+        world.engine.execute(stream, jot("a", "b"), OTTER)
+    world.engine.checkpoint()
+    world.engine.execute(STREAM, jot("unpinned"), OTTER)
+    world.engine.execute("jotter/other", jot("more"), OTTER)
+    assert isinstance(world.store, MemoryStore)
+    noted = world.store._tables.noted
+    noted[STREAM] = Head(noted[STREAM].number, 2, chain(world, STREAM)[2].hash)
+    if lowered:
+        other = noted["jotter/other"]
+        noted["jotter/other"] = Head(other.number, 0, chain(world, "jotter/other")[0].hash)
+    before = everything(world)
+    with pytest.raises(Tampered) as caught:
+        world.another_engine().checkpoint()
+    assert caught.value.code == "tree_damaged"
+    assert everything(world) == before

@@ -830,11 +830,13 @@ class StoreContract:
             stale = view.stale_heads()
             assert [name for name, _ in stale] == ["example/b", "example/a"]
             assert list(view.note_heads()) == []
+            assert [view.note_head(name) for name, _ in stale] == [None] * len(stale)
         with store.write() as change:
             change.put_note("one — é\n", {(0, 0): b"\0l0", (0, 1): b"l1", (1, 0): b"n"}, stale)
         with store.read() as view:
             assert view.note() == "one — é\n"
             assert list(view.note_heads()) == stale
+            assert [view.note_head(name) for name, _ in stale] == [head for _, head in stale]
             assert view.stale_heads() == []
         write_entries(store, entry("example/a", 1), entry("example/c", 0))
         with store.read() as view:

@@ -116,6 +116,10 @@ class View(Protocol):
         """The newest checkpoint."""
         ...
 
+    def note_head(self, stream: str) -> Head | None:
+        """What the newest checkpoint pins of it."""
+        ...
+
     def note_heads(self) -> Iterator[tuple[str, Head]]:
         """The heads the newest checkpoint pins, in order of creation."""
         ...

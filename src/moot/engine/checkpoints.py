@@ -91,6 +91,7 @@ def make_checkpoint(
     require_in_order(streams, moved)
     if last is not None and not anew:
         _require_tree(stored, last, moved)
+        _require_all_moved(change, stored, last, moved, events)
     leaves = [(h.number, headtree.leaf_hash(name, h.seq, h.hash)) for name, h in moved]
     fresh = headtree.changed_nodes(stored, streams, leaves)
     checkpoint = Checkpoint(
@@ -150,12 +151,36 @@ def _require_tree(
     except KeyError:
         root = b""
     if root != last.root:
-        raise Tampered(
-            f"the stored tree is not the one that checkpoint {last.number} was made of",
-            code="tree_damaged",
-            hint="`moot ledger rebuild` makes it anew, if what it pins is as it was signed; "
-            "else keep the file as it is and restore .moot/ledger.db from a backup",
-        )
+        raise _damaged(f"the stored tree is not the one that checkpoint {last.number} was made of")
+
+
+def _require_all_moved(
+    view: View,
+    stored: _StoredNodes,
+    last: Checkpoint,
+    moved: Iterable[tuple[str, Head]],
+    events: int,
+) -> None:
+    """Tampered unless what has moved makes up all that came since: else a head that has is said to
+    stand still, and the new note would count events that its tree does not have."""
+    known = last.events
+    for name, head in moved:
+        pinned = view.note_head(name) or Head(head.number, -1, b"")
+        known += head.seq - pinned.seq
+        leaf = headtree.leaf_hash(name, pinned.seq, pinned.hash)
+        if head.number < last.streams and stored[0, head.number] != leaf:
+            raise _damaged(f"checkpoint {last.number} pins another event of {name} than is said")
+    if known != events:
+        raise _damaged(f"not all that came since checkpoint {last.number} is said to have moved")
+
+
+def _damaged(why: str) -> Tampered:
+    return Tampered(
+        why,
+        code="tree_damaged",
+        hint="`moot ledger rebuild` makes it anew, if what it pins is as it was signed; "
+        "else keep the file as it is and restore .moot/ledger.db from a backup",
+    )
 
 
 def inclusion(view: View, number: int, streams: int) -> tuple[bytes, ...]:

@@ -115,6 +115,9 @@ class MemoryView:
     def note(self) -> str | None:
         return self._t.notes[-1] if self._t.notes else None
 
+    def note_head(self, stream: str) -> Head | None:
+        return self._t.noted.get(stream)
+
     def note_heads(self) -> Iterator[tuple[str, Head]]:
         yield from sorted(self._t.noted.items(), key=lambda item: item[1].number)
 

@@ -153,6 +153,10 @@ SELECT note FROM notes ORDER BY number DESC LIMIT 1;
 -- One more checkpoint.
 INSERT INTO notes (number, note) VALUES ((SELECT coalesce(max(number) + 1, 0) FROM notes), ?);
 
+-- name: note_head
+-- What the newest checkpoint pins of one stream.
+SELECT number, noted_seq, noted_hash FROM streams WHERE name = ? AND noted_seq >= 0;
+
 -- name: note_heads
 -- What the newest checkpoint pins.
 SELECT name, number, noted_seq, noted_hash FROM streams WHERE noted_seq >= 0 ORDER BY number;

@@ -126,6 +126,10 @@ class SqliteView:
         row = self._one("note")
         return str(row[0]) if row else None
 
+    def note_head(self, stream: str) -> Head | None:
+        row = self._one("note_head", stream)
+        return Head(*row) if row else None
+
     def note_heads(self) -> Iterator[NamedHead]:
         return _named(self._each("note_heads"))
 
