@@ -57,7 +57,7 @@ def seats(project: Project) -> list[str]:
 
 
 def due_in_sessions(project: Project, command: str) -> list[dict[str, Any]]:
-    return [due for due in project.ok(command)["due"] if due["id"].startswith("parliament/")]
+    return [due for due in project.ok(command)["due"] if not due["id"].startswith("decision/")]
 
 
 @pytest.mark.requirement("DEC-028")
@@ -77,8 +77,22 @@ def test_nothing_is_due_in_a_session_whose_decision_has_its_last_word(
     ended: Project, command: str
 ) -> None:
     assert due_in_sessions(ended, command) == []
+    assert ended.ok("parliament", "next", FOLDER)["due"] == []
     ended.ok("ask", "--resume", "q-2")
     assert [due["what"] for due in due_in_sessions(ended, command)] == ["decide"]
+
+
+def test_no_turn_is_due_in_a_debate_whose_decision_was_vetoed(
+    ready: Project, people: dict[str, str]
+) -> None:
+    ready.json("ask", "Which queue?", "--with", VOICES, "--max-turns", "4")
+    assert [due["what"] for due in due_in_sessions(ready, "agenda")] == ["speak"]
+    ready.ok(*VETO, "No.", **people)
+    assert due_in_sessions(ready, "agenda") == []
+    file = f"{FOLDER}.md"
+    agent = ready.ok("debate", "status", file)["next"]
+    ready.json("debate", "run", file, "--participant", f"{agent}=rules:approve")
+    assert due_in_sessions(ready, "agenda")  # it goes on under a decision of its own
 
 
 @pytest.mark.requirement("DEC-028")
@@ -96,9 +110,7 @@ def test_the_same_veto_twice_is_one(sent_back: Project, people: dict[str, str]) 
 
 
 @pytest.mark.requirement("DEC-028")
-def test_another_reason_is_not_taken_for_an_end(
-    sent_back: Project, people: dict[str, str]
-) -> None:
+def test_another_reason_is_not_taken_for_an_end(sent_back: Project, people: dict[str, str]) -> None:
     before = events(sent_back)
     assert sent_back.refused(*VETO, "Slower.", **people) == ("decided", 1)
     assert events(sent_back) == before
@@ -120,3 +132,19 @@ def test_a_vote_that_was_taken_anew_may_be_vetoed_for_the_same_reason(
     sent_back.ok("ask", "--resume", "q-1")
     sent_back.ok(*VETO, "Cheaper.", **people)
     assert [one.reason for one in decision(sent_back).sent_back] == ["Cheaper.", "Cheaper."]
+
+
+@pytest.mark.requirement("DEC-028")
+def test_what_was_sent_back_is_ended_on_purpose(sent_back: Project, people: dict[str, str]) -> None:
+    ended = sent_back.ok(*VETO, "Slower.", "--anew", **people)["decision"]
+    assert (ended["stage"], ended["superseded_by"]) == ("vetoed", "q-2")
+    assert due_in_sessions(sent_back, "agenda") == []
+
+
+@pytest.mark.requirement("DEC-028")
+def test_a_vote_that_waits_is_not_passed_over(ready: Project, people: dict[str, str]) -> None:
+    ready.ok(*ASK)
+    before = events(ready)
+    assert ready.refused(*VETO, "No.", "--anew", **people) == ("vote_waits", 1)
+    assert ready.json("decide", "q-1", "approve", "--reason", "Yes.", "--anew", **people).code == 2
+    assert events(ready) == before

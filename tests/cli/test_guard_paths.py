@@ -246,3 +246,84 @@ def test_a_held_path_beside_us_that_is_not_made_yet_is_not_called_free(shop: Pro
     assert (done.code, done.error["code"]) == (1, "named_from_the_root")
     assert check(shop, "docs/other.md", cwd=shop.root / "src").data["allowed"] is True
     assert check(shop, "docs/plan.md", cwd=shop.root / "src/auth").data["allowed"] is True
+
+
+# Without git, and with the workspace elsewhere
+
+
+@pytest.fixture
+def field(shop: Project, tmp_path: Path) -> Path:
+    """A project that no git knows; `src/a.py` in it is held."""
+    made = tmp_path / "field"
+    (made / "src").mkdir(parents=True)
+    (made / "src" / "a.py").write_text("a")
+    shop.ok(*as_("amber-otter", "reserve", "src/a.py"), cwd=made, MOOT_HOME=str(shop.root))
+    return made
+
+
+def test_from_every_folder_the_same_file_is_held(shop: Project, field: Path) -> None:
+    home = str(shop.root)
+    for cwd in (field.parent, field, field / "src"):
+        assert is_held(check(shop, str(field / "src/a.py"), cwd=cwd, MOOT_HOME=home)), cwd
+    assert is_held(check(shop, "src/a.py", cwd=field / "src", MOOT_HOME=home))
+    assert is_held(check(shop, "field", cwd=field.parent, MOOT_HOME=home))
+    done = check(shop, "a.py", cwd=field / "src", MOOT_HOME=home)
+    assert (done.code, done.error["code"]) == (1, "named_from_the_root")
+    assert check(shop, "src/b.py", cwd=field, MOOT_HOME=home).data["allowed"] is True
+
+
+def test_what_is_held_from_a_folder_below_is_held_from_above(shop: Project, tmp_path: Path) -> None:
+    home, below = str(shop.root), tmp_path / "field" / "deep"
+    below.mkdir(parents=True)
+    shop.ok(*as_("amber-otter", "reserve", "new.py"), cwd=below, MOOT_HOME=home)
+    assert is_held(check(shop, "deep/new.py", cwd=below.parent, MOOT_HOME=home))
+    assert is_held(check(shop, "deep", cwd=below.parent, MOOT_HOME=home))
+    assert check(shop, "deep/old.py", cwd=below.parent, MOOT_HOME=home).data["allowed"] is True
+
+
+def test_a_wider_root_takes_no_file_from_the_workspace_it_is_in(shop: Project, field: Path) -> None:
+    """Somebody works from a folder around both."""
+    inner, home = field.parent / "inner", str(shop.root)
+    inner.mkdir()
+    shop.ok("init", cwd=inner)
+    shop.ok("join", "--register", "slate-wren", "--scope", "x.py", cwd=inner)
+    shop.ok(*as_("amber-otter", "reserve", "wide.py"), cwd=field.parent, MOOT_HOME=home)
+    done = check(shop, str(inner / "x.py"), cwd=field, MOOT_HOME=home)
+    assert (done.code, done.error["code"]) == (1, "scope_outside")
+    assert "another workspace" in done.error["message"]
+
+
+def test_a_named_home_is_still_asked_from_afar(shop: Project, tmp_path: Path) -> None:
+    afar = tmp_path / "afar"
+    afar.mkdir()
+    path = str(shop.root / HELD / "cache.py")
+    assert is_held(check(shop, path, cwd=afar, MOOT_HOME=str(shop.root)))
+
+
+# What is no path, and what is nobody's to write
+
+
+@pytest.mark.parametrize("path", ["", " "])
+def test_an_unset_variable_is_not_the_root(shop: Project, path: str) -> None:
+    done = check(shop, path)
+    assert (done.code, done.error["code"]) == (1, "scope_empty")
+
+
+@pytest.mark.parametrize("path", ["~", "~/x", "~nobody/x"])
+def test_a_home_that_no_shell_spelled_out_is_refused(shop: Project, path: str) -> None:
+    done = check(shop, path)
+    assert (done.code, done.error["code"]) == (1, "bad_scope")
+    assert done.error["hint"]
+
+
+def test_a_folder_that_is_really_named_so_is_read(shop: Project) -> None:
+    (shop.root / "~").mkdir()
+    assert check(shop, "~/x", "~lock.odt").data["allowed"] is True
+
+
+@pytest.mark.parametrize("path", [".git/config", ".git", ".moot/ledger.db", ".moot", "log"])
+def test_the_files_of_git_and_of_moot_are_never_called_free(shop: Project, path: str) -> None:
+    (shop.root / "log").symlink_to(".moot/ledger.db")
+    done = check(shop, path)
+    assert (done.code, done.error["code"]) == (1, "not_for_agents")
+    assert check(shop, ".gitignore").data["allowed"] is True

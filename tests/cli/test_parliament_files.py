@@ -197,7 +197,7 @@ def test_a_disk_that_fails_costs_nothing_but_time(
         done = sitting.project.json(*words)
         written = next(count) - 1
     if done.code:
-        assert (done.error["code"], done.code) == ("unwritable_file", 4)
+        assert (done.error["code"], done.code) == ("files_behind", 4)
         assert "record is safe" in done.error["message"]
     else:
         assert written < fails_at  # not every file changes with a statement

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
 
 from moot.decision import stream_of
 from moot.decision.model import State
+from moot.flows.decision.word import heard_in
 from moot.flows.parliament.chamber import Room, id_of
+from moot.parliament.words import Word
 from tests.cli.project import MOOT, Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"
@@ -94,3 +97,15 @@ def test_a_prime_minister_s_message_is_about_the_vote_that_was_there(
     said = json.loads(started.communicate()[0])
     assert (said["ok"], said["error"]["code"]) == (False, "busy")
     assert standing(asked) == ("waiting", "pm_review")
+
+
+@pytest.mark.requirement("DEC-028")
+def test_a_word_that_came_with_files_is_nobody_s(asked: Project, people: dict[str, str]) -> None:
+    asked.ok("parliament", "decide", FOLDER, "approve", *WHY, **people)
+    shutil.copytree(asked.root / FOLDER, asked.root / "copy")
+    told = asked.ok("parliament", "import", "copy", "--id", "parl-20260101-001")
+    assert told["outcome"] == "approved"
+    with asked.workspace() as space:
+        here, copy = (Room.open(space, asked.root / name) for name in (FOLDER, "copy"))
+        assert heard_in(space, here.stream) is Word.APPROVE
+        assert heard_in(space, copy.stream) is None

@@ -93,7 +93,7 @@ def without_wildcard(text: str, root: str) -> str:
 
 def read_path(text: str, root: str) -> Scope:
     """One real file or folder, named literally: its `*` is a letter."""
-    _check_text(text)
+    check_text(text)
     return _within(text, root, text, wildcard=False)
 
 
@@ -122,7 +122,7 @@ def symlink_remark(text: str, real: str, root: str) -> Finding | None:
 
 def _read(text: str, root: str) -> tuple[str, bool]:
     """The path without its wildcard, and whether there was one (B-13)."""
-    _check_text(text)
+    check_text(text)
     wildcard = re.search(r"(^|[\\/])\*\Z" if windows_rules(root) else r"(^|/)\*\Z", text)
     path = text[: wildcard.end() - 1] or "." if wildcard else text
     if "*" in path or "?" in path:
@@ -134,7 +134,8 @@ def _read(text: str, root: str) -> tuple[str, bool]:
     return path, wildcard is not None
 
 
-def _check_text(text: str) -> None:
+def check_text(text: str) -> None:
+    """Malformed if no scope can be written so, whatever it may mean."""
     if not text.strip():
         raise Malformed("a scope may not be empty", code="scope_empty", hint="`.` is the root")
     if len(text) > MAX_SCOPE_CHARACTERS or _CONTROL.search(text):

@@ -22,19 +22,25 @@ from moot.engine.job import as_refused
 from moot.flows.decision.questions import put, state_of, stored, text_of
 from moot.flows.decision.word import heard_in
 from moot.flows.parliament.bills import merged
+from moot.flows.parliament.cabinet import messages
 from moot.flows.parliament.chamber import Room as Session
 from moot.flows.parliament.results import SETTLED
 from moot.flows.parliament.sitting import session_of as sitting_of
 from moot.parliament.commands import Decide
 from moot.parliament.shapes import read_json
-from moot.parliament.words import PRIME_MINISTER, Status, Word
+from moot.parliament.words import PRIME_MINISTER, Kind, Status, Word
 from moot.workspace.workspace import Workspace
 
 WORDS: Final = {"approve": Word.APPROVE, "veto": Word.VETO, "amend": Word.AMEND_AND_APPROVE}
 
 
 def require_open(
-    space: Workspace, decision: str, word: Word, reason: str, text: str | None = None
+    space: Workspace,
+    decision: str,
+    word: Word,
+    reason: str,
+    text: str | None = None,
+    anew: bool = False,
 ) -> int:
     """Refused for all that can be told without a person's key, before one is asked for.
 
@@ -52,7 +58,11 @@ def require_open(
         _require_text(text)
     held = _listening(space, decision, word)
     if held is None:
+        if word is Word.VETO and not anew:
+            _repeats(space, decision, reason)
         return 0
+    if anew and held.state.status is Status.PM_REVIEW:
+        raise _waits(decision)
     held.rehearse(_word(held, word, reason, text or ""), PRIME_MINISTER)
     return held.vote or 0
 
@@ -125,7 +135,7 @@ def _listening(space: Workspace, decision: str, word: Word) -> Session | None:
     if state.chamber is not Chamber.PARLIAMENT or state.word is not None or not state.session:
         return None
     held = sitting_of(space, decision, state)
-    if held.state.status is Status.PM_REVIEW or heard_in(held.state) is not None:
+    if held.state.status is Status.PM_REVIEW or heard_in(space, held.stream) is not None:
         return held
     if word is not Word.VETO and held.state.status not in SETTLED:
         raise Refused(
@@ -145,14 +155,61 @@ def _bill(text: str) -> Any:
     return found if isinstance(found, dict) else {"sections": {"solution": text.strip()}}
 
 
-def veto(space: Workspace, decision: str, person: str, reason: str, vote: int | None = None) -> str:
+def veto(
+    space: Workspace,
+    decision: str,
+    person: str,
+    reason: str,
+    vote: int | None = None,
+    anew: bool = False,
+) -> str:
     """The person says no. A debate is superseded by another decision, with the reason in its
-    context; a parliament takes the reason as guidance and goes on itself."""
+    context; a parliament takes the reason as guidance and goes on itself. `anew`: what was sent
+    back just now is superseded all the same."""
     if _in_parliament(space, decision, person, Word.VETO, reason, vote=vote):
+        return decision
+    if not anew and _repeats(space, decision, reason):
         return decision
     if not _cut_short(state_of(space, decision)):
         space.engine.execute(stream_of(decision), ask.Veto(reason=reason), person)
     return supersede(space, decision)
+
+
+def _repeats(space: Workspace, decision: str, reason: str) -> bool:
+    """It was sent back with this reason, and nobody has argued or voted since.
+
+    Refused if that was for another reason: a second veto would end what the first lets go on.
+    """
+    state = state_of(space, decision)
+    if not state.sent_back or state.word is not None or _argued_since(space, decision, state):
+        return False
+    last = state.sent_back[-1]
+    if last.reason != reason:
+        raise Refused(
+            "decided",
+            f"{decision}: {last.by} has vetoed it, and nothing was argued since",
+            hint=f"moot ask --resume {decision} goes on; veto with --anew ends it",
+        )
+    return True
+
+
+def _argued_since(space: Workspace, decision: str, state: State) -> bool:
+    """Has a seat said anything since the prime minister did?"""
+    held = sitting_of(space, decision, state)
+    with space.store.read() as view:
+        said = list(messages(view, held.stream))
+    for one in reversed(said):
+        if one.type is Kind.PM_DECISION or one.sender in held.state.seats:
+            return one.type is not Kind.PM_DECISION
+    return False
+
+
+def _waits(decision: str) -> Refused:
+    return Refused(
+        "vote_waits",
+        "a vote waits for you, and a veto sends it back",
+        hint=f"moot decide {decision} veto --reason TEXT, without --anew",
+    )
 
 
 def supersede(space: Workspace, decision: str) -> str:

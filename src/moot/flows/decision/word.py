@@ -15,17 +15,19 @@ from moot.core.machine import Command
 from moot.decision import PROTOCOL, stream_of
 from moot.decision import commands as ask
 from moot.decision.machine import SESSIONS
-from moot.decision.model import Stage, State
+from moot.decision.model import PersonsWord, Stage, State
+from moot.engine.engine import Engine
 from moot.engine.job import Job, Outcome
 from moot.engine.keys import hand_of_system
 from moot.flows.parliament.bills import in_words, is_as
+from moot.flows.parliament.cabinet import messages
 from moot.flows.parliament.results import result_of
 from moot.parliament import commands as parliament
 from moot.parliament.contents import PmDecision
 from moot.parliament.messages import response_findings, response_of
 from moot.parliament.model import Outcome as Ended
 from moot.parliament.model import State as Parliament
-from moot.parliament.words import Word
+from moot.parliament.words import Kind, Word
 from moot.workspace.workspace import Workspace
 
 # What a decision, and a session that has ended, call each word.
@@ -64,14 +66,56 @@ def word_in(command: Command) -> Said | None:
 
 def decisions_of(space: Workspace, session: str) -> list[str]:
     """The decisions that are argued in a session: one, unless somebody began another."""
-    with space.store.read() as view:
+    return _argued_in(space.engine, session)
+
+
+def _argued_in(engine: Engine, session: str) -> list[str]:
+    with engine.store.read() as view:
         keys = [row.key for row in view.rows(SESSIONS, f"{session} ")]
     return [key.partition(f" {PROTOCOL}/")[2] for key in keys]
 
 
-def heard_in(state: Parliament) -> Word | None:
-    """The person's last word in a session that has ended with one."""
+def ended_with(state: Parliament) -> Word | None:
+    """The last word in a session that has ended with one, whoever's it was."""
     return None if state.outcome is None else _HEARD.get(state.outcome)
+
+
+def heard_in(space: Workspace, session: str) -> Word | None:
+    """The same, where a person said it here: what files tell is nobody's word."""
+    state: Parliament = space.engine.state(session)
+    word = ended_with(state)
+    return None if word is None or _came_with_files(space, session, state) else word
+
+
+def _came_with_files(space: Workspace, session: str, state: Parliament) -> bool:
+    """Was the last decision read from files? The clerk signed it then, and no person here."""
+    if not state.imported:
+        return False
+    with space.store.read() as view:
+        said = [one.id for one in messages(view, session) if one.type is Kind.PM_DECISION]
+    return not said or int(said[-1].removeprefix("msg-")) <= state.imported
+
+
+def is_over(engine: Engine, session: str) -> bool:
+    """A person has ended all that is argued there, and it was not told: nobody is waited for.
+
+    No rule of a parliament ends it before its vote; what it has come to stays as it is.
+    """
+    state = engine.state(session)
+    told = isinstance(state, Parliament) and state.outcome is not None
+    words = [word for _, word in _words_on(engine, session)]
+    return not told and bool(words) and None not in words
+
+
+def require_open_for(engine: Engine, session: str) -> None:
+    """Refused if a decision that is argued there has its last word: more words are for nothing."""
+    for decision, word in _words_on(engine, session):
+        if word is not None:
+            raise _decided(decision, f"{word.by} has said {word.word.value}")
+
+
+def _words_on(engine: Engine, session: str) -> list[tuple[str, PersonsWord | None]]:
+    return [(one, engine.state(stream_of(one)).word) for one in _argued_in(engine, session)]
 
 
 def only_repeats(space: Workspace, session: str, said: Said) -> bool:
@@ -82,7 +126,7 @@ def only_repeats(space: Workspace, session: str, said: Said) -> bool:
         if spoken is not None and spoken.word is not _STAGES[said.word]:
             raise _decided(one, f"{spoken.by} has said {spoken.word.value}")
     state: Parliament = space.engine.state(session)
-    heard = heard_in(state)
+    heard = heard_in(space, session)
     if heard is None or not decisions:
         return False
     another = heard is not said.word or not (said.draft is None or is_as(state.bill, said.draft))

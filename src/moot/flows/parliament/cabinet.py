@@ -155,7 +155,7 @@ class Cabinet:
         except OSError as error:
             raise Unavailable(
                 "unwritable_file",
-                f"the record is safe, but {path.name} was not written: {error.strerror or error}",
+                f"{path.name} was not written ({error.strerror or error}); the record is safe",
                 hint=f"mend the folder, then `moot parliament export {self.shown}`",
             ) from None
 

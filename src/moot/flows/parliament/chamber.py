@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -115,12 +116,12 @@ class Room:
             self.cabinet.write()
             raise
         followed = self._follow_up()
-        try:
-            self.cabinet.write()
-        except Refused as error:  # a file was changed just now: what was asked is done
-            raise _recorded_only(error) from None
         if word_in(command) is not None:
             self._close()
+        try:
+            self.cabinet.write()
+        except (Refused, Unavailable) as error:  # of the files only: what was asked is done
+            raise _recorded_only(error) from None
         return Done(self.state, outcome.findings, tuple(_logged(outcome, followed)))
 
     def _execute(self, job: Job) -> Outcome:
@@ -135,7 +136,9 @@ class Room:
         engine = self.space.engine
         over = self.state.status is Status.SYNTHESIS and hand_of_system(engine.trust, engine.keys)
         if over and decisions_of(self.space, self.stream):
-            finish(self)
+            command = _completing(self, final_document(self.proceedings()))
+            with suppress(Refused):  # another process was quicker
+                engine.execute(self.stream, command, SYSTEM)
 
     def rehearse(self, command: Command, role: str) -> None:
         """Refused, without anyone's key, if a person in this role would be refused."""
@@ -198,6 +201,8 @@ def submit(room: Room, data: bytes, acting: str | None, who: Who) -> Done:
     sender = document.get("from") if isinstance(document, dict) else None
     person = sender == PRIME_MINISTER
     needed = room.signer(sender)
+    if person:
+        room.vote = len(room.state.vote_history)
     if needed is None and not person and acting is None:
         raise _nobody(document)
     if needed is not None and acting not in (None, needed):
@@ -264,9 +269,12 @@ def finish(room: Room) -> str:
     """The final document; the session is complete once it is stored."""
     document = final_document(room.proceedings())
     if room.state.status is Status.SYNTHESIS:
-        ref = room.space.artifacts.put(document.encode(), DOCUMENT)
-        room.run(ask.Complete(document=ref), SYSTEM)
+        room.run(_completing(room, document), SYSTEM)
     return document
+
+
+def _completing(room: Room, document: str) -> ask.Complete:
+    return ask.Complete(document=room.space.artifacts.put(document.encode(), DOCUMENT))
 
 
 def stream_of(parliament_id: str) -> str:
@@ -308,7 +316,7 @@ def _another(folder: Path, found: str, ours: str) -> Refused:
     )
 
 
-def _recorded_only(error: Refused) -> Unavailable:
+def _recorded_only(error: Refused | Unavailable) -> Unavailable:
     found = Unavailable("files_behind", f"recorded, but not in the files: {error}", hint=error.hint)
     found.findings = error.findings
     return found

@@ -23,7 +23,7 @@ from moot.flows.debate.run import USUAL, Limits, Ran
 from moot.flows.decision import books
 from moot.flows.decision.books import DecisionBooks, NoBooks
 from moot.flows.decision.seating import require_key, seated, seats_of
-from moot.flows.decision.word import decisions_of, heard_in
+from moot.flows.decision.word import decisions_of, ended_with, require_open_for
 from moot.flows.desks.parliament import ParliamentDesk
 from moot.flows.parliament.chamber import Room as Session
 from moot.flows.parliament.convening import Plan, convene
@@ -46,7 +46,7 @@ def run_parliament(
     for name in specs:
         require_key(session.space, name)
     decision = _books_of(session)
-    if decision is None and heard_in(session.state) is None:
+    if decision is None and ended_with(session.state) is None:
         decision = _opened(session, specs, sitting)
     return run_in(session, decision, sitting, limits, watch)
 
@@ -59,8 +59,9 @@ def run_in(
     watch: Watch | None,
 ) -> Ran:
     """Without a decision where a person has had the last word already: nothing is left to judge."""
-    session.cabinet.require_ours()  # before an answer costs anything
     engine = session.space.engine
+    require_open_for(engine, session.stream)  # before an answer costs anything
+    session.cabinet.require_ours()
     kept = NoBooks() if decision is None else DecisionBooks(engine, decision)
     desk = ParliamentDesk(session, kept)
     runner = Runner(
@@ -110,7 +111,7 @@ def _opened(session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, P
     )
 
     def unheard(_done: object) -> None:
-        if heard_in(session.state) is not None:
+        if ended_with(session.state) is not None:
             raise Conflict("busy", "a person decided at this moment", hint="look at it again")
 
     engine = session.space.engine

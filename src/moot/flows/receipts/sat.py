@@ -17,7 +17,8 @@ from moot.workspace.workspace import Workspace
 
 
 def sat(space: Workspace, decision: str, state: State) -> Argued:
-    record = session_of(space, decision, state).proceedings()
+    held = session_of(space, decision, state)
+    record = held.proceedings()
     counted = ballots(record)
     return Argued(
         votes=tuple(_vote(record, message, vote) for message, vote in record.said(Cast)),
@@ -26,7 +27,7 @@ def sat(space: Workspace, decision: str, state: State) -> Argued:
         changes=tuple(_changes(record)),
         dissent=tuple(_dissent(record, counted[-1])) if counted else (),
         text=in_words(record.state.bill),
-        heard=str(heard_in(record.state) or ""),
+        heard=str(heard_in(space, held.stream) or ""),
     )
 
 

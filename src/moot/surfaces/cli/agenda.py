@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.1  # how often a waiting agenda asks whether anyone has written
 AGAIN_SECONDS = 5.0  # and how often it looks again although nobody has
+_ARGUED = ("debate/", "parliament/")
 
 
 @command(None, "agenda", "agenda")
@@ -99,13 +100,23 @@ def waiting(engine: Engine, who: str | None, seconds: float) -> list[dict[str, A
     end = time.monotonic() + seconds
     while True:
         seen, now = engine.store.changes(), engine.clock()
-        dues = list(engine.agenda(engine.open_streams()))
+        dues = list(engine.agenda(_awaited(engine)))
         items = [_item(stream, due, engine, now) for stream, due in dues if who in (None, due.who)]
         items += _mail(engine, who, now)
         if items or time.monotonic() >= end:
             return sorted(items, key=_urgency)
         limits = [due.by for _, due in dues if due.by is not None and due.by > now]
         _pause(engine, seen, end, min(limits, default=None))
+
+
+def _awaited(engine: Engine) -> list[str]:
+    """What is open, without the sessions whose question a person has decided already."""
+    streams = engine.open_streams()
+    if not any(one.startswith(_ARGUED) for one in streams):
+        return streams
+    from moot.flows.decision.word import is_over
+
+    return [one for one in streams if not (one.startswith(_ARGUED) and is_over(engine, one))]
 
 
 def _pause(engine: Engine, seen: int, end: float, limit: Millis | None) -> None:

@@ -55,6 +55,8 @@ def misnamed(asked: Asked, why: str, here: Here) -> Refused:
 
 
 def _asked(text: str, here: Here) -> Asked:
+    paths.check_text(text)  # an empty one would be the root, and nobody meant that
+    _require_spelled_out(text, here)
     names, beside = _names(text, here.worktree, here), _names(text, here.shell.cwd, here)
     if not names:
         hint = named_from_root([text], here, ASK) or f"name a path in {here.worktree}"
@@ -70,6 +72,18 @@ def _asked(text: str, here: Here) -> Asked:
     clear = at_root and not here_too and os.path.dirname(names[0])
     below = next(_below(str(here.shell.cwd), here.worktree), None) if clear else None
     return asked if below is None else asked._replace(below=_key(below, here))
+
+
+def _require_spelled_out(text: str, here: Here) -> None:
+    """A shell that is given `~/x` in quotes leaves it so; that is no file of this project."""
+    first, slash, _rest = text.replace("\\", "/").partition("/")
+    there = (os.path.lexists(base / first) for base in (here.worktree, here.shell.cwd))
+    if first.startswith("~") and (slash or first == "~") and not any(there):
+        raise Malformed(
+            f"{text}: nothing is called {first} here",
+            code="bad_scope",
+            hint=f"write the folder out, such as {quote(os.path.expanduser('~/x'))}",
+        )
 
 
 def _names(text: str, base: Path, here: Here) -> tuple[str, ...]:
@@ -97,11 +111,18 @@ def _scopes(full: str, here: Here) -> Iterator[str]:
     for spot in spots_of([full, plain], str(here.shell.cwd), None):
         if os.path.samefile(spot.workspace, here.space.path):
             yield from spot.scopes
-        elif not (named and any(_below(str(spot.root), here.worktree))):
+        elif not (named and any(_below(str(spot.root), _ours(here)))):
             raise _elsewhere(full, spot.workspace)
     if named:
         for name in (plain, os.path.realpath(full), os.path.realpath(plain)):
             yield from _below(name, here.worktree)
+
+
+def _ours(here: Here) -> Path:
+    """The folder that is surely of our project: a root that only others count from is wider."""
+    from moot.surfaces.hooks.place import Spot, adrift
+
+    return here.shell.cwd if adrift(Spot(here.space.path, here.worktree)) else here.worktree
 
 
 def _below(name: str, root: Path) -> Iterator[str]:

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 @click.argument("word", type=click.Choice(["approve", "veto", "amend"]))
 @click.option("--reason", required=True, metavar="T", help="Why (- or @file).")
 @click.option("--text", metavar="FILE|-", help="The text that stands instead, for amend.")
-def decide(shell: Shell, decision: str, word: str, reason: str, text: str | None) -> Answer:
+@click.option("--anew", is_flag=True, help="A veto also ends what was sent back just now.")
+def decide(
+    shell: Shell, decision: str, word: str, reason: str, text: str | None, anew: bool
+) -> Answer:
     """Approve, veto or amend what came out. This is a person's act, under a person's key.
 
     A veto begins another decision with your reason in its context; a parliament goes on itself,
     with your reason as guidance. Amend puts your own text in the place of what came out; of a
     parliament's bill it is the solution, or JSON with the parts that change. What was argued and
-    who disagreed stays on record either way.
+    who disagreed stays on record either way. The same veto twice is one; --anew ends a session
+    that was sent back before it is argued further, and another decision begins.
 
     Examples:
       moot decide q-7 approve --reason "The cheaper one, and we know it."
@@ -40,11 +44,13 @@ def decide(shell: Shell, decision: str, word: str, reason: str, text: str | None
     question_of(space, decision)
     if (text is not None) != (word == "amend"):
         raise click.UsageError("--text belongs to amend, and amend needs it")
+    if anew and word != "veto":
+        raise click.UsageError("--anew belongs to veto")
     why = text_argument(reason)
     instead = document(text) if text is not None else ""
     require_no_agent(shell, "a decision")
     given = instead if text is not None else None
-    vote = deciding.require_open(space, decision, deciding.WORDS[word], why, given)
+    vote = deciding.require_open(space, decision, deciding.WORDS[word], why, given, anew)
     person = a_persons_name(shell, "a decision")
     follower: str | None = None
     if word == "approve":
@@ -52,7 +58,7 @@ def decide(shell: Shell, decision: str, word: str, reason: str, text: str | None
     elif word == "amend":
         deciding.amend(space, decision, person, why, instead, vote)
     else:
-        follower = deciding.veto(space, decision, person, why, vote)
+        follower = deciding.veto(space, decision, person, why, vote, anew)
     state = state_of(space, decision)
     return Answer(_data(decision, state), lambda: _lines(decision, state, follower))
 

@@ -41,6 +41,7 @@ def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
     from moot.surfaces.cli.asked_paths import asked_paths, misnamed
     from moot.surfaces.cli.here import Here
     from moot.surfaces.hooks.look import in_the_way
+    from moot.surfaces.hooks.off_limits import require_allowed
     from moot.surfaces.hooks.twins import twins
 
     here, name = Here(shell), agent or shell.acting
@@ -48,10 +49,11 @@ def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
 
     def holders(names: Iterable[str]) -> tuple[Conflict, ...]:
         asked = tuple(names)
-        also = twins(here.state, asked, here.worktree)
+        also = (one.key for one in twins(here.state, asked, here.worktree))
         return in_the_way(shell.workspace, (*asked, *also), here.worktree, name, shell.env)
 
     scopes = list(dict.fromkeys(scope for one in asked for scope in one.names))
+    require_allowed(scopes, here.worktree, here.space.path)
     found = holders(scopes)
     for one in asked if not found else ():
         for conflict in holders(one.beside):

@@ -12,7 +12,8 @@ from moot.presence import STREAM, liveness, views
 from moot.presence.commands import Reserve, TakeOver
 from moot.presence.model import State
 from moot.surfaces.cli.shell import Shell
-from moot.surfaces.hooks.place import branch_of, session_spot
+from moot.surfaces.hooks.place import branch_of, outermost, session_spot
+from moot.surfaces.hooks.roots import roots_in_use
 from moot.workspace.find import worktree_root
 
 if TYPE_CHECKING:
@@ -101,7 +102,13 @@ def _worktree(start: Path, space: Workspace) -> Path:
     spot = session_spot(str(start), None)
     if spot is not None and spot.workspace.samefile(space.path):
         return spot.root
-    return worktree_root(start) or space.root
+    return worktree_root(start) or _known_root(start, space)
+
+
+def _known_root(start: Path, space: Workspace) -> Path:
+    """Without git, and with the workspace elsewhere: the root that the hooks count from, too."""
+    state: State = space.engine.state(STREAM)
+    return outermost(str(start), (*roots_in_use(state), str(start))) or start
 
 
 def holding(name: str, moved: Iterable[str]) -> list[str]:

@@ -216,16 +216,18 @@ def next_turn(shell: Shell, folder: Path) -> Answer:
     Examples:
       moot parliament next uploads
     """
+    from moot.flows.decision.word import is_over
     from moot.parliament.turns import agenda
     from moot.parliament.views import as_json
 
-    room = room_at(shell, folder)
-    state, now = room.state, shell.workspace.engine.clock()
+    room, engine = room_at(shell, folder), shell.workspace.engine
+    state = room.state
+    dues = () if is_over(engine, room.stream) else agenda(state, engine.clock())
     seen = as_json(state)
     data = {
         **standing(state),
         "folder": str(folder),
-        "due": [_due(state, due) for due in agenda(state, now)],
+        "due": [_due(state, due) for due in dues],
         **{name: seen[name] for name in ("underserved", "ask_next", "may_vote", "missing_votes")},
     }
     return Answer(data, lambda: _next_lines(data))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from moot.surfaces.cli.parliament_room import (
 )
 from moot.surfaces.cli.people import a_persons_name, require_no_agent
 from moot.surfaces.cli.shell import Shell, command, text_argument
+
+if TYPE_CHECKING:
+    from moot.flows.parliament.chamber import Room
 
 _AMENDMENT = click.argument("amendment", metavar="AMENDMENT")
 
@@ -176,7 +179,26 @@ def decide(shell: Shell, folder: Path, decision: str, **said: Any) -> Answer:
     room.rehearse(asked, "prime_minister")
     actor = a_persons_name(shell, "the prime minister's word")
     done = room.run(asked, actor, "prime_minister")
-    return answer(done, [f"{decision} by {actor}: {done.state.status}"], decision=decision)
+    about = _about(room)
+    said_it = f"{decision} by {actor}: {done.state.status}, in {done.state.parliament_id}"
+    return answer(done, [said_it, *_questions(room, about)], decision=decision, about=about)
+
+
+def _about(room: Room) -> list[dict[str, str]]:
+    """The decisions that are argued in a session, each with its question."""
+    from moot.flows.decision.questions import state_of
+    from moot.flows.decision.word import decisions_of
+
+    found = decisions_of(room.space, room.stream)
+    return [{"decision": one, "question": state_of(room.space, one).question} for one in found]
+
+
+def _questions(room: Room, about: list[dict[str, str]]) -> list[str]:
+    """What was decided, in a line each: the decision's question, else the session's problem."""
+    from moot.decision.views import title
+
+    named = [f"{one['decision']}: {title(one['question'])}" for one in about]
+    return named or [title(room.state.problem_statement)]
 
 
 def _json(text: str) -> Any:

@@ -143,8 +143,7 @@ def export(shell: Shell, folder: Path, parliament_id: str | None) -> Answer:
     space = shell.workspace
     named = parliament_id or id_of(space, folder) or id_in(folder)
     room = Room.known(space, folder, named)
-    if parliament_id is not None:
-        make_folder(folder)
+    make_folder(folder)
     aside = room.cabinet.restore()
     data = {**standing(room.state), "put_aside": list(aside)}
     said = [f"put aside: {name}" for name in aside]

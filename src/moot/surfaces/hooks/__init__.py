@@ -7,6 +7,9 @@ A coding tool starts `moot hook TOOL` at certain moments and hands it JSON on st
     patches.py    the files a patch names, also inside a shell command
     touched.py    the files a call is about to write
     place.py      which workspace and worktree a path belongs to
+    roots.py      from where names are counted if neither git nor the workspace says it
+    twins.py      other names under which a file is held
+    off_limits.py what no agent writes
     actor.py      who acts: MOOT_AGENT, else the agent this session registered
     door.py       one invocation: its moment, its deadline, its one broad `except`
     before.py after.py start.py stop.py    the four moments (and the end of a session)

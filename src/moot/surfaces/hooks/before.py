@@ -16,7 +16,9 @@ from moot.surfaces.hooks.touched import shell_text, touched
 
 if TYPE_CHECKING:
     from moot.core.errors import Refused
+    from moot.engine.job import Outcome
     from moot.presence.commands import Reserve
+    from moot.presence.model import State
     from moot.surfaces.hooks.actor import Who
     from moot.surfaces.hooks.place import Spot
     from moot.workspace.workspace import Workspace
@@ -30,8 +32,10 @@ def before(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     if not paths:
         return answers.ALLOW
     from moot.surfaces.hooks.place import spots_of
+    from moot.surfaces.hooks.roots import roots_around
 
-    for spot in spots_of(paths, call.cwd, home):
+    roots = roots_around(call.cwd, home, env)
+    for spot in spots_of(paths, call.cwd, home, roots):
         reason = _held_back(spot, call, env)
         if reason:
             return answers.block(reason)
@@ -43,31 +47,75 @@ def _held_back(spot: Spot, call: Call, env: Mapping[str, str]) -> str | None:
     from moot.presence import STREAM, shelf
     from moot.presence.machine import OVERLAPS
     from moot.surfaces.hooks.actor import who_acts
+    from moot.surfaces.hooks.off_limits import require_allowed
     from moot.surfaces.hooks.space import beat, opened
 
+    require_allowed(spot.scopes, spot.root, spot.workspace)
     with opened(spot.workspace, env) as space:
         who = who_acts(space, call.session_key, env)
-        command = _reserve(space, spot, env)
+        state = space.engine.state(STREAM)
+        command = _reserve(space, spot, _other_names(space, state, spot, who), env)
         try:
             outcome = space.engine.execute(STREAM, command, who.name)
         except Refused as refused:
             if refused.code not in OVERLAPS:
                 raise
             return _reason(space, command, who, refused, env)
-        if not outcome.recorded:
-            member = shelf.member(outcome.state, who.name)
-            beat(space, who.name, member.last_at if member is not None else 0)
+        if outcome.recorded:
+            between = outcome.state.fencing - state.fencing - len(_reserved(outcome))
+            return _too_late(space, spot, who, outcome, env) if between else None
+        member = shelf.member(outcome.state, who.name)
+        beat(space, who.name, member.last_at if member is not None else 0)
     return None
 
 
-def _reserve(space: Workspace, spot: Spot, env: Mapping[str, str]) -> Reserve:
+def _other_names(space: Workspace, state: State, spot: Spot, who: Who) -> tuple[str, ...]:
+    """Those under which others hold the same file: to ask for them too is to be refused."""
+    from moot.surfaces.hooks.roots import require_one_meaning
+    from moot.surfaces.hooks.twins import twins
+
+    agent, now = space.engine.registry().agents.get(who.name), space.engine.clock()
+    holder = who.name, agent.epoch if agent is not None else 0
+    require_one_meaning(state, spot, holder)
+    found = twins(state, spot.scopes, spot.root)
+    return tuple(one.key for one in found if not (one.held_by(*holder) or one.over(now)))
+
+
+def _too_late(
+    space: Workspace, spot: Spot, who: Who, outcome: Outcome, env: Mapping[str, str]
+) -> str | None:
+    """Somebody was quicker by another name: what we got is given back."""
+    from moot.core.errors import Refused
     from moot.presence import STREAM
+    from moot.presence.commands import Release
+
+    late = _other_names(space, outcome.state, spot, who)
+    if not late:
+        return None
+    ours = _reserved(outcome)
+    if ours:
+        root = str(spot.root)
+        release = Release(scopes=ours, project_root=str(space.root), worktree=root)
+        space.engine.execute(STREAM, release, who.name)
+    freed = Refused("reservation_conflict", "another agent had it a moment ago", hint="try again")
+    command = _reserve(space, spot._replace(scopes=()), late, env)
+    return _reason(space, command, who, freed, env)
+
+
+def _reserved(outcome: Outcome) -> tuple[str, ...]:
+    from moot.presence.events import ScopeReserved
+
+    events = (one.event for one in outcome.recorded)
+    return tuple(event.scope for event in events if isinstance(event, ScopeReserved))
+
+
+def _reserve(
+    space: Workspace, spot: Spot, also: tuple[str, ...], env: Mapping[str, str]
+) -> Reserve:
     from moot.presence.commands import Reserve
     from moot.surfaces.hooks.place import branch_of
     from moot.surfaces.hooks.space import stale_millis
-    from moot.surfaces.hooks.twins import twins
 
-    also = twins(space.engine.state(STREAM), spot.scopes, spot.root)
     return Reserve(
         scopes=(*spot.scopes, *also),
         project_root=str(space.root),

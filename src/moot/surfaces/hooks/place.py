@@ -36,13 +36,29 @@ def session_spot(cwd: str, home: Path | None) -> Spot | None:
     return Spot(place, worktree_root(start) or start)
 
 
-def spots_of(paths: Iterable[str], cwd: str, home: Path | None) -> list[Spot]:
-    """The workspaces that guard `paths` (absolute), each with the scopes they are there."""
+def adrift(spot: Spot) -> bool:
+    """Is its root only where somebody stood? Neither git nor the workspace says where it is."""
+    return worktree_root(spot.root) is None and not _same(spot.workspace.parent, spot.root)
+
+
+def outermost(name: str, roots: Iterable[str]) -> Path | None:
+    """The widest of the roots around a path: all who know them count from the same one."""
+    around = [root for root in roots if root and _relative(name, Path(root)) is not None]
+    return Path(min(around, key=lambda root: len(os.path.realpath(root)))) if around else None
+
+
+def spots_of(
+    paths: Iterable[str], cwd: str, home: Path | None, roots: Iterable[str] = ()
+) -> list[Spot]:
+    """The workspaces that guard `paths` (absolute), each with the scopes they are there.
+
+    `roots` are those that others count from; they matter to a session whose own is adrift.
+    """
     found: dict[tuple[Path, Path], dict[str, None]] = {}
-    session = session_spot(cwd, home) if home is not None else None
+    session, known = session_spot(cwd, home) if home is not None else None, tuple(roots)
     for path in paths:
         for name in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
-            spot = _spot_of(name, session)
+            spot = _spot_of(name, _settled(name, session, known))
             if spot is not None:
                 scopes = found.setdefault((spot.workspace, spot.root), {})
                 scopes.update(dict.fromkeys(spot.scopes))
@@ -61,6 +77,18 @@ def branch_of(root: Path) -> str | None:
         return None
     reference = "ref: refs/heads/"
     return head.removeprefix(reference)[:200] if head.startswith(reference) else None
+
+
+def _settled(name: str, session: Spot | None, roots: tuple[str, ...]) -> Spot | None:
+    """The session's spot for this path, from the root that others count from too.
+
+    What lies elsewhere, and in a workspace, is asked there.
+    """
+    if session is None or not roots or not adrift(session):
+        return session
+    if _relative(name, session.root) is None and _own_spot(Path(name).parent) is not None:
+        return session
+    return session._replace(root=outermost(name, (*roots, str(session.root))) or session.root)
 
 
 def _spot_of(name: str, session: Spot | None) -> Spot | None:

@@ -33,6 +33,7 @@ _INSTEAD: Final[dict[Liveness, str]] = {
     " `{moot} reserve {held} --takeover-stale`.",
 }
 _STAY_OFF: Final = "Nothing was written. Do not write it by another way."
+_CHECKED: Final = frozenset({"not_for_agents", "other_root"})
 _RANK: Final = (Liveness.ACTIVE, Liveness.STALE, Liveness.EVICTED)
 
 
@@ -92,4 +93,5 @@ def failed(error: MootError) -> str:
     """Another trouble: closed, with what to do about it, in one line."""
     said = " ".join(str(error).split())
     hint = f" To mend it: {error.hint}." if error.hint else ""
-    return f"moot: held back, because it cannot be checked: [{error.code}] {said}.{hint}"
+    why = "" if error.code in _CHECKED else ", because it cannot be checked"
+    return f"moot: held back{why}: [{error.code}] {said}.{hint}"

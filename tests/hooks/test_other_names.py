@@ -1,0 +1,185 @@
+"""One file under several names, and names counted from several roots: never written twice."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
+
+# On one disk
+
+
+def write(path: Path, cwd: Path) -> dict[str, Any]:
+    said = call("claude-write", cwd)
+    return {**said, "tool_input": {**said["tool_input"], "file_path": str(path)}}
+
+
+def test_a_second_name_of_a_held_file_is_held(yard: Yard) -> None:
+    yard.reserve(CRANE, "a.txt")
+    os.link(yard.root / "a.txt", yard.root / "second.txt")
+    said = reason(yard.hook("claude", write(yard.root / "second.txt", yard.root)))
+    assert "a.txt is held by teal-crane" in said
+    assert yard.owners() == {"a.txt": CRANE}
+
+
+@pytest.mark.parametrize("name", ["src/a.txt", "src/not-yet.txt", "chain/a.txt"])
+def test_what_is_held_by_the_name_of_a_link_is_held_where_it_leads(yard: Yard, name: str) -> None:
+    (yard.root / "src").mkdir()
+    (yard.root / "short").symlink_to("src")
+    (yard.root / "chain").symlink_to("short")
+    yard.reserve(CRANE, "short")
+    assert "short is held by teal-crane" in reason(
+        yard.hook("claude", write(yard.root / name, yard.root))
+    )
+    assert yard.owners() == {"short": CRANE}
+
+
+def test_ones_own_file_may_be_written_by_each_of_its_names(yard: Yard) -> None:
+    yard.reserve(OTTER, "a.txt")
+    os.link(yard.root / "a.txt", yard.root / "second.txt")
+    assert yard.hook("claude", write(yard.root / "second.txt", yard.root)).out == ""
+    assert yard.owners() == {"a.txt": OTTER, "second.txt": OTTER}
+
+
+def test_other_files_of_the_folder_stay_free(yard: Yard) -> None:
+    yard.reserve(CRANE, "a.txt")
+    (yard.root / "b.txt").write_text("other\n", encoding="utf-8")
+    assert yard.hook("claude", write(yard.root / "b.txt", yard.root)).out == ""
+
+
+# Without git, and with the workspace elsewhere
+
+
+@pytest.fixture
+def field(tmp_path: Path) -> Path:
+    """A project that no git knows."""
+    made = tmp_path / "field" / "ng"
+    (made / "src" / "deep").mkdir(parents=True)
+    return made
+
+
+def from_afar(yard: Yard, path: Path, cwd: Path, agent: str) -> str:
+    return yard.hook("claude", write(path, cwd), agent, MOOT_HOME=str(yard.root)).out
+
+
+STANDS = ("..", ".", "src", "src/deep")
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(STANDS, STANDS)))
+@pytest.mark.parametrize("exists", [True, False])
+def test_whoever_comes_first_from_wherever_holds_the_file(
+    yard: Yard, field: Path, first: str, second: str, exists: bool
+) -> None:
+    file = field / "src" / "deep" / "a.py"
+    if exists:
+        file.write_text("one\n", encoding="utf-8")
+    assert from_afar(yard, file, field / first, CRANE) == ""
+    assert "is held by teal-crane" in from_afar(yard, file, field / second, OTTER)
+    assert set(yard.owners().values()) == {CRANE}
+
+
+def test_a_file_outside_of_where_one_stands_is_known_by_the_root_of_its_holder(
+    yard: Yard, field: Path
+) -> None:
+    aside = field.parent / "aside"
+    aside.mkdir()
+    assert from_afar(yard, field / "b.py", field, CRANE) == ""
+    for cwd in (field / "src", aside):
+        assert "b.py is held by teal-crane" in from_afar(yard, field / "b.py", cwd, OTTER)
+
+
+def test_who_goes_down_still_counts_from_the_same_root(yard: Yard, field: Path) -> None:
+    assert from_afar(yard, field / "a.py", field, CRANE) == ""
+    assert from_afar(yard, field / "src" / "a.py", field / "src", CRANE) == ""
+    assert yard.owners() == {"a.py": CRANE, "src/a.py": CRANE}
+    assert from_afar(yard, field / "src" / "a.py", field / "src", CRANE) == ""
+    for cwd in (field.parent, field, field / "src"):
+        assert "is held by teal-crane" in from_afar(yard, field / "src" / "a.py", cwd, OTTER)
+
+
+def test_who_goes_up_does_not_hold_two_files_under_one_name(yard: Yard, field: Path) -> None:
+    assert from_afar(yard, field / "src" / "a.py", field / "src", CRANE) == ""
+    said = from_afar(yard, field / "a.py", field, CRANE)
+    assert "other_root" in said
+    assert "moot release a.py" in said
+    assert from_afar(yard, field / "b.py", field, CRANE) == ""
+    assert yard.owners() == {"a.py": CRANE, "b.py": CRANE}
+    assert "is held by" in from_afar(yard, field / "src" / "a.py", field.parent, OTTER)
+
+
+def test_a_root_reached_by_a_link_is_the_same_root(yard: Yard, field: Path, tmp_path: Path) -> None:
+    way = tmp_path / "way"
+    way.symlink_to(field / "src")
+    assert from_afar(yard, way / "a.py", way, CRANE) == ""
+    for cwd in (field, field / "src", way):
+        assert "is held by" in from_afar(yard, field / "src" / "a.py", cwd, OTTER)
+
+
+def test_who_joined_says_from_where_the_others_count(yard: Yard, field: Path) -> None:
+    home = str(yard.root)
+    yard.ok("--as", CRANE, "join", cwd=field, MOOT_HOME=home)
+    assert from_afar(yard, field / "src" / "a.py", field / "src", OTTER) == ""
+    assert yard.owners() == {"src/a.py": OTTER}
+
+
+def test_a_reservation_made_by_hand_counts_from_the_same_root(yard: Yard, field: Path) -> None:
+    home = str(yard.root)
+    yard.ok("--as", CRANE, "reserve", "src/deep/a.py", cwd=field, MOOT_HOME=home)
+    for cwd in (field.parent, field, field / "src", field / "src/deep"):
+        said = from_afar(yard, field / "src/deep/a.py", cwd, OTTER)
+        assert "is held by teal-crane" in said
+
+
+def test_a_wider_root_takes_no_file_from_the_workspace_it_is_in(yard: Yard, field: Path) -> None:
+    """Somebody works from a folder around both; what lies in another workspace is asked there."""
+    inner, home = field.parent / "inner", str(yard.root)
+    inner.mkdir()
+    yard.ok("init", cwd=inner)
+    yard.ok("join", "--register", "slate-wren", "--scope", "x.py", cwd=inner)
+    yard.ok("--as", CRANE, "join", cwd=field.parent, MOOT_HOME=home)
+    assert from_afar(yard, inner / "x.py", field, OTTER) != ""
+    assert yard.owners() == {}
+
+
+def test_of_agents_that_write_at_once_from_several_roots_exactly_one_may(
+    yard: Yard, field: Path
+) -> None:
+    agents = tuple(f"calm-otter{number}" for number in range(6))
+    for agent in agents:
+        yard.ok("agent", "register", agent)
+    file, home = field / "src" / "deep" / "a.py", str(yard.root)
+    children = [
+        yard.start_hook("claude", write(file, field / cwd), agent, MOOT_HOME=home)
+        for agent, cwd in zip(agents, itertools.cycle(STANDS), strict=False)
+    ]
+    answers = [child.communicate()[0] for child in children]
+    allowed = [agent for agent, out in zip(agents, answers, strict=True) if not out]
+    assert len(allowed) == 1
+    assert set(yard.owners().values()) == {allowed[0]}
+
+
+# What is nobody's to write
+
+
+@pytest.mark.parametrize("name", [".git/config", ".git/hooks/pre-commit", ".moot/ledger.db"])
+def test_the_files_of_git_and_of_moot_are_held_back_from_every_agent(yard: Yard, name: str) -> None:
+    for cwd in (yard.root, yard.other):
+        said = reason(yard.hook("claude", write(yard.root / name, cwd)))
+        assert f"held back: [not_for_agents] {name} is never written by an agent" in said
+    assert yard.owners() == {}
+
+
+def test_a_link_to_the_ledger_is_held_back_too(yard: Yard) -> None:
+    (yard.root / "notes.txt").symlink_to(".moot/ledger.db")
+    assert "never written" in reason(yard.hook("claude", write(yard.root / "notes.txt", yard.root)))
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".github/ci.yml", "moot/a.py"])
+def test_names_that_only_look_alike_are_files_like_any_other(yard: Yard, name: str) -> None:
+    assert yard.hook("claude", write(yard.root / name, yard.root)).out == ""
+    assert yard.owners() == {name: OTTER}
