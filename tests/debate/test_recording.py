@@ -281,7 +281,7 @@ def test_a_retry_after_a_failed_commit_signs_the_entry_that_stands_there(
     place: Project, seen: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = new(place)
-    monkeypatch.setattr("moot.workspace.workspace.SqliteStore", Uncommitted)
+    monkeypatch.setattr("moot.store.sqlite.read_only.SqliteStore", Uncommitted)
     with opened(place) as space:
         assert isinstance(space.store, Uncommitted)
         space.store.failing = True
