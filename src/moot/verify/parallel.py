@@ -75,13 +75,13 @@ class Workers:
         told: set[_Pipe] = set()
         here = min(_LINES_HERE, self._batch_lines)
         while True:
-            self._hand_out(course, table, told)
             batch = course.take(here)
             if batch is not None:
                 course.put(batch, read_batch(batch.lines, table))
             elif not self._busy:
                 break
             self._collect(course, block=batch is None)
+            self._hand_out(course, table, told)  # and while they work, what came back is used
             yield from course.ready()
             if course.taken >= self._batch_lines:
                 self._launch()
