@@ -85,6 +85,13 @@ def test_a_hint_is_filled_with_what_the_check_knows() -> None:
     ]
 
 
+def test_what_a_command_would_write_is_never_filled_with_what_was_read() -> None:
+    """Else the hint, typed, would destroy what it speaks of."""
+    hint = "`moot ledger export -o FILE ID` proves it; `moot verify FILE`"
+    filled_hint = "`moot ledger export -o FILE q-1` proves it; `moot verify r.moot`"
+    assert filled(hint, {"FILE": "r.moot", "ID": "q-1"}) == filled_hint
+
+
 def test_only_whole_words_in_capitals_are_filled() -> None:
     known = {"ID": "q-1", "NAME": "x", "SHA256": "ab"}
     assert (

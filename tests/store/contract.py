@@ -70,6 +70,17 @@ def write_and_swallow(store: Store, write: Callable[[Change], object]) -> None:
             change.append([entry("example/b", 0)])
 
 
+def keeps_nothing_of(store: Store, write: Callable[[Change], object]) -> None:
+    """A write whose error was swallowed leaves nothing, and stands in nobody's way."""
+    write_entries(store, entry("example/a", 0))
+    before = contents_of(store)
+    with pytest.raises(StoreFailed, match="failed"):
+        write_and_swallow(store, write)
+    assert contents_of(store) == before
+    write_entries(store, entry("example/a", 1))
+    assert contents_of(store)["counts"] == (1, 2)
+
+
 def failing(*found: T) -> Iterator[T]:
     """As many as there are, and then an error."""
     yield from found
@@ -373,13 +384,7 @@ class StoreContract:
     def test_a_write_that_failed_half_way_is_not_kept_even_if_the_error_is_swallowed(
         self, store: Store, write: Callable[[Change], object]
     ) -> None:
-        write_entries(store, entry("example/a", 0))
-        before = contents_of(store)
-        with pytest.raises(StoreFailed, match="failed"):
-            write_and_swallow(store, write)
-        assert contents_of(store) == before
-        write_entries(store, entry("example/a", 1))
-        assert contents_of(store)["counts"] == (1, 2)
+        keeps_nothing_of(store, write)
 
     def test_entries_that_cannot_be_had_leave_a_change_that_is_whole(self, store: Store) -> None:
         with store.write() as change:

@@ -28,6 +28,7 @@ from tests.store.contract import (
     entries,
     entry,
     heartbeat,
+    keeps_nothing_of,
     put,
     record,
     snapshot,
@@ -242,13 +243,7 @@ def test_a_number_too_large_for_the_file_is_damage(path: Path) -> None:
 def test_what_sqlite_cannot_hold_is_not_kept_in_part_even_if_the_error_is_swallowed(
     store: SqliteStore, write: Callable[[Change], object]
 ) -> None:
-    write_entries(store, entry("example/a", 0))
-    before = contents_of(store)
-    with pytest.raises(StoreFailed, match="failed"):
-        write_and_swallow(store, write)
-    assert contents_of(store) == before
-    write_entries(store, entry("example/a", 1))
-    assert contents_of(store)["counts"] == (1, 2)
+    keeps_nothing_of(store, write)
 
 
 def test_nothing_is_written_once_sqlite_has_ended_the_transaction_itself(path: Path) -> None:

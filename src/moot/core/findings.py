@@ -23,7 +23,7 @@ Breach = (
     | tuple[str, str | None, int | None]
     | tuple[str, str | None, int | None, Known]
 )
-_WORD: Final = re.compile(r"(?<![\w=-])[A-Z][A-Z0-9]+\b(?!\.\w)")
+_WORD: Final = re.compile(r"(?<![\w=-])(?<!-o )[A-Z][A-Z0-9]+\b(?!\.\w)")
 
 
 class Severity(StrEnum):
