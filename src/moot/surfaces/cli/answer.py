@@ -130,6 +130,10 @@ def finding_line(finding: Finding, stream: TextIO | None = None) -> str:
     return f"{paint(finding.severity, colour, stream)} {said}"
 
 
+def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    return [msgspec.to_builtins(finding) for finding in findings]
+
+
 def remarks(findings: Iterable[Finding]) -> list[str]:
     return [finding_line(f) for f in findings if f.severity is not Severity.INFO]
 

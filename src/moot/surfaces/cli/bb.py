@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from moot import __version__
+from moot.core.version import VERSION
 from moot.surfaces.cli.heartbeat import heartbeat
 from moot.surfaces.cli.main import main as moot_main
 
@@ -18,7 +18,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 @click.group("bb", no_args_is_help=False, context_settings=SETTINGS)
-@click.version_option(__version__, prog_name="bb")
+@click.version_option(VERSION, prog_name="bb")
 def bb() -> None:
     """Operative's own names for presence commands; `moot` has all of them and more."""
 

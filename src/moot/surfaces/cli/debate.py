@@ -26,7 +26,7 @@ from moot.surfaces.cli.debate_file import (
     session_clock,
     space_of,
 )
-from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.answer import findings_json
 from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.shell import Shell, command
 

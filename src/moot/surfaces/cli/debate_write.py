@@ -31,7 +31,7 @@ from moot.surfaces.cli.debate_file import (
     session_clock,
     space_of,
 )
-from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.answer import findings_json
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:

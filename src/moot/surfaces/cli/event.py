@@ -16,7 +16,8 @@ from moot.presence import commands as ask
 from moot.presence import events as did
 from moot.presence.model import EventType
 from moot.surfaces.cli.answer import Answer, remarks, visible
-from moot.surfaces.cli.here import Here, findings_json, holding
+from moot.surfaces.cli.answer import findings_json
+from moot.surfaces.cli.here import Here, holding
 from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command, text_argument

@@ -114,9 +114,3 @@ def _known_root(start: Path, space: Workspace) -> Path:
 def holding(name: str, moved: Iterable[str]) -> list[str]:
     """What `name` has by accepting a HANDOFF."""
     return [f"{name} holds {scope} now" for scope in moved]
-
-
-def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
-    import msgspec
-
-    return [msgspec.to_builtins(finding) for finding in findings]

@@ -14,7 +14,8 @@ from moot.presence import STREAM, codec, recommend
 from moot.presence.recommend import Recommendation
 from moot.surfaces.cli.answer import Answer, remarks
 from moot.surfaces.cli.from_root import misread
-from moot.surfaces.cli.here import Here, findings_json
+from moot.surfaces.cli.answer import findings_json
+from moot.surfaces.cli.here import Here
 from moot.surfaces.cli.people import a_person, require_own
 from moot.surfaces.cli.scope_hints import hinted
 from moot.surfaces.cli.shell import Shell, command

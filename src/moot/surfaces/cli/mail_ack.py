@@ -10,7 +10,8 @@ import click
 from moot.core.clock import to_text
 from moot.core.errors import Refused
 from moot.surfaces.cli.answer import Answer, remarks
-from moot.surfaces.cli.here import findings_json, holding
+from moot.surfaces.cli.answer import findings_json
+from moot.surfaces.cli.here import holding
 from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command, text_argument
 

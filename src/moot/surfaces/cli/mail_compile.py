@@ -28,7 +28,7 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
     """
     from moot.flows.mail.research import compile_and_send
     from moot.mail.threads import spelled
-    from moot.surfaces.cli.here import findings_json
+    from moot.surfaces.cli.answer import findings_json
 
     space, name, thread = shell.workspace, shell.actor(agent), spelled(thread)
     done = compile_and_send(space, name, thread)

@@ -12,7 +12,7 @@ from typing import NoReturn, TextIO
 
 import click
 
-from moot import __version__
+from moot.core.version import VERSION
 from moot.core.errors import MootError
 from moot.surfaces.cli.answer import CANNOT_RUN, USAGE, Unheard, print_error, silence
 from moot.surfaces.cli.lazy import Entry, LazyGroup
@@ -69,7 +69,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, prog_name="moot")
+@click.version_option(VERSION, prog_name="moot")
 @click.option("--as", "acting", metavar="NAME", help="Act as this agent (default: MOOT_AGENT).")
 @click.option("--home", type=click.Path(path_type=Path), help="Use this workspace.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON envelope, here or after.")

@@ -12,7 +12,7 @@ import click
 
 from moot.core.errors import Malformed, Unavailable
 from moot.surfaces.cli.answer import Answer, remarks, visible
-from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.answer import findings_json
 from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.parliament_room import (
     answer,

@@ -14,7 +14,7 @@ from moot.core.errors import NotFound, Refused
 from moot.core.plural import plural
 from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, visible
 from moot.surfaces.cli.debate_file import space_of
-from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.answer import findings_json
 from moot.surfaces.cli.output import write_own
 from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.parliament_room import (

@@ -10,7 +10,7 @@ import click
 
 from moot.core.names import SYSTEM
 from moot.surfaces.cli.answer import Answer, remarks, visible
-from moot.surfaces.cli.here import findings_json
+from moot.surfaces.cli.answer import findings_json
 from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.people import a_persons_name
 

@@ -14,7 +14,8 @@ from moot.presence import commands as ask
 from moot.presence import events as did
 from moot.surfaces.cli.answer import Answer, remarks
 from moot.surfaces.cli.from_root import misread
-from moot.surfaces.cli.here import Here, findings_json
+from moot.surfaces.cli.answer import findings_json
+from moot.surfaces.cli.here import Here
 from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.scope_hints import hinted

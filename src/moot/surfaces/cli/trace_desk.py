@@ -76,7 +76,7 @@ class Desk:
         return tuple(dict.fromkeys((*named, *cited)))
 
     def answer(self, outcome: Outcome, data: dict[str, Any], said: str) -> Answer:
-        from moot.surfaces.cli.here import findings_json
+        from moot.surfaces.cli.answer import findings_json
 
         whole = {"trace": self.name, **data, "state": str(outcome.state.stage)}
         whole["findings"] = findings_json(outcome.findings)
@@ -91,7 +91,7 @@ def in_charge(shell: Shell) -> str:
 def new_trace(
     shell: Shell, task: str, roles: dict[Role, str], policy: Path | None, follows: str | None
 ) -> Answer:
-    from moot.surfaces.cli.here import findings_json
+    from moot.surfaces.cli.answer import findings_json
 
     space = shell.workspace
     rules = policies.DEFAULT if policy is None else _policy(policy)

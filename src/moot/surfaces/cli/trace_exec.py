@@ -28,7 +28,8 @@ def execute(shell: Shell, trace_id: str, intent: str) -> Answer:
       moot trace exec t1 i1
     """
     from moot.flows.trace.execution import execute as run
-    from moot.surfaces.cli.here import Here, findings_json
+    from moot.surfaces.cli.answer import findings_json
+    from moot.surfaces.cli.here import Here
     from moot.surfaces.cli.trace_desk import Desk
     from moot.trace.model import Role
 

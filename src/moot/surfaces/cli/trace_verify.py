@@ -54,7 +54,7 @@ def audit(shell: Shell, trace_id: str, profile: str, output: Path | None) -> Ans
       moot trace audit t1 --profile strict -o report.html
     """
     from moot.flows.trace.auditing import verify as run
-    from moot.surfaces.cli.here import findings_json
+    from moot.surfaces.cli.answer import findings_json
     from moot.surfaces.cli.trace_desk import Desk
     from moot.trace import page
     from moot.trace.model import Profile, Role

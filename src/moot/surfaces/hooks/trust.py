@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from moot import __version__
+from moot.core.version import VERSION
 from moot.core.errors import Unavailable
 from moot.surfaces.hooks import entries, settings
 from moot.surfaces.hooks.kept import put
@@ -76,7 +76,7 @@ def _codex(env: Mapping[str, str], asked: list[tuple[str, Any]]) -> list[dict[st
     codex = shutil.which("codex", path=env.get("PATH"))
     if codex is None:
         raise Unavailable("codex_missing", "codex is not on PATH", hint="install Codex first")
-    client = {"clientInfo": {"name": "moot", "version": __version__}}
+    client = {"clientInfo": {"name": "moot", "version": VERSION}}
     lines: list[dict[str, Any]] = [{"id": 0, "method": "initialize", "params": client}]
     lines.append({"method": "initialized"})
     lines += [
