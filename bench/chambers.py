@@ -16,10 +16,10 @@ from moot.core.errors import MootError
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.engine.job import Job
-from moot.parliament import clock
-from moot.parliament import commands as ask
-from moot.parliament.model import MAX_ROUNDS, State
-from moot.parliament.words import Status
+from moot.protocols.parliament import clock
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.model import MAX_ROUNDS, State
+from moot.protocols.parliament.words import Status
 from moot.workspace.workspace import Workspace
 
 STREAM = "parliament/parl-20260218-001"

@@ -9,10 +9,10 @@ from pathlib import Path
 from bench.ground import opened
 from moot.core.clock import Clock, system_clock
 from moot.core.errors import Refused
-from moot.debate.drafts import Draft
-from moot.debate.model import Mode, Rules, TurnOrder
-from moot.debate.writer import entry_text, new_session, stamp
 from moot.flows.debate import session
+from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.model import Mode, Rules, TurnOrder
+from moot.protocols.debate.writer import entry_text, new_session, stamp
 from moot.workspace.workspace import Workspace
 
 _BODY = (

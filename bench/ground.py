@@ -15,8 +15,8 @@ from moot.core.machine import Command, KeyClass
 from moot.engine.agents import register
 from moot.engine.batch import Result
 from moot.engine.job import Job, Outcome
-from moot.example.commands import Ask, Finish
 from moot.keys.folder import KeyFolder
+from moot.protocols.example.commands import Ask, Finish
 from moot.workspace.create import create
 from moot.workspace.workspace import Workspace
 

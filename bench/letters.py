@@ -8,8 +8,8 @@ from pathlib import Path
 from bench.ground import Ground, opened
 from moot.core.errors import MootError
 from moot.engine.job import Job
-from moot.mail.commands import Send
-from moot.mail.model import Party, stream_of
+from moot.protocols.mail.commands import Send
+from moot.protocols.mail.model import Party, stream_of
 from moot.workspace.workspace import Workspace
 
 SENDER = "amber-otter"

@@ -17,10 +17,10 @@ from moot.core.record import ArtifactRef
 from moot.engine.agents import agent_named
 from moot.engine.job import Job
 from moot.engine.replay import SNAPSHOT_EVERY
-from moot.trace import commands as ask
-from moot.trace.inputs import MEDIA_TYPE, input_bytes
-from moot.trace.model import Binding, Result, Role
-from moot.trace.policy import DEFAULT
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.inputs import MEDIA_TYPE, input_bytes
+from moot.protocols.trace.model import Binding, Result, Role
+from moot.protocols.trace.policy import DEFAULT
 from moot.workspace.workspace import Workspace
 
 STREAM = "trace/t1"

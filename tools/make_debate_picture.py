@@ -14,11 +14,11 @@ from pathlib import Path
 from moot.core.clock import from_text
 from moot.core.report import to_html
 from moot.core.report.style import CSS
-from moot.debate.checker import check
-from moot.debate.drafts import Draft
-from moot.debate.model import Mode, Rules
-from moot.debate.report import report
-from moot.debate.writer import appended, new_session
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.model import Mode, Rules
+from moot.protocols.debate.report import report
+from moot.protocols.debate.writer import appended, new_session
 
 FILE = Path(__file__).parents[1] / "docs" / "pictures" / "debate.svg"
 START = from_text("2026-03-01T09:00:00Z")

@@ -17,7 +17,7 @@ from moot.core.registry.proofs import prove, statement
 from moot.core.signing import EVENT, Signer, key_id, pae
 from moot.engine.agents import HEADS_MEDIA_TYPE, heads_now, retire, revoke
 from moot.engine.export import bundle
-from moot.example.commands import Ask, Finish
+from moot.protocols.example.commands import Ask, Finish
 from moot.testing import World
 from moot.workspace import trust as trust_files
 

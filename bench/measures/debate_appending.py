@@ -15,9 +15,9 @@ from pathlib import Path
 
 from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
-from moot.debate.checker import check
 from moot.flows.debate.check import hold
 from moot.flows.debate.record import stream_of
+from moot.protocols.debate.checker import check
 from moot.workspace.workspace import Workspace
 
 PROCESSES = 16

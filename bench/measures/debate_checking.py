@@ -12,8 +12,8 @@ from bench.debates import beginning, entries, rules
 from bench.figure import Figure, at_least, at_most, ratio, value
 from bench.ground import Ground
 from bench.rounds import millis, rate, take_turns
-from moot.debate.checker import check
-from moot.debate.views import status_data
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.views import status_data
 
 NOW = 1_772_355_600_000
 

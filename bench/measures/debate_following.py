@@ -8,7 +8,7 @@ from bench.debates import beginning, entries, rules
 from bench.figure import Figure, at_most, ratio
 from bench.ground import Ground
 from bench.rounds import millis, take_turns
-from moot.debate.following import Follower
+from moot.protocols.debate.following import Follower
 
 NOW = 1_772_355_600_000
 EACH = 100

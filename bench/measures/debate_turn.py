@@ -23,9 +23,9 @@ from moot.agents.seats import Room
 from moot.agents.spec import read_spec
 from moot.agents.watch import Unwatched
 from moot.core.machine import Due
-from moot.debate.model import Rules, TurnOrder
 from moot.flows.debate import session
 from moot.flows.debate.run import run_debate
+from moot.protocols.debate.model import Rules, TurnOrder
 from moot.workspace.workspace import Workspace
 
 AGENTS = 10

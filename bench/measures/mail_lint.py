@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.figure import Figure, at_least, ratio
 from bench.ground import Ground
 from bench.rounds import rate, take_turns
-from moot.mail.lint import lint
+from moot.protocols.mail.lint import lint
 
 _PROSE = """## Point {number}
 

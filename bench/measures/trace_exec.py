@@ -19,8 +19,8 @@ from bench.ground import Ground, opened
 from moot.flows.trace import execution, tracing
 from moot.outside import footprint
 from moot.outside.footprint import Picture
-from moot.trace import commands as ask
-from moot.trace.model import Role
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.model import Role
 from moot.workspace.workspace import Workspace
 
 AGENTS = dict(zip(Role, ("amber-otter", "teal-crane", "coral-finch", "slate-heron"), strict=True))

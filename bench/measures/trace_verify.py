@@ -17,7 +17,7 @@ from bench.rounds import rate, take_turns
 from bench.traces import STREAM, begun
 from moot.flows.trace.inspection import inspect_file
 from moot.keys.folder import KeyFolder
-from moot.trace.model import Verdict
+from moot.protocols.trace.model import Verdict
 from moot.workspace.check import How
 
 

@@ -12,11 +12,11 @@ from moot.agents.outcome import Stop
 from moot.agents.runner import Runner
 from moot.agents.spec import read_spec
 from moot.core.clock import system_clock
-from moot.debate.model import Escalation, Rules
-from moot.debate.writer import new_session
 from moot.flows.debate import session
 from moot.flows.decision.books import NoBooks
 from moot.flows.desks.debate import DebateDesk
+from moot.protocols.debate.model import Escalation, Rules
+from moot.protocols.debate.writer import new_session
 from tests.agents.loopback import Model, Turn
 from tests.agents.tools import SECONDS, TOOLS, Tool, installed
 from tests.agents_here.voices import Voice

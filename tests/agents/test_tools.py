@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.presence import STREAM
-from moot.presence.commands import SendHandoff
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.commands import SendHandoff
 from tests.agents.loopback import Model, Use
 from tests.agents.tools import SECONDS, TOOLS, Tool, installed
 from tests.hooks.yard import CRANE, OTTER, Yard

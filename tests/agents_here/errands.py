@@ -12,7 +12,7 @@ from moot.agents.outcome import Ended, Ending, Outcome
 from moot.agents.repeats import Said
 from moot.core.errors import Malformed
 from moot.core.machine import Due
-from moot.example.commands import Ask, Finish
+from moot.protocols.example.commands import Ask, Finish
 from moot.testing import World
 from tests.agents_here.voices import brief
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from moot.decision import stream_of
-from moot.decision.model import Stage, State
 from moot.flows.debate import session
 from moot.flows.decision import deciding, questions
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import Stage, State
 from tests.agents_here.model_server import ModelServer, Reply, said, trouble
 from tests.cli.project import MOOT, Project
 

@@ -19,13 +19,13 @@ from moot.agents.budget import Budget
 from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.quoting import Trust
 from moot.agents.runner import Runner
-from moot.debate.model import Escalation, Rules, TurnOrder
-from moot.debate.writer import new_session
-from moot.decision import stream_of
-from moot.decision.model import Result, Stage, State
 from moot.flows.debate import session
 from moot.flows.decision.books import NoBooks
 from moot.flows.desks.debate import DebateDesk
+from moot.protocols.debate.model import Escalation, Rules, TurnOrder
+from moot.protocols.debate.writer import new_session
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import Result, Stage, State
 from moot.testing import FakeClock
 from tests.agents_here.voices import Together, Voice
 from tests.cli.project import MOOT, Project

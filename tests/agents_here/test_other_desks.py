@@ -11,12 +11,12 @@ import pytest
 from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.quoting import Trust
 from moot.agents.runner import Runner
-from moot.decision import stream_of
-from moot.decision.model import State as Books
 from moot.flows.desks.mail import MailDesk
 from moot.flows.desks.trace import Ground, TraceDesk
 from moot.flows.trace.tracing import existing
-from moot.trace.model import Role, State
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import State as Books
+from moot.protocols.trace.model import Role, State
 from tests.agents_here.voices import Voice
 from tests.cli.project import Project
 

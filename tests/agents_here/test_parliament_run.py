@@ -14,13 +14,13 @@ from moot.agents.quoting import Trust
 from moot.agents.rules import Ruled
 from moot.agents.runner import Runner
 from moot.core.findings import Finding
-from moot.decision import stream_of
-from moot.decision.model import Result, Stage, State
 from moot.flows.decision.books import NoBooks
 from moot.flows.desks.parliament import ParliamentDesk
 from moot.flows.parliament.chamber import Room
 from moot.flows.parliament.convening import Plan, convene
-from moot.parliament.words import Status
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import Result, Stage, State
+from moot.protocols.parliament.words import Status
 from moot.workspace.workspace import Workspace
 from tests.agents_here.voices import Voice
 from tests.cli.project import Project

@@ -15,7 +15,7 @@ from moot.agents.outcome import Ended, Ending, NoAnswer, Stop
 from moot.agents.runner import Runner
 from moot.core.clock import SECOND
 from moot.core.errors import StoreFailed
-from moot.example.commands import Finish
+from moot.protocols.example.commands import Finish
 from moot.testing import World
 from tests.agents_here.errands import LIST, ErrandDesk
 from tests.agents_here.voices import Together, Voice

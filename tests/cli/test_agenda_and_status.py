@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from moot.core.clock import HOUR, system_clock
-from moot.example.commands import Ask, Finish
+from moot.protocols.example.commands import Ask, Finish
 from tests.cli.project import LIST, MOOT, Project
 
 DUE = {"who", "what", "subject", "since", "by", "overdue", "id", "hint"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moot.presence import nameforge
+from moot.protocols.presence import nameforge
 from tests.cli.project import MOOT, Project
 from tests.cli.test_presence import as_, dirty_otter, git, held, labels
 

@@ -8,8 +8,8 @@ import pytest
 
 from moot.core.machine import Command, Context, Decision, Draft
 from moot.core.record import ArtifactRef
-from moot.example.commands import Ask
-from moot.example.machine import MACHINE
+from moot.protocols.example.commands import Ask
+from moot.protocols.example.machine import MACHINE
 from moot.store.artifacts import FileArtifacts
 from tests.cli.project import LIST, Project
 

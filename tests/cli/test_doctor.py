@@ -14,10 +14,10 @@ from types import SimpleNamespace
 import pytest
 
 from moot.core.clock import HOUR, system_clock
-from moot.example.commands import Ask
 from moot.flows.decision import asking as decisions
 from moot.flows.joins import steps, to_debate, to_parliament
 from moot.flows.parliament import cabinet
+from moot.protocols.example.commands import Ask
 from moot.workspace.doctor import RULES
 from tests.cli.damage import edit, of
 from tests.cli.project import LIST, Project

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from moot.core.machine import Due
-from moot.example.commands import Ask, Lapse
+from moot.protocols.example.commands import Ask, Lapse
 from moot.surfaces.cli.due_ways import way
 from moot.surfaces.cli.parliament_ways import WAYS
 from tests.cli.project import Project

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from moot.decision import stream_of
-from moot.decision.model import State
 from moot.flows.parliament.chamber import Room
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import State
 from tests.cli.project import Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"

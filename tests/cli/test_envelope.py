@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import click
 import pytest
 
-from moot.example.commands import Ask
+from moot.protocols.example.commands import Ask
 from moot.surfaces.cli.entry import HOOK_TOOLS
 from moot.surfaces.cli.main import cli
 from tests.cli.project import LIST, Project, Result

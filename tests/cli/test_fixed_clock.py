@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moot.core.clock import MINUTE, from_text
-from moot.example.commands import Ask
+from moot.protocols.example.commands import Ask
 from moot.testing import FakeClock
 from tests.cli.project import LIST, Project
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.note import read_note
-from moot.example.commands import Ask, Finish
+from moot.protocols.example.commands import Ask, Finish
 from moot.store.sqlite import SqliteStore
 from tests.cli.damage import edit, of
 from tests.cli.project import LIST, Project

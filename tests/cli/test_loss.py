@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.example.commands import Ask
 from moot.keys.kept import KeptNotes
+from moot.protocols.example.commands import Ask
 from tests.cli.damage import edit
 from tests.cli.project import LIST, Project
 

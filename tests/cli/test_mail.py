@@ -608,7 +608,7 @@ def test_if_the_message_cannot_be_sent_there_is_no_event(
 ) -> None:
     mail.ok(*otter("blocked", "teal-crane", "--work", "T-7", *STUCK))
     before = events(mail)
-    monkeypatch.setattr("moot.mail.conduct.MAX_OPEN", 1)
+    monkeypatch.setattr("moot.protocols.mail.conduct.MAX_OPEN", 1)
     words = otter("blocked", "teal-crane", "--work", "T-7", *STUCK)
     assert mail.refused(*words) == ("thread_full", 1)
     assert events(mail) == before
@@ -616,7 +616,7 @@ def test_if_the_message_cannot_be_sent_there_is_no_event(
 
 def test_the_same_key_makes_one_notice(mail: Project) -> None:
     from moot.flows.mail import notices
-    from moot.presence.commands import SendBlocked
+    from moot.protocols.presence.commands import SendBlocked
 
     said = {"subject": "s", "blocker": "b", "requested_action": "r", "work": "T-7"}
     command = SendBlocked(to="teal-crane", to_epoch=1, project_root=str(mail.root), **said)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.mail.types import TYPES, MessageType
+from moot.protocols.mail.types import TYPES, MessageType
 from tests.cli.project import MOOT, Project
 from tests.mail.bodies import body_of, subject_of
 from tests.mail.scene import handoff

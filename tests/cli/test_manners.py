@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.example.commands import Ask
+from moot.protocols.example.commands import Ask
 from moot.surfaces.cli.bb import bb
 from moot.surfaces.cli.bb_init import bb_init
 from moot.surfaces.cli.main import cli

@@ -13,17 +13,17 @@ import pytest
 
 from moot.agents.rules import Ruled
 from moot.agents.runner import Runner
-from moot.decision import stream_of
-from moot.decision.commands import Veto
-from moot.decision.model import Stage, State
 from moot.flows.decision.books import NoBooks
 from moot.flows.desks.parliament import ParliamentDesk
 from moot.flows.parliament.bills import merged
 from moot.flows.parliament.chamber import Room
 from moot.keys.folder import KeyFolder
 from moot.keys.held import Passphrase
-from moot.parliament.commands import Decide
-from moot.parliament.words import Status
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import Veto
+from moot.protocols.decision.model import Stage, State
+from moot.protocols.parliament.commands import Decide
+from moot.protocols.parliament.words import Status
 from moot.workspace.workspace import Workspace
 from tests.cli.project import MOOT, Project
 

@@ -8,14 +8,14 @@ from uuid import uuid4
 import pytest
 
 from moot.core.names import SYSTEM
-from moot.debate.writer import new_session
-from moot.decision import stream_of
-from moot.decision.commands import PassAnswer
-from moot.decision.model import Stage, State
 from moot.flows.debate import session
 from moot.flows.debate.run import USUAL
 from moot.flows.decision import asking
 from moot.flows.parliament.sitting import convene_for
+from moot.protocols.debate.writer import new_session
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import PassAnswer
+from moot.protocols.decision.model import Stage, State
 from tests.cli.project import Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from moot.core.canonical import canonical
 from moot.core.errors import Refused
-from moot.decision.commands import MakeReceipt
-from moot.decision.machine import MACHINE
+from moot.protocols.decision.commands import MakeReceipt
+from moot.protocols.decision.machine import MACHINE
 from moot.verify import load_trust, standalone, verify_bundle
 from tests.cli.project import Project
 

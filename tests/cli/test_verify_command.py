@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from moot.example.commands import Ask
+from moot.protocols.example.commands import Ask
 from moot.surfaces.cli.progress import progress
 from moot.surfaces.cli.verdict import said
 from tests.cli.damage import edit, of

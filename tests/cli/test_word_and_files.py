@@ -9,11 +9,11 @@ import subprocess
 
 import pytest
 
-from moot.decision import stream_of
-from moot.decision.model import State
 from moot.flows.decision.word import heard_in
 from moot.flows.parliament.chamber import Room, id_of
-from moot.parliament.words import Word
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import State
+from moot.protocols.parliament.words import Word
 from tests.cli.project import MOOT, Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"

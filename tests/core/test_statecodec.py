@@ -17,8 +17,8 @@ from moot.core.machine import KeyClass
 from moot.core.registry.model import Agent, Ending, Key
 from moot.core.registry.model import State as Registry
 from moot.core.statecodec import decode_state, encode_state
-from moot.example.model import Errand
-from moot.example.model import State as Errands
+from moot.protocols.example.model import Errand
+from moot.protocols.example.model import State as Errands
 
 NAMES = st.text("abc-", min_size=1, max_size=6)
 COUNTS = st.integers(0, 2**53 - 1)
@@ -100,7 +100,7 @@ SCRIPT = """
 import sys
 from immutables import Map
 from moot.core.statecodec import encode_state
-from moot.example.model import State
+from moot.protocols.example.model import State
 state = State(meddlers=Map({f"name-{n}": n for n in range(60)}))
 sys.stdout.write(encode_state(state).hex())
 """

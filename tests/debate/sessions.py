@@ -6,7 +6,7 @@ and fill in the rest.
 
 from __future__ import annotations
 
-from moot.debate.checker import Checked, check
+from moot.protocols.debate.checker import Checked, check
 
 SESSION_ID = "3f0c6f2e-9d1b-4c55-8a37-5b1f0c9d2e11"
 CREATED = "2026-03-01T09:00:00Z"

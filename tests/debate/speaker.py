@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from moot.core.errors import Refused
-from moot.debate.drafts import Draft
 from moot.flows.debate import file as sessionfile
 from moot.flows.debate import place as sessiondesk
 from moot.flows.debate import record as sessionrecord
 from moot.flows.debate import session
+from moot.protocols.debate.drafts import Draft
 from moot.workspace.workspace import Workspace, key_folder
 
 BODY = "Words about it, at some length. " * 40

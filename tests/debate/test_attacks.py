@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from moot.agents.quoting import Trust
-from moot.debate.checker import check
-from moot.debate.state import MOST_UNSIGNED
 from moot.flows.debate.reading import Held
 from moot.flows.debate.record import find
 from moot.flows.debate.trust import trust_in
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.state import MOST_UNSIGNED
 from tests.cli.project import Project
 from tests.debate.sessions import entry, session
 from tests.debate.test_recording import CLOCK, FOX, HEN, LATER, new, place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moot.debate.compare import compare
+from moot.protocols.debate.compare import compare
 from tests.debate.sessions import TWO_ROUNDS, entry, entry_id, session
 
 A, B, C = (

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.debate.checker import check
-from moot.debate.consensus import Outcome, Tally, Verdict, Vote, verdict
-from moot.debate.model import Mode, OutputFormat, Rules, Stance
-from moot.debate.views import confidence_words, consensus_data
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.consensus import Outcome, Tally, Verdict, Vote, verdict
+from moot.protocols.debate.model import Mode, OutputFormat, Rules, Stance
+from moot.protocols.debate.views import confidence_words, consensus_data
 from tests.debate.sessions import entry, session
 
 STANCE = {"+": Stance.APPROVE, "-": Stance.REJECT, "0": Stance.NEUTRAL, "?": Stance.DEFER}

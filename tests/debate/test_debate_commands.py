@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moot.debate.checker import check
+from moot.protocols.debate.checker import check
 from tests.cli.project import MOOT, Project
 from tests.debate.sessions import EARLY, INVALID, TWO_ROUNDS, VALID, entry, session
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import Refused
-from moot.debate.checker import check
-from moot.debate.model import Entry
 from moot.flows.debate import session as debates
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.model import Entry
 from tests.cli.project import Project
 from tests.debate.speaker import DEATHS, draft
 from tests.tidy.source import ROOT

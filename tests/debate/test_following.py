@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Tampered
-from moot.debate.checker import check
-from moot.debate.following import Follower, Heard
-from moot.debate.state import course
-from moot.debate.turns import standing
 from moot.flows.debate.watch import Watch, follow
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.following import Follower, Heard
+from moot.protocols.debate.state import course
+from moot.protocols.debate.turns import standing
 from tests.cli.project import Project
 from tests.debate.sessions import SUPERVISED, TWO_ROUNDS, VALID, entry, session
 
@@ -81,7 +81,7 @@ def test_an_entry_that_is_not_yielded_is_not_heard() -> None:
 
 def test_a_new_entry_costs_its_own_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted in characters that are read again, not in time."""
-    from moot.debate import following
+    from moot.protocols.debate import following
 
     read: list[int] = []
     plain = following.read_dialogue
@@ -129,7 +129,7 @@ def test_what_completes_nothing_costs_no_more_than_its_length(
     kind: str, above: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counted in characters that are read, for ten times the garbage ten times as many."""
-    from moot.debate import following
+    from moot.protocols.debate import following
 
     read = 0
     dialogue, document = following.read_dialogue, following.read

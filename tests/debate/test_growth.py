@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.debate import growth
-from moot.debate.checker import Checked, check
-from moot.debate.growth import grown
+from moot.protocols.debate import growth
+from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.growth import grown
 from tests.debate.sessions import VALID, entry, session
 from tests.debate.test_following import RESUME, SESSIONS
 

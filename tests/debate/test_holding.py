@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from moot.core.clock import fixed_clock
 from moot.core.errors import MootError, Refused
-from moot.debate import growth
-from moot.debate.checker import check
-from moot.debate.drafts import Draft
 from moot.flows.debate import reading as sessionreading
 from moot.flows.debate import session as debates
 from moot.flows.debate.reading import Held, reading_of
+from moot.protocols.debate import growth
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.drafts import Draft
 from tests.cli.project import Project
 from tests.debate.sessions import TWO_ROUNDS, entry, session
 from tests.debate.test_recording import CLOCK, FOX, HEN, new

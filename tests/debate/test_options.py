@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from moot.core.clock import from_text
-from moot.debate.checker import check
-from moot.debate.compare import compare
-from moot.debate.escalation import is_the_policys, overdue
-from moot.debate.following import Follower
-from moot.debate.model import DefaultAction, Rules
-from moot.debate.schema import rules_from, settings_of
-from moot.debate.state import course
-from moot.debate.turns import standing
-from moot.debate.views import consensus_data, status_data
-from moot.debate.writer import new_session
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.compare import compare
+from moot.protocols.debate.escalation import is_the_policys, overdue
+from moot.protocols.debate.following import Follower
+from moot.protocols.debate.model import DefaultAction, Rules
+from moot.protocols.debate.schema import rules_from, settings_of
+from moot.protocols.debate.state import course
+from moot.protocols.debate.turns import standing
+from moot.protocols.debate.views import consensus_data, status_data
+from moot.protocols.debate.writer import new_session
 from tests.cli.project import Project
 from tests.debate.sessions import SESSION_ID, TWO_ROUNDS, codes, entry, rules_block, session
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from moot.debate.checker import check
-from moot.debate.views import consensus_data
 from moot.flows.debate.outcome import decided_by, in_words
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.views import consensus_data
 from tests.debate.sessions import entry, session
 
 NAMES = ("red-fox", "blue-hen", "grey-owl", "tan-elk")

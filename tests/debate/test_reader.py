@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from moot.debate.checker import check
-from moot.debate.model import Document, Odd, Stance, evidence
-from moot.debate.reader import read
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.model import Document, Odd, Stance, evidence
+from moot.protocols.debate.reader import read
 from tests.debate.sessions import TWO_ROUNDS, VALID, codes, entry, session
 
 PIECES = (

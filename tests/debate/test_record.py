@@ -17,14 +17,14 @@ from moot.core.machine import Acting, Command, Context, KeyClass, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
-from moot.debate import commands as ask
-from moot.debate import events as did
-from moot.debate.checker import check
-from moot.debate.machine import MACHINE
-from moot.debate.model import TurnOrder
-from moot.debate.pieces import cuts, preamble_end, read_piece
-from moot.debate.state import State, course
-from moot.debate.turns import standing
+from moot.protocols.debate import commands as ask
+from moot.protocols.debate import events as did
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.machine import MACHINE
+from moot.protocols.debate.model import TurnOrder
+from moot.protocols.debate.pieces import cuts, preamble_end, read_piece
+from moot.protocols.debate.state import State, course
+from moot.protocols.debate.turns import standing
 from moot.testing import World, given
 from tests.debate.sessions import CREATED, SESSION_ID, TWO_ROUNDS, VALID, entry, session
 

@@ -13,16 +13,16 @@ import pytest
 from moot.core.clock import fixed_clock
 from moot.core.errors import MootError, Refused, StoreFailed
 from moot.core.names import SYSTEM
-from moot.debate import events as did
-from moot.debate.checker import check
-from moot.debate.drafts import Draft
-from moot.debate.machine import MACHINE
 from moot.engine.replay import read_record
 from moot.flows.debate import record as sessionrecord
 from moot.flows.debate import session as debates
 from moot.flows.debate.check import hold
 from moot.keys.folder import KeyFolder
 from moot.keys.lock import QUICK
+from moot.protocols.debate import events as did
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.machine import MACHINE
 from moot.store.sqlite import SqliteStore
 from moot.workspace.workspace import Workspace
 from tests.cli.damage import edit, of

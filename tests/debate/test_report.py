@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 from moot.core.report import Report, to_html, to_json, to_markdown
-from moot.debate.checker import check
-from moot.debate.positions import changes, nearby
-from moot.debate.report import report
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.positions import changes, nearby
+from moot.protocols.debate.report import report
 from tests.debate.sessions import ALONE, SKIPPED, TWO_ROUNDS, VALID, entry, session
 
 SHA = "0" * 64

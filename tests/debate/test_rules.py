@@ -9,11 +9,19 @@ from typing import Any
 import pytest
 
 from moot.core.findings import Rule, Severity, errors
-from moot.debate.checker import check
-from moot.debate.compare import APPEND_ONLY
-from moot.debate.filerules import FILE, FREE_TEXT, NOTICED, ORDER, SAID, STRUCTURED, VERSION
-from moot.debate.schema import KEYS, SCHEMA
-from moot.debate.speaking import MAY_SPEAK
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.compare import APPEND_ONLY
+from moot.protocols.debate.filerules import (
+    FILE,
+    FREE_TEXT,
+    NOTICED,
+    ORDER,
+    SAID,
+    STRUCTURED,
+    VERSION,
+)
+from moot.protocols.debate.schema import KEYS, SCHEMA
+from moot.protocols.debate.speaking import MAY_SPEAK
 from tests.debate.sessions import (
     CREATED,
     SESSION_ID,

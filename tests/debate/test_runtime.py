@@ -9,11 +9,11 @@ import pytest
 
 from moot.core.clock import from_text
 from moot.core.errors import Malformed, Refused
-from moot.debate import check, rules_from_runtime, vote_from_runtime
-from moot.debate.consensus import Vote
-from moot.debate.drafts import Draft
-from moot.debate.model import Rules, Stance, TurnOrder
-from moot.debate.writer import appended, new_session
+from moot.protocols.debate import check, rules_from_runtime, vote_from_runtime
+from moot.protocols.debate.consensus import Vote
+from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.model import Rules, Stance, TurnOrder
+from moot.protocols.debate.writer import appended, new_session
 from tests.debate.sessions import SESSION_ID, entry, entry_id, session
 
 AGENTS = ("red-fox", "blue-hen")

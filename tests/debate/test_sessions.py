@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from moot.core.findings import errors
-from moot.debate.checker import check
-from moot.debate.consensus import verdict
-from moot.debate.phases import Phase
-from moot.debate.turns import standing
-from moot.debate.views import consensus_data, status_data
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.consensus import verdict
+from moot.protocols.debate.phases import Phase
+from moot.protocols.debate.turns import standing
+from moot.protocols.debate.views import consensus_data, status_data
 from tests.debate.sessions import (
     ALONE,
     EARLY,

@@ -8,10 +8,10 @@ import pytest
 
 from moot.core.clock import fixed_clock
 from moot.core.errors import Refused
-from moot.debate.checker import Checked, check
-from moot.debate.course import is_placeholder
-from moot.debate.drafts import Draft
 from moot.flows.debate import session as debates
+from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.course import is_placeholder
+from moot.protocols.debate.drafts import Draft
 from tests.cli.project import Project
 from tests.debate.sessions import entry, session
 from tests.debate.test_recording import FOX, HEN, LATER, new, place

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.clock import from_text
-from moot.debate.checker import check
-from moot.debate.course import Course, named_next
-from moot.debate.model import Rules
-from moot.debate.phases import TRANSITIONS, Happening, Phase, after
-from moot.debate.reader import read
-from moot.debate.turns import Standing, standing
-from moot.debate.views import status_data
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.course import Course, named_next
+from moot.protocols.debate.model import Rules
+from moot.protocols.debate.phases import TRANSITIONS, Happening, Phase, after
+from moot.protocols.debate.reader import read
+from moot.protocols.debate.turns import Standing, standing
+from moot.protocols.debate.views import status_data
 from tests.debate.sessions import SKIPPED, TWO_ROUNDS, VALID, codes, entry, session
 
 THREE = ("ant", "bee", "cow")
@@ -216,7 +216,7 @@ def test_the_status_names_position_deadline_and_every_entry() -> None:
 
 @pytest.mark.requirement("BNC-043")
 def test_one_turn_per_round_is_the_default() -> None:
-    from moot.debate.model import Rules
+    from moot.protocols.debate.model import Rules
 
     assert Rules(("ant",)).max_turns_per_round == 1
 

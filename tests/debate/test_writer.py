@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from moot.core.clock import Millis, fixed_clock, from_text
 from moot.core.errors import MootError, Refused, StoreFailed
-from moot.debate.checker import Checked, check
-from moot.debate.compare import compare
-from moot.debate.course import is_placeholder
-from moot.debate.drafts import Draft
-from moot.debate.model import (
+from moot.flows.debate import session as debates
+from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.compare import compare
+from moot.protocols.debate.course import is_placeholder
+from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.model import (
     UUID_V4,
     Escalation,
     Mode,
@@ -25,7 +26,7 @@ from moot.debate.model import (
     Status,
     TurnOrder,
 )
-from moot.debate.writer import (
+from moot.protocols.debate.writer import (
     Addition,
     appended,
     closing,
@@ -34,7 +35,6 @@ from moot.debate.writer import (
     placeholder,
     written,
 )
-from moot.flows.debate import session as debates
 from tests.debate.sessions import EARLY, SUPERVISED, TWO_ROUNDS, entry, entry_id, session
 
 ID = "9f7b7c2e-3a55-4d6e-8f21-0c6a5e4d3b2a"

@@ -10,13 +10,22 @@ import pytest
 from moot.core.errors import Tampered
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
-from moot.decision import commands as ask
-from moot.decision import events as did
-from moot.decision import stream_of
-from moot.decision.machine import MACHINE, QUESTIONS, SESSIONS
-from moot.decision.model import Chamber, FirstAnswer, Motion, Purse, Result, Seat, Stage, State
-from moot.decision.motion import choose
-from moot.decision.views import as_json, shared_models
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import events as did
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE, QUESTIONS, SESSIONS
+from moot.protocols.decision.model import (
+    Chamber,
+    FirstAnswer,
+    Motion,
+    Purse,
+    Result,
+    Seat,
+    Stage,
+    State,
+)
+from moot.protocols.decision.motion import choose
+from moot.protocols.decision.views import as_json, shared_models
 from moot.testing import Scenario, World, given
 from tests.engine import forge
 

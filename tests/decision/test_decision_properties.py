@@ -10,11 +10,11 @@ from moot.core.errors import MootError, Refused
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.decision import commands as ask
-from moot.decision import stream_of
-from moot.decision.machine import MACHINE, TRANSITIONS
-from moot.decision.model import Chamber, Purse, Result, Seat, Stage, State
 from moot.engine.job import Job
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE, TRANSITIONS
+from moot.protocols.decision.model import Chamber, Purse, Result, Seat, Stage, State
 from moot.testing import World
 
 STREAM = stream_of("q-1")

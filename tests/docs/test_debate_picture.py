@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from tools.make_debate_picture import FILE, picture, session
 
-from moot.debate.checker import check
+from moot.protocols.debate.checker import check
 
 
 def test_the_published_picture_is_what_the_report_draws() -> None:

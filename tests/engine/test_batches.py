@@ -9,7 +9,7 @@ from moot.core.names import REGISTRY, SYSTEM
 from moot.core.registry.commands import RetireAgent
 from moot.engine.job import Job, Outcome
 from moot.engine.signs import SEEN
-from moot.example.commands import Finish
+from moot.protocols.example.commands import Finish
 from moot.testing import World
 from tests.engine.forge import chain, everything, spoil_signature
 from tests.engine.jotter import STREAM, Complain, Ponder, Spend, desk, jot

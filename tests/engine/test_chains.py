@@ -6,7 +6,7 @@ import pytest
 
 from moot.core.errors import Refused, Tampered
 from moot.engine.job import Job, Outcome
-from moot.example.commands import Ask, Finish, Withdraw
+from moot.protocols.example.commands import Ask, Finish, Withdraw
 from moot.testing import World
 from tests.engine import forge
 

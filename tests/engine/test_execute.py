@@ -16,7 +16,7 @@ from moot.core.registry.commands import RetireAgent
 from moot.core.registry.model import Ending
 from moot.engine.agents import heads_now, retire, revoke, rotate
 from moot.engine.keys import Held
-from moot.example.commands import Ask, Finish
+from moot.protocols.example.commands import Ask, Finish
 from moot.testing import MemoryKeys, World
 from moot.testing.world import CUSTODIAN
 from tests.engine.forge import chain, everything

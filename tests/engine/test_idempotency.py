@@ -6,7 +6,7 @@ import pytest
 
 from moot.core.errors import Conflict, Malformed, Refused
 from moot.engine.job import Job, Outcome
-from moot.example.commands import Ask, Finish
+from moot.protocols.example.commands import Ask, Finish
 from moot.testing import World
 from tests.engine.forge import chain, everything
 from tests.engine.jotter import STREAM, Complain, Jot, Ponder, desk, jot
@@ -80,7 +80,7 @@ def test_commands_of_the_same_content_and_another_kind_are_not_the_same() -> Non
     stream = "example/today"
     world.engine.execute(stream, Ask(title="tea", of=OTTER), OTTER)
     world.engine.execute(stream, Finish(id="e1"), OTTER, key="k")
-    from moot.example.commands import Withdraw
+    from moot.protocols.example.commands import Withdraw
 
     with pytest.raises(Conflict) as caught:
         world.engine.execute(stream, Withdraw(id="e1"), OTTER, key="k")

@@ -23,8 +23,8 @@ from moot.engine.machines import Machines
 from moot.engine.pens import FEWEST, Pens
 from moot.engine.signatures import Unsigned, one_by_one
 from moot.engine.writer import Writer
-from moot.example.commands import Ask, Finish
-from moot.example.machine import MACHINE as EXAMPLE
+from moot.protocols.example.commands import Ask, Finish
+from moot.protocols.example.machine import MACHINE as EXAMPLE
 from moot.store.memory import MemoryStore
 from moot.testing import World
 from tests.engine.forge import everything

@@ -20,8 +20,8 @@ from moot.core.statecodec import encode_state
 from moot.engine.engine import Engine
 from moot.engine.job import Job, Outcome
 from moot.engine.replay import SNAPSHOT_EVERY, take_snapshot
-from moot.example.commands import Ask, Finish, Withdraw
-from moot.example.model import Errand, State
+from moot.protocols.example.commands import Ask, Finish, Withdraw
+from moot.protocols.example.model import Errand, State
 from moot.store.sqlite import SqliteStore
 from moot.testing import FakeClock
 from tests.store.faults import Disk

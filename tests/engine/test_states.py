@@ -17,9 +17,9 @@ from moot.engine.engine import Engine
 from moot.engine.job import Job
 from moot.engine.machines import Machines
 from moot.engine.replay import read_record
-from moot.example.commands import Ask, Finish, Withdraw
-from moot.example.machine import MACHINE
-from moot.example.model import State
+from moot.protocols.example.commands import Ask, Finish, Withdraw
+from moot.protocols.example.machine import MACHINE
+from moot.protocols.example.model import State
 from moot.store.memory import MemoryStore
 from moot.testing import World
 from tests.engine.forge import chain, everything

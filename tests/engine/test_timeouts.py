@@ -8,9 +8,9 @@ from moot.core.errors import Refused
 from moot.core.machine import Machine
 from moot.core.names import SYSTEM
 from moot.engine.machines import Machines
-from moot.example.commands import Ask, Finish, Lapse
-from moot.example.machine import MACHINE
-from moot.example.model import State
+from moot.protocols.example.commands import Ask, Finish, Lapse
+from moot.protocols.example.machine import MACHINE
+from moot.protocols.example.model import State
 from moot.testing import World
 from tests.engine.forge import chain, everything
 

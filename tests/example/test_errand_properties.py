@@ -13,10 +13,10 @@ from moot.core.machine import Acting, Command, Context, Event, KeyClass, Recorde
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
-from moot.example.commands import COMMANDS, Ask, Finish, Lapse, Withdraw
-from moot.example.events import EVENTS, ErrandAsked, Meddled
-from moot.example.machine import MACHINE, TRANSITIONS
-from moot.example.model import Stage, State
+from moot.protocols.example.commands import COMMANDS, Ask, Finish, Lapse, Withdraw
+from moot.protocols.example.events import EVENTS, ErrandAsked, Meddled
+from moot.protocols.example.machine import MACHINE, TRANSITIONS
+from moot.protocols.example.model import Stage, State
 
 NAMES = ["amber-otter", "teal-crane", SYSTEM]
 TEXTS = st.sampled_from(["tea", "é", "", " "])

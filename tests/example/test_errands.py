@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from moot.core.names import SYSTEM
-from moot.example.commands import Ask, Finish, Lapse, Withdraw
-from moot.example.events import (
+from moot.protocols.example.commands import Ask, Finish, Lapse, Withdraw
+from moot.protocols.example.events import (
     ErrandAsked,
     ErrandDone,
     ErrandLapsed,
     ErrandWithdrawn,
     Meddled,
 )
-from moot.example.views import as_json
+from moot.protocols.example.views import as_json
 from moot.testing import Scenario, World, given
 
 STREAM, OTTER, CRANE = "example/today", "amber-otter", "teal-crane"

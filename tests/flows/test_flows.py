@@ -106,7 +106,7 @@ def test_a_reservation_lost_during_the_run_is_said(shop: Shop) -> None:
 @pytest.mark.requirement("FLO-02")
 def test_the_number_of_a_reservation_is_what_is_looked_at(shop: Shop) -> None:
     from moot.flows.joins.guarded_execution import lost
-    from moot.trace.model import Reserved
+    from moot.protocols.trace.model import Reserved
 
     shop.as_(OTTER, "reserve", SCOPE)
     with shop.project.workspace() as space:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.mail.body import read_body
+from moot.protocols.mail.body import read_body
 from tests.flows.stage import CRANE, FINCH, NEED, OTTER, SCOPE, STUCK, Shop
 from tests.flows.test_guards import CLAIM, proved
 

@@ -253,7 +253,7 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
     )
     assert yard.owners() == {"a.txt": OTTER}
     loaded = set(done.stdout.split())
-    assert "moot.presence.machine" in loaded
+    assert "moot.protocols.presence.machine" in loaded
     assert not loaded & {"click", "rich", "subprocess", "asyncio", "platformdirs", "ruamel"}
 
 

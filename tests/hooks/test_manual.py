@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from moot.presence import labels
-from moot.presence.liveness import STALE_VARIABLE
-from moot.presence.model import DEFAULT_STALE, EventType, Liveness, ResumeReason, Urgency
+from moot.protocols.presence import labels
+from moot.protocols.presence.liveness import STALE_VARIABLE
+from moot.protocols.presence.model import DEFAULT_STALE, EventType, Liveness, ResumeReason, Urgency
 from moot.surfaces.cli.main import cli
 from moot.surfaces.hooks import start
 from moot.surfaces.hooks.manual import manual

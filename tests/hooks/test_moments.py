@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from moot.presence import STREAM
-from moot.presence.commands import SendBlocked, SendHandoff
-from moot.presence.nameforge import in_style
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.commands import SendBlocked, SendHandoff
+from moot.protocols.presence.nameforge import in_style
 from tests.hooks.yard import CRANE, OTTER, Yard, call, told
 
 HELD = "b.txt"

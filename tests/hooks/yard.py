@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from moot.presence import STREAM
-from moot.presence.commands import Reserve
-from moot.presence.model import State
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.commands import Reserve
+from moot.protocols.presence.model import State
 from moot.surfaces.hooks.door import Reply, answer
 from tests.cli.project import Project, Result
 

@@ -8,8 +8,8 @@ from moot.core.clock import MINUTE, Millis
 from moot.core.errors import MootError
 from moot.engine.agents import rotate
 from moot.engine.job import Outcome
-from moot.mail import commands as ask
-from moot.mail.model import Message, Party, State
+from moot.protocols.mail import commands as ask
+from moot.protocols.mail.model import Message, Party, State
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
 

@@ -6,10 +6,10 @@ import pytest
 
 from moot.core.names import OPERATOR
 from moot.engine.agents import retire
-from moot.mail import events as did
-from moot.mail.model import Progress
-from moot.mail.types import AckStatus
-from moot.mail.views import pending, standing
+from moot.protocols.mail import events as did
+from moot.protocols.mail.model import Progress
+from moot.protocols.mail.types import AckStatus
+from moot.protocols.mail.views import pending, standing
 
 from . import scene
 from .scene import (
@@ -287,7 +287,7 @@ def test_each_message_may_have_its_own_time(desk: Desk) -> None:
 
 
 def test_only_the_machine_goes_after_an_answer(desk: Desk) -> None:
-    from moot.mail.commands import Chase
+    from moot.protocols.mail.commands import Chase
 
     desk.run(OTTER, question())
     assert desk.refused(CRANE, Chase(id=f"{THREAD}:1")) == "not_allowed"

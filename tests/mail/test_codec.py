@@ -11,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
-from moot.mail.codec import Envelope, head_of, mended_head, read_message
-from moot.mail.threads import (
-    ThreadKind,
-    is_thread_id,
-    thread_id,
-    thread_kind,
-)
+from moot.protocols.mail.codec import Envelope, head_of, mended_head, read_message
+from moot.protocols.mail.threads import ThreadKind, is_thread_id, thread_id, thread_kind
 
 TEXT = st.text()
 NAMES = st.lists(st.from_regex(r"[a-z]{3,8}", fullmatch=True)).map(tuple)

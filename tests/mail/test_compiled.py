@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.mail.artifact import artifact_markdown
-from moot.mail.body import Body
-from moot.mail.compiled import Compiled, Source, Version, compile_thread, rounds_of
-from moot.mail.lint import lint
+from moot.protocols.mail.artifact import artifact_markdown
+from moot.protocols.mail.body import Body
+from moot.protocols.mail.compiled import Compiled, Source, Version, compile_thread, rounds_of
+from moot.protocols.mail.lint import lint
 from tests.mail.bodies import body_of, delta
 
 THREAD = "RS-20260218-cell-fate"

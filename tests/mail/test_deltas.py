@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.mail.body import Body
-from moot.mail.deltas import SHELVES, Operation, delta_blocks, strict_json
-from moot.mail.lint import lint
-from moot.mail.strays import strays
+from moot.protocols.mail.body import Body
+from moot.protocols.mail.deltas import SHELVES, Operation, delta_blocks, strict_json
+from moot.protocols.mail.lint import lint
+from moot.protocols.mail.strays import strays
 from tests.mail.bodies import body_of, delta
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.mail.body import Body, section_key
-from moot.mail.fix import Fixed, fix
-from moot.mail.lint import lint
-from moot.mail.types import TYPES, MessageType
+from moot.protocols.mail.body import Body, section_key
+from moot.protocols.mail.fix import Fixed, fix
+from moot.protocols.mail.lint import lint
+from moot.protocols.mail.types import TYPES, MessageType
 from tests.mail.bodies import body_of, subject_of
 from tests.mail.test_lint import PIECES
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from moot.mail import commands as ask
-from moot.mail import events as did
-from moot.mail.lint import lint
-from moot.mail.model import Party
+from moot.protocols.mail import commands as ask
+from moot.protocols.mail import events as did
+from moot.protocols.mail.lint import lint
+from moot.protocols.mail.model import Party
 
 from . import scene
 from .scene import CRANE, FINCH, OTTER, STREAM, THREAD, Desk, ack, party

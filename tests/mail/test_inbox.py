@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from moot.core.clock import HOUR
 from moot.flows.mail import inbox
 from moot.flows.mail.inbox import Box
-from moot.mail.model import stream_of
+from moot.protocols.mail.model import stream_of
 
 from .scene import CRANE, FINCH, OTTER, THREAD, Desk, ack, info, party, question
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.mail.lint import MAX_BREACHES, lint
-from moot.mail.types import TYPES, MessageType
+from moot.protocols.mail.lint import MAX_BREACHES, lint
+from moot.protocols.mail.types import TYPES, MessageType
 from tests.mail.bodies import body_of, subject_of
 
 

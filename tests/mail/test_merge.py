@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core.findings import Severity
-from moot.mail.artifact import DIMENSIONS, Artifact, artifact_markdown, new_artifact
-from moot.mail.body import Body
-from moot.mail.deltas import SHELVES, Delta, Operation
-from moot.mail.merge import MAX_HYPOTHESES, Contribution, Merged, contributions, merge
-from moot.mail.mergerules import ARTIFACT_RULES, MERGE_RULES, check_artifact
+from moot.protocols.mail.artifact import DIMENSIONS, Artifact, artifact_markdown, new_artifact
+from moot.protocols.mail.body import Body
+from moot.protocols.mail.deltas import SHELVES, Delta, Operation
+from moot.protocols.mail.merge import MAX_HYPOTHESES, Contribution, Merged, contributions, merge
+from moot.protocols.mail.mergerules import ARTIFACT_RULES, MERGE_RULES, check_artifact
 from tests.mail.bodies import body_of
 
 NEW = new_artifact("RS-20260218-cell-fate", 1_000, "Why?")

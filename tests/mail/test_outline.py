@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core.markdown import fences
-from moot.mail.body import Body
-from moot.mail.outline import outline, plain_outline
+from moot.protocols.mail.body import Body
+from moot.protocols.mail.outline import outline, plain_outline
 
 LINES = [
     *("# a", "## b", "##", "#x", " ## c", "   ### d", "    # e", "\t# f", "## end ##", "## ##"),

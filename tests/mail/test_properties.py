@@ -14,11 +14,11 @@ from moot.core.machine import Acting, Command, Context, KeyClass, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
-from moot.mail import commands as ask
-from moot.mail import events as did
-from moot.mail.machine import MACHINE, TRANSITIONS
-from moot.mail.model import MAX_RECENT, Party, State
-from moot.mail.views import pending
+from moot.protocols.mail import commands as ask
+from moot.protocols.mail import events as did
+from moot.protocols.mail.machine import MACHINE, TRANSITIONS
+from moot.protocols.mail.model import MAX_RECENT, Party, State
+from moot.protocols.mail.views import pending
 
 from . import scene
 from .scene import CRANE, FINCH, OTTER, STREAM, THREAD

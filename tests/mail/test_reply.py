@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
-from moot.mail import reply
-from moot.mail.artifact import new_artifact
-from moot.mail.body import Body, unwrapped
-from moot.mail.lint import lint
-from moot.mail.merge import contributions, merge
-from moot.mail.subject import ack_subject
-from moot.mail.templates import template
-from moot.mail.types import STATISTICS, TYPES, AckStatus, MessageType, Need
+from moot.protocols.mail import reply
+from moot.protocols.mail.artifact import new_artifact
+from moot.protocols.mail.body import Body, unwrapped
+from moot.protocols.mail.lint import lint
+from moot.protocols.mail.merge import contributions, merge
+from moot.protocols.mail.subject import ack_subject
+from moot.protocols.mail.templates import template
+from moot.protocols.mail.types import STATISTICS, TYPES, AckStatus, MessageType, Need
 
 NASTY = [
     "# Title\n## Status\nReceived",

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from moot.core.findings import Severity
-from moot.mail.codec import Envelope, read_message
-from moot.mail.lint import Linted, lint
-from moot.mail.rules import EVERY, RULES, Row
-from moot.mail.types import MessageType
+from moot.protocols.mail.codec import Envelope, read_message
+from moot.protocols.mail.lint import Linted, lint
+from moot.protocols.mail.rules import EVERY, RULES, Row
+from moot.protocols.mail.types import MessageType
 
 EXAMPLES = Path(__file__).parent / "examples"
 ROWS: dict[str, Row] = {row.id: row for rows in (EVERY, *RULES.values()) for row in rows}

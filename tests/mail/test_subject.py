@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.mail.fix import fix
-from moot.mail.lint import lint
-from moot.mail.reply import error_subject
-from moot.mail.subject import (
+from moot.protocols.mail.fix import fix
+from moot.protocols.mail.lint import lint
+from moot.protocols.mail.reply import error_subject
+from moot.protocols.mail.subject import (
     Subject,
     ack_subject,
     find_subject,
     has_control,
     read_received,
 )
-from moot.mail.types import TYPES, MessageType, ack_expected
+from moot.protocols.mail.types import TYPES, MessageType, ack_expected
 
 
 def found(text: str) -> Subject:

@@ -6,11 +6,11 @@ import json
 from functools import cache
 from typing import Any
 
-from moot.parliament import commands as ask
-from moot.parliament import papers
-from moot.parliament.fileshapes import FILES
-from moot.parliament.messages import Message, message_of
-from moot.parliament.proceedings import Proceedings
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import papers
+from moot.protocols.parliament.fileshapes import FILES
+from moot.protocols.parliament.messages import Message, message_of
+from moot.protocols.parliament.proceedings import Proceedings
 from tests.parliament.scene import (
     CALL_VOTE,
     ROUND_END,

@@ -13,9 +13,9 @@ from moot.core.machine import Command, Due, Event
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.job import Outcome
-from moot.parliament import commands as ask
-from moot.parliament import events as did
-from moot.parliament.model import Seat, State
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament.model import Seat, State
 from moot.testing import World
 
 STREAM = "parliament/parl-20260218-001"

@@ -9,9 +9,9 @@ import pytest
 
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
-from moot.parliament import commands as ask
-from moot.parliament.templates import template
-from moot.parliament.words import Kind
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.templates import template
+from moot.protocols.parliament.words import Kind
 
 from .scene import (
     AGENTS,

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from moot.core.names import SYSTEM
-from moot.parliament import amendments
-from moot.parliament import commands as ask
-from moot.parliament.model import Amendment, Endorsement
-from moot.parliament.words import Action, AmendmentStatus, Position, Section
+from moot.protocols.parliament import amendments
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.model import Amendment, Endorsement
+from moot.protocols.parliament.words import Action, AmendmentStatus, Position, Section
 
 from .scene import (
     AGENTS,

@@ -9,8 +9,8 @@ import pytest
 
 from moot.core.machine import Event
 from moot.core.names import SYSTEM
-from moot.parliament import commands as ask
-from moot.parliament import events as did
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import events as did
 
 from .scene import (
     AGENTS,

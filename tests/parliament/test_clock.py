@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.names import SYSTEM
-from moot.parliament import clock, sentences
-from moot.parliament import commands as ask
-from moot.parliament.words import Status
+from moot.protocols.parliament import clock, sentences
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.words import Status
 
 from .scene import (
     AGENTS,
@@ -195,7 +195,7 @@ def test_the_last_round_has_no_next_one() -> None:
         ("```\nNever closed. Still code.", 1),
         ("U.S.-based, etc., and so on.", 1),
         ("\u3053\u308c\u306f\u4e00\u3064\u3002\u4e8c\u3064\u76ee\u3002", 2),
-        ("See moot.parliament.clock for it.", 1),
+        ("See moot.protocols.parliament.clock for it.", 1),
         ("...", 1),
     ],
 )

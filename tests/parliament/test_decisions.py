@@ -9,12 +9,12 @@ import pytest
 from moot.core.errors import Tampered
 from moot.core.machine import Command, Event
 from moot.core.names import SYSTEM
-from moot.parliament import commands as ask
-from moot.parliament import events as did
-from moot.parliament import votes
-from moot.parliament.messages import as_document
-from moot.parliament.model import Outcome
-from moot.parliament.words import Status
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament import votes
+from moot.protocols.parliament.messages import as_document
+from moot.protocols.parliament.model import Outcome
+from moot.protocols.parliament.words import Status
 from tests.engine import forge
 
 from .scene import (

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.parliament.contents import Scope, Sections
-from moot.parliament.difference import (
+from moot.protocols.parliament.contents import Scope, Sections
+from moot.protocols.parliament.difference import (
     MOST_UNITS,
     Edit,
     Mark,

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from immutables import Map
 
 from moot.core.record import MAX_BODY_BYTES
-from moot.parliament import clock
-from moot.parliament import commands as ask
-from moot.parliament import events as did
-from moot.parliament.amendments import MOST_OF_A_SEAT
-from moot.parliament.excerpts import CONCERNS, concern, short
-from moot.parliament.model import MAX_SEATS, Round, Seat, Settled, Shift, State
-from moot.parliament.summaries import summary_of
-from moot.parliament.words import AmendmentStatus, Stance, Status
+from moot.protocols.parliament import clock
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament.amendments import MOST_OF_A_SEAT
+from moot.protocols.parliament.excerpts import CONCERNS, concern, short
+from moot.protocols.parliament.model import MAX_SEATS, Round, Seat, Settled, Shift, State
+from moot.protocols.parliament.summaries import summary_of
+from moot.protocols.parliament.words import AmendmentStatus, Stance, Status
 
 from .scene import (
     AGENTS,

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core import report as page
-from moot.parliament import commands as ask
-from moot.parliament.final import final_document
-from moot.parliament.proceedings import ballots, versions
-from moot.parliament.report import report
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.final import final_document
+from moot.protocols.parliament.proceedings import ballots, versions
+from moot.protocols.parliament.report import report
 from tests.parliament.played import approved, played, proceedings
 from tests.parliament.scene import CALL_VOTE, ROUND_START, Chamber, bill, draft, statement, vote
 

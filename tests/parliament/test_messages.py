@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from moot.core.findings import errors
-from moot.parliament import messages, words
-from moot.parliament.contents import Answer, Motion
-from moot.parliament.shapes import read_json
+from moot.protocols.parliament import messages, words
+from moot.protocols.parliament.contents import Answer, Motion
+from moot.protocols.parliament.shapes import read_json
 from tests.parliament.samples import CONTENTS, KINDS, message, response
 
 requirement = pytest.mark.requirement

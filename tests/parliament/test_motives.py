@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from moot.core.names import SYSTEM
-from moot.parliament import commands as ask
-from moot.parliament import motives
-from moot.parliament.words import Status
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import motives
+from moot.protocols.parliament.words import Status
 
 from .scene import AGENTS, CALL_VOTE, ROUND_END, ROUND_START, Chamber, answer, place, question, vote
 

@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from moot.core.findings import errors
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import SYSTEM
-from moot.parliament import commands as ask
-from moot.parliament import events as did
-from moot.parliament import papers
-from moot.parliament.evolution import apply
-from moot.parliament.fileshapes import FILES
-from moot.parliament.final import final_document
-from moot.parliament.importing import Retelling, import_findings
-from moot.parliament.inspection import inspect
-from moot.parliament.machine import MACHINE
-from moot.parliament.messages import message_of
-from moot.parliament.model import State
-from moot.parliament.proceedings import Proceedings
-from moot.parliament.report import report
-from moot.parliament.windows import window
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament import papers
+from moot.protocols.parliament.evolution import apply
+from moot.protocols.parliament.fileshapes import FILES
+from moot.protocols.parliament.final import final_document
+from moot.protocols.parliament.importing import Retelling, import_findings
+from moot.protocols.parliament.inspection import inspect
+from moot.protocols.parliament.machine import MACHINE
+from moot.protocols.parliament.messages import message_of
+from moot.protocols.parliament.model import State
+from moot.protocols.parliament.proceedings import Proceedings
+from moot.protocols.parliament.report import report
+from moot.protocols.parliament.windows import window
 from tests.parliament.played import documents, sound
 from tests.parliament.scene import STREAM
 from tests.parliament.test_properties import NOON, Session

@@ -15,14 +15,14 @@ from moot.core.machine import Acting, Context, KeyClass, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
-from moot.parliament import clock, motives, votes
-from moot.parliament import commands as ask
-from moot.parliament import events as did
-from moot.parliament.machine import MACHINE, TRANSITIONS
-from moot.parliament.messages import message_findings
-from moot.parliament.model import State
-from moot.parliament.views import as_json
-from moot.parliament.words import Ballot, Kind, Status
+from moot.protocols.parliament import clock, motives, votes
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament.machine import MACHINE, TRANSITIONS
+from moot.protocols.parliament.messages import message_findings
+from moot.protocols.parliament.model import State
+from moot.protocols.parliament.views import as_json
+from moot.protocols.parliament.words import Ballot, Kind, Status
 
 from . import scene
 from .samples import CONTENTS, SENDERS

@@ -9,11 +9,11 @@ import pytest
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.engine.agents import rotate
-from moot.parliament import commands as ask
-from moot.parliament import events as did
-from moot.parliament.drafter import choose
-from moot.parliament.model import Heat
-from moot.parliament.words import Status
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament.drafter import choose
+from moot.protocols.parliament.model import Heat
+from moot.protocols.parliament.words import Status
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
 

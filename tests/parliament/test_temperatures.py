@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.parliament.model import Heat
-from moot.parliament.temperatures import RANGES, archetype, bounds, draw, shift
+from moot.protocols.parliament.model import Heat
+from moot.protocols.parliament.temperatures import RANGES, archetype, bounds, draw, shift
 
 from .scene import ROUND_END, ROUND_START, Chamber
 

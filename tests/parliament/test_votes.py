@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.names import SYSTEM
-from moot.parliament import commands as ask
-from moot.parliament import events as did
-from moot.parliament import votes
-from moot.parliament.model import Cast, Outcome, VoteRow
-from moot.parliament.words import Ballot, Status
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament import votes
+from moot.protocols.parliament.model import Cast, Outcome, VoteRow
+from moot.protocols.parliament.words import Ballot, Status
 
 from .scene import (
     AGENTS,

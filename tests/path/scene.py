@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from moot.core.names import SYSTEM
-from moot.path import commands as ask
-from moot.path import stream_of
-from moot.path.model import Made, Source, Standing, State, Target
+from moot.protocols.path import commands as ask
+from moot.protocols.path import stream_of
+from moot.protocols.path.model import Made, Source, Standing, State, Target
 from moot.testing import World, given
 from moot.testing.scenario import Scenario
 

@@ -8,13 +8,22 @@ import pytest
 
 from moot.core.machine import Command
 from moot.core.names import OPERATOR
-from moot.path import commands as ask
-from moot.path import events as did
-from moot.path.flows import FLOWS, GUARDS
-from moot.path.machine import ITEMS, MACHINE, PATHS, STEPS
-from moot.path.model import MOST_STEPS, MOST_TITLE, Made, Part, Source, Stage, Standing, Target
-from moot.path.rules import RULES
-from moot.path.views import step_data
+from moot.protocols.path import commands as ask
+from moot.protocols.path import events as did
+from moot.protocols.path.flows import FLOWS, GUARDS
+from moot.protocols.path.machine import ITEMS, MACHINE, PATHS, STEPS
+from moot.protocols.path.model import (
+    MOST_STEPS,
+    MOST_TITLE,
+    Made,
+    Part,
+    Source,
+    Stage,
+    Standing,
+    Target,
+)
+from moot.protocols.path.rules import RULES
+from moot.protocols.path.views import step_data
 
 from .scene import (
     BILL,

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from moot.core.machine import Acting, Command, Context, Draft, KeyClass, Recorded
 from moot.core.record import Actor
-from moot.path import commands as ask
-from moot.path.evolution import evolve
-from moot.path.flows import FLOWS, GUARDS
-from moot.path.machine import MACHINE, decide
-from moot.path.model import Made, Part, Source, Stage, Standing, State, Target
+from moot.protocols.path import commands as ask
+from moot.protocols.path.evolution import evolve
+from moot.protocols.path.flows import FLOWS, GUARDS
+from moot.protocols.path.machine import MACHINE, decide
+from moot.protocols.path.model import Made, Part, Source, Stage, Standing, State, Target
 
 from .scene import STREAM
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from moot.core.errors import Refused
 from moot.keys.folder import KeyFolder
-from moot.presence import STREAM
-from moot.presence.commands import Release, Reserve
-from moot.presence.events import ScopeReleased, ScopeReserved
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.commands import Release, Reserve
+from moot.protocols.presence.events import ScopeReleased, ScopeReserved
 from moot.workspace.workspace import Workspace
 
 SCOPES = ["src", *(f"src/{x}" for x in "abcd"), *(f"src/{x}/{n}.py" for x in "abcd" for n in "012")]

@@ -10,8 +10,8 @@ from moot.core.errors import Refused
 from moot.core.machine import Acting, Context, KeyClass, Sign
 from moot.engine.agents import rotate
 from moot.engine.job import Outcome
-from moot.presence import commands as ask
-from moot.presence.model import STREAM
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence.model import STREAM
 from moot.testing import Scenario, World, given
 from moot.testing.world import CUSTODIAN
 

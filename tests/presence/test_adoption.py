@@ -8,13 +8,13 @@ import pytest
 
 from moot.core.errors import Refused
 from moot.engine.agents import register
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.presence.adoption import Question, judge
-from moot.presence.commands import Bead, Evidence
-from moot.presence.model import Liveness, ResumeReason
-from moot.presence.paths import read_scope
-from moot.presence.views import adoptable, adoption_of
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence.adoption import Question, judge
+from moot.protocols.presence.commands import Bead, Evidence
+from moot.protocols.presence.model import Liveness, ResumeReason
+from moot.protocols.presence.paths import read_scope
+from moot.protocols.presence.views import adoptable, adoption_of
 from moot.testing.world import CUSTODIAN
 
 from .scene import (

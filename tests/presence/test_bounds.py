@@ -14,11 +14,11 @@ from moot.core.machine import Recorded
 from moot.core.record import Actor
 from moot.core.statecodec import encode_state
 from moot.engine.replay import SNAPSHOT_EVERY
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.presence.evolution import MEMBERS_KEPT, NAMES_KEPT, RECENT_KEPT
-from moot.presence.machine import MACHINE
-from moot.presence.model import STREAM, State
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence.evolution import MEMBERS_KEPT, NAMES_KEPT, RECENT_KEPT
+from moot.protocols.presence.machine import MACHINE
+from moot.protocols.presence.model import STREAM, State
 from moot.store.sqlite import SqliteStore
 from moot.testing import World
 
@@ -117,7 +117,7 @@ def test_two_processes_on_one_file_never_own_the_same_place(tmp_path: Path) -> N
 
 
 IMPURE = {"os", "time", "random", "secrets", "pathlib", "subprocess", "socket", "sqlite3", "io"}
-LOWER = ("moot.core", "moot.presence")
+LOWER = ("moot.core", "moot.protocols.presence")
 
 
 def imports_of(path: Path) -> set[str]:
@@ -146,7 +146,11 @@ def test_only_one_file_resolves_paths(path: Path) -> None:
 
 @pytest.mark.requirement("OPR-088")
 def test_the_parts_the_protocol_names_are_parts_of_their_own() -> None:
-    parts = ("moot.core.registry", "moot.presence.overlap", "moot.presence.sessions")
+    parts = (
+        "moot.core.registry",
+        "moot.protocols.presence.overlap",
+        "moot.protocols.presence.sessions",
+    )
     assert all(import_module(name) for name in (*parts, "moot.engine.signs"))
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from moot.core.record import Record
 from moot.flows.presence import arrival
-from moot.presence import STREAM
+from moot.protocols.presence import STREAM
 from tests.cli.project import Project
 
 PROCESSES = 30

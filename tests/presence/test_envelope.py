@@ -15,10 +15,18 @@ from moot.core.errors import Malformed
 from moot.core.findings import Severity, check_all, errors
 from moot.core.machine import Recorded
 from moot.core.record import Actor
-from moot.presence import commands as ask
-from moot.presence.codec import Envelope, as_document, envelope_of, parse, words_of, works_of, write
-from moot.presence.contract import ENVELOPE, FIELDS, PAYLOADS, findings, payload_findings
-from moot.presence.model import EventType
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence.codec import (
+    Envelope,
+    as_document,
+    envelope_of,
+    parse,
+    words_of,
+    works_of,
+    write,
+)
+from moot.protocols.presence.contract import ENVELOPE, FIELDS, PAYLOADS, findings, payload_findings
+from moot.protocols.presence.model import EventType
 
 from .envelopes import PAYLOADS as GOOD
 from .envelopes import SAMPLE, document, with_payload, without_payload

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.presence.views import Moment, reservations
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence.views import Moment, reservations
 
 from .scene import (
     CRANE,

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from moot.core.names import SYSTEM
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.presence.codec import as_document, envelope_of
-from moot.presence.contract import findings
-from moot.presence.drafts import MAX_NOTED
-from moot.presence.machine import MACHINE
-from moot.presence.model import Liveness
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence.codec import as_document, envelope_of
+from moot.protocols.presence.contract import findings
+from moot.protocols.presence.drafts import MAX_NOTED
+from moot.protocols.presence.machine import MACHINE
+from moot.protocols.presence.model import Liveness
 
 from .scene import (
     CRANE,

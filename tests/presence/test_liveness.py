@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from moot.core.clock import MINUTE, to_text
 from moot.core.machine import Sign
 from moot.engine.job import Job
-from moot.presence.liveness import (
+from moot.protocols.presence.liveness import (
     MAX_STALE,
     STALE_VARIABLE,
     effective_stale,
@@ -18,8 +18,8 @@ from moot.presence.liveness import (
     span,
     stale_from_text,
 )
-from moot.presence.model import DEFAULT_STALE, STREAM, Liveness, State
-from moot.presence.views import Moment, agent, liveness_of
+from moot.protocols.presence.model import DEFAULT_STALE, STREAM, Liveness, State
+from moot.protocols.presence.views import Moment, agent, liveness_of
 
 from .scene import CRANE, NOON, OTTER, crew, join, minutes, reserve, run, scene, take_over
 

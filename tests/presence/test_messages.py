@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from moot.core.names import SYSTEM
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.presence.checks import MAX_PENDING
-from moot.presence.machine import MACHINE, RECEIPTS
-from moot.presence.model import Receipt, Urgency
-from moot.presence.views import pending
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence.checks import MAX_PENDING
+from moot.protocols.presence.machine import MACHINE, RECEIPTS
+from moot.protocols.presence.model import Receipt, Urgency
+from moot.protocols.presence.views import pending
 
 from .scene import (
     CRANE,

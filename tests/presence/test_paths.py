@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
-from moot.presence.model import Kind
-from moot.presence.paths import (
+from moot.protocols.presence.model import Kind
+from moot.protocols.presence.paths import (
     classify,
     comparable,
     compare,

@@ -15,15 +15,15 @@ from moot.core.machine import Acting, Command, Context, KeyClass, Recorded, Sign
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.presence.drafts import _DRAFTS
-from moot.presence.evolution import _EVOLVE
-from moot.presence.machine import MACHINE
-from moot.presence.model import STREAM, Kind, Liveness, ResumeReason, State, Urgency
-from moot.presence.paths import classify
-from moot.presence.rules import RULES
-from moot.presence.views import Moment, status, work_items
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence.drafts import _DRAFTS
+from moot.protocols.presence.evolution import _EVOLVE
+from moot.protocols.presence.machine import MACHINE
+from moot.protocols.presence.model import STREAM, Kind, Liveness, ResumeReason, State, Urgency
+from moot.protocols.presence.paths import classify
+from moot.protocols.presence.rules import RULES
+from moot.protocols.presence.views import Moment, status, work_items
 
 from .scene import NOON, ROOT
 

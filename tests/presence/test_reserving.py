@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from moot.core.names import SYSTEM
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.presence.machine import MACHINE, TRANSITIONS
-from moot.presence.model import STREAM, Stage
-from moot.presence.views import Moment, reservations
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence.machine import MACHINE, TRANSITIONS
+from moot.protocols.presence.model import STREAM, Stage
+from moot.protocols.presence.views import Moment, reservations
 
 from .scene import (
     CRANE,

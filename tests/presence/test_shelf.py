@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.statecodec import decode_state, encode_state
-from moot.presence import shelf
-from moot.presence.model import Kind, Reservation, State
-from moot.presence.paths import classify
+from moot.protocols.presence import shelf
+from moot.protocols.presence.model import Kind, Reservation, State
+from moot.protocols.presence.paths import classify
 
 # Characters around `/` in the order of code points, and the root.
 _keys = st.lists(st.sampled_from(["a", "b", "a-", "a.b", "a0", "ab", "a b"]), max_size=4).map(

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.names import AGENT
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.presence.model import ResumeReason
-from moot.presence.nameforge import ADJECTIVES, NOUNS, forge, fresh, in_style
-from moot.presence.recommend import (
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence.model import ResumeReason
+from moot.protocols.presence.nameforge import ADJECTIVES, NOUNS, forge, fresh, in_style
+from moot.protocols.presence.recommend import (
     Candidate,
     Reason,
     for_adoption,
     for_bare_start,
     for_register,
 )
-from moot.presence.views import Moment, agent, members
+from moot.protocols.presence.views import Moment, agent, members
 
 from .scene import CRANE, OTHER_WORKTREE, OTTER, ROOT, crew, join, run, scene
 

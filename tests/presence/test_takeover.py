@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from moot.core.machine import Sign
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.presence.machine import MACHINE
-from moot.presence.model import STREAM, Liveness, Stage
-from moot.presence.overlap import TAKEOVER
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence.machine import MACHINE
+from moot.protocols.presence.model import STREAM, Liveness, Stage
+from moot.protocols.presence.overlap import TAKEOVER
 
 from .scene import (
     CRANE,

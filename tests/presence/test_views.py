@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from moot.presence import commands as ask
-from moot.presence import labels
-from moot.presence.model import EventType, Liveness, Receipt
-from moot.presence.paths import read_path
-from moot.presence.sessions import (
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import labels
+from moot.protocols.presence.model import EventType, Liveness, Receipt
+from moot.protocols.presence.paths import read_path
+from moot.protocols.presence.sessions import (
     LABELS,
     STATES,
     Facts,
@@ -20,8 +20,8 @@ from moot.presence.sessions import (
     health,
     session_state,
 )
-from moot.presence.timeline import Row, read_receipt, timeline
-from moot.presence.views import Moment, guard, status, work_items
+from moot.protocols.presence.timeline import Row, read_receipt, timeline
+from moot.protocols.presence.views import Moment, guard, status, work_items
 
 from .envelopes import document
 from .scene import (

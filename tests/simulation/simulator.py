@@ -23,7 +23,7 @@ from moot.engine.checkpoints import Kept
 from moot.engine.engine import Engine
 from moot.engine.founding import found
 from moot.engine.job import Job, Outcome
-from moot.example.commands import Ask, Finish, Withdraw
+from moot.protocols.example.commands import Ask, Finish, Withdraw
 from moot.store.artifacts import MemoryArtifacts
 from moot.testing import FakeClock, MemoryKeys
 from moot.testing.world import CUSTODIAN

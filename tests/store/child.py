@@ -19,7 +19,7 @@ from moot.core.errors import MootError, Refused, StoreFailed
 from moot.engine.agents import heads_now, register, revoke
 from moot.engine.engine import Engine
 from moot.engine.job import Job, Outcome
-from moot.example.commands import Ask, Finish
+from moot.protocols.example.commands import Ask, Finish
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite import SqliteStore
 from moot.testing.world import CUSTODIAN

@@ -20,7 +20,7 @@ from moot.core.names import CHECKPOINT, SYSTEM
 from moot.engine.agents import register
 from moot.engine.founding import found
 from moot.engine.job import Job
-from moot.example.commands import Ask, Finish
+from moot.protocols.example.commands import Ask, Finish
 from moot.store.sqlite import SqliteStore
 from moot.testing.world import CUSTODIAN
 from tests.store.faults import (

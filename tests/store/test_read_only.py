@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import StoreFailed
-from moot.example.commands import Ask
+from moot.protocols.example.commands import Ask
 from moot.store.sqlite import SqliteStore
 from moot.store.sqlite.read_only import ReadOnlyStore
 from moot.store.sqlite.reader import SqliteReader

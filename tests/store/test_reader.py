@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.example.commands import Ask
+from moot.protocols.example.commands import Ask
 from moot.store.sqlite import SqliteStore
 from moot.store.sqlite.reader import SqliteReader
 from tests.nobody import (

@@ -18,7 +18,7 @@ import pytest
 from moot.core.errors import MootError, Refused, StoreFailed, Unavailable
 from moot.core.record import Record
 from moot.engine.job import Job
-from moot.example.commands import Ask
+from moot.protocols.example.commands import Ask
 from moot.store.sqlite import SqliteStore, schema
 from moot.store.sqlite.store import connect_file
 from tests.store.child import Child, children

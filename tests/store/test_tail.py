@@ -15,7 +15,7 @@ from moot.core.errors import MootError, StoreFailed, Tampered
 from moot.core.ledger import Change, Head, RowEdit
 from moot.core.machine import Drop, Put, Words
 from moot.engine.engine import Engine
-from moot.example.commands import Ask
+from moot.protocols.example.commands import Ask
 from moot.store.memory import MemoryStore
 from moot.store.sqlite import SqliteStore
 from moot.store.sqlite.change import SqliteChange

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from moot.keys.folder import KeyFolder
-from moot.trace.commands import CreateProposal
+from moot.protocols.trace.commands import CreateProposal
 from moot.workspace.workspace import Workspace
 
 

@@ -23,12 +23,12 @@ from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import Actor, ArtifactRef
 from moot.engine.job import as_refused
 from moot.engine.replay import read_record
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.inputs import MEDIA_TYPE, hash_of, input_bytes
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Binding, Failure, FailureKind, Reserved, Result, Role, State
+from moot.protocols.trace.policy import DEFAULT, Policy
 from moot.testing import World
-from moot.trace import commands as ask
-from moot.trace.inputs import MEDIA_TYPE, hash_of, input_bytes
-from moot.trace.machine import MACHINE
-from moot.trace.model import Binding, Failure, FailureKind, Reserved, Result, Role, State
-from moot.trace.policy import DEFAULT, Policy
 
 NOON: Millis = from_text("2026-02-18T12:00:00.000Z")
 KINDS = {OPERATOR: KeyClass.HUMAN, SYSTEM: KeyClass.SYSTEM}

@@ -11,14 +11,23 @@ from msgspec.structs import replace
 from moot.core.machine import Draft, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.trace import commands as ask
-from moot.trace import events as did
-from moot.trace.audit import CHECKS, Facts, Report, Seen, Status, as_document, audit, cited_in
-from moot.trace.auditchecks import BREACHES
-from moot.trace.auditing import GRADES, PROFILES
-from moot.trace.model import Profile, Reserved, Result, Stage, Verdict
-from moot.trace.policy import Policy, Risk
-from moot.trace.rules import GUARDS, RULES
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace import events as did
+from moot.protocols.trace.audit import (
+    CHECKS,
+    Facts,
+    Report,
+    Seen,
+    Status,
+    as_document,
+    audit,
+    cited_in,
+)
+from moot.protocols.trace.auditchecks import BREACHES
+from moot.protocols.trace.auditing import GRADES, PROFILES
+from moot.protocols.trace.model import Profile, Reserved, Result, Stage, Verdict
+from moot.protocols.trace.policy import Policy, Risk
+from moot.protocols.trace.rules import GUARDS, RULES
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, NOWHERE, PLANNER, Ledgered, Trace
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from moot.trace import commands as ask
-from moot.trace.model import MAX_CLAIMS, Stage
-from moot.trace.policy import Policy
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.model import MAX_CLAIMS, Stage
+from moot.protocols.trace.policy import Policy
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, NOWHERE, PLANNER, Ledgered, Trace, intent, proposal
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from moot.trace.audit import CHECKS
-from moot.trace.auditing import GRADES, PROFILES
-from moot.trace.model import Profile
-from moot.trace.policy import DEFAULT, Policy, as_document, parse
+from moot.protocols.trace.audit import CHECKS
+from moot.protocols.trace.auditing import GRADES, PROFILES
+from moot.protocols.trace.model import Profile
+from moot.protocols.trace.policy import DEFAULT, Policy, as_document, parse
 
 from .test_views import ROWS
 

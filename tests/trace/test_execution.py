@@ -19,14 +19,14 @@ from moot.flows.trace import execution, keeping, tracing
 from moot.flows.trace.execution import how_it_ended
 from moot.outside import program
 from moot.outside.running import Output, Ran
-from moot.presence import STREAM as PRESENCE
-from moot.presence.commands import Join, Reserve
-from moot.trace import commands as ask
-from moot.trace.events import ToolExecutionStarted
-from moot.trace.inputs import hash_of, input_bytes
-from moot.trace.machine import MACHINE
-from moot.trace.model import FailureKind, Role, Stage
-from moot.trace.policy import OnForged, Policy
+from moot.protocols.presence import STREAM as PRESENCE
+from moot.protocols.presence.commands import Join, Reserve
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.events import ToolExecutionStarted
+from moot.protocols.trace.inputs import hash_of, input_bytes
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import FailureKind, Role, Stage
+from moot.protocols.trace.policy import OnForged, Policy
 from tests.cli.damage import edit, of
 from tests.trace.workshop import CRITIC, EXECUTOR, PYTHON, TOOL, Workshop, git, reopened, workshop
 

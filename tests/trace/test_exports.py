@@ -26,11 +26,11 @@ from moot.engine.export import bundle, envelope
 from moot.flows.trace import auditing, inspection
 from moot.flows.trace.inspection import Inspected
 from moot.keys.folder import KeyFolder
-from moot.trace import commands as ask
-from moot.trace import events as did
-from moot.trace.audit import Status
-from moot.trace.machine import MACHINE
-from moot.trace.model import Profile, Result, Role, Stage, Verdict
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace import events as did
+from moot.protocols.trace.audit import Status
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Profile, Result, Role, Stage, Verdict
 from moot.verify import standalone
 from moot.workspace import trust as trust_files
 from moot.workspace.check import How
@@ -590,7 +590,7 @@ def test_a_changed_byte_fails_a_trace_wherever_it_stands(shop: Workshop, stage: 
 
 @pytest.mark.requirement("TRC-043", "TRC-061")
 def test_an_audit_that_was_begun_and_never_ended_is_gone_on_with(shop: Workshop) -> None:
-    from moot.trace.commands import StartVerification
+    from moot.protocols.trace.commands import StartVerification
 
     shop.to_final()
     shop.ask(Role.AUDITOR, StartVerification(profile="strict"))

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from moot.core.names import OPERATOR, SYSTEM
-from moot.trace import commands as ask
-from moot.trace.audit import Facts, Report, Seen, audit, cited_in
-from moot.trace.model import Profile, Stage, Verdict
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.audit import Facts, Report, Seen, audit, cited_in
+from moot.protocols.trace.model import Profile, Stage, Verdict
 
 from .scene import AUDITOR, EXECUTOR, PLANNER, Ledgered, intent
 

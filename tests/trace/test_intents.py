@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from moot.core.record import ArtifactRef
-from moot.trace import commands as ask
-from moot.trace.model import (
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.model import (
     MAX_FAILING,
     MAX_INTENTS,
     Output,
@@ -17,7 +17,7 @@ from moot.trace.model import (
     Stage,
     Why,
 )
-from moot.trace.policy import Policy, Risk, ToolRule
+from moot.protocols.trace.policy import Policy, Risk, ToolRule
 
 from .scene import BAD, CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Ledgered, Trace, intent
 

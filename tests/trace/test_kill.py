@@ -16,7 +16,7 @@ import pytest
 from moot.core.errors import Refused
 from moot.flows.trace import execution, running, tracing
 from moot.outside.program import Program
-from moot.trace.model import FailureKind, Stage
+from moot.protocols.trace.model import FailureKind, Stage
 from tests.trace.workshop import EXECUTOR, Workshop, reopened, workshop
 
 PAUSE = threading.Event()

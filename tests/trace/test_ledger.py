@@ -17,11 +17,11 @@ from moot.core.names import SYSTEM
 from moot.core.record import Record
 from moot.engine.agents import register
 from moot.keys.folder import KeyFolder
-from moot.trace import commands as ask
-from moot.trace.codec import TYPES
-from moot.trace.events import EVENTS, EXTENSIONS, MUST_BE_SIGNED, NATIVE
-from moot.trace.machine import MACHINE
-from moot.trace.model import Binding, Stage
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.codec import TYPES
+from moot.protocols.trace.events import EVENTS, EXTENSIONS, MUST_BE_SIGNED, NATIVE
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Binding, Stage
 from moot.workspace.create import create
 from moot.workspace.workspace import Workspace
 from tests.engine import forge

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from moot.core.names import OPERATOR, SYSTEM
-from moot.trace import commands as ask
-from moot.trace import events as did
-from moot.trace.lifecycle import ACCEPTED, TRANSITIONS
-from moot.trace.machine import MACHINE
-from moot.trace.model import ENDED, Failure, FailureKind, Stage
-from moot.trace.policy import OnForged, Policy
-from moot.trace.roles import EMITS
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace import events as did
+from moot.protocols.trace.lifecycle import ACCEPTED, TRANSITIONS
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import ENDED, Failure, FailureKind, Stage
+from moot.protocols.trace.policy import OnForged, Policy
+from moot.protocols.trace.roles import EMITS
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PLANNER, Ledgered, Trace, intent, proposal
 from .test_roles import everything

@@ -15,9 +15,8 @@ from moot.core.machine import Acting, Context, KeyClass, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
-from moot.testing import World
-from moot.trace import commands as ask
-from moot.trace.observed import (
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.observed import (
     GAPS_KEPT,
     MACHINE,
     MAX_FILES,
@@ -29,7 +28,8 @@ from moot.trace.observed import (
     ObserveTool,
     StopWatching,
 )
-from moot.trace.views import counted
+from moot.protocols.trace.views import counted
+from moot.testing import World
 
 STREAM = "observed/amber-otter-1"
 OTTER, CRANE = "amber-otter", "teal-crane"

@@ -13,10 +13,10 @@ from moot.core.report import Graph, Prose, to_html, to_json, to_markdown
 from moot.core.report.model import Report
 from moot.flows.trace import auditing, inspection, tracing
 from moot.keys.folder import KeyFolder
-from moot.trace import commands as ask
-from moot.trace import page
-from moot.trace.model import Profile, Role
-from moot.trace.policy import Policy
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace import page
+from moot.protocols.trace.model import Profile, Role
+from moot.protocols.trace.policy import Policy
 from moot.workspace.check import How
 from tests.trace.workshop import AGENTS, AUDITOR, Workshop, workshop
 

@@ -12,8 +12,17 @@ from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
 from moot.core.names import SYSTEM
-from moot.trace import commands as ask
-from moot.trace.policy import DEFAULT, OnForged, Pattern, Policy, Risk, as_document, parse, problems
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.policy import (
+    DEFAULT,
+    OnForged,
+    Pattern,
+    Policy,
+    Risk,
+    as_document,
+    parse,
+    problems,
+)
 
 from .scene import Trace
 

@@ -15,21 +15,30 @@ from moot.core.machine import Draft
 from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import ArtifactRef
 from moot.core.statecodec import decode_state, encode_state
-from moot.trace import commands as ask
-from moot.trace import events as did
-from moot.trace.audit import Facts, Seen, audit, cited_in
-from moot.trace.codec import NAMES, OURS, document, parse
-from moot.trace.drafts import DRAFTS
-from moot.trace.evolution import _EVOLVE
-from moot.trace.inputs import hash_of
-from moot.trace.lifecycle import TRANSITIONS
-from moot.trace.machine import MACHINE
-from moot.trace.model import ENDED, Failure, FailureKind, Reserved, Result, Stage, State, Verdict
-from moot.trace.policy import Policy
-from moot.trace.roles import EMITS
-from moot.trace.rules import ASKED, RULES
-from moot.trace.shelf import MARK, PAGE, add, holds
-from moot.trace.views import status, timeline
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace import events as did
+from moot.protocols.trace.audit import Facts, Seen, audit, cited_in
+from moot.protocols.trace.codec import NAMES, OURS, document, parse
+from moot.protocols.trace.drafts import DRAFTS
+from moot.protocols.trace.evolution import _EVOLVE
+from moot.protocols.trace.inputs import hash_of
+from moot.protocols.trace.lifecycle import TRANSITIONS
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import (
+    ENDED,
+    Failure,
+    FailureKind,
+    Reserved,
+    Result,
+    Stage,
+    State,
+    Verdict,
+)
+from moot.protocols.trace.policy import Policy
+from moot.protocols.trace.roles import EMITS
+from moot.protocols.trace.rules import ASKED, RULES
+from moot.protocols.trace.shelf import MARK, PAGE, add, holds
+from moot.protocols.trace.views import status, timeline
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PARTS, PLANNER, Trace
 

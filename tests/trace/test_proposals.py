@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from moot.trace import commands as ask
-from moot.trace.model import MAX_PROPOSALS, Review, Stage
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.model import MAX_PROPOSALS, Review, Stage
 
 from .scene import CRITIC, EXECUTOR, PLANNER, Ledgered, Trace, intent, proposal
 

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from moot.core.machine import Command
 from moot.core.names import OPERATOR, SYSTEM
 from moot.engine.agents import rotate
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace import events as did
+from moot.protocols.trace.model import Role
+from moot.protocols.trace.policy import Policy
+from moot.protocols.trace.roles import EMITS
 from moot.testing.world import CUSTODIAN
-from moot.trace import commands as ask
-from moot.trace import events as did
-from moot.trace.model import Role
-from moot.trace.policy import Policy
-from moot.trace.roles import EMITS
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PARTS, PLANNER, Ledgered, Trace, intent, proposal
 

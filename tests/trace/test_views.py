@@ -7,10 +7,10 @@ import re
 import pytest
 
 from moot.core.findings import Rule
-from moot.trace import commands as ask
-from moot.trace.observed import RULES as OBSERVED
-from moot.trace.rules import ASKED, GUARDS, RULES
-from moot.trace.views import status, timeline
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.observed import RULES as OBSERVED
+from moot.protocols.trace.rules import ASKED, GUARDS, RULES
+from moot.protocols.trace.views import status, timeline
 
 from .scene import EXECUTOR, Trace
 

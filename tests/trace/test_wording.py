@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from moot.core.machine import Command, Draft, Event
 from moot.core.names import OPERATOR, SYSTEM
-from moot.trace import commands as ask
-from moot.trace import events as did
-from moot.trace.audit import audit
-from moot.trace.model import Result, Role
-from moot.trace.rules import ASKED
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace import events as did
+from moot.protocols.trace.audit import audit
+from moot.protocols.trace.model import Result, Role
+from moot.protocols.trace.rules import ASKED
 
 from .scene import AUDITOR, BAD, CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Trace, intent, proposal
 from .test_audit import facts_of, failing

@@ -17,9 +17,9 @@ from moot.engine.job import Outcome
 from moot.flows.trace import execution, tracing
 from moot.flows.trace.execution import Done
 from moot.keys.folder import KeyFolder
-from moot.trace import commands as ask
-from moot.trace.model import Role, State
-from moot.trace.policy import DEFAULT, Policy
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.model import Role, State
+from moot.protocols.trace.policy import DEFAULT, Policy
 from moot.workspace.create import create
 from moot.workspace.workspace import Workspace
 
@@ -104,7 +104,7 @@ class Workshop:
     def last(self) -> Any:
         """The newest event."""
         from moot.engine.replay import read_record
-        from moot.trace.machine import MACHINE
+        from moot.protocols.trace.machine import MACHINE
 
         with self.space.store.read() as view:
             (*_, record) = view.records(self.stream)

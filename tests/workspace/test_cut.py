@@ -18,9 +18,9 @@ from moot.core.signing import key_id
 from moot.engine.agents import register
 from moot.engine.checkpoints import make_checkpoint
 from moot.engine.export import bundle
-from moot.example.commands import Ask
 from moot.keys.folder import KeyFolder
 from moot.keys.kept import Memory, look
+from moot.protocols.example.commands import Ask
 from moot.verify import standalone
 from moot.workspace.check import How, check_live
 from moot.workspace.create import create

@@ -10,8 +10,8 @@ import pytest
 
 from moot.core.errors import MootError, Tampered
 from moot.core.names import REGISTRY
-from moot.example.commands import Ask
 from moot.keys.folder import KeyFolder
+from moot.protocols.example.commands import Ask
 from moot.store.sqlite.change import SqliteChange
 from moot.verify import standalone
 from moot.workspace.loss import accept_loss

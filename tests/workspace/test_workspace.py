@@ -12,8 +12,8 @@ from moot.core.clock import fixed_clock, system_clock
 from moot.core.errors import Refused, StoreFailed, Tampered
 from moot.core.machine import KeyClass
 from moot.engine.agents import register
-from moot.example.commands import Ask
 from moot.keys.folder import KeyFolder
+from moot.protocols.example.commands import Ask
 from moot.workspace.create import create
 from moot.workspace.workspace import Workspace
 

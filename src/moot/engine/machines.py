@@ -14,15 +14,15 @@ from moot.core.names import protocol_of
 
 MODULES: dict[str, str] = {
     "registry": "moot.core.registry.machine",
-    "example": "moot.example.machine",
-    "presence": "moot.presence.machine",
-    "trace": "moot.trace.machine",
-    "observed": "moot.trace.observed",
-    "decision": "moot.decision.machine",
-    "mail": "moot.mail.machine",
-    "debate": "moot.debate.machine",
-    "parliament": "moot.parliament.machine",
-    "path": "moot.path.machine",
+    "example": "moot.protocols.example.machine",
+    "presence": "moot.protocols.presence.machine",
+    "trace": "moot.protocols.trace.machine",
+    "observed": "moot.protocols.trace.observed",
+    "decision": "moot.protocols.decision.machine",
+    "mail": "moot.protocols.mail.machine",
+    "debate": "moot.protocols.debate.machine",
+    "parliament": "moot.protocols.parliament.machine",
+    "path": "moot.protocols.path.machine",
 }
 
 

@@ -44,9 +44,9 @@ def _decision(space: Workspace, name: str, _how: How) -> Report:
 
 def _debate(space: Workspace, name: str, _how: How) -> Report:
     """From the record: what stands in the file now is not asked."""
-    from moot.debate.checker import check
-    from moot.debate.report import report
     from moot.flows.debate.record import history, segments
+    from moot.protocols.debate.checker import check
+    from moot.protocols.debate.report import report
 
     stream = f"debate/{name}"
     with space.store.read() as view:
@@ -59,7 +59,7 @@ def _debate(space: Workspace, name: str, _how: How) -> Report:
 def _parliament(space: Workspace, name: str, _how: How) -> Report:
     from moot.flows.parliament.chamber import Room
     from moot.flows.parliament.voices import scripted
-    from moot.parliament.report import report
+    from moot.protocols.parliament.report import report
 
     room = Room(space, space.root, name)
     return report(room.proceedings(), scripted=scripted(room))
@@ -67,7 +67,7 @@ def _parliament(space: Workspace, name: str, _how: How) -> Report:
 
 def _trace(space: Workspace, name: str, how: How) -> Report:
     from moot.flows.trace import inspection, watching
-    from moot.trace import page, views
+    from moot.protocols.trace import page, views
 
     stream = f"trace/{name}"
     state = space.engine.state(stream)

@@ -16,10 +16,6 @@ import msgspec
 from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity, filled_in
 from moot.core.ledger import View
-from moot.debate import events as did
-from moot.debate.compare import compare
-from moot.debate.model import Document, is_uuid
-from moot.debate.reader import read
 from moot.flows.debate.file import read_file
 from moot.flows.debate.record import (
     Segment,
@@ -30,6 +26,10 @@ from moot.flows.debate.record import (
     session_at,
     stream_of,
 )
+from moot.protocols.debate import events as did
+from moot.protocols.debate.compare import compare
+from moot.protocols.debate.model import Document, is_uuid
+from moot.protocols.debate.reader import read
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
 from moot.workspace.check import How, check_live

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from moot.core.clock import Clock
 from moot.core.machine import Command
-from moot.debate import commands as ask
-from moot.debate.checker import Checked
-from moot.debate.escalation import overdue
-from moot.debate.growth import grown
-from moot.debate.writer import Addition, require_no_errors, written
 from moot.flows.debate.file import append
 from moot.flows.debate.lock import locked
 from moot.flows.debate.reading import Held, Reading, reading_of
 from moot.flows.debate.record import Record, find, moved, require_one_file
+from moot.protocols.debate import commands as ask
+from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.escalation import overdue
+from moot.protocols.debate.growth import grown
+from moot.protocols.debate.writer import Addition, require_no_errors, written
 from moot.workspace.workspace import Workspace
 
 

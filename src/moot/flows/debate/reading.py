@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from moot.debate.checker import Checked, check
-from moot.debate.growth import grown
-from moot.debate.model import Odd
 from moot.flows.debate.file import appended_to, read_file
+from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.growth import grown
+from moot.protocols.debate.model import Odd
 
 _PORTION: Final = 1 << 16
 Marks = tuple[int, int, int, int]

@@ -19,21 +19,21 @@ from moot.core.ledger import View
 from moot.core.machine import Command
 from moot.core.markdown import BYTE_ORDER_MARK
 from moot.core.names import SYSTEM
-from moot.debate import commands as ask
-from moot.debate import events as did
-from moot.debate.checker import Checked
-from moot.debate.drafts import is_text
-from moot.debate.machine import FILES, MACHINE, STREAM
-from moot.debate.model import is_uuid
-from moot.debate.pieces import MEDIA_TYPE, cuts, kept_inline, preamble_end
-from moot.debate.sequence import without_doubles
-from moot.debate.state import State
 from moot.engine.engine import Engine
 from moot.engine.job import ALONE, Job, Link, Outcome
 from moot.engine.keys import hand_of_system
 from moot.engine.replay import read_record
 from moot.flows.debate.file import append
 from moot.flows.debate.reading import Reading
+from moot.protocols.debate import commands as ask
+from moot.protocols.debate import events as did
+from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.drafts import is_text
+from moot.protocols.debate.machine import FILES, MACHINE, STREAM
+from moot.protocols.debate.model import is_uuid
+from moot.protocols.debate.pieces import MEDIA_TYPE, cuts, kept_inline, preamble_end
+from moot.protocols.debate.sequence import without_doubles
+from moot.protocols.debate.state import State
 from moot.store.artifacts import Artifacts
 from moot.workspace.workspace import Workspace
 

@@ -16,11 +16,6 @@ from moot.agents.watch import Watch
 from moot.core.clock import Clock
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
-from moot.debate.checker import Checked
-from moot.debate.views import consensus_data, course_of
-from moot.decision import commands as ask
-from moot.decision import stream_of
-from moot.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
 from moot.flows.debate import session
 from moot.flows.debate.mending import Lost, mend
 from moot.flows.debate.outcome import in_words
@@ -28,6 +23,11 @@ from moot.flows.debate.record import place_of
 from moot.flows.decision.books import Books, DecisionBooks, NoBooks, begin
 from moot.flows.decision.seating import require_key, seated, seats_of
 from moot.flows.desks.debate import DebateDesk
+from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.views import consensus_data, course_of
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
 from moot.workspace.workspace import Workspace
 
 RESULTS: Final[Mapping[str, Result]] = {

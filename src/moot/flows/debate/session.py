@@ -23,19 +23,19 @@ from moot.core.clock import Clock
 from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import Due
-from moot.debate import commands as ask
-from moot.debate.checker import Checked, check
-from moot.debate.context import with_context
-from moot.debate.drafts import Draft, tidied
-from moot.debate.escalation import resumption, skipped
-from moot.debate.model import Entry
-from moot.debate.views import speaker_view
-from moot.debate.writer import appended, closed, says, written
 from moot.engine.job import ALONE, Link
 from moot.flows.debate.file import create, named, read_file, rewrite
 from moot.flows.debate.place import Desk, desk
 from moot.flows.debate.reading import Held
 from moot.flows.debate.record import Record, find
+from moot.protocols.debate import commands as ask
+from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.context import with_context
+from moot.protocols.debate.drafts import Draft, tidied
+from moot.protocols.debate.escalation import resumption, skipped
+from moot.protocols.debate.model import Entry
+from moot.protocols.debate.views import speaker_view
+from moot.protocols.debate.writer import appended, closed, says, written
 from moot.workspace.workspace import Workspace
 
 SIGNED: Final = "signed"

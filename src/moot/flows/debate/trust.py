@@ -11,13 +11,13 @@ from collections.abc import Callable
 from moot.agents.quoting import Trust
 from moot.core.machine import KeyClass
 from moot.core.markdown import BYTE_ORDER_MARK
-from moot.debate.course import is_placeholder
-from moot.debate.escalation import is_the_policys
-from moot.debate.model import Entry
-from moot.debate.state import MOST_UNSIGNED, State
-from moot.debate.views import course_of
 from moot.flows.debate.reading import Reading
 from moot.flows.debate.record import Record
+from moot.protocols.debate.course import is_placeholder
+from moot.protocols.debate.escalation import is_the_policys
+from moot.protocols.debate.model import Entry
+from moot.protocols.debate.state import MOST_UNSIGNED, State
+from moot.protocols.debate.views import course_of
 
 
 def trust_in(reading: Reading, record: Record | None) -> Callable[[Entry], Trust]:

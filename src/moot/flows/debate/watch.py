@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from moot.core.errors import Refused, Tampered
-from moot.debate import commands as ask
-from moot.debate.following import Follower, Heard
 from moot.flows.debate.file import opened, read_file, unreadable
 from moot.flows.debate.place import desk
 from moot.flows.debate.record import Record
+from moot.protocols.debate import commands as ask
+from moot.protocols.debate.following import Follower, Heard
 from moot.workspace.workspace import Workspace
 
 LOOK_SECONDS: Final = 0.1

@@ -23,14 +23,6 @@ from moot.agents.spec import Spec
 from moot.agents.watch import Watch
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
-from moot.debate.checker import Checked
-from moot.debate.model import Escalation, Mode, Rules, TurnOrder
-from moot.debate.writer import new_session
-from moot.decision import commands as ask
-from moot.decision import stream_of
-from moot.decision.model import Chamber, Stage, State
-from moot.decision.motion import choose
-from moot.decision.views import in_order
 from moot.flows.debate import session
 from moot.flows.debate.mending import Lost, mend
 from moot.flows.debate.others_words import quoted, title
@@ -48,6 +40,14 @@ from moot.flows.parliament.sitting import run_in as run_sitting
 from moot.flows.parliament.sitting import session_of as sitting_of
 from moot.flows.receipts.argued import NOTHING, Argued
 from moot.flows.receipts.says import argued, outcome_of
+from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.model import Escalation, Mode, Rules, TurnOrder
+from moot.protocols.debate.writer import new_session
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import Chamber, Stage, State
+from moot.protocols.decision.motion import choose
+from moot.protocols.decision.views import in_order
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "decisions"

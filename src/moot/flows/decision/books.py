@@ -13,11 +13,11 @@ from moot.agents.outcome import Ended, Outcome
 from moot.core.errors import MootError
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
-from moot.decision import commands as ask
-from moot.decision import stream_of
-from moot.decision.model import Purse, Stage, State
 from moot.engine.engine import Engine
 from moot.engine.job import Job
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import Purse, Stage, State
 
 
 class Books(Protocol):

@@ -14,10 +14,6 @@ from msgspec.json import decode
 from moot.core.errors import Conflict, Malformed, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import OPERATOR, SYSTEM
-from moot.decision import commands as ask
-from moot.decision import stream_of
-from moot.decision.machine import MACHINE, QUESTIONS
-from moot.decision.model import Chamber, Stage, State
 from moot.engine.job import as_refused
 from moot.flows.decision.questions import put, state_of, stored, text_of
 from moot.flows.decision.word import heard_in
@@ -26,9 +22,13 @@ from moot.flows.parliament.cabinet import messages
 from moot.flows.parliament.chamber import Room as Session
 from moot.flows.parliament.results import SETTLED
 from moot.flows.parliament.sitting import session_of as sitting_of
-from moot.parliament.commands import Decide
-from moot.parliament.shapes import read_json
-from moot.parliament.words import PRIME_MINISTER, Kind, Status, Word
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE, QUESTIONS
+from moot.protocols.decision.model import Chamber, Stage, State
+from moot.protocols.parliament.commands import Decide
+from moot.protocols.parliament.shapes import read_json
+from moot.protocols.parliament.words import PRIME_MINISTER, Kind, Status, Word
 from moot.workspace.workspace import Workspace
 
 WORDS: Final = {"approve": Word.APPROVE, "veto": Word.VETO, "amend": Word.AMEND_AND_APPROVE}

@@ -16,13 +16,13 @@ from moot.core.errors import NotFound, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.debate.model import Mode
-from moot.decision import commands as ask
-from moot.decision import stream_of
-from moot.decision.machine import MACHINE, QUESTIONS
-from moot.decision.model import Chamber, Seat, Stage, State
 from moot.engine.job import as_refused
 from moot.flows.decision.seating import ELSEWHERE, named, require_once, seated, seats_of
+from moot.protocols.debate.model import Mode
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE, QUESTIONS
+from moot.protocols.decision.model import Chamber, Seat, Stage, State
 from moot.workspace.workspace import Workspace
 
 TEXT: Final = "text/markdown"

@@ -15,9 +15,9 @@ from moot.agents.seats import Room, seat
 from moot.agents.spec import Spec
 from moot.core.errors import Refused
 from moot.core.machine import KeyClass
-from moot.decision.model import Seat
 from moot.engine.keys import hand_of
 from moot.flows.presence import arrival
+from moot.protocols.decision.model import Seat
 from moot.workspace.workspace import Workspace
 
 # Someone of the session whom this run does not ask.

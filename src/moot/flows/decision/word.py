@@ -12,22 +12,22 @@ from typing import Any, Final, NamedTuple
 from moot.core.errors import Conflict, Refused
 from moot.core.findings import errors
 from moot.core.machine import Command
-from moot.decision import PROTOCOL, stream_of
-from moot.decision import commands as ask
-from moot.decision.machine import SESSIONS
-from moot.decision.model import PersonsWord, Stage, State
 from moot.engine.engine import Engine
 from moot.engine.job import Job, Outcome
 from moot.engine.keys import hand_of_system
 from moot.flows.parliament.bills import in_words, is_as
 from moot.flows.parliament.cabinet import messages
 from moot.flows.parliament.results import result_of
-from moot.parliament import commands as parliament
-from moot.parliament.contents import PmDecision
-from moot.parliament.messages import response_findings, response_of
-from moot.parliament.model import Outcome as Ended
-from moot.parliament.model import State as Parliament
-from moot.parliament.words import Kind, Word
+from moot.protocols.decision import PROTOCOL, stream_of
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision.machine import SESSIONS
+from moot.protocols.decision.model import PersonsWord, Stage, State
+from moot.protocols.parliament import commands as parliament
+from moot.protocols.parliament.contents import PmDecision
+from moot.protocols.parliament.messages import response_findings, response_of
+from moot.protocols.parliament.model import Outcome as Ended
+from moot.protocols.parliament.model import State as Parliament
+from moot.protocols.parliament.words import Kind, Word
 from moot.workspace.workspace import Workspace
 
 # What a decision, and a session that has ended, call each word.

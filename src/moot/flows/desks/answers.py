@@ -16,11 +16,11 @@ from moot.agents.repeats import Said
 from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import SYSTEM
-from moot.decision import commands as ask
-from moot.decision import stream_of
-from moot.decision.model import MOST_ANSWER, Chamber, Stage, State
 from moot.engine.engine import Engine
 from moot.flows.decision.books import DecisionBooks
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import MOST_ANSWER, Chamber, Stage, State
 
 WHAT = "first_answer"
 

@@ -22,17 +22,17 @@ from moot.core.clock import Clock
 from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import OPERATOR
-from moot.debate.checker import Checked
-from moot.debate.course import Course, is_placeholder, spoken
-from moot.debate.drafts import Draft
-from moot.debate.model import STANCES, Entry, Escalation, TurnOrder
-from moot.debate.turns import Standing, standing
-from moot.debate.views import consensus_data, course_of
 from moot.flows.debate import session
 from moot.flows.debate.reading import Held
 from moot.flows.debate.record import find
 from moot.flows.debate.trust import trust_in
 from moot.flows.decision.books import Books
+from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.course import Course, is_placeholder, spoken
+from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.model import STANCES, Entry, Escalation, TurnOrder
+from moot.protocols.debate.turns import Standing, standing
+from moot.protocols.debate.views import consensus_data, course_of
 from moot.workspace.workspace import Workspace
 
 WHAT: Final = "entry"

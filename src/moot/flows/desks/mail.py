@@ -21,7 +21,7 @@ from moot.core.errors import Malformed
 from moot.core.machine import Due, KeyClass
 from moot.flows.decision.books import Books, NoBooks
 from moot.flows.mail import notices, post
-from moot.mail.model import Message, State, stream_of, thread_of_id
+from moot.protocols.mail.model import Message, State, stream_of, thread_of_id
 from moot.workspace.workspace import Workspace
 
 WHAT: Final = "ack"

@@ -23,12 +23,12 @@ from moot.flows.desks.parliament_asks import INCORPORATE, SCHEMAS, SPEECHES, WAN
 from moot.flows.parliament import chamber
 from moot.flows.parliament.bills import merged
 from moot.flows.parliament.speaking import agenda, conduct, quiet, seats_dues, to_be_worded
-from moot.parliament import amendments, clock
-from moot.parliament import commands as ask
-from moot.parliament.messages import Message, as_document
-from moot.parliament.model import Amendment, Seat, State
-from moot.parliament.turns import PRIME_MINISTER
-from moot.parliament.words import Kind, Status
+from moot.protocols.parliament import amendments, clock
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.messages import Message, as_document
+from moot.protocols.parliament.model import Amendment, Seat, State
+from moot.protocols.parliament.turns import PRIME_MINISTER
+from moot.protocols.parliament.words import Kind, Status
 
 MOST_SAID: Final = 80
 UNREADABLE: Final = "not_json"

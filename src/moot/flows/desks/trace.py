@@ -42,9 +42,9 @@ from moot.flows.desks.trace_asks import (
     StatementReply,
 )
 from moot.flows.trace import auditing, execution, tracing
-from moot.trace import commands as ask
-from moot.trace.machine import MACHINE
-from moot.trace.model import Profile, Review, Role, State
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Profile, Review, Role, State
 from moot.workspace.workspace import Workspace
 
 MOST_EVENTS: Final = 60

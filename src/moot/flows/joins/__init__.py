@@ -1,6 +1,6 @@
 """The joining flows: what happens in one protocol leads to something in another.
 
-Every one is a step of a path (`moot.path`): it names its source record and its target before
+Every one is a step of a path (`moot.protocols.path`): it names its source record and its target before
 anything is made, makes what is missing, and says what it made. Run again it finds what is there.
 Flows are the machine's acts, with whoever asked named; what only an agent or a person may do
 (propose, acknowledge, challenge, take a key back) is done under that one's own key or not at all.

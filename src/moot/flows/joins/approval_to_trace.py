@@ -14,9 +14,6 @@ import msgspec
 from moot.core.errors import Refused
 from moot.core.machine import KeyClass, Recorded
 from moot.core.names import SYSTEM
-from moot.decision import stream_of
-from moot.decision.model import Stage
-from moot.decision.model import State as Decision
 from moot.engine.job import Link
 from moot.flows.debate.record import place_of
 from moot.flows.decision.word import decisions_of
@@ -25,13 +22,16 @@ from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Plan, Walked, path_of, state_of, walk
 from moot.flows.parliament.chamber import Room
 from moot.flows.trace import tracing
-from moot.parliament import events as did
-from moot.parliament.final import last_ballot
-from moot.parliament.model import Bill
-from moot.path.model import Made, Part, Target
-from moot.trace.commands import CreateProposal
-from moot.trace.model import Role, State, number
-from moot.trace.policy import DEFAULT, Policy
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import Stage
+from moot.protocols.decision.model import State as Decision
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament.final import last_ballot
+from moot.protocols.parliament.model import Bill
+from moot.protocols.path.model import Made, Part, Target
+from moot.protocols.trace.commands import CreateProposal
+from moot.protocols.trace.model import Role, State, number
+from moot.protocols.trace.policy import DEFAULT, Policy
 from moot.workspace.workspace import Workspace
 
 FLOW = "approval-to-trace"

@@ -21,13 +21,13 @@ from moot.flows.joins.to_mail import told
 from moot.flows.joins.wholeness import naming, require_proved
 from moot.flows.mail.post import body_of
 from moot.flows.trace import tracing
-from moot.mail.body import read_body, unwrapped
-from moot.mail.reply import body_of as body_of_type
-from moot.mail.types import MessageType
-from moot.path.model import Made, Target
-from moot.trace import events as did
-from moot.trace.commands import ChallengeClaim
-from moot.trace.model import Role, State
+from moot.protocols.mail.body import read_body, unwrapped
+from moot.protocols.mail.reply import body_of as body_of_type
+from moot.protocols.mail.types import MessageType
+from moot.protocols.path.model import Made, Target
+from moot.protocols.trace import events as did
+from moot.protocols.trace.commands import ChallengeClaim
+from moot.protocols.trace.model import Role, State
 from moot.workspace.workspace import Workspace
 
 _CLAIM: Final = re.compile(r"(?:(t[0-9]{1,15})[/ ])?(c[0-9]{1,15})\b")

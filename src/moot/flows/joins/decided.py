@@ -13,14 +13,14 @@ import msgspec
 
 from moot.core import report as page
 from moot.core.clock import to_text
-from moot.decision import PROTOCOL
-from moot.decision.model import Chamber, Stage, State
-from moot.decision.views import in_order
 from moot.flows.decision.questions import text_of
 from moot.flows.joins.moments import shortened
 from moot.flows.receipts.argued import Vote
 from moot.flows.receipts.says import argued, outcome_of
 from moot.flows.receipts.tables import TONES
+from moot.protocols.decision import PROTOCOL
+from moot.protocols.decision.model import Chamber, Stage, State
+from moot.protocols.decision.views import in_order
 from moot.workspace.workspace import Workspace
 
 ARGUED: Final = frozenset({Chamber.DEBATE, Chamber.PARLIAMENT})

@@ -14,12 +14,12 @@ from moot.flows.joins.steps import Plan, Walked, path_of, state_of, walk
 from moot.flows.mail import notices
 from moot.flows.mail.post import message_at
 from moot.flows.trace import tracing
-from moot.mail.events import MessageKept
-from moot.mail.model import stream_of, thread_of_id
-from moot.mail.types import AckStatus, MessageType
-from moot.path.model import Made, Target
-from moot.trace import events as did
-from moot.trace.model import Role, State, Verdict
+from moot.protocols.mail.events import MessageKept
+from moot.protocols.mail.model import stream_of, thread_of_id
+from moot.protocols.mail.types import AckStatus, MessageType
+from moot.protocols.path.model import Made, Target
+from moot.protocols.trace import events as did
+from moot.protocols.trace.model import Role, State, Verdict
 from moot.workspace.workspace import Workspace
 
 FLOW = "done-to-ack"

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused
 from moot.core.findings import Finding
-from moot.presence import STREAM, overlap, shelf
-from moot.presence.commands import Release, Reserve
-from moot.presence.model import DEFAULT_STALE
-from moot.presence.paths import Scope, inside, read_scope
-from moot.trace.model import Reserved
+from moot.protocols.presence import STREAM, overlap, shelf
+from moot.protocols.presence.commands import Release, Reserve
+from moot.protocols.presence.model import DEFAULT_STALE
+from moot.protocols.presence.paths import Scope, inside, read_scope
+from moot.protocols.trace.model import Reserved
 
 if TYPE_CHECKING:
-    from moot.presence.model import Reservation
-    from moot.presence.model import State as Presence
+    from moot.protocols.presence.model import Reservation
+    from moot.protocols.presence.model import State as Presence
     from moot.workspace.workspace import Workspace
 
 RULE = "X-03"

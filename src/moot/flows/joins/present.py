@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused
 from moot.core.machine import KeyClass
-from moot.presence import STREAM, views
-from moot.presence.liveness import Verdict
-from moot.presence.model import Liveness
-from moot.presence.model import State as Presence
+from moot.protocols.presence import STREAM, views
+from moot.protocols.presence.liveness import Verdict
+from moot.protocols.presence.model import Liveness
+from moot.protocols.presence.model import State as Presence
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace

@@ -19,12 +19,12 @@ from moot.flows.joins import sources
 from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.trace import execution, tracing
-from moot.parliament.commands import BindSeat
-from moot.parliament.machine import MACHINE as PARLIAMENT
-from moot.path.model import Made, Target
-from moot.trace.commands import RotateKey
-from moot.trace.machine import MACHINE
-from moot.trace.model import Binding, State
+from moot.protocols.parliament.commands import BindSeat
+from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
+from moot.protocols.path.model import Made, Target
+from moot.protocols.trace.commands import RotateKey
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Binding, State
 from moot.workspace.workspace import Workspace
 
 FLOW = "resume-to-work"

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from moot.debate.checker import Checked
-from moot.debate.course import spoken
-from moot.debate.model import Entry
-from moot.debate.views import course_of
+from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.course import spoken
+from moot.protocols.debate.model import Entry
+from moot.protocols.debate.views import course_of
 from moot.store.files import replace
 
 FOLDER: Final = "seeds"

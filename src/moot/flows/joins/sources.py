@@ -19,16 +19,16 @@ from moot.flows.joins.wholeness import naming
 from moot.flows.mail.post import message_at
 from moot.flows.parliament.chamber import Room
 from moot.flows.trace import tracing
-from moot.mail.keys import EVENTS as MAIL_OF_EVENT
-from moot.mail.keys import MESSAGES
-from moot.mail.subject import find_subject
-from moot.mail.types import MessageType
-from moot.parliament.words import PARLIAMENT_ID
-from moot.path.machine import ITEMS
-from moot.path.model import Source
-from moot.presence import STREAM
-from moot.presence import events as did
-from moot.presence.machine import MACHINE as PRESENCE
+from moot.protocols.mail.keys import EVENTS as MAIL_OF_EVENT
+from moot.protocols.mail.keys import MESSAGES
+from moot.protocols.mail.subject import find_subject
+from moot.protocols.mail.types import MessageType
+from moot.protocols.parliament.words import PARLIAMENT_ID
+from moot.protocols.path.machine import ITEMS
+from moot.protocols.path.model import Source
+from moot.protocols.presence import STREAM
+from moot.protocols.presence import events as did
+from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.workspace.workspace import Workspace
 
 _EVENTS = "presence.events"

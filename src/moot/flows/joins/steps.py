@@ -23,10 +23,10 @@ from moot.core.record import Record
 from moot.engine.job import Job, Link
 from moot.flows.joins.telling import tell_blocked
 from moot.flows.joins.wholeness import require_whole
-from moot.path import commands as ask
-from moot.path import stream_of
-from moot.path.machine import AFFAIRS, ITEMS, STEPS
-from moot.path.model import (
+from moot.protocols.path import commands as ask
+from moot.protocols.path import stream_of
+from moot.protocols.path.machine import AFFAIRS, ITEMS, STEPS
+from moot.protocols.path.model import (
     MOST_TEXT,
     MOST_TITLE,
     Made,

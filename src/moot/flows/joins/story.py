@@ -15,17 +15,17 @@ import msgspec
 from moot.core.errors import NotFound
 from moot.core.ledger import View
 from moot.core.record import Record
-from moot.decision import PROTOCOL as DECISION
 from moot.flows.joins import identities
 from moot.flows.joins.decided import Decided, decisions_in
 from moot.flows.joins.moments import BOOKS, RESULT, Moment, moment_of
 from moot.flows.joins.steps import state_of
-from moot.mail.keys import EVENTS as MAIL_OF_EVENT
-from moot.mail.keys import MESSAGES
-from moot.path import stream_of
-from moot.path.machine import AFFAIRS, ITEMS
-from moot.path.model import State, Step
-from moot.path.views import step_data
+from moot.protocols.decision import PROTOCOL as DECISION
+from moot.protocols.mail.keys import EVENTS as MAIL_OF_EVENT
+from moot.protocols.mail.keys import MESSAGES
+from moot.protocols.path import stream_of
+from moot.protocols.path.machine import AFFAIRS, ITEMS
+from moot.protocols.path.model import State, Step
+from moot.protocols.path.views import step_data
 from moot.workspace.workspace import Workspace
 
 MOST_MOMENTS: Final = 20_000

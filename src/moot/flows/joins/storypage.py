@@ -15,9 +15,9 @@ from moot.flows.joins.decided import badge, blocks, facts
 from moot.flows.joins.identities import Person
 from moot.flows.joins.moments import Moment
 from moot.flows.joins.story import Story
-from moot.path import PROTOCOL
-from moot.path.flows import FLOWS
-from moot.path.model import Stage
+from moot.protocols.path import PROTOCOL
+from moot.protocols.path.flows import FLOWS
+from moot.protocols.path.model import Stage
 
 _FINAL: Final = "trace.final_statement_signed"
 # The path's own bookkeeping: what it says stands in the picture of the path.

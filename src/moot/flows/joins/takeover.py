@@ -14,9 +14,9 @@ from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Walked
 from moot.flows.joins.to_mail import told
 from moot.flows.trace import tracing
-from moot.presence.paths import inside, read_scope
-from moot.trace.machine import MACHINE
-from moot.trace.model import Role, State
+from moot.protocols.presence.paths import inside, read_scope
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Role, State
 from moot.workspace.workspace import Workspace
 
 FLOW = "takeover-to-info"

@@ -9,7 +9,7 @@ from moot.core.errors import MootError
 from moot.core.machine import KeyClass
 from moot.core.names import SYSTEM
 from moot.flows.mail.post import Letter, post
-from moot.mail.reply import blocked_body
+from moot.protocols.mail.reply import blocked_body
 
 if TYPE_CHECKING:
     from moot.flows.joins.sources import Found

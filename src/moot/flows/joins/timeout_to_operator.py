@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 
 from moot.core.errors import Refused
-from moot.debate import events as did
-from moot.debate.state import State
 from moot.flows.joins import sources
 from moot.flows.joins.present import alive
 from moot.flows.joins.steps import Walked
 from moot.flows.joins.to_mail import told
-from moot.mail.reply import blocked_body
+from moot.protocols.debate import events as did
+from moot.protocols.debate.state import State
+from moot.protocols.mail.reply import blocked_body
 from moot.workspace.workspace import Workspace
 
 FLOW = "timeout-to-operator"

@@ -15,8 +15,6 @@ import msgspec
 from moot.core.errors import Refused
 from moot.core.machine import Recorded
 from moot.core.names import SYSTEM
-from moot.debate.model import Rules
-from moot.debate.writer import new_session
 from moot.engine.job import Link
 from moot.flows.debate import session
 from moot.flows.debate.file import named as named_file
@@ -27,10 +25,12 @@ from moot.flows.joins.identities import agent_of
 from moot.flows.joins.present import require_present
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.mail.post import body_of
-from moot.mail.body import read_body, unwrapped
-from moot.mail.events import MessageImported
-from moot.mail.types import MessageType
-from moot.path.model import Made, Target
+from moot.protocols.debate.model import Rules
+from moot.protocols.debate.writer import new_session
+from moot.protocols.mail.body import read_body, unwrapped
+from moot.protocols.mail.events import MessageImported
+from moot.protocols.mail.types import MessageType
+from moot.protocols.path.model import Made, Target
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "paths"

@@ -9,8 +9,8 @@ from moot.flows.joins.sources import Found
 from moot.flows.joins.steps import Plan, Walked, walk
 from moot.flows.joins.telling import concerned
 from moot.flows.mail.post import Letter, post
-from moot.mail.model import stream_of as mail_stream
-from moot.path.model import Made, Target
+from moot.protocols.mail.model import stream_of as mail_stream
+from moot.protocols.path.model import Made, Target
 from moot.workspace.workspace import Workspace
 
 

@@ -12,10 +12,6 @@ from typing import Final, NamedTuple
 from moot.agents.quoting import Trust
 from moot.core.errors import Refused
 from moot.core.findings import errors
-from moot.debate import events as did
-from moot.debate.checker import Checked
-from moot.debate.course import spoken
-from moot.debate.views import consensus_data, course_of
 from moot.engine.agents import agent_named
 from moot.engine.job import Link
 from moot.flows.debate.place import Desk, desk
@@ -30,8 +26,12 @@ from moot.flows.parliament.chamber import Room
 from moot.flows.parliament.chamber import stream_of as parliament_stream
 from moot.flows.parliament.convening import Plan as SeatWanted
 from moot.flows.parliament.convening import convene, fresh_id, make_folder
-from moot.parliament.model import DEFAULT_ROUNDS
-from moot.path.model import Made, Standing, Target
+from moot.protocols.debate import events as did
+from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.course import spoken
+from moot.protocols.debate.views import consensus_data, course_of
+from moot.protocols.parliament.model import DEFAULT_ROUNDS
+from moot.protocols.path.model import Made, Standing, Target
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "paths"

@@ -11,13 +11,13 @@ from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
 from moot.core.errors import Refused
-from moot.decision import commands as ask
-from moot.decision.model import Chamber
 from moot.engine.agents import agent_named
 from moot.flows.debate.run import USUAL, Limits, Ran
 from moot.flows.decision.books import DecisionBooks, begin
 from moot.flows.decision.seating import require_key, seated, seats_of
 from moot.flows.desks.mail import MailDesk
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision.model import Chamber
 from moot.workspace.workspace import Workspace
 
 PREFIX: Final = "mail-"

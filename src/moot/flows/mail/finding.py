@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from moot.flows.mail.post import message_at, text_of
-from moot.mail.keys import LONG, MESSAGES
+from moot.protocols.mail.keys import LONG, MESSAGES
 
 if TYPE_CHECKING:
     from moot.core.ledger import View

@@ -15,7 +15,7 @@ import msgspec
 
 from moot.core.clock import DAY, HOUR, MINUTE, Millis, to_text
 from moot.core.ledger import StoredRow, View
-from moot.mail.keys import ANSWERS, INBOX, answer_key, inbox_prefix, time_key
+from moot.protocols.mail.keys import ANSWERS, INBOX, answer_key, inbox_prefix, time_key
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace

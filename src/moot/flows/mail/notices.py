@@ -16,17 +16,17 @@ from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding
 from moot.engine.job import ALONE, Job, Link, Outcome
 from moot.flows.mail.post import Letter, Posted, ack_in, job_of, posted, run
-from moot.mail.asked import status_of
-from moot.mail.commands import Acknowledge
-from moot.mail.keys import EVENTS
-from moot.mail.model import Message, stream_of, thread_of_id
-from moot.mail.model import State as Thread
-from moot.mail.reply import blocked_body, handoff_body
-from moot.mail.threads import is_thread_id
-from moot.mail.types import AckStatus
-from moot.presence import STREAM
-from moot.presence import events as did
-from moot.presence.commands import Accept, MarkSeen, SendBlocked, SendHandoff
+from moot.protocols.mail.asked import status_of
+from moot.protocols.mail.commands import Acknowledge
+from moot.protocols.mail.keys import EVENTS
+from moot.protocols.mail.model import Message, stream_of, thread_of_id
+from moot.protocols.mail.model import State as Thread
+from moot.protocols.mail.reply import blocked_body, handoff_body
+from moot.protocols.mail.threads import is_thread_id
+from moot.protocols.mail.types import AckStatus
+from moot.protocols.presence import STREAM
+from moot.protocols.presence import events as did
+from moot.protocols.presence.commands import Accept, MarkSeen, SendBlocked, SendHandoff
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace

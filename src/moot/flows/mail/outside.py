@@ -13,12 +13,19 @@ from moot.core.findings import Severity
 from moot.core.machine import Recorded
 from moot.core.names import RESERVED
 from moot.flows.mail.post import message_at, stored
-from moot.mail.codec import Envelope
-from moot.mail.commands import Import
-from moot.mail.events import MessageImported
-from moot.mail.keys import OUTSIDE
-from moot.mail.model import Importance, Party, message_id, number_of, stream_of, thread_of_id
-from moot.mail.threads import is_thread_id, thread_id
+from moot.protocols.mail.codec import Envelope
+from moot.protocols.mail.commands import Import
+from moot.protocols.mail.events import MessageImported
+from moot.protocols.mail.keys import OUTSIDE
+from moot.protocols.mail.model import (
+    Importance,
+    Party,
+    message_id,
+    number_of,
+    stream_of,
+    thread_of_id,
+)
+from moot.protocols.mail.threads import is_thread_id, thread_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

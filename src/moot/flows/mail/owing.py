@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from moot.flows.mail.inbox import Box, threads_in
-from moot.mail.views import owed_by
+from moot.protocols.mail.views import owed_by
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace

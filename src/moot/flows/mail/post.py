@@ -22,17 +22,17 @@ from moot.core.machine import KeyClass, Recorded, remark
 from moot.core.record import ArtifactRef
 from moot.engine.job import Job, Outcome
 from moot.engine.replay import read_record
-from moot.mail import events as did
-from moot.mail.asked import fits, text_bytes
-from moot.mail.commands import Send
-from moot.mail.keys import ANSWERS, ITEMS, MESSAGES
-from moot.mail.machine import MACHINE
-from moot.mail.model import Party, State, stream_of, thread_of_id
-from moot.mail.reply import Ack, question_body, read_ack
-from moot.mail.reply import body_of as body_of_type
-from moot.mail.subject import find_subject
-from moot.mail.threads import spelled, thread_id
-from moot.mail.types import MessageType
+from moot.protocols.mail import events as did
+from moot.protocols.mail.asked import fits, text_bytes
+from moot.protocols.mail.commands import Send
+from moot.protocols.mail.keys import ANSWERS, ITEMS, MESSAGES
+from moot.protocols.mail.machine import MACHINE
+from moot.protocols.mail.model import Party, State, stream_of, thread_of_id
+from moot.protocols.mail.reply import Ack, question_body, read_ack
+from moot.protocols.mail.reply import body_of as body_of_type
+from moot.protocols.mail.subject import find_subject
+from moot.protocols.mail.threads import spelled, thread_id
+from moot.protocols.mail.types import MessageType
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
@@ -132,9 +132,9 @@ def parties(space: Workspace, names: Iterable[str]) -> tuple[Party, ...]:
 
 def gone(space: Workspace, names: Iterable[str]) -> Iterator[Finding]:
     """A remark for each receiver who has left or was not seen for long."""
-    from moot.presence import STREAM, shelf, views
-    from moot.presence.model import Liveness
-    from moot.presence.model import State as Presence
+    from moot.protocols.presence import STREAM, shelf, views
+    from moot.protocols.presence.model import Liveness
+    from moot.protocols.presence.model import State as Presence
 
     agents = space.engine.registry().agents
     known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]

@@ -11,10 +11,10 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import Recorded, remark
 from moot.flows.mail.post import Letter, Posted, messages_of, post, text_of
-from moot.mail import events as did
-from moot.mail.compiled import Compiled, Source, Version, compile_thread, rounds_of
-from moot.mail.model import State, stream_of
-from moot.mail.types import MessageType
+from moot.protocols.mail import events as did
+from moot.protocols.mail.compiled import Compiled, Source, Version, compile_thread, rounds_of
+from moot.protocols.mail.model import State, stream_of
+from moot.protocols.mail.types import MessageType
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace

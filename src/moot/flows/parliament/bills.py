@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from moot.core.errors import Malformed
-from moot.parliament.messages import as_document
-from moot.parliament.model import Bill, State
+from moot.protocols.parliament.messages import as_document
+from moot.protocols.parliament.model import Bill, State
 
 
 def merged(state: State, given: Any) -> dict[str, Any]:

@@ -22,12 +22,18 @@ from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.core.findings import Finding
 from moot.core.ledger import View
 from moot.engine.replay import Loaded, read_record
-from moot.parliament import events as did
-from moot.parliament import papers
-from moot.parliament.fileshapes import BILL_FILE, FILES, LEDGER_FILE, SESSION_FILE, SUMMARIES_FILE
-from moot.parliament.machine import MACHINE, SUMMARIES
-from moot.parliament.messages import Message, message_of
-from moot.parliament.model import State
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament import papers
+from moot.protocols.parliament.fileshapes import (
+    BILL_FILE,
+    FILES,
+    LEDGER_FILE,
+    SESSION_FILE,
+    SUMMARIES_FILE,
+)
+from moot.protocols.parliament.machine import MACHINE, SUMMARIES
+from moot.protocols.parliament.messages import Message, message_of
+from moot.protocols.parliament.model import State
 from moot.store.files import replace
 from moot.workspace.workspace import Workspace
 

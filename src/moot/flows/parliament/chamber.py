@@ -20,8 +20,6 @@ from moot.core.findings import Finding, errors
 from moot.core.machine import Acting, Command, Context, KeyClass
 from moot.core.names import OPERATOR, STREAM, SYSTEM
 from moot.core.record import ArtifactRef
-from moot.decision import stream_of as decision_stream
-from moot.decision.model import State as Decision
 from moot.engine.job import Job, Outcome, as_refused
 from moot.engine.keys import hand_of_system
 from moot.flows.decision.word import decisions_of, only_repeats, say, word_in
@@ -33,24 +31,26 @@ from moot.flows.parliament.cabinet import (
     signed_messages,
     summaries,
 )
-from moot.parliament import clock
-from moot.parliament import commands as ask
-from moot.parliament import events as did
-from moot.parliament.fileshapes import LEDGER_FILE, SESSION_FILE
-from moot.parliament.final import final_document
-from moot.parliament.machine import MACHINE
-from moot.parliament.messages import (
+from moot.protocols.decision import stream_of as decision_stream
+from moot.protocols.decision.model import State as Decision
+from moot.protocols.parliament import clock
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament.fileshapes import LEDGER_FILE, SESSION_FILE
+from moot.protocols.parliament.final import final_document
+from moot.protocols.parliament.machine import MACHINE
+from moot.protocols.parliament.messages import (
     MAX_MESSAGE,
     as_document,
     message_of,
     response_findings,
     response_of,
 )
-from moot.parliament.model import State
-from moot.parliament.proceedings import Proceedings
-from moot.parliament.shapes import read_json
-from moot.parliament.speech import spoken
-from moot.parliament.words import PARLIAMENT_ID, PRIME_MINISTER, SPEAKER, Kind, Status
+from moot.protocols.parliament.model import State
+from moot.protocols.parliament.proceedings import Proceedings
+from moot.protocols.parliament.shapes import read_json
+from moot.protocols.parliament.speech import spoken
+from moot.protocols.parliament.words import PARLIAMENT_ID, PRIME_MINISTER, SPEAKER, Kind, Status
 from moot.workspace.workspace import Workspace
 
 DECISIONS: Final = "decisions"

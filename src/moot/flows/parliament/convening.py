@@ -20,12 +20,12 @@ from moot.engine.agents import agent_named, registration
 from moot.engine.job import ALONE, Job, Link
 from moot.flows.parliament.cabinet import read_or_none
 from moot.flows.parliament.chamber import REPLY, Room, bad_id, fresh_seed, no_session
-from moot.parliament import commands as ask
-from moot.parliament.fileshapes import FILES
-from moot.parliament.inspection import inspect
-from moot.parliament.machine import SESSIONS
-from moot.parliament.shapes import read_json
-from moot.parliament.words import PARLIAMENT_ID
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.fileshapes import FILES
+from moot.protocols.parliament.inspection import inspect
+from moot.protocols.parliament.machine import SESSIONS
+from moot.protocols.parliament.shapes import read_json
+from moot.protocols.parliament.words import PARLIAMENT_ID
 from moot.workspace.workspace import Workspace
 
 # Others may take today's next number first; as often as that we take the one after it.

@@ -16,9 +16,6 @@ from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
 from moot.core.errors import Conflict, NotFound, Refused
-from moot.decision import commands as ask
-from moot.decision import stream_of
-from moot.decision.model import MOST_QUESTION, Chamber, State
 from moot.flows.debate.run import USUAL, Limits, Ran
 from moot.flows.decision import books
 from moot.flows.decision.books import DecisionBooks, NoBooks
@@ -28,7 +25,10 @@ from moot.flows.desks.parliament import ParliamentDesk
 from moot.flows.parliament.chamber import Room as Session
 from moot.flows.parliament.convening import Plan, convene
 from moot.flows.parliament.results import SETTLED, result_of
-from moot.parliament.model import MAX_ISSUES
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import MOST_QUESTION, Chamber, State
+from moot.protocols.parliament.model import MAX_ISSUES
 from moot.workspace.workspace import Workspace
 
 

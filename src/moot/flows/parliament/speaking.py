@@ -14,11 +14,11 @@ from moot.core.errors import Refused
 from moot.core.machine import Command, Due
 from moot.core.names import SYSTEM
 from moot.flows.parliament.chamber import Room, finish, fresh_seed
-from moot.parliament import amendments, clock, motives
-from moot.parliament import commands as ask
-from moot.parliament.model import Seat, State
-from moot.parliament.turns import CLERK, PRIME_MINISTER, SPEAKER
-from moot.parliament.words import MotionType, RulingAction, RulingType
+from moot.protocols.parliament import amendments, clock, motives
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.model import Seat, State
+from moot.protocols.parliament.turns import CLERK, PRIME_MINISTER, SPEAKER
+from moot.protocols.parliament.words import MotionType, RulingAction, RulingType
 
 MOST_MOVES: Final = 1_000
 INCORPORATE: Final = "incorporate"

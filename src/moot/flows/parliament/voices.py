@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from moot.decision import stream_of
-from moot.decision.machine import QUESTIONS
-from moot.decision.model import State
 from moot.flows.parliament.chamber import Room
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import QUESTIONS
+from moot.protocols.decision.model import State
 
 
 def scripted(room: Room) -> tuple[str, ...]:

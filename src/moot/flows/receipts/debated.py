@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from moot.debate.checker import check
-from moot.debate.consensus import Vote as Cast
-from moot.debate.course import Course, Round
-from moot.debate.model import Entry, Stance, evidence
-from moot.debate.positions import Change as Moved
-from moot.debate.positions import changes
-from moot.debate.views import consensus_data, course_of
-from moot.decision.model import State
 from moot.flows.debate.outcome import in_words
 from moot.flows.debate.record import history, segments
 from moot.flows.receipts.argued import NOTHING, Argued, Change, Count, Heard, Voice, Vote
+from moot.protocols.debate.checker import check
+from moot.protocols.debate.consensus import Vote as Cast
+from moot.protocols.debate.course import Course, Round
+from moot.protocols.debate.model import Entry, Stance, evidence
+from moot.protocols.debate.positions import Change as Moved
+from moot.protocols.debate.positions import changes
+from moot.protocols.debate.views import consensus_data, course_of
+from moot.protocols.decision.model import State
 from moot.workspace.workspace import Workspace
 
 

@@ -14,12 +14,12 @@ import msgspec
 from moot.core.canonical import canonical
 from moot.core.errors import Conflict, Refused
 from moot.core.names import SYSTEM
-from moot.decision import stream_of
-from moot.decision.commands import MakeReceipt
-from moot.decision.model import Chamber
 from moot.engine.export import bundle
 from moot.flows.decision.questions import state_of
 from moot.flows.receipts.says import says, streams
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import MakeReceipt
+from moot.protocols.decision.model import Chamber
 from moot.workspace.workspace import Workspace
 
 FORMAT: Final = "moot-receipt/1"

@@ -12,7 +12,6 @@ from typing import Final
 
 from moot.core import report as page
 from moot.core.plural import plural
-from moot.decision.views import AGAINST, title
 from moot.flows.receipts.making import Receipt
 from moot.flows.receipts.tables import (
     COUNTS,
@@ -26,6 +25,7 @@ from moot.flows.receipts.tables import (
     participants,
     proofs,
 )
+from moot.protocols.decision.views import AGAINST, title
 
 _WORDS: Final[dict[str, tuple[str, page.Tone]]] = {
     "approved": ("APPROVED", "good"),

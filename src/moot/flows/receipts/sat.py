@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from moot.decision.model import State
 from moot.flows.decision.word import heard_in
 from moot.flows.parliament.bills import in_words
 from moot.flows.parliament.sitting import session_of
 from moot.flows.receipts.argued import Argued, Change, Count, Voice, Vote
-from moot.parliament.contents import Vote as Cast
-from moot.parliament.messages import Message
-from moot.parliament.proceedings import Counted, Proceedings, ballots
-from moot.parliament.words import Ballot
+from moot.protocols.decision.model import State
+from moot.protocols.parliament.contents import Vote as Cast
+from moot.protocols.parliament.messages import Message
+from moot.protocols.parliament.proceedings import Counted, Proceedings, ballots
+from moot.protocols.parliament.words import Ballot
 from moot.workspace.workspace import Workspace
 
 

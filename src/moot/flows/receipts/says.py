@@ -14,14 +14,14 @@ from moot.core.clock import to_text
 from moot.core.ledger import View
 from moot.core.record import Record
 from moot.core.registry.model import State as Registry
-from moot.decision import stream_of
-from moot.decision.model import Chamber, PersonsWord, Purse, Seat, State
-from moot.decision.views import against, in_order
 from moot.flows.decision.questions import state_of
 from moot.flows.receipts.argued import NOTHING, Argued
 from moot.flows.receipts.debated import debated
 from moot.flows.receipts.sat import sat
-from moot.parliament.words import Word
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import Chamber, PersonsWord, Purse, Seat, State
+from moot.protocols.decision.views import against, in_order
+from moot.protocols.parliament.words import Word
 from moot.workspace.workspace import Workspace
 
 MADE: Final = "decision.receipt_made"

@@ -15,18 +15,18 @@ from moot.core.errors import MootError
 from moot.core.record import ArtifactRef
 from moot.core.report import to_html, to_markdown
 from moot.flows.trace import execution, inspection, tracing
-from moot.trace import audit, page
-from moot.trace.commands import CompleteVerification, StartVerification
-from moot.trace.model import Profile, Run, State
+from moot.protocols.trace import audit, page
+from moot.protocols.trace.commands import CompleteVerification, StartVerification
+from moot.protocols.trace.model import Profile, Run, State
 from moot.workspace.check import How, pinned_trust
 
 if TYPE_CHECKING:
     from moot.core.findings import Finding
     from moot.core.machine import Recorded
-    from moot.trace.audit import Report
+    from moot.protocols.trace.audit import Report
     from moot.workspace.workspace import Workspace
 
-JSON: Final = "application/vnd.moot.trace-report+json"
+JSON: Final = "application/vnd.moot.protocols.trace-report+json"
 MARKDOWN: Final = "text/markdown"
 HTML: Final = "text/html"
 

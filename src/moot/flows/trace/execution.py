@@ -24,17 +24,17 @@ from moot.flows.trace import running, tracing
 from moot.flows.trace.keeping import EDGE, Kept, Seen, keep
 from moot.outside import footprint, program
 from moot.outside.running import NotRun, Order, Ran, environment, run
-from moot.trace import secrets
-from moot.trace.commands import (
+from moot.protocols.trace import secrets
+from moot.protocols.trace.commands import (
     CompleteExecution,
     FailExecution,
     RecoverExecution,
     StartExecution,
     Stored,
 )
-from moot.trace.events import ToolIntentSigned
-from moot.trace.inputs import MEDIA_TYPE, hash_of, input_bytes
-from moot.trace.model import Failure, FailureKind, Reserved, Result, Role, State
+from moot.protocols.trace.events import ToolIntentSigned
+from moot.protocols.trace.inputs import MEDIA_TYPE, hash_of, input_bytes
+from moot.protocols.trace.model import Failure, FailureKind, Reserved, Result, Role, State
 
 if TYPE_CHECKING:
     from moot.engine.job import Outcome

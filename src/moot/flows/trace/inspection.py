@@ -22,12 +22,12 @@ from moot.core.machine import Recorded
 from moot.core.names import REGISTRY, protocol_of
 from moot.core.record import Body, record_hash
 from moot.engine.replay import read_body
-from moot.trace import audit
-from moot.trace.audit import Facts, Report, Seen
-from moot.trace.machine import MACHINE
-from moot.trace.model import Profile
-from moot.trace.model import Verdict as Audited
-from moot.trace.walk import Walk
+from moot.protocols.trace import audit
+from moot.protocols.trace.audit import Facts, Report, Seen
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Profile
+from moot.protocols.trace.model import Verdict as Audited
+from moot.protocols.trace.walk import Walk
 from moot.verify import Place, Verdict
 from moot.verify.bundle import lines_of
 from moot.workspace.check import How, check_file, check_live, stored

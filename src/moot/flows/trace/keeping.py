@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from moot.core.canonical import canonical
 from moot.outside.footprint import Change
 from moot.outside.running import Output, Ran
-from moot.trace import secrets
-from moot.trace.commands import Stored
+from moot.protocols.trace import secrets
+from moot.protocols.trace.commands import Stored
 
 if TYPE_CHECKING:
+    from moot.protocols.trace.policy import Pattern
     from moot.store.artifacts import Artifacts
-    from moot.trace.policy import Pattern
 
 TEXT: Final = "text/plain"
 BYTES: Final = "application/octet-stream"

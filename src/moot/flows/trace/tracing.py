@@ -19,13 +19,13 @@ from moot.engine.agents import agent_named
 from moot.engine.job import ALONE, Link, as_refused
 from moot.engine.keys import hand_of
 from moot.engine.replay import read_record
-from moot.trace import events as did
-from moot.trace.commands import Cited, OpenTrace, ReportForgery
-from moot.trace.drafts import DRAFTS
-from moot.trace.machine import ITEMS, MACHINE
-from moot.trace.model import Binding, Role, State
-from moot.trace.policy import DEFAULT, Policy
-from moot.trace.roles import EMITS
+from moot.protocols.trace import events as did
+from moot.protocols.trace.commands import Cited, OpenTrace, ReportForgery
+from moot.protocols.trace.drafts import DRAFTS
+from moot.protocols.trace.machine import ITEMS, MACHINE
+from moot.protocols.trace.model import Binding, Role, State
+from moot.protocols.trace.policy import DEFAULT, Policy
+from moot.protocols.trace.roles import EMITS
 
 if TYPE_CHECKING:
     from moot.engine.job import Outcome

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.core.errors import MootError, Refused
 from moot.core.names import SYSTEM
-from moot.trace.watched import (
+from moot.protocols.trace.watched import (
     BeginObserving,
     EndObserving,
     NoteGap,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from moot.core.clock import Millis
-    from moot.trace.model import State as Trace
-    from moot.trace.watched import ObserveTool
+    from moot.protocols.trace.model import State as Trace
+    from moot.protocols.trace.watched import ObserveTool
     from moot.workspace.workspace import Workspace
 
 PROTOCOL: Final = "observed"
@@ -70,7 +70,7 @@ def end(space: Workspace, agent: str, session: str, reason: str) -> None:
 
 def hook_off(space: Workspace, tool: str, worktree: Path) -> int:
     """Our hook was taken away from `tool` in a worktree: nobody watches its sessions there."""
-    from moot.presence import STREAM, shelf
+    from moot.protocols.presence import STREAM, shelf
 
     presence = space.engine.state(STREAM)
     stopped = 0

@@ -10,14 +10,14 @@ from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
 from moot.core.errors import Refused
-from moot.decision import commands as ask
-from moot.decision.model import MOST_QUESTION, Chamber
 from moot.flows.debate.run import USUAL, Limits, Ran
 from moot.flows.decision.books import DecisionBooks, begin
 from moot.flows.decision.seating import require_key, seated, seats_of
 from moot.flows.desks.trace import Ground, TraceDesk
 from moot.flows.trace import tracing
-from moot.trace.model import Role, State
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision.model import MOST_QUESTION, Chamber
+from moot.protocols.trace.model import Role, State
 from moot.workspace.workspace import Workspace
 
 PREFIX: Final = "trace-"

@@ -107,7 +107,7 @@ def show(shell: Shell, name: str) -> Answer:
     Examples:
       moot agent show amber-otter
     """
-    from moot.presence import views
+    from moot.protocols.presence import views
     from moot.surfaces.cli.here import Here
 
     here, registry = Here(shell), known(shell, name)

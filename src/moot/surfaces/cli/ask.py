@@ -84,10 +84,10 @@ def ask(
           --motive ann-lee=cost,safety
       moot ask --resume q-7
     """
-    from moot.debate.model import Mode
-    from moot.decision.model import Chamber
-    from moot.decision.views import title
     from moot.flows.decision import asking, questions
+    from moot.protocols.debate.model import Mode
+    from moot.protocols.decision.model import Chamber
+    from moot.protocols.decision.views import title
 
     space = shell.workspace
     _require_own_keys(shell)
@@ -173,7 +173,7 @@ def _again(specs: tuple[Spec, ...], state: Any) -> dict[str, Spec]:
 
 
 def _answer(done: Asked, *, people: bool) -> Answer:
-    from moot.decision.views import as_json
+    from moot.protocols.decision.views import as_json
     from moot.surfaces.cli import ask_lines as lines
 
     ended = done.ended

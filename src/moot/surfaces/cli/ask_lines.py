@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from moot.agents.cost import in_words
-from moot.decision.model import Seat, Stage, State
-from moot.decision.views import costs as per_seat
-from moot.decision.views import in_order, shared_models, title, ways
 from moot.flows.debate.mending import mended_line
+from moot.protocols.decision.model import Seat, Stage, State
+from moot.protocols.decision.views import costs as per_seat
+from moot.protocols.decision.views import in_order, shared_models, title, ways
 from moot.surfaces.cli.answer import visible
 from moot.surfaces.cli.debate_lines import in_short
 from moot.surfaces.cli.debate_run import ended_line

@@ -14,7 +14,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.core.errors import Malformed, Refused
-from moot.presence import paths
+from moot.protocols.presence import paths
 from moot.surfaces.cli.from_root import named_from_root, reach
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import msgspec
 
 from moot.core.errors import MootError
 from moot.core.findings import Finding
-from moot.debate.model import Mode
+from moot.protocols.debate.model import Mode
 from moot.surfaces.cli import debate_lines as lines
 from moot.surfaces.cli import debate_proof, debate_run, debate_write
-from moot.surfaces.cli.answer import REFUSED, Answer
+from moot.surfaces.cli.answer import REFUSED, Answer, findings_json
 from moot.surfaces.cli.debate_file import (
     checked_file,
     choice,
@@ -26,12 +26,11 @@ from moot.surfaces.cli.debate_file import (
     session_clock,
     space_of,
 )
-from moot.surfaces.cli.answer import findings_json
 from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.debate.checker import Checked
+    from moot.protocols.debate.checker import Checked
 
 # Importing them registers their commands.
 __all__ = ["debate", "debate_proof", "debate_run", "debate_write"]
@@ -51,7 +50,7 @@ def check(shell: Shell, file: Path, strict_uuid: bool, lenient: bool) -> Answer:
       moot debate check api-design.md
       moot debate check api-design.md --strict-uuid --json
     """
-    from moot.debate.views import check_data
+    from moot.protocols.debate.views import check_data
 
     checked = checked_file(file, strict_uuid, lenient)
     checked = msgspec.structs.replace(
@@ -81,7 +80,7 @@ def status(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate status api-design.md
     """
-    from moot.debate.views import status_data
+    from moot.protocols.debate.views import status_data
 
     data = status_data(checked_file(file), session_clock(shell)())
     data["liveness"] = _alive(shell, data["may_speak"])
@@ -125,7 +124,7 @@ def consensus(
       moot debate consensus api-design.md --round 1 --mode weighted --threshold 0.6
       moot debate consensus api-design.md --defer-in-denominator
     """
-    from moot.debate.views import consensus_data
+    from moot.protocols.debate.views import consensus_data
 
     del shell
     asked = Mode(mode) if mode else None
@@ -142,7 +141,7 @@ def compare(shell: Shell, old: Path, new: Path) -> Answer:
     Examples:
       moot debate compare yesterday.md api-design.md
     """
-    from moot.debate.compare import compare as compare_versions
+    from moot.protocols.debate.compare import compare as compare_versions
 
     del shell
     found = compare_versions(read_file(old), read_file(new))
@@ -158,7 +157,7 @@ def summary(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate summary api-design.md
     """
-    from moot.debate.summary import summary as summarise
+    from moot.protocols.debate.summary import summary as summarise
 
     text = summarise(checked_file(file), session_clock(shell)())
     return Answer({"markdown": text}, text.splitlines)
@@ -180,8 +179,8 @@ def report(shell: Shell, file: Path, output: Path | None) -> Answer:
     import json
 
     from moot.core.report import to_json, to_markdown
-    from moot.debate.checker import check as judge
-    from moot.debate.report import report as make_report
+    from moot.protocols.debate.checker import check as judge
+    from moot.protocols.debate.report import report as make_report
 
     data = read_file(file)
     proof = hashlib.sha256(data).hexdigest()

@@ -15,7 +15,7 @@ from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
-    from moot.debate.checker import Checked
+    from moot.protocols.debate.checker import Checked
     from moot.surfaces.cli.shell import Shell
     from moot.workspace.workspace import Workspace
 
@@ -61,7 +61,7 @@ def file_argument(
 
 def number(text: str) -> Decimal:
     """A decimal from 0 to 1, exactly as typed."""
-    from moot.debate.model import DECIMAL
+    from moot.protocols.debate.model import DECIMAL
 
     if not DECIMAL.fullmatch(text) or Decimal(text) > 1:
         raise click.BadParameter(f"{text!r} is not a number from 0.0 to 1.0")
@@ -112,7 +112,7 @@ def read_file(path: Path) -> bytes:
 
 
 def checked_file(path: Path, strict_uuid: bool = False, lenient: bool = False) -> Checked:
-    from moot.debate.checker import check
+    from moot.protocols.debate.checker import check
 
     data = read_file(path)
     return check(data, strict_uuid=strict_uuid, file_name=path.name, lenient=lenient)

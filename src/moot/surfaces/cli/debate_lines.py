@@ -17,7 +17,7 @@ from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.verdict import plain
 
 if TYPE_CHECKING:
-    from moot.debate.checker import Checked
+    from moot.protocols.debate.checker import Checked
 
 MOST_SAID = 160
 _WORDS = {

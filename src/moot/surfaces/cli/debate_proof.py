@@ -56,8 +56,8 @@ def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
       moot debate watch api-design.md
       moot debate watch api-design.md --seconds 0 --json
     """
-    from moot.debate.views import entry_data
     from moot.flows.debate.watch import Watch, follow
+    from moot.protocols.debate.views import entry_data
 
     end = None if seconds is None else time.monotonic() + seconds
     watching = Watch(file, space_of(shell))
@@ -75,8 +75,8 @@ def _standing(watching: Any, shell: Shell) -> dict[str, Any]:
     """Where the session stands, by what was heard."""
     from moot.core.clock import to_text
     from moot.core.errors import Refused
-    from moot.debate.state import course
-    from moot.debate.turns import standing
+    from moot.protocols.debate.state import course
+    from moot.protocols.debate.turns import standing
 
     state = watching.follower.state
     if state is None or state.rules is None:

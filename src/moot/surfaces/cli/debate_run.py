@@ -112,9 +112,9 @@ def ended_line(ended: Ended) -> str:
 
 
 def _lines(file: Path, ran: Ran) -> Iterable[str]:
-    from moot.decision.views import ways
     from moot.flows.debate.mending import mended_line
     from moot.flows.debate.run import RESULTS, standing_words
+    from moot.protocols.decision.views import ways
 
     if ran.lost is not None:
         yield visible(mended_line(file, ran.lost))

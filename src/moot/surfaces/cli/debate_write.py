@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.debate.model import (
+from moot.protocols.debate.model import (
     DefaultAction,
     Escalation,
     Mode,
@@ -21,7 +21,7 @@ from moot.debate.model import (
     TurnOrder,
 )
 from moot.surfaces.cli import debate_lines as lines
-from moot.surfaces.cli.answer import Answer
+from moot.surfaces.cli.answer import Answer, findings_json
 from moot.surfaces.cli.debate_file import (
     choice,
     debate,
@@ -31,7 +31,6 @@ from moot.surfaces.cli.debate_file import (
     session_clock,
     space_of,
 )
-from moot.surfaces.cli.answer import findings_json
 from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
@@ -106,8 +105,8 @@ def new(
       moot debate new api-design.md --title "Which API?" --agents amber-otter,teal-crane
       moot debate new plan.md --title "Ship?" --agents lead,dev --context @plan.txt
     """
-    from moot.debate.writer import new_session
     from moot.flows.debate import session
+    from moot.protocols.debate.writer import new_session
 
     asked = text_argument(context) if context is not None else title
     session_id = str(uuid.uuid4())
@@ -134,7 +133,7 @@ def _rules(agents: str, given: dict[str, Any]) -> Rules:
 
 
 def _v4(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    from moot.debate.model import UUID_V4
+    from moot.protocols.debate.model import UUID_V4
 
     if text is not None and not UUID_V4.fullmatch(text):
         raise click.BadParameter("an id is a lower-case UUID of version 4")
@@ -173,8 +172,8 @@ def add(
       moot debate add api-design.md --author amber-otter --stance approve --confidence 0.8
           --summary "REST will do." --body @argument.md
     """
-    from moot.debate.drafts import Draft
     from moot.flows.debate import session
+    from moot.protocols.debate.drafts import Draft
 
     draft = Draft(author=shell.actor(author), **_said(given))
     done = session.add(
@@ -198,7 +197,7 @@ def _said(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _added(shell: Shell, done: Written) -> Answer:
-    from moot.debate.views import status_data
+    from moot.protocols.debate.views import status_data
 
     state = status_data(done.checked, session_clock(shell)())
     entry = done.checked.document.entry(done.entries[0])
@@ -307,7 +306,7 @@ def sign(shell: Shell, file: Path, author: str | None) -> Answer:
 
 
 def _moved(shell: Shell, done: Written, how: str = "written") -> Answer:
-    from moot.debate.views import status_data
+    from moot.protocols.debate.views import status_data
 
     state = status_data(done.checked, session_clock(shell)())
     kept = ("state", "round", "turn", "next", "deadline", "ended_at_round")

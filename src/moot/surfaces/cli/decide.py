@@ -12,7 +12,7 @@ from moot.surfaces.cli.people import a_persons_name, require_no_agent
 from moot.surfaces.cli.shell import Shell, command, document, text_argument
 
 if TYPE_CHECKING:
-    from moot.decision.model import State
+    from moot.protocols.decision.model import State
 
 
 @command(None, "decide", "decide")
@@ -64,7 +64,7 @@ def decide(
 
 
 def _data(decision: str, state: State) -> dict[str, Any]:
-    from moot.decision.views import as_json
+    from moot.protocols.decision.views import as_json
 
     return {"decision": as_json(decision, state)}
 
@@ -74,7 +74,7 @@ def _lines(decision: str, state: State, follower: str | None) -> Iterable[str]:
     if word is None:  # a parliament takes a veto as guidance and goes on
         yield f"{decision}: vetoed; it goes on with your reason: moot ask --resume {decision}"
         return
-    from moot.decision.views import against
+    from moot.protocols.decision.views import against
 
     how = "" if word.attended else " (unattended: the passphrase came from a file)"
     said = f"{word.word.value} {against(state)}".strip()

@@ -11,12 +11,11 @@ import msgspec
 from moot.core.errors import NotFound
 from moot.core.findings import Finding
 from moot.core.machine import Command
-from moot.presence import STREAM, codec, timeline
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.presence.model import EventType
-from moot.surfaces.cli.answer import Answer, remarks, visible
-from moot.surfaces.cli.answer import findings_json
+from moot.protocols.presence import STREAM, codec, timeline
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence.model import EventType
+from moot.surfaces.cli.answer import Answer, findings_json, remarks, visible
 from moot.surfaces.cli.here import Here, holding
 from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.listing import listing

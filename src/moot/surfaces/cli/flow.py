@@ -33,7 +33,7 @@ def listed(shell: Shell, paths: bool) -> Answer:
     """
     if paths:
         return _paths(shell)
-    from moot.path.flows import FLOWS
+    from moot.protocols.path.flows import FLOWS
 
     rows = [
         {"name": one.name, "from": sorted(one.sources), "to": one.target, "says": one.says}
@@ -53,7 +53,7 @@ def listed(shell: Shell, paths: bool) -> Answer:
 def _paths(shell: Shell) -> Answer:
     from msgspec.json import decode
 
-    from moot.path.machine import PATHS
+    from moot.protocols.path.machine import PATHS
 
     with shell.workspace.store.read() as view:
         rows = [
@@ -105,8 +105,8 @@ def _debate_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
 
 
 def _to_debate(shell: Shell, name: str, values: dict[str, Any]) -> Answer:
-    from moot.debate.model import Rules
     from moot.flows.joins.to_debate import Wanted, message_to_debate
+    from moot.protocols.debate.model import Rules
 
     rules = Rules(
         (),

@@ -65,7 +65,7 @@ def own_act(shell: Shell, named: str | None = None) -> str:
 
 def answer(walked: Walked, *more: str, **data: Any) -> Answer:
     from moot.flows.joins.storypage import made_words
-    from moot.path.views import step_data
+    from moot.protocols.path.views import step_data
 
     step = step_data(walked.step)
     whole = {"path": walked.path, "again": walked.again, "step": step, **data}

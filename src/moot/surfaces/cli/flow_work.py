@@ -45,7 +45,7 @@ def approval_to_trace(
     """
     from moot.flows.joins.approval_to_trace import Work
     from moot.flows.joins.approval_to_trace import approval_to_trace as go
-    from moot.trace.model import Role
+    from moot.protocols.trace.model import Role
 
     named = {"executor": executor, "critic": critic, "auditor": auditor}
     actor = own_act(shell, planner)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from moot.core.clock import to_text
 from moot.core.machine import KeyClass
-from moot.presence import STREAM, paths, shelf, views
+from moot.protocols.presence import STREAM, paths, shelf, views
 
 if TYPE_CHECKING:
-    from moot.presence.model import State
+    from moot.protocols.presence.model import State
     from moot.surfaces.cli.here import Here
     from moot.surfaces.cli.shell import Shell
     from moot.workspace.workspace import Workspace

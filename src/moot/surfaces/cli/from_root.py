@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.core.findings import Finding, Severity
-from moot.presence import paths
+from moot.protocols.presence import paths
 
 if TYPE_CHECKING:
     from moot.surfaces.cli.here import Here

@@ -13,7 +13,7 @@ from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.presence.overlap import Conflict
+    from moot.protocols.presence.overlap import Conflict
 
 
 SECTIONS = {"Commands": {"check": "may an agent write to these paths?"}}

@@ -20,8 +20,8 @@ def heartbeat(shell: Shell, agent: str | None) -> Answer:
       moot agent heartbeat --agent amber-otter
       bb agent heartbeat --agent amber-otter --json
     """
-    from moot.presence import liveness  # `agent list` need not load it
-    from moot.presence.model import DEFAULT_STALE
+    from moot.protocols.presence import liveness  # `agent list` need not load it
+    from moot.protocols.presence.model import DEFAULT_STALE
 
     name = shell.actor(agent)
     at = shell.workspace.engine.beat(name)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused
 from moot.core.findings import Finding
-from moot.presence import STREAM, liveness, views
-from moot.presence.commands import Reserve, TakeOver
-from moot.presence.model import State
+from moot.protocols.presence import STREAM, liveness, views
+from moot.protocols.presence.commands import Reserve, TakeOver
+from moot.protocols.presence.model import State
 from moot.surfaces.cli.shell import Shell
 from moot.surfaces.hooks.place import branch_of, outermost, session_spot
 from moot.surfaces.hooks.roots import roots_in_use

@@ -64,9 +64,9 @@ def _earlier(shell: Shell, place: Path) -> list[dict[str, Any]]:
 
 def _set_stale_time(shell: Shell) -> None:
     from moot.core.names import SYSTEM
-    from moot.presence import STREAM, liveness
-    from moot.presence.commands import SetStaleMinutes
-    from moot.presence.model import DEFAULT_STALE
+    from moot.protocols.presence import STREAM, liveness
+    from moot.protocols.presence.commands import SetStaleMinutes
+    from moot.protocols.presence.model import DEFAULT_STALE
 
     stale, _warning = liveness.stale_from_text(shell.env.get(liveness.STALE_VARIABLE))
     if stale is not None and stale != DEFAULT_STALE:

@@ -10,11 +10,10 @@ import msgspec
 
 from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
-from moot.presence import STREAM, codec, recommend
-from moot.presence.recommend import Recommendation
-from moot.surfaces.cli.answer import Answer, remarks
+from moot.protocols.presence import STREAM, codec, recommend
+from moot.protocols.presence.recommend import Recommendation
+from moot.surfaces.cli.answer import Answer, findings_json, remarks
 from moot.surfaces.cli.from_root import misread
-from moot.surfaces.cli.answer import findings_json
 from moot.surfaces.cli.here import Here
 from moot.surfaces.cli.people import a_person, require_own
 from moot.surfaces.cli.scope_hints import hinted
@@ -24,7 +23,7 @@ from moot.surfaces.holder import settings_for
 if TYPE_CHECKING:
     from moot.core.machine import Command
     from moot.core.signing import Signer
-    from moot.presence.commands import Evidence
+    from moot.protocols.presence.commands import Evidence
 
 
 @click.option("--non-interactive", is_flag=True, help="Never ask; fail if a choice is owed.")
@@ -207,7 +206,7 @@ class _Session:
         return self._arrival.evidence(self.here.worktree)
 
     def _fresh_name(self) -> str:
-        from moot.presence import nameforge
+        from moot.protocols.presence import nameforge
 
         space = self.here.space
         return nameforge.fresh(str(space.root), space.engine.registry().agents)

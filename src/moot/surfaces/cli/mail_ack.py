@@ -9,8 +9,7 @@ import click
 
 from moot.core.clock import to_text
 from moot.core.errors import Refused
-from moot.surfaces.cli.answer import Answer, remarks
-from moot.surfaces.cli.answer import findings_json
+from moot.surfaces.cli.answer import Answer, findings_json, remarks
 from moot.surfaces.cli.here import holding
 from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.shell import Shell, command, text_argument
@@ -23,8 +22,8 @@ _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as o
 
 def _known_status(_ctx: click.Context, _option: click.Parameter, text: str) -> str:
     """Wrong usage, like every other choice, before anything is looked at."""
-    from moot.mail.asked import status_of
-    from moot.mail.types import AckStatus
+    from moot.protocols.mail.asked import status_of
+    from moot.protocols.mail.types import AckStatus
 
     if status_of(text) is None:
         known = ", ".join(repr(one.value) for one in AckStatus)
@@ -52,8 +51,8 @@ def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: st
       moot mail ack auth-cache:1 --agent teal-crane --status Completed --notes "The in-process one"
     """
     from moot.flows.mail import notices, post
-    from moot.mail import events as did
-    from moot.mail import views
+    from moot.protocols.mail import events as did
+    from moot.protocols.mail import views
 
     space, name = shell.workspace, shell.actor(agent)
     message_id = post.known_id(space, message_id)
@@ -76,7 +75,7 @@ def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: st
 
 
 def _said(outcome: Outcome) -> str:
-    from moot.mail.events import MessageAcknowledged
+    from moot.protocols.mail.events import MessageAcknowledged
 
     done = (one.event for one in outcome.recorded if isinstance(one.event, MessageAcknowledged))
     return str(next(done).status)
@@ -99,7 +98,7 @@ def pending(shell: Shell, agent: str | None) -> Answer:
       moot mail pending --agent teal-crane --json
     """
     from moot.flows.mail import post
-    from moot.mail import views
+    from moot.protocols.mail import views
 
     space, who = shell.workspace, agent or shell.acting
     now, known = space.engine.clock(), space.engine.registry().agents.get(who or "")
@@ -160,7 +159,7 @@ def tick(shell: Shell) -> Answer:
 
 
 def _applied(recorded: Any) -> dict[str, Any]:
-    from moot.mail.events import MessageResent
+    from moot.protocols.mail.events import MessageResent
 
     event = recorded.event
     again = isinstance(event, MessageResent)

@@ -27,7 +27,7 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
       moot mail compile RS-20260218-slow-logins -o artifact.md
     """
     from moot.flows.mail.research import compile_and_send
-    from moot.mail.threads import spelled
+    from moot.protocols.mail.threads import spelled
     from moot.surfaces.cli.answer import findings_json
 
     space, name, thread = shell.workspace, shell.actor(agent), spelled(thread)

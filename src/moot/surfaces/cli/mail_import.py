@@ -24,8 +24,8 @@ def take_in(shell: Shell, file: str, agent: str | None, thread: str | None) -> A
       moot mail import message.md --agent teal-crane
     """
     from moot.flows.mail import outside, post
-    from moot.mail import views
-    from moot.mail.codec import read_message
+    from moot.protocols.mail import views
+    from moot.protocols.mail.codec import read_message
 
     space, name = shell.workspace, shell.actor(agent)
     text = document(file)

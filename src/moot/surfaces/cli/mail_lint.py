@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from moot.core.errors import Malformed, Refused, Unavailable
-from moot.mail.types import TYPES, MessageType
+from moot.protocols.mail.types import TYPES, MessageType
 from moot.surfaces.cli.answer import REFUSED, Answer, finding_line, paint, visible
 from moot.surfaces.cli.shell import MAX_TEXT, Shell, command
 
 if TYPE_CHECKING:
-    from moot.mail.fix import Fixed
-    from moot.mail.lint import Linted
+    from moot.protocols.mail.fix import Fixed
+    from moot.protocols.mail.lint import Linted
 
 _STDIN = "-"
 
@@ -34,7 +34,7 @@ def template(shell: Shell, kind: str) -> Answer:
       moot mail template QUESTION > question.md
       moot mail template handoff --json
     """
-    from moot.mail.templates import template as blank
+    from moot.protocols.mail.templates import template as blank
 
     del shell
     spec = TYPES[MessageType(kind.upper())]
@@ -111,7 +111,7 @@ class _Draft(NamedTuple):
         return f"{self.head or ''}{self.body!s}"
 
     def mended(self, fixed: Fixed) -> _Draft:
-        from moot.mail.codec import mended_head
+        from moot.protocols.mail.codec import mended_head
 
         head = mended_head(self.head or "", fixed.subject, bool(fixed.ack_required))
         return self._replace(
@@ -121,7 +121,7 @@ class _Draft(NamedTuple):
 
 def _draft(raw: bytes, subject: str | None, ack: bool | None) -> _Draft:
     """A body with the subject that was given, or a message that says its own."""
-    from moot.mail.codec import head_of, read_message
+    from moot.protocols.mail.codec import head_of, read_message
 
     if subject is not None:
         return _Draft(subject, raw, ack)
@@ -141,7 +141,7 @@ def _checked(draft: _Draft) -> Linted:
     """What was found, with the lines as they are in the file."""
     import msgspec
 
-    from moot.mail.lint import lint as check
+    from moot.protocols.mail.lint import lint as check
 
     checked = check(draft.subject, draft.body, draft.ack, sender=draft.sender)
     above = (draft.head or "").count("\n")
@@ -177,7 +177,7 @@ def _lines(file: str, checked: Linted, fixed: Fixed | None) -> Iterable[str]:
 
 def _repair(draft: _Draft) -> Fixed | None:
     """The message as repaired; None if the text cannot be read at all."""
-    from moot.mail.fix import fix as repair
+    from moot.protocols.mail.fix import fix as repair
 
     if draft.head is None:
         raise Refused(

@@ -22,7 +22,7 @@ def show(shell: Shell, message_id: str) -> Answer:
       moot mail show auth-cache:1 --json
     """
     from moot.flows.mail import post
-    from moot.mail import views
+    from moot.protocols.mail import views
 
     space = shell.workspace
     message_id = post.known_id(space, message_id)
@@ -88,7 +88,7 @@ def search(shell: Shell, words: tuple[str, ...], limit: int) -> Answer:
       moot mail search cache session
     """
     from moot.flows.mail import finding
-    from moot.mail import views
+    from moot.protocols.mail import views
 
     found = finding.search(shell.workspace, " ".join(words), limit)
     messages = [_short(views.message(one)) for one in found.messages]
@@ -112,8 +112,8 @@ def thread(shell: Shell, thread_id: str) -> Answer:
       moot mail thread RS-20260218-cell-fate --json
     """
     from moot.flows.mail import post
-    from moot.mail import views
-    from moot.mail.threads import spelled
+    from moot.protocols.mail import views
+    from moot.protocols.mail.threads import spelled
 
     space, thread_id = shell.workspace, spelled(thread_id)
     found = post.messages_of(space, thread_id)

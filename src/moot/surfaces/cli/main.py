@@ -12,8 +12,8 @@ from typing import NoReturn, TextIO
 
 import click
 
-from moot.core.version import VERSION
 from moot.core.errors import MootError
+from moot.core.version import VERSION
 from moot.surfaces.cli.answer import CANNOT_RUN, USAGE, Unheard, print_error, silence
 from moot.surfaces.cli.lazy import Entry, LazyGroup
 from moot.surfaces.cli.shell import Shell

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import Malformed, Unavailable
-from moot.surfaces.cli.answer import Answer, remarks, visible
-from moot.surfaces.cli.answer import findings_json
+from moot.surfaces.cli.answer import Answer, findings_json, remarks, visible
 from moot.surfaces.cli.listing import listing
 from moot.surfaces.cli.parliament_room import (
     answer,
@@ -29,7 +28,7 @@ from moot.surfaces.cli.shell import Shell, command, text_argument
 if TYPE_CHECKING:
     from moot.core.machine import Due
     from moot.flows.parliament.convening import Plan
-    from moot.parliament.model import State
+    from moot.protocols.parliament.model import State
 
 # Imported for their commands, which join the group.
 from moot.surfaces.cli import parliament_desk, parliament_papers, parliament_run  # noqa: F401
@@ -63,7 +62,7 @@ def new(
         --rep "Rep. Swift:speed" --rep "Rep. Thrift:cost@amber-otter"
     """
     from moot.flows.parliament.convening import convene
-    from moot.parliament.views import as_json
+    from moot.protocols.parliament.views import as_json
 
     plans = tuple(_plan(text) for text in reps)
     told = text_argument(problem)
@@ -133,8 +132,8 @@ def template(shell: Shell, kind: str) -> Answer:
     """
     import json
 
-    from moot.parliament.templates import template as blank
-    from moot.parliament.words import Kind
+    from moot.protocols.parliament.templates import template as blank
+    from moot.protocols.parliament.words import Kind
 
     del shell
     known = [word for word in Kind if word == kind.upper()]
@@ -150,7 +149,7 @@ def template(shell: Shell, kind: str) -> Answer:
 
 def _read(file: str) -> bytes:
     """Bytes, not text: what is wrong with them is for the message reader to say."""
-    from moot.parliament.messages import MAX_MESSAGE
+    from moot.protocols.parliament.messages import MAX_MESSAGE
 
     if file == "-":
         return sys.stdin.buffer.read(MAX_MESSAGE + 1)
@@ -172,8 +171,8 @@ def status(shell: Shell, folder: Path) -> Answer:
       moot parliament status uploads
       moot parliament status uploads --json
     """
-    from moot.parliament.papers import session_document
-    from moot.parliament.views import as_json
+    from moot.protocols.parliament.papers import session_document
+    from moot.protocols.parliament.views import as_json
 
     room = room_at(shell, folder)
     changed = room.cabinet.changed()
@@ -217,8 +216,8 @@ def next_turn(shell: Shell, folder: Path) -> Answer:
       moot parliament next uploads
     """
     from moot.flows.decision.word import is_over
-    from moot.parliament.turns import agenda
-    from moot.parliament.views import as_json
+    from moot.protocols.parliament.turns import agenda
+    from moot.protocols.parliament.views import as_json
 
     room, engine = room_at(shell, folder), shell.workspace.engine
     state = room.state

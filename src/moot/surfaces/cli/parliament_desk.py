@@ -35,7 +35,7 @@ def drafter(shell: Shell, folder: Path, seat: str | None) -> Answer:
       moot parliament drafter uploads
       moot parliament drafter uploads rep_2
     """
-    from moot.parliament.commands import ChooseDrafter
+    from moot.protocols.parliament.commands import ChooseDrafter
 
     room = room_at(shell, folder)
     done = room.run(ChooseDrafter(seat=seat), official(shell))
@@ -58,8 +58,8 @@ def incorporate(shell: Shell, folder: Path, amendment: str, text: str | None) ->
       moot parliament incorporate uploads amend-002 --text new-wording.json
     """
     from moot.flows.parliament.bills import merged
-    from moot.parliament.commands import Incorporate
-    from moot.parliament.difference import difference, lines
+    from moot.protocols.parliament.commands import Incorporate
+    from moot.protocols.parliament.difference import difference, lines
 
     room = room_at(shell, folder)
     before = room.state.bill
@@ -82,7 +82,7 @@ def withdraw(shell: Shell, folder: Path, amendment: str) -> Answer:
     Examples:
       moot parliament withdraw uploads amend-001
     """
-    from moot.parliament.commands import Withdraw
+    from moot.protocols.parliament.commands import Withdraw
 
     room = room_at(shell, folder)
     known = room.state.amendments.get(amendment)
@@ -104,7 +104,7 @@ def conclude(shell: Shell, folder: Path, amendment: str, vote: bool) -> Answer:
       moot parliament conclude uploads amend-001
       moot parliament conclude uploads amend-001 --vote
     """
-    from moot.parliament.commands import CallAmendmentVote, ConcludeAmendment
+    from moot.protocols.parliament.commands import CallAmendmentVote, ConcludeAmendment
 
     room = room_at(shell, folder)
     asked = CallAmendmentVote if vote else ConcludeAmendment
@@ -124,7 +124,7 @@ def tally(shell: Shell, folder: Path, close: bool) -> Answer:
       moot parliament tally uploads
       moot parliament tally uploads --close
     """
-    from moot.parliament.commands import CloseBallot, CountVotes
+    from moot.protocols.parliament.commands import CloseBallot, CountVotes
 
     room = room_at(shell, folder)
     if close:
@@ -164,7 +164,7 @@ def decide(shell: Shell, folder: Path, decision: str, **said: Any) -> Answer:
       moot parliament decide uploads veto --reason "Old clients break." --guidance "Say how."
     """
     from moot.flows.parliament.bills import merged
-    from moot.parliament.commands import Decide
+    from moot.protocols.parliament.commands import Decide
 
     room = room_at(shell, folder)
     text = said["text"]
@@ -195,7 +195,7 @@ def _about(room: Room) -> list[dict[str, str]]:
 
 def _questions(room: Room, about: list[dict[str, str]]) -> list[str]:
     """What was decided, in a line each: the decision's question, else the session's problem."""
-    from moot.decision.views import title
+    from moot.protocols.decision.views import title
 
     named = [f"{one['decision']}: {title(one['question'])}" for one in about]
     return named or [title(room.state.problem_statement)]
@@ -203,6 +203,6 @@ def _questions(room: Room, about: list[dict[str, str]]) -> list[str]:
 
 def _json(text: str) -> Any:
     """A JSON argument: a file's name, or - for standard input."""
-    from moot.parliament.shapes import read_json
+    from moot.protocols.parliament.shapes import read_json
 
     return read_json(text_argument(text if text in ("-",) or text.startswith("@") else f"@{text}"))

@@ -12,9 +12,8 @@ import click
 
 from moot.core.errors import NotFound, Refused
 from moot.core.plural import plural
-from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, visible
+from moot.surfaces.cli.answer import DONE, REFUSED, Answer, finding_line, findings_json, visible
 from moot.surfaces.cli.debate_file import space_of
-from moot.surfaces.cli.answer import findings_json
 from moot.surfaces.cli.output import write_own
 from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.parliament_room import (
@@ -53,8 +52,8 @@ def check(shell: Shell, folder: Path, since: Path | None) -> Answer:
     from moot.core.findings import errors
     from moot.flows.parliament.cabinet import read_or_none
     from moot.flows.parliament.chamber import no_session, unrecorded
-    from moot.parliament.fileshapes import FILES, LEDGER_FILE
-    from moot.parliament.inspection import inspect
+    from moot.protocols.parliament.fileshapes import FILES, LEDGER_FILE
+    from moot.protocols.parliament.inspection import inspect
 
     files = {name: read_or_none(folder / name) for name in FILES}
     if not any(files.values()):
@@ -76,8 +75,8 @@ def _since(folder: Path, ledger: bytes | None) -> tuple[Finding, ...]:
     """What became of the messages of an earlier ledger file, which must be there."""
     from moot.flows.parliament.cabinet import read_or_none
     from moot.flows.parliament.chamber import no_session
-    from moot.parliament.fileshapes import LEDGER_FILE
-    from moot.parliament.inspection import only_added
+    from moot.protocols.parliament.fileshapes import LEDGER_FILE
+    from moot.protocols.parliament.inspection import only_added
 
     before = read_or_none(folder / LEDGER_FILE)
     if before is None:
@@ -159,7 +158,7 @@ def context(shell: Shell, folder: Path, seat: str | None) -> Answer:
     Examples:
       moot parliament context uploads --seat rep_2 --json
     """
-    from moot.parliament.windows import window
+    from moot.protocols.parliament.windows import window
 
     record = room_at(shell, folder).proceedings()
     if seat is not None and seat not in record.state.seats:
@@ -193,8 +192,8 @@ def history(shell: Shell, folder: Path) -> Answer:
     Examples:
       moot parliament history uploads
     """
-    from moot.parliament.difference import difference, lines
-    from moot.parliament.proceedings import versions
+    from moot.protocols.parliament.difference import difference, lines
+    from moot.protocols.parliament.proceedings import versions
 
     record = room_at(shell, folder).proceedings()
     told: list[dict[str, Any]] = []
@@ -227,9 +226,9 @@ def summarize(shell: Shell, folder: Path, file: str) -> Answer:
     Examples:
       moot parliament summarize uploads round-1.json
     """
-    from moot.parliament.commands import Summarize
-    from moot.parliament.shapes import read_json
-    from moot.parliament.summaries import MAX_SUMMARY
+    from moot.protocols.parliament.commands import Summarize
+    from moot.protocols.parliament.shapes import read_json
+    from moot.protocols.parliament.summaries import MAX_SUMMARY
 
     told = file if file == "-" or file.startswith("@") else f"@{file}"
     room = room_at(shell, folder)
@@ -254,8 +253,8 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
     from moot.flows.parliament.cabinet import read_or_none
     from moot.flows.parliament.chamber import finish
     from moot.flows.parliament.voices import scripted
-    from moot.parliament.final import FINAL_FILE
-    from moot.parliament.report import report
+    from moot.protocols.parliament.final import FINAL_FILE
+    from moot.protocols.parliament.report import report
 
     room = room_at(shell, folder)
     room.cabinet.require_ours()  # the page will cite the ledger file
@@ -290,7 +289,7 @@ def _proof(folder: Path) -> Proof | None:
     """The ledger file, as it is now, and the command that checks it."""
     from moot.core.report import Proof
     from moot.flows.parliament.cabinet import read_or_none
-    from moot.parliament.fileshapes import LEDGER_FILE
+    from moot.protocols.parliament.fileshapes import LEDGER_FILE
 
     ledger = read_or_none(folder / LEDGER_FILE)
     if ledger is None:

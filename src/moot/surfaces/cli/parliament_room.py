@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.names import SYSTEM
-from moot.surfaces.cli.answer import Answer, remarks, visible
-from moot.surfaces.cli.answer import findings_json
+from moot.surfaces.cli.answer import Answer, findings_json, remarks, visible
 from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.people import a_persons_name
 
 if TYPE_CHECKING:
     from moot.flows.parliament.chamber import Done, Room
-    from moot.parliament.model import State
+    from moot.protocols.parliament.model import State
     from moot.surfaces.cli.shell import Shell
 
 

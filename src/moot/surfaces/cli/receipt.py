@@ -74,7 +74,7 @@ def _named(decision: str) -> str:
 
 
 def _lines(made: Receipt, output: Path, proof: Path) -> Iterable[str]:
-    from moot.decision.views import title
+    from moot.protocols.decision.views import title
 
     said = made.says
     dissent = ", ".join(voice["agent"] for voice in said["argument"]["dissent"])

@@ -9,12 +9,11 @@ from typing import Any
 import click
 
 from moot.core.findings import Finding
-from moot.presence import STREAM, paths, views
-from moot.presence import commands as ask
-from moot.presence import events as did
-from moot.surfaces.cli.answer import Answer, remarks
+from moot.protocols.presence import STREAM, paths, views
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.surfaces.cli.answer import Answer, findings_json, remarks
 from moot.surfaces.cli.from_root import misread
-from moot.surfaces.cli.answer import findings_json
 from moot.surfaces.cli.here import Here
 from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.listing import listing

@@ -15,7 +15,7 @@ import click
 
 from moot.core.clock import SECOND, Millis
 from moot.core.errors import MootError, Unavailable
-from moot.presence import STREAM
+from moot.protocols.presence import STREAM
 from moot.surfaces.cli.answer import Answer, say_aside
 from moot.surfaces.cli.entry import HOOK_TOOLS
 from moot.surfaces.cli.from_root import misread

@@ -116,7 +116,7 @@ def _body(subject: str, sender: str, file: str | None, text: str | None) -> str:
 
 def _answer(posted: Posted) -> Answer:
     from moot.core.clock import to_text
-    from moot.mail import views
+    from moot.protocols.mail import views
     from moot.surfaces.cli.answer import findings_json
 
     event, said = posted.message.event, views.message(posted.message)

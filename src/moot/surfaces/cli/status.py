@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from moot.core.errors import Tampered
 from moot.core.plural import plural
-from moot.presence import views
+from moot.protocols.presence import views
 from moot.surfaces.cli.agenda import due_lines, waiting
 from moot.surfaces.cli.agent_facts import ACTIVE, label_of
 from moot.surfaces.cli.answer import Answer, paint
@@ -70,7 +70,7 @@ def _mail(shell: Shell) -> dict[str, Any]:
     registry = engine.registry()
     for stream in engine.open_streams():
         if stream.startswith("mail/"):
-            from moot.mail.views import owed as owed_in
+            from moot.protocols.mail.views import owed as owed_in
 
             owing = owed_in(engine.state(stream))
             owed.update(one.name for one in owing if registry.holds(one.name, one.epoch))

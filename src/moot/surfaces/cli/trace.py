@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from moot.core.clock import SECOND
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.model import Role
 from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.shell import Shell, command, text_argument
@@ -17,8 +19,6 @@ from moot.surfaces.cli.trace_exec import execute
 from moot.surfaces.cli.trace_read import listed, observed, report, status
 from moot.surfaces.cli.trace_run import run
 from moot.surfaces.cli.trace_verify import audit, export, verify
-from moot.trace import commands as ask
-from moot.trace.model import Role
 
 RISKS = ("low", "medium", "high", "critical")
 

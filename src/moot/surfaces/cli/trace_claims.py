@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.model import Role
 from moot.surfaces.cli.answer import Answer
 from moot.surfaces.cli.shell import Shell, command, text_argument
 from moot.surfaces.cli.trace_desk import SUPERSEDES, Desk
-from moot.trace import commands as ask
-from moot.trace.model import Role
 
 
 @command(None, "claim", "trace.claim")

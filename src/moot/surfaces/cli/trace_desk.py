@@ -11,17 +11,17 @@ import click
 from moot.core.errors import Unavailable
 from moot.core.names import SYSTEM
 from moot.flows.trace import execution, tracing
+from moot.protocols.trace import policy as policies
+from moot.protocols.trace.model import Role, State
 from moot.surfaces.cli.answer import Answer, remarks
 from moot.surfaces.cli.shell import Shell
-from moot.trace import policy as policies
-from moot.trace.model import Role, State
 
 SUPERSEDES = click.option("--supersedes", metavar="ID", help="The one this replaces.")
 
 if TYPE_CHECKING:
     from moot.core.machine import Command
     from moot.engine.job import Outcome
-    from moot.trace.commands import Cited
+    from moot.protocols.trace.commands import Cited
 
 
 class Desk:
@@ -62,7 +62,7 @@ class Desk:
     def rotation(self, role: Role, reason: str) -> Command:
         """The part's agent with the key it has now."""
         from moot.engine.agents import agent_named
-        from moot.trace.commands import RotateKey
+        from moot.protocols.trace.commands import RotateKey
 
         agent = agent_named(self.space.engine, tracing.player(self.state, role))
         return RotateKey(role=str(role), epoch=agent.epoch, kid=agent.kid, reason=reason)

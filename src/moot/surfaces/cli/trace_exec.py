@@ -28,10 +28,10 @@ def execute(shell: Shell, trace_id: str, intent: str) -> Answer:
       moot trace exec t1 i1
     """
     from moot.flows.trace.execution import execute as run
+    from moot.protocols.trace.model import Role
     from moot.surfaces.cli.answer import findings_json
     from moot.surfaces.cli.here import Here
     from moot.surfaces.cli.trace_desk import Desk
-    from moot.trace.model import Role
 
     desk = Desk(shell, trace_id)
     actor = desk.actor(Role.EXECUTOR)

@@ -34,9 +34,9 @@ def status(shell: Shell, trace_id: str) -> Answer:
       moot trace status t1 --json
     """
     from moot.flows.trace import running, tracing, watching
+    from moot.protocols.trace import views
+    from moot.protocols.trace.events import ClaimIssued
     from moot.surfaces.cli.trace_desk import Desk
-    from moot.trace import views
-    from moot.trace.events import ClaimIssued
 
     desk = Desk(shell, trace_id)
     state = desk.state
@@ -66,7 +66,7 @@ def _intended(desk: Desk, name: str) -> dict[str, Any]:
 def _ended(desk: Desk) -> list[dict[str, Any]]:
     """The last runs that have ended, and what they left to be claimed from."""
     from moot.flows.trace import tracing
-    from moot.trace.events import ToolExecutionCompleted
+    from moot.protocols.trace.events import ToolExecutionCompleted
 
     state = desk.state
     names = (f"x{number}" for number in range(state.execution_count, 0, -1))
@@ -142,8 +142,8 @@ def report(shell: Shell, trace_id: str, output: Path | None) -> Answer:
 
     from moot.core.report import to_json, to_markdown
     from moot.flows.trace import inspection, watching
+    from moot.protocols.trace import page, views
     from moot.surfaces.cli.trace_desk import Desk
-    from moot.trace import page, views
     from moot.workspace.check import How
 
     desk = Desk(shell, trace_id)
@@ -211,7 +211,7 @@ def observed(shell: Shell, agent: str | None) -> Answer:
       moot trace observed --agent amber-otter --json
     """
     from moot.flows.trace import watching
-    from moot.trace import views
+    from moot.protocols.trace import views
 
     sessions = watching.sessions(shell.workspace, agent)
     counted = views.counted(0, [one.state for one in sessions])

@@ -20,7 +20,7 @@ from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.flows.trace.inspection import Inspected
-    from moot.trace.audit import Report
+    from moot.protocols.trace.audit import Report
 
 _PROFILE = click.option(
     "--profile",
@@ -54,10 +54,10 @@ def audit(shell: Shell, trace_id: str, profile: str, output: Path | None) -> Ans
       moot trace audit t1 --profile strict -o report.html
     """
     from moot.flows.trace.auditing import verify as run
+    from moot.protocols.trace import page
+    from moot.protocols.trace.model import Profile, Role
     from moot.surfaces.cli.answer import findings_json
     from moot.surfaces.cli.trace_desk import Desk
-    from moot.trace import page
-    from moot.trace.model import Profile, Role
 
     desk = Desk(shell, trace_id)
     done = run(desk.space, desk.stream, desk.actor(Role.AUDITOR), Profile(profile))
@@ -141,8 +141,8 @@ def verify(
       moot trace verify t1 --profile strict
     """
     from moot.flows.trace import inspection
-    from moot.trace import page
-    from moot.trace.model import Profile
+    from moot.protocols.trace import page
+    from moot.protocols.trace.model import Profile
     from moot.workspace.check import How
 
     with progress("checking") as tell:
@@ -169,7 +169,7 @@ def _may_be_trace(what: str) -> bool:
 
 def _live(shell: Shell, what: str, how: Any, profile: str) -> Inspected:
     from moot.flows.trace import inspection, tracing
-    from moot.trace.model import Profile
+    from moot.protocols.trace.model import Profile
 
     return inspection.inspect_live(shell.place, how, tracing.stream_of(what), Profile(profile))
 

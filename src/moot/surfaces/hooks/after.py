@@ -16,7 +16,7 @@ from moot.surfaces.hooks.tools import Moment
 from moot.surfaces.hooks.touched import shell_text
 
 if TYPE_CHECKING:
-    from moot.presence.model import State
+    from moot.protocols.presence.model import State
     from moot.surfaces.hooks.actor import Who
     from moot.workspace.workspace import Workspace
 
@@ -46,8 +46,8 @@ def _note(
     space: Workspace, paths: tuple[str, ...], spot: Spot, who: Who, env: Mapping[str, str]
 ) -> str | None:
     """Record what slipped past; the agent that did it is told."""
-    from moot.presence import STREAM
-    from moot.presence.commands import NoteIncursion
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.commands import NoteIncursion
     from moot.surfaces.hooks.space import stale_millis
 
     if not paths:
@@ -69,7 +69,7 @@ def _slipped(
     space: Workspace, call: Call, spot: Spot, who: Who, home: Path | None, began: int | None
 ) -> tuple[str, ...]:
     """Edits were checked beforehand; should one have come through all the same, it counts too."""
-    from moot.presence import STREAM
+    from moot.protocols.presence import STREAM
     from moot.surfaces.hooks import slipped
     from moot.surfaces.hooks.touched import shell_folder, touched
 

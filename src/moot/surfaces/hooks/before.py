@@ -17,8 +17,8 @@ from moot.surfaces.hooks.touched import shell_text, touched
 if TYPE_CHECKING:
     from moot.core.errors import Refused
     from moot.engine.job import Outcome
-    from moot.presence.commands import Reserve
-    from moot.presence.model import State
+    from moot.protocols.presence.commands import Reserve
+    from moot.protocols.presence.model import State
     from moot.surfaces.hooks.actor import Who
     from moot.surfaces.hooks.place import Spot
     from moot.workspace.workspace import Workspace
@@ -44,8 +44,8 @@ def before(call: Call, env: Mapping[str, str], home: Path | None) -> str:
 
 def _held_back(spot: Spot, call: Call, env: Mapping[str, str]) -> str | None:
     from moot.core.errors import Refused
-    from moot.presence import STREAM, shelf
-    from moot.presence.machine import OVERLAPS
+    from moot.protocols.presence import STREAM, shelf
+    from moot.protocols.presence.machine import OVERLAPS
     from moot.surfaces.hooks.actor import who_acts
     from moot.surfaces.hooks.off_limits import require_allowed
     from moot.surfaces.hooks.space import beat, opened
@@ -86,8 +86,8 @@ def _too_late(
 ) -> str | None:
     """Somebody was quicker by another name: what we got is given back."""
     from moot.core.errors import Refused
-    from moot.presence import STREAM
-    from moot.presence.commands import Release
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.commands import Release
 
     late = _other_names(space, outcome.state, spot, who)
     if not late:
@@ -103,7 +103,7 @@ def _too_late(
 
 
 def _reserved(outcome: Outcome) -> tuple[str, ...]:
-    from moot.presence.events import ScopeReserved
+    from moot.protocols.presence.events import ScopeReserved
 
     events = (one.event for one in outcome.recorded)
     return tuple(event.scope for event in events if isinstance(event, ScopeReserved))
@@ -112,7 +112,7 @@ def _reserved(outcome: Outcome) -> tuple[str, ...]:
 def _reserve(
     space: Workspace, spot: Spot, also: tuple[str, ...], env: Mapping[str, str]
 ) -> Reserve:
-    from moot.presence.commands import Reserve
+    from moot.protocols.presence.commands import Reserve
     from moot.surfaces.hooks.place import branch_of
     from moot.surfaces.hooks.space import stale_millis
 
@@ -131,7 +131,7 @@ def _reason(
     space: Workspace, command: Reserve, who: Who, refused: Refused, env: Mapping[str, str]
 ) -> str:
     """Looked up once more for the details; if it was freed meanwhile, the refusal speaks."""
-    from moot.presence import STREAM
+    from moot.protocols.presence import STREAM
     from moot.surfaces.hooks import reasons
     from moot.surfaces.hooks.look import in_the_way
 

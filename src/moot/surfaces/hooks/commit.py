@@ -17,7 +17,7 @@ from moot.surfaces.hooks.door import Reply
 from moot.surfaces.hooks.place import Spot, session_spot
 
 if TYPE_CHECKING:
-    from moot.presence.overlap import Conflict
+    from moot.protocols.presence.overlap import Conflict
     from moot.workspace.workspace import Workspace
 
 # Variables that tools set in the shells they start: whose session it is.
@@ -100,8 +100,8 @@ def _conflicts(
 def _note(
     space: Workspace, spot: Spot, found: tuple[Conflict, ...], name: str, env: Mapping[str, str]
 ) -> None:
-    from moot.presence import STREAM
-    from moot.presence.commands import NoteIncursion
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.commands import NoteIncursion
     from moot.surfaces.hooks.space import stale_millis
 
     noted = NoteIncursion(

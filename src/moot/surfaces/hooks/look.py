@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from moot.core.errors import NotFound
-from moot.presence import STREAM, overlap, views
-from moot.presence.overlap import Conflict
-from moot.presence.paths import read_path
+from moot.protocols.presence import STREAM, overlap, views
+from moot.protocols.presence.overlap import Conflict
+from moot.protocols.presence.paths import read_path
 from moot.surfaces.hooks.space import moment_of
 from moot.workspace.workspace import Workspace
 

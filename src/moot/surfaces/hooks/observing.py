@@ -47,7 +47,7 @@ def observe(
     """One use of a tool, on record."""
     with never_in_the_way():
         from moot.flows.trace.watching import watch
-        from moot.trace.watched import ObserveTool
+        from moot.protocols.trace.watched import ObserveTool
 
         said = _text({"input": call.input, "response": call.response, "tool": call.name})
         artifact, redacted = _keep(space, said)
@@ -71,8 +71,8 @@ def _text(value: Any) -> bytes:
 
 def _keep(space: Workspace, said: bytes) -> tuple[ArtifactRef, tuple[str, ...]]:
     """Without its secrets first, then cut: half a secret is not left at the edge."""
-    from moot.trace.policy import SECRETS
-    from moot.trace.secrets import redact
+    from moot.protocols.trace.policy import SECRETS
+    from moot.protocols.trace.secrets import redact
 
     clean = redact(SECRETS, said[:LOOKED_AT])
     return space.artifacts.put(clean.data[:KEPT], MEDIA_TYPE), clean.found
@@ -80,10 +80,10 @@ def _keep(space: Workspace, said: bytes) -> tuple[ArtifactRef, tuple[str, ...]]:
 
 def _files(call: Call, spot: Spot, began: int | None, home: Path | None) -> Iterator[str]:
     """What an edit names; of a shell command, what git calls changed and is newer than it."""
+    from moot.protocols.trace.policy import SECRETS
+    from moot.protocols.trace.secrets import redact_text
     from moot.surfaces.hooks import slipped
     from moot.surfaces.hooks.touched import shell_text, touched
-    from moot.trace.policy import SECRETS
-    from moot.trace.secrets import redact_text
 
     if shell_text(call) is None:
         same = (one for one in spots_of(touched(call), call.cwd, home) if one.root == spot.root)

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from moot.core.clock import to_text
-from moot.presence import shelf
-from moot.presence.liveness import ago
-from moot.presence.model import Liveness
-from moot.presence.overlap import Conflict, each_reservation
+from moot.protocols.presence import shelf
+from moot.protocols.presence.liveness import ago
+from moot.protocols.presence.model import Liveness
+from moot.protocols.presence.overlap import Conflict, each_reservation
 
 if TYPE_CHECKING:
     from moot.core.errors import MootError
-    from moot.presence.model import State
+    from moot.protocols.presence.model import State
     from moot.surfaces.hooks.actor import Who
 
 SHOWN: Final = 4

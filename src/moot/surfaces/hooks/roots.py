@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from moot.core.errors import Refused
 
 if TYPE_CHECKING:
-    from moot.presence.model import State
+    from moot.protocols.presence.model import State
     from moot.surfaces.hooks.place import Spot
 
 
@@ -28,7 +28,7 @@ def roots_in_use(state: State) -> tuple[str, ...]:
 
 def roots_around(cwd: str, home: Path | None, env: Mapping[str, str]) -> tuple[str, ...]:
     """Those that a session must know; for every other one, nothing is opened or read."""
-    from moot.presence import STREAM
+    from moot.protocols.presence import STREAM
     from moot.surfaces.hooks.place import adrift, session_spot
     from moot.surfaces.hooks.space import opened
 
@@ -41,8 +41,8 @@ def roots_around(cwd: str, home: Path | None, env: Mapping[str, str]) -> tuple[s
 
 def require_one_meaning(state: State, spot: Spot, holder: tuple[str, int]) -> None:
     """Refused if one's own reservation has this name from another root: it guards another file."""
-    from moot.presence import shelf
-    from moot.presence.paths import read_path
+    from moot.protocols.presence import shelf
+    from moot.protocols.presence.paths import read_path
     from moot.surfaces.hooks.place import adrift
     from moot.surfaces.hooks.twins import covers
 

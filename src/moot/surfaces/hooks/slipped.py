@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from moot.presence.model import Reservation
-from moot.presence.paths import inside
+from moot.protocols.presence.model import Reservation
+from moot.protocols.presence.paths import inside
 
 GIT_SECONDS: Final = 3.0
 MOST_SCOPES: Final = 100

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from moot.core.clock import MINUTE, Millis
-from moot.presence import liveness
+from moot.protocols.presence import liveness
 from moot.workspace.workspace import Workspace, key_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from moot.presence.views import Moment
+    from moot.protocols.presence.views import Moment
 
 BEAT_EVERY: Millis = MINUTE
 
@@ -42,7 +42,7 @@ def stale_millis(env: Mapping[str, str]) -> Millis | None:
 
 def moment_of(space: Workspace, names: tuple[str, ...], env: Mapping[str, str]) -> Moment:
     """Now, with the proved signs of life of `names`."""
-    from moot.presence.views import Moment
+    from moot.protocols.presence.views import Moment
 
     agents = space.engine.registry().agents
     since = {name: agents[name].since for name in names if name in agents}

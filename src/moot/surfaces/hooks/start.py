@@ -58,8 +58,8 @@ def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
 def end(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     """Only a session that this hook registered itself is ended by it."""
     from moot.flows.trace.watching import end as finish
-    from moot.presence import STREAM
-    from moot.presence.commands import Leave
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.commands import Leave
     from moot.surfaces.hooks.actor import agent_of_session
     from moot.surfaces.hooks.observing import never_in_the_way, session_of
     from moot.surfaces.hooks.space import opened
@@ -101,14 +101,14 @@ def _join(
 
 def _work_so_far(space: Workspace, name: str) -> str | None:
     """Joining again does not forget what the agent works on."""
-    from moot.presence import STREAM, shelf
+    from moot.protocols.presence import STREAM, shelf
 
     member = shelf.member(space.engine.state(STREAM), name)
     return member.work if member is not None else None
 
 
 def _others(space: Workspace, who: Who, env: Mapping[str, str]) -> Iterator[str]:
-    from moot.presence import STREAM, views
+    from moot.protocols.presence import STREAM, views
     from moot.surfaces.hooks.space import moment_of
 
     state = space.engine.state(STREAM)

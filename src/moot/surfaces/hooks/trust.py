@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from moot.core.version import VERSION
 from moot.core.errors import Unavailable
+from moot.core.version import VERSION
 from moot.surfaces.hooks import entries, settings
 from moot.surfaces.hooks.kept import put
 from moot.surfaces.hooks.place import Spot

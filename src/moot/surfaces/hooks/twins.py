@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from moot.presence import shelf
-from moot.presence.model import Reservation, State
-from moot.presence.paths import inside
+from moot.protocols.presence import shelf
+from moot.protocols.presence.model import Reservation, State
+from moot.protocols.presence.paths import inside
 
 _Identity = tuple[int, int]
 _NOWHERE: Final[_Identity] = (0, 0)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from moot.presence import STREAM
-from moot.presence.commands import MarkSeen
-from moot.presence.model import EventType, Message, State
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.commands import MarkSeen
+from moot.protocols.presence.model import EventType, Message, State
 
 if TYPE_CHECKING:
     from moot.surfaces.hooks.actor import Who

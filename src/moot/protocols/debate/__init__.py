@@ -1,0 +1,48 @@
+"""Debate: do we agree, and how surely (Bounce Protocol v0.1).
+
+One markdown file is one session: a header, a title, the rules, the context, and the dialogue,
+which only ever grows. Each entry states a stance and a confidence and ends with a yield marker.
+Whose turn it is, whether a round is over and whether consensus was reached all follow from the
+file alone; no workspace is needed. In a workspace its pieces are events too, each signed by its
+author: the file alone cannot show that nobody changed an entry, the pair can.
+
+    model.py       the nouns: what a file says, with its lines; values from their text
+    reader.py      bytes -> Document; dialogue.py and entryreader.py read the entries,
+                   settings.py the rules block, schema.py its nine values
+    filerules.py   the document's rules as tables; norms.py: a row; filechecks.py, entrychecks.py
+    speaking.py    who may append an entry now, as a table
+    checker.py     Document -> findings, every one with its line and a hint
+    phases.py      the automaton of a session: TRANSITIONS from one phase to the next
+    views.py       status and consensus as data; summary.py and report.py for people
+
+The pure arithmetic, each idea in its own file:
+
+    consensus.py   majority, weighted, unanimous, exactly
+    sequence.py    entries in their order: doubles, numbers and times that go back
+    course.py      how a session went: rounds, who spoke out of turn, how it ended
+    turns.py       who speaks next, where, and until when
+    positions.py   who stood where, and who moved after hearing whom
+    drafts.py      what may not stand in an entry; writer.py: session and entry text
+    escalation.py  what is written when time is up; context.py: a subsection more
+    compare.py     did a file only grow?      runtime.py   a runtime's words, as a file's
+    following.py   a file while it grows, each new entry at the cost of its own length; growth.py
+
+The record, of the shape that all protocols share:
+
+    pieces.py      a file as pieces, each an event; what an entry's bytes say
+    commands.py    what may be asked          events.py    what may stand in the ledger
+    rules.py       which piece may come next, and under whose key; checks.py
+    state.py       what is known at the head; evolution.py: what follows from each event
+    machine.py     decide, agenda, timeouts, index, MACHINE
+
+It differs from its siblings in one way: the file is the session, and the record only says who
+wrote which bytes of it. `course.py` reads off the entries what happened, whether they come from a
+file or from events. Files, locks, clocks and ids are outside (`flows/debate/`): bytes, times and
+ids arrive as arguments.
+"""
+
+from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.reader import read
+from moot.protocols.debate.runtime import rules_from_runtime, vote_from_runtime
+
+__all__ = ["Checked", "check", "read", "rules_from_runtime", "vote_from_runtime"]

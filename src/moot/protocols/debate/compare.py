@@ -1,0 +1,159 @@
+"""Two versions of a file: did it only grow (R1 to R3)?
+
+Entries that were yielded are compared by what was written, to the letter. The rules are frozen
+once an entry exists, the context may only gain subsections, and what stands after the last marker
+of the old version is still its author's to change (A-34).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from moot.core.findings import Finding, check_all
+from moot.core.markdown import Kind, scan
+from moot.protocols.debate.model import Document, Entry
+from moot.protocols.debate.norms import Flaw, norm, on
+from moot.protocols.debate.reader import read
+
+_NEW_FILE = "go back to the old version, and append"
+
+
+class Versions(NamedTuple):
+    """A file as it was, and as it is."""
+
+    old: Document
+    new: Document
+
+
+def _written(document: Document, entry: Entry) -> str:
+    return document.text[entry.start : entry.end].rstrip("\r\n")
+
+
+def _yielded(document: Document) -> dict[str, str]:
+    """The first entry of each id, as written, in file order."""
+    found: dict[str, str] = {}
+    for entry in document.entries:
+        if entry.yielded:
+            key = entry.id or f"entry {entry.index + 1}"
+            found.setdefault(key, _written(document, entry))
+    return found
+
+
+def _lines(document: Document) -> dict[str, int]:
+    lines = {}
+    for entry in reversed(document.entries):
+        lines[entry.id or f"entry {entry.index + 1}"] = entry.line
+    return lines
+
+
+def entry_modified(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
+    now, lines = _yielded(new), _lines(new)
+    for key, text in _yielded(old).items():
+        if key in now and now[key] != text:
+            yield on(lines[key], "", key)
+        elif key not in now and key in lines:
+            yield on(lines[key], "its marker is gone", key)
+
+
+def entry_deleted(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
+    there = _lines(new)
+    for key in _yielded(old):
+        if key not in there:
+            yield on(None, "", key)
+
+
+def entry_inserted(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
+    before, lines = _yielded(old), _lines(new)
+    known = [key in before for key in _yielded(new)]
+    last = max((place for place, old_one in enumerate(known) if old_one), default=-1)
+    for place, key in enumerate(_yielded(new)):
+        if place < last and key not in before:
+            yield on(lines[key], "", key)
+
+
+def entries_reordered(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
+    lines = _lines(new)
+    order = {key: place for place, key in enumerate(_yielded(old))}
+    kept = [key for key in _yielded(new) if key in order]
+    for above, below in pairwise(kept):
+        if order[below] < order[above]:
+            yield on(lines[below], "", below)
+
+
+def rules_modified(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
+    if old.entries and old.section_text("Protocol Rules") != new.section_text("Protocol Rules"):
+        section = new.section("Protocol Rules")
+        yield on(section.line if section else None)
+
+
+def context_modified(versions: Versions) -> Iterator[Flaw]:
+    """A-32: subsections of level 3 may be added to its end; what was there stays."""
+    old, new = versions
+    was, now = old.section_text("Context").rstrip(), new.section_text("Context").rstrip()
+    section = new.section("Context")
+    if not now.startswith(was):
+        yield on(section.line if section else None)
+    elif now != was and not _is_subsection(now[len(was) :]):
+        yield on(section.line if section else None, "what was added is no ### subsection")
+
+
+def _is_subsection(added: str) -> bool:
+    first = next((line for line in scan(added) if line.kind is not Kind.BLANK), None)
+    return first is not None and first.kind is Kind.HEADING and first.level >= 3
+
+
+def head_modified(versions: Versions) -> Iterator[Flaw]:
+    old, new = versions
+    for key in ("bounce-protocol", "created", "session-id"):
+        if old.head(key) != new.head(key):
+            yield on(None, key)
+    if old.name != new.name:
+        yield on(new.title.line if new.title else None, "title")
+
+
+def dialogue_modified(versions: Versions) -> Iterator[Flaw]:
+    """Whatever else stood in the dialogue, up to the last marker of the old version."""
+    old, new = versions
+    last = next((entry for entry in reversed(old.entries) if entry.yielded), None)
+    before, after = old.section("Dialogue"), new.section("Dialogue")
+    if last is None or before is None or after is None:
+        return
+    was = old.text[before.start : last.end].rstrip("\r\n")
+    if not new.text.startswith(was, after.start):
+        yield on(after.line)
+
+
+APPEND_ONLY: Final = (
+    norm("R1", "entry_modified", "an entry that was yielded was changed", entry_modified,
+         _NEW_FILE),
+    norm("R1", "entry_deleted", "an entry that was yielded is gone", entry_deleted, _NEW_FILE),
+    norm("R2", "entry_inserted", "an entry was put between others", entry_inserted,
+         "new entries go to the end"),
+    norm("R2", "entries_reordered", "entries changed places", entries_reordered, _NEW_FILE),
+    norm("R3", "rules_modified", "the rules were changed after the first entry", rules_modified,
+         "other rules need a new session"),
+    norm("3.4", "context_modified", "the context was changed", context_modified,
+         "add a ### subsection to its end instead"),
+    norm("3.1", "header_modified", "header or title were changed", head_modified,
+         "another topic needs a new session"),
+)  # fmt: skip
+_REST: Final = (
+    norm("R1", "dialogue_modified", "the dialogue was changed between its entries",
+         dialogue_modified, _NEW_FILE),
+)  # fmt: skip
+
+
+def compare(old: bytes | str, new: bytes | str) -> tuple[Finding, ...]:
+    """Every way in which the new version did more than grow."""
+    versions = Versions(read(old), read(new))
+    found = check_all(APPEND_ONLY, versions)
+    # Said only if nothing above explains it: a changed entry changes the dialogue too.
+    inside = any(finding.rule in ("R1", "R2") for finding in found)
+    return found if inside else (*found, *check_all(_REST, versions))

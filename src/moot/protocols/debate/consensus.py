@@ -1,0 +1,176 @@
+"""Do they agree, and how surely? Section 7, in exact arithmetic.
+
+A tally takes one vote from each agent, the latest one counting (A-09), and knows at any moment
+what follows from them. Confidence and threshold stay the decimals that were written: three times
+0.7 averages 0.7, not a little less (A-13). Nothing is divided to decide, only to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Context, Decimal, Inexact
+from enum import StrEnum
+from fractions import Fraction
+from typing import Final
+
+import msgspec
+
+from moot.protocols.debate.model import Entry, Mode, OutputFormat, Rules, Stance
+
+# Sums and products of at most 60 digits each, for any number of agents a file can name. If that
+# were ever wrong, it would be noticed: an inexact result raises.
+_EXACT: Final = Context(prec=200, traps=[Inexact])
+
+
+class Outcome(StrEnum):
+    REACHED = "reached"
+    NOT_REACHED = "not-reached"
+    DEADLOCK = "deadlock"
+    DISABLED = "disabled"
+    INDETERMINATE = "indeterminate"
+    BLOCKED = "blocked"
+
+
+class Vote(msgspec.Struct, frozen=True, gc=False):
+    stance: Stance
+    confidence: Decimal
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What the votes of one round come to; the names stand in the order of the agents' list.
+
+    `score` leaves deferring agents out (7.4), unless the session counts them; `score_all` counts
+    them in the denominator. The same holds for `reached` and `reached_all` (A-05). A mean of
+    nobody is None.
+    """
+
+    mode: Mode
+    threshold: Decimal
+    outcome: Outcome
+    reached: bool
+    reached_all: bool
+    score: Fraction | None
+    score_all: Fraction | None
+    approvers: tuple[str, ...]
+    rejecters: tuple[str, ...]
+    neutral: tuple[str, ...]
+    deferred: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def thin(self) -> bool:
+        """Fewer than half of the listed agents took a position (A-05)."""
+        positions = len(self.approvers) + len(self.rejecters) + len(self.neutral)
+        return 2 * positions < positions + len(self.deferred) + len(self.missing)
+
+
+def vote_of(entry: Entry) -> Vote | None:
+    """The vote in an entry: both its parts sound, or none (A-51)."""
+    stance, sure = entry.stance, entry.confidence
+    return None if stance is None or sure is None else Vote(stance, sure)
+
+
+def verdict(rules: Rules, votes: Mapping[str, Vote]) -> Verdict:
+    """What these votes come to under these rules."""
+    tally = Tally(rules)
+    for agent, vote in votes.items():
+        tally.put(agent, vote)
+    return tally.verdict()
+
+
+class Tally:
+    """The votes of one round so far; `put` and `outcome` take the same time for any number."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.votes: dict[str, Vote] = {}
+        self.counts = dict.fromkeys(Stance, 0)
+        self.sums = {Stance.APPROVE: Decimal(0), Stance.REJECT: Decimal(0)}
+        self.sure = 0  # approvers whose own confidence meets the threshold
+
+    def put(self, agent: str, vote: Vote) -> None:
+        """This agent's vote from now on."""
+        earlier = self.votes.get(agent)
+        if earlier is not None:
+            self._count(earlier, -1)
+        self.votes[agent] = vote
+        self._count(vote, 1)
+
+    def _count(self, vote: Vote, sign: int) -> None:
+        self.counts[vote.stance] += sign
+        if vote.stance in self.sums:
+            change = vote.confidence if sign > 0 else -vote.confidence
+            self.sums[vote.stance] = _EXACT.add(self.sums[vote.stance], change)
+        if vote.stance is Stance.APPROVE and vote.confidence >= self.rules.consensus_threshold:
+            self.sure += sign
+
+    @property
+    def outcome(self) -> Outcome:
+        listed = len(self.rules.agents)
+        if self.counts[Stance.DEFER] == listed:
+            return Outcome.DEADLOCK
+        if self.rules.consensus_threshold == 0:
+            return Outcome.DISABLED
+        if not self.votes and self.rules.output_format is OutputFormat.FREE_TEXT:
+            return Outcome.INDETERMINATE
+        agreed = self._agreed(self._counted())
+        return Outcome.REACHED if agreed else Outcome.NOT_REACHED
+
+    def _counted(self) -> int:
+        """A-05: the listed agents, those who defer left out unless the session counts them."""
+        listed = len(self.rules.agents)
+        return listed if self.rules.defer_in_denominator else listed - self.counts[Stance.DEFER]
+
+    def _agreed(self, total: int) -> bool:
+        """A-04: the threshold is a minimum; half of the heads is not more than half."""
+        threshold = self.rules.consensus_threshold
+        approvers = self.counts[Stance.APPROVE]
+        # A-11: a threshold of 1.0 asks for everyone, in every mode; 0.0 for nothing (A-10).
+        if threshold == 0 or not approvers or (threshold == 1 and approvers < total):
+            return False
+        if self.rules.consensus_mode is Mode.MAJORITY:
+            enough = _EXACT.multiply(threshold, Decimal(approvers))
+            return 2 * approvers > total and self.sums[Stance.APPROVE] >= enough
+        if self.rules.consensus_mode is Mode.WEIGHTED:
+            return self._balance() >= _EXACT.multiply(threshold, Decimal(total))
+        return approvers == total == self.sure
+
+    def _balance(self) -> Decimal:
+        return _EXACT.subtract(self.sums[Stance.APPROVE], self.sums[Stance.REJECT])
+
+    def _score(self, total: int) -> Fraction | None:
+        approvers = self.counts[Stance.APPROVE]
+        if self.rules.consensus_mode is Mode.WEIGHTED:
+            return Fraction(self._balance()) / total if total else Fraction(0)
+        if self.rules.consensus_mode is Mode.MAJORITY:
+            return Fraction(self.sums[Stance.APPROVE]) / approvers if approvers else None
+        if not approvers or approvers < total:
+            return Fraction(0)
+        return Fraction(min(vote.confidence for vote in self._approving()))
+
+    def _approving(self) -> Iterable[Vote]:
+        return (vote for vote in self.votes.values() if vote.stance is Stance.APPROVE)
+
+    def verdict(self) -> Verdict:
+        listed = len(self.rules.agents)
+        outcome = self.outcome
+        return Verdict(
+            mode=self.rules.consensus_mode,
+            threshold=self.rules.consensus_threshold,
+            outcome=outcome,
+            reached=outcome is Outcome.REACHED,
+            reached_all=outcome is Outcome.REACHED and self._agreed(listed),
+            score=self._score(self._counted()),
+            score_all=self._score(listed),
+            approvers=self._who(Stance.APPROVE),
+            rejecters=self._who(Stance.REJECT),
+            neutral=self._who(Stance.NEUTRAL),
+            deferred=self._who(Stance.DEFER),
+            missing=tuple(agent for agent in self.rules.agents if agent not in self.votes),
+        )
+
+    def _who(self, stance: Stance) -> tuple[str, ...]:
+        votes = self.votes
+        return tuple(
+            agent for agent in self.rules.agents if agent in votes and votes[agent].stance is stance
+        )

@@ -1,0 +1,62 @@
+"""More context for a session that is under way: a subsection at the end of the Context (A-32).
+
+It is the one write that is not at the end of the file, so it is held to more: what stood there
+before must all be there afterwards, to the letter, and nothing else may have appeared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from moot.core.errors import Refused
+from moot.core.markdown import BYTE_ORDER_MARK
+from moot.protocols.debate.checker import Checked, examine
+from moot.protocols.debate.compare import compare
+from moot.protocols.debate.drafts import unfit
+from moot.protocols.debate.model import Odd
+from moot.protocols.debate.reader import read
+
+_HINT = "one line of title; no headings of level 1 to 3 in the text, every code block closed"
+
+
+def with_context(checked: Checked, title: str, added: str) -> str:
+    """The whole file with one more subsection; Refused if that would change anything else."""
+    document = checked.document
+    section = document.section("Context")
+    if section is None or checked.blocked:
+        raise Refused(
+            "invalid_session",
+            "the file has errors; nothing is added to it",
+            hint="`moot debate check FILE` says what to mend",
+        )
+    kinds = {one.kind for one in document.odd}
+    body = added.replace("\r\n", "\n").strip()
+    piece = f"### {title.strip()}\n\n{body}\n\n"
+    above, below = document.text[: section.end], document.text[section.end :]
+    gap = "" if above.endswith(("\n\n", "\r\n\r\n")) else "\n"
+    piece = (gap + piece).replace("\n", "\r\n") if Odd.CRLF in kinds else gap + piece
+    text = above + piece + below
+    _require_only_more(checked, text, title, added)
+    return BYTE_ORDER_MARK + text if Odd.BYTE_ORDER_MARK in kinds else text
+
+
+def _require_only_more(before: Checked, text: str, title: str, added: str) -> None:
+    """The same entries, the same sections, an old context that the new one begins with, and
+    nothing to find fault with that was not there before."""
+    after = examine(read(text))
+    found = compare(before.document.text, text)
+    same = [one.name for one in after.document.sections] == [
+        one.name for one in before.document.sections
+    ]
+    written = [entry.id for entry in after.document.entries] == [
+        entry.id for entry in before.document.entries
+    ]
+    sound = title.strip() and "\n" not in title.strip() and added.strip()
+    worse = _codes(after) - _codes(before)
+    if found or worse or not (same and written and sound) or unfit(title + added):
+        said = "the text would change the file's structure"
+        raise Refused("injected_structure", said, hint=_HINT, findings=found)
+
+
+def _codes(checked: Checked) -> Counter[str]:
+    return Counter(finding.code for finding in checked.findings)

@@ -1,0 +1,174 @@
+"""An entry before it is written: what its author gives, and what may not stand in it (A-65).
+
+Text from outside could forge a marker, a field or an entry of someone else. A flaw is a finding;
+only a draft without one becomes text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from moot.core.findings import Finding
+from moot.core.markdown import escape_comments
+from moot.protocols.debate.course import says_generated
+from moot.protocols.debate.model import (
+    DECIMAL,
+    FIELDS,
+    STANCES,
+    OutputFormat,
+    Rules,
+    Status,
+    is_nothing,
+)
+from moot.protocols.debate.runtime import stance_in_a_file
+
+# What a reader that knows no fences would take for structure.
+MARKER: Final = re.compile(
+    r"<!--\s*(?:yield\b|(?:entry|turn|bounce-protocol|created|session-id)\s*:)"
+)
+_BREAK = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
+_KNOWN_KEY = re.compile(rf"(?:{'|'.join(FIELDS)})\s*:")
+_ANY_KEY = re.compile(r"[a-z][a-z0-9_-]*:(?:[ \t]|\Z)")
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
+    """One contribution as its author gives it; empty fields are left out where they may be.
+
+    `next_agent` is to speak next: it goes before whatever else is requested, where it is found
+    first (A-17).
+    """
+
+    author: str
+    stance: str = ""
+    confidence: str = ""
+    summary: str = ""
+    action_requested: str = "n/a"
+    evidence: str = "n/a"
+    body: str = ""
+    status: Status = Status.YIELD
+    next_agent: str = ""
+
+    def fields(self) -> Iterator[tuple[str, str]]:
+        for name in FIELDS:
+            value = str(getattr(self, name)).strip()
+            if value:
+                yield name, _decimal(value) if name == "confidence" else value
+
+
+def _decimal(text: str) -> str:
+    """A-68: written with at least one digit behind the point."""
+    return text if "." in text else f"{text}.0"
+
+
+def tidied(draft: Draft, escape: bool = False) -> Draft:
+    """The draft with its line ends made alike; `escape` makes comments in its body harmless."""
+    body = draft.body.replace("\r\n", "\n")
+    body = escape_comments(body) if escape else body
+    lines = body.split("\n")
+    full = [place for place, line in enumerate(lines) if line.strip(" \t")]
+    body = "\n".join(lines[full[0] : full[-1] + 1]) if full else ""
+    summary = "\n".join(part.strip() for part in draft.summary.strip().split("\n"))
+    return msgspec.structs.replace(
+        draft, body=body, summary=summary, action_requested=_requested(draft)
+    )
+
+
+def _requested(draft: Draft) -> str:
+    name, asked = draft.next_agent, draft.action_requested
+    if not name or asked.startswith(name):
+        return asked
+    return name if is_nothing(asked) else f"{name}: {asked}"
+
+
+def flaws(draft: Draft, rules: Rules) -> list[Finding]:
+    """Everything that forbids this draft in a session with these rules."""
+    found = [*_missing(draft, rules), *_votes(draft), *_breaks(draft), *_summary(draft)]
+    for name in ("author", *FIELDS, "body"):
+        found += _foreign(name, getattr(draft, name))
+    if says_generated(draft.body):
+        message = "only the machine says of an entry that it was generated"
+        found.append(_flaw("4.5", "machine_words", message, "body", "say it in other words"))
+    if draft.next_agent and draft.next_agent not in rules.agents:
+        message, hint = f"{draft.next_agent!r} is none of them", f"one of {', '.join(rules.agents)}"
+        found.append(_flaw("R14", "unknown_next", message, "action_requested", hint))
+    if re.search(r"[\[\]\s]", draft.author) or not draft.author:
+        found.append(_flaw("4.3", "bad_author", repr(draft.author), "author", "a listed name"))
+    if re.search(r"\r", draft.body):
+        found.append(_flaw("3", "lone_cr", "the body holds a lone CR", "body", "use LF"))
+    return found
+
+
+def unfit(text: str) -> bool:
+    """May it stand nowhere in a file: a marker, or what is no text at all?"""
+    return MARKER.search(text) is not None or not is_text(text)
+
+
+def is_text(text: str) -> bool:
+    """An argument of a program may hold bytes that are no characters; a file of UTF-8 may not."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _foreign(name: str, text: str) -> Iterator[Finding]:
+    if MARKER.search(text):
+        yield _flaw("R20", "marker_in_text", f"{name} holds a marker", name, _ESCAPE)
+    if not is_text(text):
+        yield _flaw("3", "encoding", f"{name} is not UTF-8", name, "give it as UTF-8")
+
+
+_ESCAPE = "--escape writes comments as visible text"
+_ONE_LINE = "put it on one line; the body may have many"
+
+
+def _flaw(rule: str, code: str, message: str, where: str, hint: str) -> Finding:
+    return Finding(rule=rule, code=code, message=message, where=where, hint=hint)
+
+
+def _missing(draft: Draft, rules: Rules) -> Iterator[Finding]:
+    if rules.output_format is OutputFormat.STRUCTURED:
+        for name in FIELDS:
+            if not getattr(draft, name).strip():
+                message, hint = f"{name} is required", f"--{name.replace('_', '-')}"
+                yield _flaw("4.4", "MISSING_REQUIRED_FIELD", message, name, hint)
+
+
+def _votes(draft: Draft) -> Iterator[Finding]:
+    stance, sure = draft.stance.strip(), draft.confidence.strip()
+    if stance and stance not in STANCES:
+        hint = stance_in_a_file(stance) or f"one of {', '.join(STANCES)}"
+        yield _flaw("R10", "INVALID_STANCE", f"{stance!r} is no stance", "stance", hint)
+    if sure and not DECIMAL.fullmatch(sure):
+        out = re.fullmatch(r"-[0-9.]+", sure) is not None
+        code = "CONFIDENCE_OUT_OF_RANGE" if out else "INVALID_CONFIDENCE"
+        yield _flaw("R11", code, f"{sure!r} is no confidence", "confidence", _RANGE)
+    elif sure and float(sure) > 1:
+        message = f"{sure} is beyond 0.0 to 1.0"
+        yield _flaw("R11", "CONFIDENCE_OUT_OF_RANGE", message, "confidence", _RANGE)
+
+
+_RANGE = "a number from 0.0 to 1.0, such as 0.8"
+
+
+def _breaks(draft: Draft) -> Iterator[Finding]:
+    for name in ("author", "stance", "confidence", "action_requested", "evidence"):
+        if _BREAK.search(getattr(draft, name).strip()):
+            message = f"{name} has more than one line"
+            yield _flaw("4.4", "line_break", message, name, _ONE_LINE)
+
+
+def _summary(draft: Draft) -> Iterator[Finding]:
+    """One or two lines, and the second may not pose as a field (A-49, A-65)."""
+    lines = draft.summary.strip().split("\n")
+    if len(lines) > 2 or any(_BREAK.search(line) for line in lines):
+        yield _flaw("4.4", "line_break", "a summary has one or two lines", "summary", _ONE_LINE)
+    for line in lines[1:]:
+        if not line.strip() or _ANY_KEY.match(line.strip()) or _KNOWN_KEY.match(line.strip()):
+            message = "the summary's second line would be read as a field"
+            yield _flaw("4.4", "field_in_summary", message, "summary", _ONE_LINE)

@@ -1,0 +1,208 @@
+"""The checks on one entry by itself: identity, place, status line, fields, body, marker.
+
+They are asked of every entry, so a sound one costs next to nothing: a check that finds nothing
+gives an empty tuple.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+
+import msgspec
+
+from moot.protocols.debate.filechecks import Seen
+from moot.protocols.debate.model import (
+    FIELDS,
+    UUID_V4,
+    Entry,
+    Field,
+    Odd,
+    Status,
+    TurnOrder,
+    is_uuid,
+)
+from moot.protocols.debate.norms import Flaw, on
+from moot.protocols.debate.runtime import stance_in_a_file
+
+_NONE: tuple[Flaw, ...] = ()
+_STATUSES = frozenset(Status)
+_UNFINISHED = frozenset({Status.OPEN.value, Status.IN_PROGRESS.value})
+_ORDER = {name: place for place, name in enumerate(FIELDS)}
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+class Looked(msgspec.Struct, frozen=True, gc=False):
+    """What a check looks at: an entry, and the file it stands in."""
+
+    entry: Entry
+    seen: Seen
+
+
+Check = Callable[[Looked], Iterable[Flaw]]
+
+
+def at(entry: Entry, line: int | None = None, saw: str = "") -> tuple[Flaw, ...]:
+    """One flaw in this entry."""
+    return (on(line or entry.line, saw, entry.id or f"entry {entry.index + 1}"),)
+
+
+def odd(kind: Odd) -> Check:
+    """What the reader noticed in the entry."""
+
+    def noticed(looked: Looked) -> Iterable[Flaw]:
+        entry = looked.entry
+        if not entry.odd:
+            return _NONE
+        return [at(entry, one.line, one.text)[0] for one in entry.odd if one.kind is kind]
+
+    return noticed
+
+
+def no_id(looked: Looked) -> Iterable[Flaw]:
+    return _NONE if looked.entry.id else at(looked.entry)
+
+
+def bad_id(looked: Looked) -> Iterable[Flaw]:
+    entry = looked.entry
+    return _NONE if is_uuid(entry.id) or not entry.id else at(entry, None, repr(entry.id))
+
+
+def id_not_v4(strict: bool) -> Check:
+    def other_version(looked: Looked) -> Iterable[Flaw]:
+        entry, seen = looked.entry, looked.seen
+        if seen.strict_uuid is not strict or UUID_V4.fullmatch(entry.id) or not is_uuid(entry.id):
+            return _NONE
+        return at(entry, None, entry.id)
+
+    return other_version
+
+
+def no_position(looked: Looked) -> Iterable[Flaw]:
+    entry = looked.entry
+    if entry.turn is not None:
+        return _NONE
+    bad = next((one for one in entry.odd if one.kind is Odd.BAD_POSITION), None)
+    return at(entry, bad.line if bad else None, bad.text if bad else "")
+
+
+def no_status_line(looked: Looked) -> Iterable[Flaw]:
+    entry = looked.entry
+    if entry.has_head:
+        return _NONE
+    bad = next((one for one in entry.odd if one.kind is Odd.BAD_STATUS_LINE), None)
+    return at(entry, bad.line if bad else None, bad.text if bad else "")
+
+
+def bad_status(looked: Looked) -> Iterable[Flaw]:
+    entry = looked.entry
+    if entry.status in _STATUSES or not entry.has_head:
+        return _NONE
+    return at(entry, None, repr(entry.status))
+
+
+def bad_time(looked: Looked) -> Iterable[Flaw]:
+    entry = looked.entry
+    if entry.moment is not None or not entry.has_head:
+        return _NONE
+    return at(entry, None, repr(entry.at))
+
+
+def missing_field(looked: Looked) -> Iterable[Flaw]:
+    entry = looked.entry
+    said = {field.name for field in entry.fields if field.value}
+    return [at(entry, None, name)[0] for name in FIELDS if name not in said]
+
+
+def _given(entry: Entry, name: str) -> Field | None:
+    """A field that says something."""
+    field = entry.field(name)
+    return field if field is not None and field.value else None
+
+
+def bad_stance(looked: Looked) -> Iterable[Flaw]:
+    entry = looked.entry
+    field = _given(entry, "stance")
+    if field is None or entry.stance is not None:
+        return _NONE
+    meant = stance_in_a_file(field.value)
+    return at(entry, field.line, f"{field.value!r} ({meant})" if meant else repr(field.value))
+
+
+def bad_confidence(out_of_range: bool) -> Check:
+    """Not a number at all, or a number beyond 0 to 1: two codes, one look."""
+
+    def unsound(looked: Looked) -> Iterable[Flaw]:
+        entry = looked.entry
+        field = _given(entry, "confidence")
+        if field is None or entry.confidence is not None:
+            return _NONE
+        if _is_beyond(field.value) is not out_of_range:
+            return _NONE
+        return at(entry, field.line, repr(field.value[:40]))
+
+    return unsound
+
+
+def _is_beyond(value: str) -> bool:
+    """A number, but below 0 or above 1; one with more digits than we read may lie between."""
+    return _NUMBER.fullmatch(value) is not None and not 0 <= Decimal(value) <= 1
+
+
+def field_again(votes: bool) -> Check:
+    """Two stances would be two votes; two summaries are only untidy (A-50)."""
+
+    def twice(looked: Looked) -> Iterable[Flaw]:
+        entry = looked.entry
+        names = [field.name for field in entry.fields]
+        if len(names) == len(set(names)):
+            return _NONE
+        flaws: list[Flaw] = []
+        for place, field in enumerate(entry.fields):
+            voting = field.name in ("stance", "confidence")
+            if voting is votes and field.name in names[:place]:
+                flaws += at(entry, field.line, field.name)
+        return flaws
+
+    return twice
+
+
+def fields_permuted(looked: Looked) -> Iterable[Flaw]:
+    entry = looked.entry
+    order = [_ORDER[field.name] for field in entry.fields if field.name in _ORDER]
+    return _NONE if order == sorted(order) else at(entry, entry.fields[0].line)
+
+
+def unknown_field(newer: bool) -> Check:
+    def unknown(looked: Looked) -> Iterable[Flaw]:
+        entry, seen = looked.entry, looked.seen
+        if len(entry.fields) <= len(FIELDS) and all(one.name in _ORDER for one in entry.fields):
+            return _NONE
+        if seen.newer is not newer:
+            return _NONE
+        odd_ones = (field for field in entry.fields if field.name not in _ORDER)
+        return [at(entry, field.line, field.name)[0] for field in odd_ones]
+
+    return unknown
+
+
+def not_yielded(shared: bool) -> Check:
+    """No marker (R4). In free-form another's entry may have come between (R6): `shared`."""
+
+    def incomplete(looked: Looked) -> Iterable[Flaw]:
+        entry, seen = looked.entry, looked.seen
+        if entry.yielded:
+            return _NONE
+        rules = seen.known.rules
+        free = rules is not None and rules.turn_order is TurnOrder.FREE_FORM
+        interrupted = free and entry is not seen.document.entries[-1]
+        return at(entry) if interrupted is shared else _NONE
+
+    return incomplete
+
+
+def says_unfinished(looked: Looked) -> Iterable[Flaw]:
+    """A-34: the marker decides; a status that says otherwise is only untidy."""
+    entry = looked.entry
+    return at(entry, None, entry.status) if entry.yielded and entry.status in _UNFINISHED else _NONE

@@ -1,0 +1,153 @@
+"""What follows from each event: the file is longer, a turn was taken, a session may have ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.core.machine import Event, Recorded
+from moot.protocols.debate import events as did
+from moot.protocols.debate.model import Entry, Field, Status
+from moot.protocols.debate.schema import rules_from
+from moot.protocols.debate.state import (
+    MOST_UNSIGNED,
+    Last,
+    State,
+    Unsigned,
+    latest_of,
+    naming,
+    stub,
+    walk_from,
+)
+
+
+def evolve(state: State, recorded: Recorded[Any]) -> State:
+    """Total: an event that does not fit its session leaves it as it was."""
+    event = recorded.event
+    if state.rules is None and not isinstance(event, did.SessionBegan):
+        return state
+    return _EVOLVE[type(event)](state, event)
+
+
+def _began(state: State, event: did.SessionBegan) -> State:
+    rules = rules_from(event.settings)
+    if rules is None or state.begun:
+        return state
+    return State(
+        session_id=event.session_id,
+        file=event.file,
+        title=event.title,
+        created=event.created,
+        rules=rules,
+        head=event.size,
+        size=event.size,
+        digest=event.digest,
+    )
+
+
+def _longer(state: State, event: did.Piece) -> State:
+    return msgspec.structs.replace(
+        state,
+        size=state.size + event.size,
+        digest=event.digest,
+        timed_out=False,
+        escalating=isinstance(event, did.EntryGenerated),
+    )
+
+
+def spoke(state: State, event: did.Spoken) -> State:
+    """The session after one more entry: the same walk that `course.py` makes, one step of it."""
+    rules = state.rules
+    longer = _resumed_at(_longer(state, event), event.resumed)
+    if rules is None or event.double:
+        return longer
+    walk = walk_from(state, rules, not event.sound)
+    entry = _entry(event)
+    walk.take(entry)
+    took = walk.last is entry
+    return msgspec.structs.replace(
+        longer,
+        entries=state.entries + 1,
+        phase=walk.phase,
+        ended_at_round=walk.ended_at_round,
+        latest=latest_of(walk.latest, state.latest, entry) if took else state.latest,
+        last=Last(event.author, event.said_at, tuple(event.names)) if took else state.last,
+        blocked=state.blocked or not event.sound,
+    )
+
+
+def _entry(event: did.Spoken) -> Entry:
+    said = (("stance", event.stance), ("confidence", event.confidence))
+    fields = tuple(Field(name, value, 0) for name, value in said if value)
+    status = Status.CLOSED if event.closes else Status.YIELD
+    body = "<!-- session-end: -->" if event.closes else ""
+    place = (event.turn, event.round)
+    return stub(event.author, *place, (*fields, *naming(tuple(event.names))), status, body)
+
+
+def _yielded(state: State, event: did.EntryYielded) -> State:
+    return msgspec.structs.replace(spoke(state, event), signed=state.signed + 1)
+
+
+def _observed(state: State, event: did.EntryObserved) -> State:
+    one = Unsigned(event.id, event.author, event.start, event.size, event.sha256)
+    kept = (*state.unsigned, one)[-MOST_UNSIGNED:]
+    return msgspec.structs.replace(spoke(state, event), unsigned=kept)
+
+
+def _signed(state: State, event: did.EntrySigned) -> State:
+    left = tuple(one for one in state.unsigned if one.id != event.id)
+    return msgspec.structs.replace(state, unsigned=left, signed=state.signed + 1)
+
+
+def _resumed(state: State, event: did.SessionResumed) -> State:
+    return _resumed_at(_longer(state, event), event.said_at)
+
+
+def _resumed_at(state: State, at: Millis | None) -> State:
+    if at is None or (state.resumed is not None and at <= state.resumed):
+        return state
+    return msgspec.structs.replace(state, resumed=at)
+
+
+def _context(state: State, event: did.ContextAdded) -> State:
+    """Time goes on as before; what stood below has moved."""
+    moved = tuple(
+        msgspec.structs.replace(one, start=one.start + event.size) for one in state.unsigned
+    )
+    return msgspec.structs.replace(
+        state,
+        head=state.head + event.size,
+        size=state.size + event.size,
+        digest=event.digest,
+        unsigned=moved,
+    )
+
+
+def _timed_out(state: State, _event: did.TurnTimedOut) -> State:
+    return msgspec.structs.replace(state, timed_out=True)
+
+
+def _ended(state: State, _event: did.SessionEnded) -> State:
+    return state  # said in words what the entry before it did
+
+
+def _moved(state: State, event: did.FileMoved) -> State:
+    return msgspec.structs.replace(state, file=event.file)
+
+
+_EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    did.SessionBegan: _began,
+    did.EntryYielded: _yielded,
+    did.EntryObserved: _observed,
+    did.EntryGenerated: spoke,
+    did.EntrySigned: _signed,
+    did.SessionResumed: _resumed,
+    did.ContextAdded: _context,
+    did.TurnTimedOut: _timed_out,
+    did.SessionEnded: _ended,
+    did.FileMoved: _moved,
+}

@@ -1,0 +1,284 @@
+"""The rules of a session file, one row each: R1 to R20 and the sections that say more.
+
+The tables stand in the order they are asked: the version alone, the file's parts, each entry by
+itself, the entries in their order. R1 to R3 compare two versions of a file and are in
+`compare.py`; R5 binds `writer.py`, and who may speak is in `speaking.py`. Codes in capitals are
+those that other tools of this protocol know; ours are in small letters (D-06). A-nn are the
+readings in docs/readings.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
+
+from moot.core.findings import Rule, Severity
+from moot.protocols.debate import entrychecks as entry
+from moot.protocols.debate import filechecks as file
+from moot.protocols.debate.entrychecks import Looked
+from moot.protocols.debate.filechecks import Seen
+from moot.protocols.debate.model import Entry, Odd, TurnOrder
+from moot.protocols.debate.norms import Flaw, norm, on
+from moot.protocols.debate.schema import ODD_NAME, ODD_OPTION, Known
+from moot.protocols.debate.sequence import Remark, Remarked
+
+_WARNING, _INFO = Severity.WARNING, Severity.INFO
+_RENAME = "give the file a name that ends with .md"
+_HEADER = "begin the file with the three lines <!-- bounce-protocol: 0.1 -->, created, session-id"
+_FORM = "write it as <!-- key: value -->, with single spaces"
+_V4 = "`moot debate new` makes real version 4 ids"
+_SETTING = "the nine settings and their values are in `moot debate new --help`"
+_ALL_FIELDS = "stance, confidence, summary, action_requested, evidence; n/a where there is none"
+_LATER = "a later version may know it; it is ignored here"
+
+# R9: asked before anything else, and if it speaks, nothing else does.
+VERSION: Final = (
+    norm("R9", "version_major", "only major version 0 is known here", file.foreign_major,
+         "read this file with a program for its version"),
+)  # fmt: skip
+
+FILE: Final = (
+    norm("3", "encoding", "the file is not UTF-8", file.odd(Odd.ENCODING), "save it as UTF-8"),
+    norm("3", "lone_cr", "a line ends with a lone CR", file.odd(Odd.LONE_CR),
+         "save it with LF line endings"),
+    norm("3", "crlf", "lines end with CR LF", file.odd(Odd.CRLF),
+         "save it with LF line endings", _WARNING),
+    norm("3", "byte_order_mark", "the file begins with a byte order mark",
+         file.odd(Odd.BYTE_ORDER_MARK), "save it as UTF-8 without a mark", _WARNING),
+    norm("3", "file_extension", "a session file is named .md", file.other_extension, _RENAME,
+         _WARNING),
+    norm("3.1", "MISSING_PROTOCOL_VERSION", "the header line bounce-protocol is missing",
+         file.absent("bounce-protocol"), _HEADER),
+    norm("3.1", "MISSING_CREATED", "the header line created is missing",
+         file.absent("created"), _HEADER),
+    norm("3.1", "MISSING_SESSION_ID", "the header line session-id is missing",
+         file.absent("session-id"), _HEADER),
+    norm("3.1", "header_order", "the header lines stand in another order",
+         file.header_permuted, _HEADER),
+    norm("3.1", "header_not_first", "the header is not the first three lines",
+         file.header_not_first, _HEADER),
+    norm("3.1", "header_form", "a header line is not written exactly", file.header_inexact, _FORM),
+    norm("3.1", "header_extra", "the header has exactly three lines", file.header_extra(False),
+         "take the further comment away"),
+    norm("R9", "header_extra", "a header line we do not know", file.header_extra(True), _LATER,
+         _INFO),
+    norm("3.1", "INVALID_PROTOCOL_VERSION", "the version is not MAJOR.MINOR", file.bad_version,
+         "write 0.1"),
+    norm("R9", "older_minor", "an earlier minor version, read as 0.1", file.other_minor(True),
+         "write 0.1", _WARNING),
+    norm("R9", "newer_minor", "a later minor version, read as far as 0.1 goes",
+         file.other_minor(False), _LATER, _INFO),
+    norm("3.1", "INVALID_CREATED_FORMAT", "created is not a date and time with a zone",
+         file.bad_created, "such as 2026-02-18T14:30:00Z"),
+    norm("3.1", "INVALID_SESSION_ID_FORMAT", "session-id is not a lower-case UUID",
+         file.bad_session_id, "five groups of 8-4-4-4-12 hex digits, not all zero"),
+    norm("3.1", "uuid_not_v4", "session-id is a UUID, but not of version 4",
+         file.session_id_not_v4(False), _V4, _WARNING),
+    norm("3.1", "uuid_not_v4", "session-id is not a UUID of version 4",
+         file.session_id_not_v4(True), _V4),
+    norm("3.2", "MISSING_TITLE", "there is no title `# Bounce Session: NAME`", file.no_title,
+         "write it right below the header"),
+    norm("3.2", "EMPTY_TITLE", "the session has no name", file.empty_title,
+         "say after `# Bounce Session:` what it is about"),
+    norm("3.2", "text_before_title", "only the header stands above the title",
+         file.odd(Odd.TEXT_BEFORE_TITLE), "move it into the Context section"),
+    norm("3.3", "MISSING_RULES_SECTION", "there is no section `## Protocol Rules`",
+         file.no_section("Protocol Rules"), "write it below the title"),
+    norm("3.4", "MISSING_CONTEXT_SECTION", "there is no section `## Context`",
+         file.no_section("Context"), "write it below the rules"),
+    norm("3.5", "MISSING_DIALOGUE_SECTION", "there is no section `## Dialogue`",
+         file.no_section("Dialogue"), "write it below the context; entries follow it"),
+    norm("3", "section_order", "the parts stand in another order", file.sections_permuted,
+         "title, Protocol Rules, Context, Dialogue"),
+    norm("3", "duplicate_section", "a section stands there twice", file.section_again,
+         "keep the first one"),
+    norm("3.4", "unknown_section", "a section that the format does not know",
+         file.unknown_section, "use headings of level 3 inside the Context", _WARNING),
+    norm("3.2", "extra_title", "a second level-1 heading", file.odd(Odd.EXTRA_HEADING),
+         "use headings of level 3 inside the Context", _WARNING),
+    norm("3.4", "context_empty", "the Context says nothing", file.empty_context,
+         "say what is to be decided, and what is known", _WARNING),
+    norm("3.3", "rules_block_missing", "Protocol Rules has no code block", file.no_block,
+         "put the settings into a block fenced with ```yaml"),
+    norm("5", "MISSING_REQUIRED_RULE", "a setting is required",
+         file.problem("MISSING_REQUIRED_RULE"), _SETTING),
+    norm("5", "INVALID_RULE_VALUE", "a setting has a value that is not allowed",
+         file.problem("INVALID_RULE_VALUE"), _SETTING),
+    norm("5", ODD_NAME, "an agent's name has a form that other programs may refuse",
+         file.problem(ODD_NAME), "lower-case letters, digits and hyphens, two or more", _WARNING),
+    norm("R19", ODD_OPTION, "an option has a value we do not know, so it does not count",
+         file.problem(ODD_OPTION), "mend the comment under the rules block", _WARNING),
+    norm("5", "DUPLICATE_AGENT_NAME", "agents' names are unique",
+         file.problem("DUPLICATE_AGENT_NAME"), "list every agent once"),
+    norm("5", "EMPTY_AGENTS_LIST", "a session needs at least one agent",
+         file.problem("EMPTY_AGENTS_LIST"), "list the agents, one `- name` on each line"),
+    norm("3.3", "rules_unreadable", "a line of the rules block is not `key: value` or `- item`",
+         file.unread_setting, "no anchors, tags, maps or second documents"),
+    norm("3.3", "duplicate_rule", "a setting is given twice", file.setting_again,
+         "keep one of them"),
+    norm("3.3", "unknown_rule", "a setting that the format does not know",
+         file.unknown_setting(False), "take it away, or check its spelling", _WARNING),
+    norm("R9", "unknown_rule", "a setting we do not know", file.unknown_setting(True), _LATER,
+         _INFO),
+    norm("R20", "comment_multiline", "a comment of the protocol spans lines",
+         file.odd(Odd.MULTILINE_COMMENT), "write it on one line"),
+    norm("3.5", "stray_text", "text in the Dialogue that belongs to no entry",
+         file.odd(Odd.STRAY_TEXT), "put it into an entry", _WARNING),
+)  # fmt: skip
+
+SAID: Final = (
+    norm("4.2", "MISSING_ENTRY_ID", "an entry begins with <!-- entry: UUID -->", entry.no_id,
+         _FORM),
+    norm("R7", "invalid_entry_id", "the id of an entry is not a lower-case UUID", entry.bad_id,
+         "five groups of 8-4-4-4-12 hex digits, not all zero"),
+    norm("R7", "uuid_not_v4", "the id of an entry is a UUID, but not of version 4",
+         entry.id_not_v4(False), "`moot debate add` makes real version 4 ids", _WARNING),
+    norm("R7", "uuid_not_v4", "the id of an entry is not a UUID of version 4",
+         entry.id_not_v4(True), "`moot debate add` makes real version 4 ids"),
+    norm("4.2", "MISSING_TURN_ROUND", "an entry has <!-- turn: N round: M -->, both from 1",
+         entry.no_position, "write it right below the entry's id"),
+    norm("4.3", "MISSING_STATUS_LINE", "an entry has a line TIME [author: NAME] [status: WORD]",
+         entry.no_status_line, "write it right below turn and round, with one author"),
+    norm("4.3", "INVALID_ENTRY_STATUS", "the status is none of the four", entry.bad_status,
+         "open, in_progress, closed or yield"),
+    norm("4.3", "invalid_timestamp", "the time of an entry is not a date and time with a zone",
+         entry.bad_time, "such as 2026-02-18T14:30:00Z"),
+    norm("4.4", "duplicate_field", "one entry, one vote: the field is given twice",
+         entry.field_again(True), "keep one of them"),
+    norm("4.4", "field_again", "the field is given twice; the first counts",
+         entry.field_again(False), "keep one of them", _WARNING),
+    norm("4.4", "field_order", "the fields stand in another order", entry.fields_permuted,
+         _ALL_FIELDS, _WARNING),
+    norm("4.4", "unknown_field", "a field that the format does not know",
+         entry.unknown_field(False), "a blank line divides the fields from the body", _WARNING),
+    norm("R9", "unknown_field", "a field we do not know", entry.unknown_field(True), _LATER, _INFO),
+    norm("R4", "MISSING_YIELD_MARKER", "the entry is incomplete: it has no <!-- yield -->",
+         entry.not_yielded(False), "its author writes <!-- yield --> on a line of its own"),
+    norm("R6", "MISSING_YIELD_MARKER", "another entry begins before this one was yielded",
+         entry.not_yielded(True), "append whole entries: `moot debate add`", _WARNING),
+    norm("4.6", "status_disagrees", "the marker says complete, the status says otherwise",
+         entry.says_unfinished, "the marker counts; write status yield", _WARNING),
+)  # fmt: skip
+
+# 4.4: where the output is structured a vote is required, in free text it may be left out (A-51).
+STRUCTURED: Final = (
+    norm("4.4", "MISSING_REQUIRED_FIELD", "a field is required where the output is structured",
+         entry.missing_field, _ALL_FIELDS),
+    norm("R10", "INVALID_STANCE", "the stance is none of the four", entry.bad_stance,
+         "approve, reject, neutral or defer"),
+    norm("R11", "INVALID_CONFIDENCE", "the confidence is not a decimal number",
+         entry.bad_confidence(False), "a number from 0.0 to 1.0, such as 0.8"),
+    norm("R11", "CONFIDENCE_OUT_OF_RANGE", "the confidence is beyond 0.0 to 1.0",
+         entry.bad_confidence(True), "1.0 is already certain"),
+)  # fmt: skip
+
+FREE_TEXT: Final = (
+    norm("4.4", "INVALID_STANCE", "the stance is none of the four, so it is no vote",
+         entry.bad_stance, "approve, reject, neutral or defer", _WARNING),
+    norm("4.4", "INVALID_CONFIDENCE", "the confidence is not a decimal number, so it is no vote",
+         entry.bad_confidence(False), "a number from 0.0 to 1.0, such as 0.8", _WARNING),
+    norm("4.4", "CONFIDENCE_OUT_OF_RANGE", "the confidence is beyond 0.0 to 1.0, so it is no vote",
+         entry.bad_confidence(True), "1.0 is already certain", _WARNING),
+)  # fmt: skip
+
+# Only where the reader stumbled.
+NOTICED: Final = (
+    norm("4.4", "summary_long", "a summary has one or two lines", entry.odd(Odd.LONG_SUMMARY),
+         "say the rest in the body", _WARNING),
+    norm("4.5", "no_blank_line", "a blank line divides the fields from the body",
+         entry.odd(Odd.NO_BLANK_LINE), "put one in", _WARNING),
+    norm("4.5", "heading_in_body", "level-1 and level-2 headings are for the session itself",
+         entry.odd(Odd.HEADING_IN_BODY), "use ### or a smaller heading"),
+    norm("4.5", "setext_in_body", "an underlined heading is one of level 1 or 2",
+         entry.odd(Odd.SETEXT_IN_BODY), "use ###, or a blank line above the rule", _WARNING),
+    norm("4.6", "unclosed_block", "a code block or comment in the body is never closed",
+         entry.odd(Odd.UNCLOSED_BLOCK), "it was taken to end at the marker; close it", _WARNING),
+    norm("R20", "comment_form", "a comment of the protocol is not written exactly",
+         entry.odd(Odd.COMMENT_FORM), _FORM),
+    norm("R20", "trailing_space", "blanks stand behind a comment of the protocol",
+         entry.odd(Odd.TRAILING_SPACE), "take them away", _WARNING),
+    norm("4.1", "blank_in_head", "a blank line inside the head of an entry",
+         entry.odd(Odd.BLANK_IN_HEAD), "take it away", _WARNING),
+)  # fmt: skip
+
+_ASKED: Final = {
+    (structured, stumbled): (*SAID, *vote, *(NOTICED if stumbled else ()))
+    for structured, vote in ((True, STRUCTURED), (False, FREE_TEXT))
+    for stumbled in (True, False)
+}
+
+
+def asked_of(one: Entry, seen: Seen) -> tuple[Rule[Looked], ...]:
+    """The rows that can speak of this entry of this file."""
+    return _ASKED[seen.known.structured, bool(one.odd)]
+
+
+class InOrder(NamedTuple):
+    """What the walk through the entries remarked on, in a session with these settings."""
+
+    known: Known
+    remarks: Iterable[Remarked]
+
+
+def _remarked(
+    kind: Remark, only: Callable[[Known], bool] = lambda _known: True
+) -> Callable[[InOrder], Iterator[Flaw]]:
+    def check(walked: InOrder) -> Iterator[Flaw]:
+        for one in walked.remarks:
+            if one.kind is kind and only(walked.known):
+                yield on(one.entry.line, one.text, _name(one.entry))
+
+    return check
+
+
+def _name(one: Entry) -> str:
+    return one.id or f"entry {one.index + 1}"
+
+
+def _is_free_form(known: Known) -> bool:
+    return known.rules is not None and known.rules.turn_order is TurnOrder.FREE_FORM
+
+
+def _is_ordered(known: Known) -> bool:
+    return not _is_free_form(known)
+
+
+ORDER: Final = (
+    norm("R7", "DUPLICATE_ENTRY_ID", "the same entry stands there again and is ignored",
+         _remarked(Remark.DOUBLE), "nothing is lost; ids are for one entry each", _WARNING),
+    norm("R7", "duplicate_entry_conflict", "another entry under a known id is ignored",
+         _remarked(Remark.CONFLICTING_DOUBLE), "its author appends it again under a new id",
+         _WARNING),
+    norm("R8", "ROUND_NOT_MONOTONIC", "turns and rounds never go back",
+         _remarked(Remark.BACKWARDS), "the file is damaged, or two wrote at once; mend its copy"),
+    norm("R8", "duplicate_turn", "two entries have the same turn and round",
+         _remarked(Remark.SAME_PLACE, _is_ordered), "`moot debate add` counts them", _WARNING),
+    norm("R8", "duplicate_turn", "two entries have the same turn and round",
+         _remarked(Remark.SAME_PLACE, _is_free_form), "usual where several write at once", _INFO),
+    norm("R8", "turn_gap", "a turn or round is left out", _remarked(Remark.GAP),
+         "`moot debate add` counts them", _WARNING),
+    norm("R12", "UNKNOWN_AGENT", "the author is not one of the agents",
+         _remarked(Remark.UNKNOWN_AGENT),
+         "only listed agents take part; judge and system after the end"),
+    norm("R13", "OUT_OF_ORDER_TURN", "an agent spoke before one that stands above it in the list",
+         _remarked(Remark.OUT_OF_ORDER), "the entry stays; keep to the listed order", _WARNING),
+    norm("R14", "OUT_OF_ORDER_TURN", "someone else was named to speak",
+         _remarked(Remark.NOT_NAMED), "the entry stays; wait until you are named", _WARNING),
+    norm("R14", "ambiguous_next", "the last entry names several agents",
+         _remarked(Remark.AMBIGUOUS_NEXT), "name one; `moot debate add --next AGENT` does",
+         _WARNING),
+    norm("R13", "missing_turn", "an agent made fewer entries than it had turns",
+         _remarked(Remark.MISSING_TURN), "it counts as not approving", _WARNING),
+    norm("3.3", "max_turns", "more entries in a round than max-turns-per-round",
+         _remarked(Remark.TOO_MANY_TURNS), "wait for the next round"),
+    norm("R17", "max_rounds", "an entry beyond the last round",
+         _remarked(Remark.BEYOND_LAST_ROUND), "begin a new session"),
+    norm("R18", "after_end", "an entry after the session had ended",
+         _remarked(Remark.AFTER_END), "begin a new session", _WARNING),
+    norm("4.3", "time_goes_back", "the time is earlier than that of the entry above",
+         _remarked(Remark.TIME_BACK), "check the clocks", _WARNING),
+    norm("4.3", "before_created", "the time is earlier than that of the session",
+         _remarked(Remark.BEFORE_CREATED), "check the clocks", _WARNING),
+    norm("3.3", "late_entry", "the entry came after its turn-timeout",
+         _remarked(Remark.LATE), "it counts all the same", _INFO),
+)  # fmt: skip

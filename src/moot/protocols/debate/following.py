@@ -1,0 +1,170 @@
+"""A session while it grows: bytes in, entries out, each new one at the cost of its own length.
+
+What was heard is not read again. Bytes without a marker are only kept; with one, the text since
+the last entry is read and the state carried one entry further, as the record does it. Markers that
+complete nothing are read in vain; when that has cost many times what has come, they wait until
+more has come, or until nothing comes (`feed(b"")`), so that no file costs more than its length.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.core.markdown import BYTE_ORDER_MARK
+from moot.protocols.debate.course import RESUME
+from moot.protocols.debate.dialogue import read_dialogue
+from moot.protocols.debate.events import EntryObserved
+from moot.protocols.debate.evolution import spoke
+from moot.protocols.debate.model import Entry, Odd, moment
+from moot.protocols.debate.pieces import bytes_of, facts_of, preamble_end
+from moot.protocols.debate.reader import read
+from moot.protocols.debate.schema import read_known
+from moot.protocols.debate.state import State
+
+# What completes a piece: the end of a comment, or the heading of the dialogue.
+_SIGNS: Final = ("-->", "Dialogue")
+_OVERLAP: Final = 16
+# How often a character may be read in vain on the average, and how many are free.
+_READINGS: Final = 8
+_FREE: Final = 1 << 16
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """A piece that has become complete: where it stands in the file, and the state after it.
+
+    `entry` is None for an operator's mark; its line is counted in the file.
+    """
+
+    start: int
+    text: str
+    digest: str
+    line: int
+    entry: Entry | None
+    double: bool
+    state: State
+
+
+class Follower:
+    """`state` is the session so far; None until everything above the dialogue has come."""
+
+    def __init__(self) -> None:
+        self.state: State | None = None
+        self.size = 0  # bytes that belong to pieces already heard
+        self.line = 1
+        self.exact = True  # every byte so far could be told as text
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+        self._waiting = ""  # of which the first `_taken` characters were heard
+        self._taken = 0
+        self._new: list[str] = []  # what has come since it was read
+        self._size = 0  # of all that waits
+        self._tail = ""
+        self._due = False  # a sign has come that was not looked into
+        self._patience = _FREE
+        self._digest = hashlib.sha256()
+        self._ids: set[str] = set()
+
+    def feed(self, data: bytes) -> Iterator[Heard]:
+        """What these bytes complete, in the order of the file; no bytes: nothing more has come."""
+        text = self._text(data)
+        near = self._tail + text
+        self._tail = near[-_OVERLAP:]
+        self._new.append(text)
+        self._size += len(text)
+        self._patience += _READINGS * len(text)
+        self._due = self._due or (bool(text) and any(sign in near for sign in _SIGNS))
+        if self._due and (not data or self._size <= self._patience):
+            yield from self._read()
+
+    def _read(self) -> Iterator[Heard]:
+        self._waiting = "".join((self._waiting[self._taken :], *self._new))
+        self._taken, self._new, self._due = 0, [], False
+        if self.state is None:
+            self._begin()
+        if self.state is not None:
+            yield from self._pieces(self.state)
+        self._patience -= self._size
+        self._tail = self._tail[-self._size :] if self._size else ""
+
+    def _text(self, data: bytes) -> str:
+        try:
+            return self._decode(data)
+        except UnicodeDecodeError:
+            self.exact = False
+            self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+            return self._decode(data)
+
+    def _begin(self) -> None:
+        document = read(self._waiting)
+        rules = read_known(document.settings).rules
+        end = preamble_end(document)
+        if rules is None or end is None or document.text[end - 1 : end] != "\n":
+            return
+        created = moment(document.head("created"))
+        self.state = State(
+            session_id=document.session_id, title=document.name, created=created, rules=rules
+        )
+        mark = len(BYTE_ORDER_MARK) if self._waiting.startswith(BYTE_ORDER_MARK) else 0
+        self._consume(mark + end)
+
+    def _consume(self, end: int) -> str:
+        """Take the waiting text up to here as heard."""
+        text = self._waiting[self._taken : end]
+        raw = text.encode()
+        self._digest.update(raw)
+        self.size += len(raw)
+        self.line += text.count("\n")
+        self._size -= len(text)
+        self._taken = end
+        return text
+
+    def _pieces(self, state: State) -> Iterator[Heard]:
+        found = read_dialogue(self._waiting, self._taken, self.line)
+        marks = [mark for mark in found.marks if mark.key == RESUME]
+        at = 0
+        for entry in found.entries:
+            if entry.yielded and not self._may_go_on(entry):
+                above = []
+                while at < len(marks) and marks[at].end <= entry.start:
+                    above.append(marks[at].value)
+                    at += 1
+                heard = self._heard(state, entry, latest(above))
+                state = heard.state
+                yield heard
+        below = marks[at:]
+        if below:
+            values = [mark.value for mark in below]
+            yield self._resumed(state, latest(values), below[-1].end)
+
+    def _may_go_on(self, entry: Entry) -> bool:
+        """A marker in a block that is still open may be a quoted one: more decides (A-36)."""
+        last = entry.end == len(self._waiting)
+        return last and any(one.kind is Odd.UNCLOSED_BLOCK for one in entry.odd)
+
+    def _heard(self, state: State, entry: Entry, resumed: Millis | None) -> Heard:
+        start, line = self.size, entry.line
+        text = self._consume(entry.end)
+        double = entry.id in self._ids
+        self._ids.add(entry.id)
+        digest = self._digest.hexdigest()
+        if state.rules is not None:
+            facts = {**bytes_of(start, text, digest), **facts_of(entry, state.rules)}
+            event = EntryObserved(**facts, double=double, resumed=resumed)  # type: ignore[arg-type]
+            state = self.state = spoke(state, event)
+        return Heard(start, text, digest, line, entry, double, state)
+
+    def _resumed(self, state: State, at: Millis | None, end: int) -> Heard:
+        start, line = self.size, self.line
+        text = self._consume(end)
+        known = [one for one in (state.resumed, at) if one is not None]
+        state = self.state = msgspec.structs.replace(state, resumed=max(known, default=None))
+        return Heard(start, text, self._digest.hexdigest(), line, None, False, state)
+
+
+def latest(times: list[str]) -> Millis | None:
+    return max((at for at in map(moment, times) if at is not None), default=None)

@@ -1,0 +1,111 @@
+"""A file as pieces: the part above the dialogue, then one piece for each entry that was yielded.
+
+A piece begins where the one before it ended, so whatever stands between two entries belongs to
+the later one. What stands after the last marker is nobody's piece yet: an entry that is still
+being written is its author's to change (A-34). Only an operator's mark there is one by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from moot.core.record import MAX_TEXT_BYTES
+from moot.protocols.debate.course import RESUME, is_closing, is_placeholder, names_in
+from moot.protocols.debate.dialogue import read_dialogue
+from moot.protocols.debate.model import Document, Entry, Mark, Rules, moment
+
+MEDIA_TYPE: Final = "text/markdown"
+_LONGEST_NAME: Final = 100
+_LONGEST_SUMMARY: Final = 300
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """A piece of a file: where it ends, and the entry it is (none: an operator's mark)."""
+
+    start: int
+    end: int
+    entry: Entry | None = None
+
+
+def preamble_end(document: Document) -> int | None:
+    """Where the dialogue begins: the end of its heading line."""
+    section = document.section("Dialogue")
+    return None if section is None else section.start
+
+
+def cuts(document: Document, start: int) -> Iterator[Cut]:
+    """The pieces from `start` on, which is where a piece ends; in characters of the text."""
+    entries = (entry for entry in document.entries if entry.yielded and entry.end > start)
+    for entry in entries:
+        yield Cut(start, entry.end, entry)
+        start = entry.end
+    marks = (mark.end for mark in document.marks if mark.key == RESUME)
+    last = max((end for end in marks if end > start), default=None)
+    if last is not None:
+        yield Cut(start, last)
+
+
+# One piece by itself -----------------------------------------------------------------------------
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What a piece of the dialogue says: the entry that ends it, or an operator's marks."""
+
+    document: Document
+    entry: Entry | None
+    marks: tuple[Mark, ...]
+
+    @property
+    def resumed(self) -> int | None:
+        times = (moment(mark.value) for mark in self.marks if mark.key == RESUME)
+        return max((at for at in times if at is not None), default=None)
+
+
+def read_piece(text: str) -> Said:
+    """Read a piece as what it must be: text up to an entry's marker, or up to a mark."""
+    found = read_dialogue(text, 0, 1)
+    document = Document(text, entries=found.entries, marks=found.marks, odd=found.odd)
+    yielded = [entry for entry in found.entries if entry.yielded]
+    whole = len(yielded) == 1 and yielded[0].end == len(text)
+    return Said(
+        document, yielded[0] if whole else None, found.marks if whole or not yielded else ()
+    )
+
+
+def kept_inline(text: str) -> bool:
+    """Does it stand in its event? Measured as it is stored there."""
+    return len(msgspec.json.encode(text)) <= MAX_TEXT_BYTES
+
+
+def bytes_of(start: int, text: str, digest: str) -> dict[str, object]:
+    """The fields that every piece has."""
+    data = text.encode()
+    return {
+        "start": start,
+        "size": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "digest": digest,
+        "text": text if kept_inline(text) else None,
+    }
+
+
+def facts_of(entry: Entry, rules: Rules) -> dict[str, object]:
+    """What follows from an entry, as plain data; what could not be read is left empty."""
+    sure = entry.said("confidence") if entry.confidence is not None else ""
+    return {
+        "id": entry.id[:_LONGEST_NAME],
+        "author": entry.author[:_LONGEST_NAME],
+        "round": entry.round,
+        "turn": entry.turn,
+        "said_at": entry.moment,
+        "stance": entry.said("stance") if entry.stance is not None else "",
+        "confidence": sure,
+        "summary": entry.said("summary")[:_LONGEST_SUMMARY],
+        "names": list(names_in(entry, rules.agents)),
+        "closes": is_closing(entry, rules),
+        "generated": is_placeholder(entry),
+    }

@@ -1,0 +1,186 @@
+"""Bytes -> `Document`: every part of a session file with its line numbers, and nothing judged.
+
+`read` never raises, whatever the bytes. It is aware of code fences, quotes and HTML blocks
+through the markdown scanner: a quoted marker or heading never forges an entry or moves a section,
+and the first `## Dialogue` is the one that counts.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from moot.core.markdown import BYTE_ORDER_MARK, Kind, Line, scan
+from moot.protocols.debate.dialogue import read_dialogue
+from moot.protocols.debate.model import (
+    SECTIONS,
+    Document,
+    HeaderLine,
+    Odd,
+    Oddity,
+    Scalar,
+    SectionSeen,
+    Setting,
+    Settings,
+)
+from moot.protocols.debate.settings import read_settings
+
+# Theory of operation
+# -------------------
+# The preamble (header, title, rules, context) is scanned line by line until the first top-level
+# `## Dialogue`. What follows is read entry by entry in `dialogue.py`: nothing above an entry's
+# first line can be open any more once a yield marker has been seen, so each entry starts afresh.
+
+_EXACT = re.compile(r"<!-- (?P<key>[a-z-]+): (?P<value>\S(?:.*\S)?) -->")
+_EMPTY = re.compile(r"<!-- (?P<key>[a-z-]+): -->")
+_LONE_CR = re.compile(r"\r(?!\n)")
+_DIALOGUE = SECTIONS[2]
+
+
+def read(data: bytes | str, *, quickly: bool = True) -> Document:
+    """The document in these bytes. `quickly=False` takes the plain path through every entry,
+    which must give the same result."""
+    text, odd = _decoded(data)
+    preamble = _Preamble(text)
+    start = preamble.read()
+    if start is None:
+        return preamble.document(text, odd)
+    dialogue = read_dialogue(text, start.end, start.number + 1, quickly)
+    return preamble.document(
+        text,
+        [*odd, *dialogue.odd],
+        sections=dialogue.sections,
+        entries=dialogue.entries,
+        marks=dialogue.marks,
+        end=dialogue.end,
+    )
+
+
+def _decoded(data: bytes | str) -> tuple[str, list[Oddity]]:
+    odd: list[Oddity] = []
+    text = data if isinstance(data, str) else _from_utf8(data, odd)
+    if text.startswith(BYTE_ORDER_MARK):
+        odd.append(Oddity(Odd.BYTE_ORDER_MARK, 1))
+        text = text[1:]
+    if "\r" in text:
+        lone = _LONE_CR.search(text)
+        place = lone.start() if lone else text.index("\r")
+        number = text.count("\n", 0, place) + 1
+        odd.append(Oddity(Odd.LONE_CR if lone else Odd.CRLF, number))
+    return text, odd
+
+
+def _from_utf8(data: bytes, odd: list[Oddity]) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        odd.append(Oddity(Odd.ENCODING, number, f"byte {data[error.start]:#04x}"))
+        return data.decode("utf-8", "replace")
+
+
+class _Preamble:
+    """What stands above the dialogue."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.header: list[HeaderLine] = []
+        self.title: Scalar | None = None
+        self.headings: list[Line] = []
+        self.block: list[Line] = []
+        self.fence: Line | None = None
+        self.settings: Settings | None = None
+        self.comments: list[Setting] = []  # among the rules
+        self.odd: list[Oddity] = []
+
+    def read(self) -> Line | None:
+        """The heading line of the dialogue, if there is one."""
+        for line in scan(self.text):
+            if line.kind is Kind.HEADING and line.level <= 2:
+                self._close_block()
+                self._heading(line)
+                if line.level == 2 and line.value == _DIALOGUE:
+                    return line
+            elif not self.headings and self.title is None:
+                self._above_the_title(line)
+            elif self._in_rules():
+                self._rules_line(line)
+        self._close_block()
+        return None
+
+    def _heading(self, line: Line) -> None:
+        if line.level == 2:
+            self.headings.append(line)
+        elif self.title is None:
+            self.title = Scalar(line.value, line.number)
+        else:
+            self.odd.append(Oddity(Odd.EXTRA_HEADING, line.number, line.text.strip()))
+
+    def _above_the_title(self, line: Line) -> None:
+        if line.kind is Kind.COMMENT:
+            self.header.append(_header_line(line))
+        elif line.kind is not Kind.BLANK:
+            self._once(Odd.TEXT_BEFORE_TITLE, line)
+
+    def _once(self, kind: Odd, line: Line) -> None:
+        if all(one.kind is not kind for one in self.odd):
+            self.odd.append(Oddity(kind, line.number, line.text.strip()))
+
+    def _in_rules(self) -> bool:
+        return bool(self.headings) and self.headings[-1].value == SECTIONS[0]
+
+    def _rules_line(self, line: Line) -> None:
+        if line.kind is Kind.COMMENT:
+            key, _, value = line.value.partition(":")
+            said = Scalar(value.strip(), line.number)
+            self.comments.append(Setting(key.strip(), line.number, said))
+        elif self.settings is not None:
+            return
+        elif line.kind is Kind.FENCE_OPEN:
+            self.fence = line
+        elif line.kind is Kind.FENCED:
+            self.block.append(line)
+        elif line.kind is Kind.FENCE_CLOSE:
+            self._close_block()
+
+    def _close_block(self) -> None:
+        """The block has ended: at its closing fence, or with the file."""
+        if self.fence is not None and self.settings is None:
+            self.settings = read_settings(self.block, self.fence.number)
+
+    def document(
+        self,
+        text: str,
+        odd: list[Oddity],
+        sections: tuple[SectionSeen, ...] = (),
+        end: int | None = None,
+        **dialogue: tuple[object, ...],
+    ) -> Document:
+        return Document(
+            text,
+            tuple(self.header),
+            self.title,
+            (*self._sections(len(text) if end is None else end), *sections),
+            self._settings(),
+            odd=(*self.odd, *odd),
+            **dialogue,  # type: ignore[arg-type]
+        )
+
+    def _settings(self) -> Settings | None:
+        if self.settings is None or not self.comments:
+            return self.settings
+        return msgspec.structs.replace(self.settings, comments=tuple(self.comments))
+
+    def _sections(self, end: int) -> list[SectionSeen]:
+        ends = [*(line.start for line in self.headings[1:]), end]
+        return [
+            SectionSeen(line.value, line.number, line.end, stop)
+            for line, stop in zip(self.headings, ends, strict=False)
+        ]
+
+
+def _header_line(line: Line) -> HeaderLine:
+    exact = _EXACT.fullmatch(line.text) or _EMPTY.fullmatch(line.text)
+    key, _, value = line.value.partition(":")
+    return HeaderLine(key.strip(), value.strip(), line.number, exact is not None)

@@ -1,0 +1,281 @@
+"""A session as a page: the verdict, the dissent in full, and how everyone came to stand there.
+
+The page is data for `core.report`, which draws it as HTML, markdown or JSON. It is a rendering;
+the session file beside it is the proof.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from moot.core import report as page
+from moot.core.clock import Millis
+from moot.core.plural import plural
+from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.consensus import Outcome, Verdict
+from moot.protocols.debate.course import Course, Round, spoken
+from moot.protocols.debate.model import Entry, Mode, Stance, evidence
+from moot.protocols.debate.phases import Phase
+from moot.protocols.debate.positions import changes, other_rules
+from moot.protocols.debate.turns import standing
+from moot.protocols.debate.views import confidence_words, course_of
+
+_TONES: dict[str, page.Tone] = {
+    "approve": "good",
+    "reject": "bad",
+    "neutral": "neutral",
+    "defer": "caution",
+}
+_LABELS: dict[Phase, tuple[str, page.Tone]] = {
+    Phase.CONSENSUS: ("CONSENSUS", "good"),
+    Phase.DEADLOCK: ("DEADLOCK", "bad"),
+    Phase.MAX_ROUNDS: ("NO CONSENSUS", "caution"),
+    Phase.CLOSED: ("CLOSED", "neutral"),
+    Phase.NOT_STARTED: ("NOT STARTED", "neutral"),
+}
+# More lines than these cannot be told apart in one picture; the table has everyone.
+MOST_LINES = 12
+
+
+def report(checked: Checked, file_name: str, sha256: str, now: Millis | None = None) -> page.Report:
+    """The page of a session whose settings are sound."""
+    course = course_of(checked)
+    decided = _decided(course)
+    found = decided.verdict(course.rules) if decided else None
+    return page.Report(
+        kind="debate",
+        title=checked.document.name,
+        subtitle=f"{plural(len(course.rules.agents), 'agent')}, "
+        f"{plural(len(course.rounds), 'round')}",
+        verdict=_verdict(checked, course, now),
+        decision=_decision(course, decided, found),
+        dissent=_dissent(decided),
+        blocks=tuple(_blocks(checked, course, decided)),
+        proof=page.Proof(file_name, sha256, f"moot debate check {file_name}"),
+    )
+
+
+def _decided(course: Course) -> Round | None:
+    """The round that ended it, or the latest one that is complete, or the one that runs."""
+    ended = course.round(course.ended_at_round) if course.ended_at_round else None
+    return ended or course.latest_complete or course.running
+
+
+def _verdict(checked: Checked, course: Course, now: Millis | None) -> page.Verdict:
+    if checked.blocked:
+        return page.Verdict("INVALID FILE", "bad", "no verdict is given on a file with errors")
+    label, tone = _LABELS.get(course.phase, ("GOING ON", "neutral"))
+    here = standing(course, now)
+    note = f"ended in round {course.ended_at_round}" if course.ended_at_round else ""
+    return page.Verdict(label, tone, note or f"next: {', '.join(here.may_speak) or 'nobody'}")
+
+
+def _decision(course: Course, decided: Round | None, found: Verdict | None) -> page.Decision:
+    rules = course.rules
+    facts = [
+        page.Fact("mode", rules.consensus_mode.value),
+        page.Fact("threshold", f"{rules.consensus_threshold:f}"),
+        page.Fact("state", course.phase.value),
+    ]
+    if found is None or decided is None:
+        return page.Decision("Nobody has spoken yet.", tuple(facts))
+    facts += [
+        page.Fact("score", _score(found.score)),
+        page.Fact("score with those who deferred", _score(found.score_all)),
+    ]
+    statement = _STATEMENTS[found.outcome if decided.complete else Outcome.NOT_REACHED]
+    heads = f"{len(found.approvers)} of {len(rules.agents)} approve"
+    return page.Decision(f"{statement} {heads} in round {decided.number}.", tuple(facts))
+
+
+_STATEMENTS = {
+    Outcome.REACHED: "Consensus was reached:",
+    Outcome.NOT_REACHED: "No consensus:",
+    Outcome.DEADLOCK: "Everyone deferred:",
+    Outcome.DISABLED: "Consensus is switched off by a threshold of 0:",
+    Outcome.INDETERMINATE: "Nobody stated a position:",
+    Outcome.BLOCKED: "No verdict:",
+}
+
+
+def _score(score: Fraction | None) -> str:
+    return "none" if score is None else f"{float(score):.6g}"
+
+
+def _dissent(decided: Round | None) -> page.Dissent:
+    """Everyone in the deciding round who did not approve, in their own words."""
+    latest = {entry.author: entry for entry in decided.entries} if decided else {}
+    voices = tuple(_quote(entry) for entry in latest.values() if entry.stance is not Stance.APPROVE)
+    return page.Dissent(voices, "" if voices else "Nobody who spoke in this round disagreed.")
+
+
+def _quote(entry: Entry) -> page.Quote:
+    stance = entry.said("stance")
+    return page.Quote(
+        author=entry.author,
+        text=entry.body,
+        stance=stance,
+        tone=_TONES.get(stance, "plain"),
+        note=f"{_sure(entry)}, round {entry.round}",
+        refs=evidence(entry.said("evidence")),
+        title=entry.said("summary"),
+    )
+
+
+def _sure(entry: Entry) -> str:
+    sure = entry.confidence
+    return "no confidence given" if sure is None else f"{sure:f} ({confidence_words(sure)})"
+
+
+def _blocks(checked: Checked, course: Course, decided: Round | None) -> list[page.Block]:
+    rounds = [one for one in course.rounds if one.votes]
+    blocks: list[page.Block] = []
+    if rounds:
+        blocks += [_confidence(course, rounds), _scores(course, rounds), _positions(course, rounds)]
+        blocks.append(_before_and_after(course, rounds))
+    blocks.append(_changes(course))
+    if decided is not None:
+        blocks.append(_what_if(course, decided))
+    blocks.append(page.Timeline(tuple(map(_moment, spoken(course.rounds))), title="What was said"))
+    blocks.append(page.Findings(_listed(checked), title="What the check found"))
+    return blocks
+
+
+def _confidence(course: Course, rounds: list[Round]) -> page.LineChart:
+    lines = tuple(_line(agent, rounds) for agent in course.rules.agents[:MOST_LINES])
+    more = len(course.rules.agents) - len(lines)
+    return page.LineChart(
+        lines,
+        title="Stance and confidence",
+        caption=f"{more} more agents are in the table below." if more > 0 else "",
+        hollow_means="does not approve",
+    )
+
+
+def _line(agent: str, rounds: list[Round]) -> page.Series:
+    points = tuple(
+        page.Point(one.number, vote.confidence, vote.stance, vote.stance is not Stance.APPROVE)
+        for one in rounds
+        if (vote := one.votes.get(agent)) is not None
+    )
+    return page.Series(agent, points)
+
+
+def _scores(course: Course, rounds: list[Round]) -> page.LineChart:
+    rules = course.rules
+    points = tuple(
+        page.Point(one.number, _decimal(score), found.outcome, not found.reached)
+        for one in rounds
+        if (score := (found := one.verdict(rules)).score) is not None
+    )
+    return page.LineChart(
+        (page.Series("score", points, strong=True),),
+        page.Mark(rules.consensus_threshold, "threshold"),
+        y_label="Score",
+        hollow_means="not reached",
+        low=Decimal(-1) if rules.consensus_mode is Mode.WEIGHTED else Decimal(0),
+        title="Score against threshold",
+        caption="A round that still runs counts those who have not spoken as not approving.",
+    )
+
+
+def _decimal(score: Fraction) -> Decimal:
+    """For drawing only: what decides is never rounded."""
+    return Decimal(score.numerator * 10**6 // score.denominator) / 10**6
+
+
+def _cell(one: Round, agent: str) -> page.Cell:
+    vote = one.votes.get(agent)
+    if vote is None:
+        return page.Cell("silent" if one.complete else "to come")
+    return page.Cell(vote.stance.value, _TONES[vote.stance], f"{vote.confidence:f}")
+
+
+def _positions(course: Course, rounds: list[Round]) -> page.Table:
+    return page.Table(
+        ("Agent", *(f"Round {one.number}" for one in rounds)),
+        tuple((agent, *(_cell(one, agent) for one in rounds)) for agent in course.rules.agents),
+        title="Positions over time",
+    )
+
+
+def _before_and_after(course: Course, rounds: list[Round]) -> page.Table:
+    first, last = rounds[0].verdict(course.rules), rounds[-1].verdict(course.rules)
+    kinds = ("approvers", "rejecters", "neutral", "deferred", "missing")
+    return page.Table(
+        ("Vote", f"Round {rounds[0].number}", f"Round {rounds[-1].number}"),
+        tuple((kind, _names(first, kind), _names(last, kind)) for kind in kinds),
+        title="Vote before and after",
+    )
+
+
+def _names(found: Verdict, kind: str) -> str:
+    return ", ".join(getattr(found, kind)) or "nobody"
+
+
+def _changes(course: Course) -> page.Block:
+    moved = changes(course)
+    if not moved:
+        return page.Prose("Nobody changed their position.", "Who changed, and after what")
+    return page.Table(
+        ("Agent", "Place", "From", "To", "After hearing"),
+        tuple(
+            (
+                one.agent,
+                f"round {one.entry.round} turn {one.entry.turn}",
+                page.Cell(
+                    one.before.stance, _TONES[one.before.stance], f"{one.before.confidence:f}"
+                ),
+                page.Cell(one.now.stance, _TONES[one.now.stance], f"{one.now.confidence:f}"),
+                "; ".join(f"{e.author}: {e.said('summary')}" for e in one.heard[-3:]) or "nobody",
+            )
+            for one in moved
+        ),
+        title="Who changed, and after what",
+    )
+
+
+def _what_if(course: Course, decided: Round) -> page.Table:
+    rows = []
+    for rules in other_rules(course.rules):
+        found = decided.verdict(rules)
+        tone: page.Tone = "good" if found.reached else "caution"
+        rows.append(
+            (
+                rules.consensus_mode.value,
+                f"{rules.consensus_threshold:f}",
+                _score(found.score),
+                page.Cell(found.outcome.value, tone),
+            )
+        )
+    return page.Table(
+        ("Mode", "Threshold", "Score", "Outcome"),
+        tuple(rows),
+        title=f"Round {decided.number} under other rules",
+    )
+
+
+def _moment(entry: Entry) -> page.Moment:
+    stance = entry.said("stance")
+    return page.Moment(
+        entry.at,
+        entry.author,
+        f"{stance or 'spoke'}: {entry.said('summary')}",
+        entry.body,
+        entry.id,
+        _TONES.get(stance, "plain"),
+    )
+
+
+def _listed(checked: Checked) -> tuple[page.FindingRow, ...]:
+    return tuple(
+        page.FindingRow(
+            finding.severity.value,
+            finding.message,
+            finding.rule,
+            f"line {finding.line}" if finding.line else "",
+            finding.hint,
+        )
+        for finding in checked.findings
+    )

@@ -1,0 +1,195 @@
+"""The rules of a session's record: which piece may come next, and under whose key.
+
+They repeat nothing of the file's own rules: whose turn it is, and what an entry must say, are
+asked of the rows of `speaking.py` and `filerules.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import msgspec
+
+from moot.core.findings import Finding, Rule, check_all, errors
+from moot.core.machine import Command
+from moot.core.names import SYSTEM
+from moot.protocols.debate import checks
+from moot.protocols.debate import commands as ask
+from moot.protocols.debate.checks import Asked
+from moot.protocols.debate.course import is_closing
+from moot.protocols.debate.entrychecks import Looked
+from moot.protocols.debate.filechecks import Seen
+from moot.protocols.debate.filerules import asked_of
+from moot.protocols.debate.model import Entry, OutputFormat, Rules
+from moot.protocols.debate.schema import Known
+from moot.protocols.debate.sequence import Remark
+from moot.protocols.debate.speaking import forbidden
+from moot.protocols.debate.state import walk_from
+
+_BEGUN: Final = Rule(
+    "BNC-119", "session_unknown", "nothing is recorded of this session", checks.unknown,
+    hint="any writing `moot debate` command on its file records it",
+)  # fmt: skip
+_NAME: Final = Rule(
+    "BNC-004", "name_required", "a session has a file", checks.no_name, hint="name its file"
+)  # fmt: skip
+_STEP: Final = Rule(
+    "BNC-098", "out_of_step", "a piece begins where the record ends", checks.out_of_step,
+    hint="`moot debate verify FILE` says how file and record differ",
+)  # fmt: skip
+_SHA: Final = Rule(
+    "BNC-005", "bad_digest", "a digest is 64 lower-case hex digits", checks.bad_digest,
+    hint="give the SHA-256 of the file up to the end of the piece",
+)  # fmt: skip
+_ENTRY: Final = Rule(
+    "BNC-067", "not_an_entry", "the text must end with one whole entry", checks.no_entry,
+    hint="one entry, with its <!-- yield --> as the last line",
+)  # fmt: skip
+_OPERATOR: Final = Rule(
+    "BNC-051", "human_key_required", "this is the operator's act", checks.not_the_operator,
+    hint="run it yourself, outside of `moot run`",
+)  # fmt: skip
+_MACHINE: Final = Rule(
+    "BNC-168", "not_allowed", "only the machine itself does this", checks.not_the_machine,
+    hint="`moot debate tick FILE` lets it",
+)  # fmt: skip
+_LATE: Final = Rule(
+    "BNC-145", "too_early", "the turn's time is not over", checks.not_late,
+    hint="`moot debate status FILE` says until when",
+)  # fmt: skip
+
+RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
+    ask.Begin: (
+        Rule(
+            "BNC-026", "session_known", "this session is recorded already", checks.known_already,
+            hint="one session, one file: begin another with `moot debate new`",
+        ),
+        Rule(
+            "BNC-164", "invalid_session", "this is not the beginning of a session",
+            checks.no_session, hint="`moot debate check FILE` says what to mend",
+        ),
+        _NAME, _SHA,
+    ),
+    ask.Add: (
+        _BEGUN, _STEP, _SHA, _ENTRY,
+        Rule(
+            "A-66", "not_you", "an entry is signed by its author", checks.someone_elses,
+            hint="use --as NAME with its own key",
+        ),
+        Rule(
+            "BNC-107", "misplaced", "turn and round do not follow the last entry", checks.misplaced,
+            hint="`moot debate add` counts them",
+        ),
+    ),
+    ask.Observe: (
+        _BEGUN, _STEP, _SHA,
+        Rule(
+            "BNC-067", "nothing_said", "the text ends with neither an entry nor a mark",
+            checks.neither_entry_nor_mark, hint="observe up to a marker of the protocol",
+        ),
+    ),
+    ask.Escalate: (
+        _BEGUN, _STEP, _SHA, _ENTRY, _OPERATOR,
+        Rule(
+            "BNC-145", "too_early", "the turn's time is not over", checks.policy_at_rest,
+            hint="`moot debate status FILE` says until when",
+        ),
+        Rule(
+            "BNC-146", "not_a_placeholder", "the policy writes in a silent agent's place only",
+            checks.not_a_placeholder, hint="`moot debate tick FILE` writes it",
+        ),
+    ),
+    ask.Resume: (
+        _BEGUN, _STEP, _SHA, _OPERATOR, _LATE,
+        Rule(
+            "BNC-051", "no_mark", "the text holds no operator's mark", checks.no_mark,
+            hint="`moot debate resume FILE --late` writes it",
+        ),
+    ),
+    ask.AddContext: (
+        _BEGUN, _SHA, _OPERATOR,
+        Rule(
+            "BNC-062", "not_in_context", "context is added above the dialogue",
+            checks.beyond_preamble, hint="`moot debate add-context FILE` finds the place",
+        ),
+        Rule(
+            "BNC-062", "no_subsection", "what is added is a ### subsection", checks.no_subsection,
+            hint="begin it with `### TITLE`",
+        ),
+    ),
+    ask.Sign: (
+        _BEGUN,
+        Rule(
+            "A-66", "nothing_to_sign", "no such entry waits for its author's signature",
+            checks.not_unsigned, hint="`moot debate verify FILE` lists what is only observed",
+        ),
+        Rule(
+            "A-66", "not_you", "an entry is signed by its author", checks.not_its_author,
+            hint="use --as NAME with its own key",
+        ),
+    ),
+    ask.NoteTimeout: (
+        _BEGUN, _MACHINE, _LATE,
+        Rule(
+            "BNC-168", "noted_already", "this timeout is on record", checks.noted_already,
+            hint="nothing is left to do",
+        ),
+    ),
+    ask.Move: (
+        _BEGUN, _NAME,
+    ),
+}  # fmt: skip
+
+
+def findings(asked: Asked) -> tuple[Finding, ...]:
+    """Every breach; whether it is the author's turn is asked only of an entry that may stand."""
+    found = check_all(RULES[type(asked.command)], asked)
+    more = _MORE.get(type(asked.command))
+    return found if found or more is None else tuple(more(asked))
+
+
+def is_sound(asked: Asked) -> bool:
+    """Does an entry that was found keep the rules whose breach makes the file invalid?"""
+    entry, rules = asked.entry, asked.state.rules
+    if entry is None or rules is None or asked.command.double:
+        return True
+    walk = walk_from(asked.state, rules, rejects=False)
+    walk.take(entry)
+    latest = asked.state.latest
+    place = (entry.round or 0, entry.turn or 0)
+    back = entry.author in rules.agents and place < (latest.number, latest.last_turn)
+    wrong = any(remark.kind in _GRAVE for remark in walk.remarks)
+    return not (back or wrong or _flaws(asked, entry, rules))
+
+
+_GRAVE: Final = {Remark.UNKNOWN_AGENT, Remark.TOO_MANY_TURNS, Remark.BEYOND_LAST_ROUND}
+
+
+def _flaws(asked: Asked, entry: Entry, rules: Rules) -> tuple[Finding, ...]:
+    """What is wrong with an entry by itself."""
+    if asked.said is None:
+        return ()
+    known = Known(rules.agents, rules.output_format is OutputFormat.STRUCTURED, rules)
+    seen = Seen(asked.said.document, known)
+    return errors(check_all(asked_of(entry, seen), Looked(entry, seen)))
+
+
+def _own_entry(asked: Asked) -> Iterator[Finding]:
+    """What the file's own rules say of an entry that its author asks to be recorded."""
+    entry, course = asked.entry, asked.course
+    if entry is None or course is None:
+        return
+    yield from _flaws(asked, entry, course.rules)
+    if is_closing(entry, course.rules) and entry.author == SYSTEM:
+        if course.phase.ended:
+            said = f"the session has ended ({course.phase.value})"
+            yield Finding(rule="R18", code="session_ended", message=said, hint="begin a new one")
+        return
+    no = forbidden(course, entry.author, asked.context.now, asked.command.after_end)
+    if no is not None:  # the engine's refusal has the code of its finding
+        replace = msgspec.structs.replace
+        yield from (replace(one, code=no.code, where=entry.id) for one in no.findings)
+
+
+_MORE: Final[dict[type[Command], Callable[[Asked], Iterator[Finding]]]] = {ask.Add: _own_entry}

@@ -1,0 +1,108 @@
+"""Entries in their order: doubles left out (R7), numbers and times that go back noted (R8, A-60).
+
+Needs no settings, so that a file with broken ones is still told what else is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum, auto
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.protocols.debate.model import Document, Entry
+
+
+class Remark(StrEnum):
+    """What is worth saying of an entry in its place; the rule tables say how grave it is."""
+
+    DOUBLE = auto()
+    CONFLICTING_DOUBLE = auto()
+    BACKWARDS = auto()
+    SAME_PLACE = auto()
+    GAP = auto()
+    TIME_BACK = auto()
+    BEFORE_CREATED = auto()
+    UNKNOWN_AGENT = auto()
+    OUT_OF_ORDER = auto()
+    NOT_NAMED = auto()
+    AMBIGUOUS_NEXT = auto()
+    MISSING_TURN = auto()
+    TOO_MANY_TURNS = auto()
+    BEYOND_LAST_ROUND = auto()
+    AFTER_END = auto()
+    LATE = auto()
+
+
+class Remarked(msgspec.Struct, frozen=True, gc=False):
+    kind: Remark
+    entry: Entry
+    text: str = ""
+
+
+def without_doubles(document: Document) -> tuple[list[Entry], list[Remarked]]:
+    """R7: of entries with one id the first counts; A-52 tells a copy from another text."""
+    first: dict[str, Entry] = {}
+    kept: list[Entry] = []
+    remarks: list[Remarked] = []
+    for entry in document.entries:
+        earlier = first.setdefault(entry.id, entry) if entry.id else entry
+        if earlier is entry:
+            kept.append(entry)
+        else:
+            same = _written(document, earlier) == _written(document, entry)
+            kind = Remark.DOUBLE if same else Remark.CONFLICTING_DOUBLE
+            remarks.append(Remarked(kind, entry, f"the first one is on line {earlier.line}"))
+    return kept, remarks
+
+
+def _written(document: Document, entry: Entry) -> str:
+    return document.text[entry.start : entry.end].rstrip()
+
+
+def sequence_remarks(
+    entries: Iterable[Entry], created: Millis | None, before: Entry | None = None
+) -> list[Remarked]:
+    """What the numbers and times of neighbours say; `before` is the sound entry above them."""
+    remarks: list[Remarked] = []
+    place: tuple[int, int] = ((before.round or 0), (before.turn or 0)) if before else (0, 0)
+    latest = before.moment if before else created
+    for entry in entries:
+        if entry.turn is not None and entry.round is not None:
+            here = (entry.round, entry.turn)
+            kind = _step(place, here)
+            if kind is not None:
+                remarks.append(Remarked(kind, entry, _said(place, here)))
+            place = here
+        moment = entry.moment
+        if moment is not None:
+            remarks += _time_remark(entry, moment, latest, created)
+            latest = moment
+    return remarks
+
+
+def _step(place: tuple[int, int], here: tuple[int, int]) -> Remark | None:
+    """A-03: places are compared as (round, turn)."""
+    if here < place:
+        return Remark.BACKWARDS
+    if here == place:
+        return Remark.SAME_PLACE
+    expected = ((place[0], place[1] + 1), (place[0] + 1, 1))
+    return None if here in expected else Remark.GAP
+
+
+def _said(place: tuple[int, int], here: tuple[int, int]) -> str:
+    if place == (0, 0):
+        return f"the first entry is round {here[0]} turn {here[1]}"
+    return f"round {here[0]} turn {here[1]} after round {place[0]} turn {place[1]}"
+
+
+def _time_remark(
+    entry: Entry, moment: Millis, latest: Millis | None, created: Millis | None
+) -> list[Remarked]:
+    if created is not None and moment < created:
+        return [Remarked(Remark.BEFORE_CREATED, entry)]
+    if latest is not None and moment < latest:
+        return [Remarked(Remark.TIME_BACK, entry)]
+    return []

@@ -1,0 +1,85 @@
+"""The rules block, read line by line: the small part of YAML that a session needs (A-40).
+
+Keys with a scalar, block lists, flow lists, quotes and comments. Scalars stay text: `- 007` and
+`- yes` are names. Anchors, tags, maps in maps and second documents are not accepted, and nothing
+here raises: a line that is not understood is kept as unread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from moot.core.markdown import Line
+from moot.protocols.debate.model import Scalar, Setting, Settings
+
+_KEY = re.compile(r"(?P<key>[A-Za-z][A-Za-z0-9_-]*)[ \t]*:(?:[ \t]+(?P<rest>.*))?\Z")
+_ITEM = re.compile(r"[ \t]*-(?:[ \t]+(?P<rest>.*))?\Z")
+_COMMENT = re.compile(r"(?:\A|[ \t]+)#.*\Z")
+_QUOTED = re.compile(r"""(?P<bar>["'])(?P<text>[^"'\\]*)(?P=bar)[ \t]*(?:#.*)?\Z""")
+_FLOW = re.compile(r"\[(?P<inside>[^\[\]{}]*)\][ \t]*(?:#.*)?\Z")
+# What begins an anchor, alias, tag, flow map, block text or directive in YAML.
+_BEYOND = tuple("&*!{[]}|>%@`\"'")
+
+
+def read_settings(lines: Iterable[Line], number: int) -> Settings:
+    """The settings in the lines of a fenced block that opens on line `number`."""
+    found: list[Setting] = []
+    unread: list[Scalar] = []
+    for line in lines:
+        text = line.text.rstrip()
+        if not text.strip() or text.lstrip().startswith("#"):
+            continue
+        setting = _item(found, text, line.number) or _key(text, line.number)
+        if setting is None:
+            unread.append(Scalar(text.strip(), line.number))
+        elif found and setting.key == found[-1].key and setting.line == found[-1].line:
+            found[-1] = setting
+        else:
+            found.append(setting)
+    return Settings(number, tuple(found), tuple(unread))
+
+
+def _item(found: list[Setting], text: str, number: int) -> Setting | None:
+    """The last setting with one more item, if the line is an item of its list."""
+    match = _ITEM.match(text)
+    if match is None or not found or found[-1].value is not None:
+        return None
+    last = found[-1]
+    scalar = _scalar(match["rest"] or "", number)
+    if scalar is None or _KEY.match(scalar.text):
+        return None
+    return Setting(last.key, last.line, None, (*(last.items or ()), scalar))
+
+
+def _key(text: str, number: int) -> Setting | None:
+    match = _KEY.match(text)
+    if match is None:
+        return None
+    rest = _COMMENT.sub("", match["rest"] or "").strip() if match["rest"] else ""
+    if not rest:
+        return Setting(match["key"], number)
+    flow = _FLOW.match(match["rest"].strip())
+    if flow is not None:
+        return _flow_setting(match["key"], flow["inside"], number)
+    scalar = _scalar(match["rest"], number)
+    return Setting(match["key"], number, scalar) if scalar else None
+
+
+def _flow_setting(key: str, inside: str, number: int) -> Setting | None:
+    parts = inside.split(",") if inside.strip() else []
+    items = [_scalar(part, number) for part in parts]
+    if None in items:
+        return None
+    return Setting(key, number, None, tuple(item for item in items if item is not None))
+
+
+def _scalar(text: str, number: int) -> Scalar | None:
+    text = text.strip()
+    quoted = _QUOTED.match(text)
+    if quoted is not None:
+        return Scalar(quoted["text"], number, quoted=True)
+    text = _COMMENT.sub("", text).strip()
+    if not text or text.startswith(_BEYOND):
+        return None
+    return Scalar(text, number)

@@ -1,0 +1,159 @@
+"""What a session's record knows at its head: enough to say whose turn it is, and no bytes.
+
+The rounds that are over, and all that was said, stay in the events: the state is as small after
+ten thousand entries as after ten. `course` gives it the shape that `turns.py` reads.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from immutables import Map
+
+from moot.core.clock import Millis
+from moot.protocols.debate.consensus import Vote
+from moot.protocols.debate.course import Course, Round, RoundSoFar, Walk
+from moot.protocols.debate.model import Entry, Field, Rules
+from moot.protocols.debate.phases import Phase
+
+# Observed entries are remembered until their authors sign them; the newest so many.
+MOST_UNSIGNED: Final = 64
+
+
+class Latest(msgspec.Struct, frozen=True):
+    """The latest round, without its entries."""
+
+    number: int = 0
+    counts: Map[str, int] = Map()
+    votes: Map[str, Vote] = Map()
+    complete: bool = False
+    last_turn: int = 0
+    last_author: str = ""
+
+
+class Last(msgspec.Struct, frozen=True):
+    """The latest entry that took a turn: who, when, whom it names next."""
+
+    author: str
+    at: Millis | None
+    names: tuple[str, ...]
+
+
+class Unsigned(msgspec.Struct, frozen=True):
+    """An observed entry that its author may sign."""
+
+    id: str
+    author: str
+    start: int
+    size: int
+    sha256: str
+
+
+class State(msgspec.Struct, frozen=True):
+    """`size` and `digest` are those of the file as recorded; `head` is the size of its preamble.
+
+    `timed_out`: it is on record that time is up; `escalating`: the policy has just written.
+    `blocked`: an entry that was observed breaks the rules, so nothing is decided (A-53).
+    """
+
+    session_id: str = ""
+    file: str = ""
+    title: str = ""
+    created: Millis | None = None
+    rules: Rules | None = None
+    head: int = 0
+    size: int = 0
+    digest: str = ""
+    entries: int = 0
+    signed: int = 0
+    unsigned: tuple[Unsigned, ...] = ()
+    phase: Phase = Phase.NOT_STARTED
+    ended_at_round: int | None = None
+    latest: Latest = Latest()
+    last: Last | None = None
+    resumed: Millis | None = None
+    timed_out: bool = False
+    escalating: bool = False
+    blocked: bool = False
+
+    @property
+    def begun(self) -> bool:
+        return self.rules is not None
+
+    @property
+    def since(self) -> Millis:
+        """A-23: when the running turn began."""
+        last = self.last.at if self.last else None
+        known = (at for at in (self.created, last, self.resumed) if at is not None)
+        return max(known, default=0)
+
+    def unsigned_entry(self, id_: str) -> Unsigned | None:
+        return next((one for one in self.unsigned if one.id == id_), None)
+
+
+def stub(
+    author: str,
+    turn: int | None,
+    round_: int | None = None,
+    fields: tuple[Field, ...] = (),
+    status: str = "",
+    body: str = "",
+) -> Entry:
+    """An entry of which only what decides the course is known."""
+    return Entry(0, 0, 0, 0, "", turn, round_, "", author, status, fields, body, 0, True)
+
+
+def naming(names: tuple[str, ...]) -> tuple[Field, ...]:
+    """A field that names exactly these, in this order."""
+    return (Field("action_requested", ", ".join(names), 0),) if names else ()
+
+
+def course(state: State, rules: Rules) -> Course:
+    """The course of the session, as far as the next turn depends on it."""
+    latest = state.latest
+    rounds: tuple[Round, ...] = ()
+    if latest.number:
+        spoke = stub(latest.last_author, latest.last_turn)
+        rounds = (Round(latest.number, (spoke,), latest.counts, latest.votes, latest.complete),)
+    last = state.last
+    said = stub(last.author, 0, fields=naming(last.names)) if last else None
+    return Course(rules, rounds, state.phase, state.ended_at_round, (), said, None, state.since)
+
+
+def walk_from(state: State, rules: Rules, rejects: bool) -> Walk:
+    """The walk through the entries as it stood after the last one; is the next one rejected?"""
+    walk = Walk(rules, frozenset({0}) if rejects else frozenset(), not state.blocked)
+    walk.phase, walk.ended_at_round = state.phase, state.ended_at_round
+    if state.last is not None:
+        walk.last = stub(state.last.author, 0, fields=naming(state.last.names))
+    if state.latest.number:
+        walk.latest = _so_far(state.latest, rules)
+        walk.rounds[state.latest.number] = walk.latest
+    return walk
+
+
+def _so_far(latest: Latest, rules: Rules) -> RoundSoFar:
+    made = RoundSoFar(latest.number, rules)
+    made.counts = dict(latest.counts)
+    made.complete = latest.complete
+    made.entries.append(stub(latest.last_author, latest.last_turn))
+    for agent, vote in latest.votes.items():
+        made.tally.put(agent, vote)
+    return made
+
+
+def latest_of(made: RoundSoFar, before: Latest, entry: Entry) -> Latest:
+    """The latest round after an entry that took a turn; what did not change is shared."""
+    old = before if before.number == made.number else Latest(made.number)
+    if entry.round != made.number:  # an entry of an earlier round: R8 calls it an error
+        return old
+    vote = made.tally.votes.get(entry.author)
+    return Latest(
+        made.number,
+        old.counts.set(entry.author, made.counts[entry.author]),
+        old.votes if vote is None else old.votes.set(entry.author, vote),
+        made.complete,
+        max(old.last_turn, entry.turn or 0),
+        entry.author,
+    )

@@ -1,0 +1,102 @@
+"""Whose turn it is, where the next entry stands, and until when (R13 to R15, A-17 to A-23)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from moot.core.clock import SECOND, Millis
+from moot.protocols.debate.course import Course, named_next
+from moot.protocols.debate.model import Entry, Escalation, TurnOrder
+from moot.protocols.debate.phases import Happening, Phase, after
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A session at a moment: its phase, the place of the next entry, whose turn it is.
+
+    `due` are those whose turn it is, `may_speak` those who may write now: nobody while an entry is
+    open or the session waits for a person, the supervisor too once a named agent is late.
+    """
+
+    phase: Phase
+    round: int
+    turn: int
+    due: tuple[str, ...]
+    may_speak: tuple[str, ...]
+    deadline: Millis | None
+    timed_out: bool
+    open: Entry | None
+
+    @property
+    def next(self) -> str | None:
+        """Whose turn it is, where only one is meant and no entry is being written."""
+        return self.due[0] if len(self.due) == 1 and self.open is None else None
+
+
+def standing(course: Course, now: Millis | None = None) -> Standing:
+    """Where the session stands. Without a time nothing is late."""
+    round_, turn = position(course)
+    if course.phase.ended:
+        return Standing(course.phase, round_, turn, (), (), None, False, course.open)
+    deadline = course.since + course.rules.turn_timeout * SECOND
+    late = now is not None and now > deadline
+    waits = late and course.rules.escalation is Escalation.HUMAN
+    phase = after(course.phase, Happening.TIMED_OUT) if waits else course.phase
+    meant = SPEAKERS[course.rules.turn_order](course)
+    speakers = () if course.open is not None or waits else meant
+    if late and speakers and course.rules.turn_order is TurnOrder.SUPERVISED:
+        # A-19: when the named agent is silent, the supervisor may go on.
+        speakers = tuple(dict.fromkeys((*speakers, course.rules.supervisor)))
+    return Standing(phase, round_, turn, meant, speakers, deadline, late, course.open)
+
+
+def position(course: Course) -> tuple[int, int]:
+    """Round and turn of the next entry; of the last one, if the session has ended."""
+    if course.phase.ended and course.rounds:
+        return course.rounds[-1].number, course.rounds[-1].last_turn
+    return next_place(course)
+
+
+def next_place(course: Course) -> tuple[int, int]:
+    """Where another entry would stand."""
+    if not course.rounds:
+        return 1, 1
+    latest = course.rounds[-1]
+    return (latest.number + 1, 1) if latest.complete else (latest.number, latest.last_turn + 1)
+
+
+def _in_order(course: Course) -> tuple[str, ...]:
+    """The last speaker while turns are left, then the next in the list (A-22)."""
+    rules, running = course.rules, course.running
+    if running is None:
+        return (rules.agents[0],)
+    place = rules.agents.index(running.entries[-1].author)
+    later = rules.agents[place:]
+    free = [agent for agent in later if running.count(agent) < rules.max_turns_per_round]
+    return (free[0] if free else rules.agents[-1],)
+
+
+def _anyone(course: Course) -> tuple[str, ...]:
+    running, most = course.running, course.rules.max_turns_per_round
+    if running is None:
+        return course.rules.agents
+    return tuple(agent for agent in course.rules.agents if running.count(agent) < most)
+
+
+def _named(course: Course) -> tuple[str, ...]:
+    """Whom the latest entry names; the supervisor if nobody, or if that agent is through."""
+    rules, running = course.rules, course.running
+    name, _ = named_next(course.last, rules)
+    if name is None or name == rules.supervisor:
+        return (rules.supervisor,)
+    spent = running is not None and running.count(name) >= rules.max_turns_per_round
+    return (rules.supervisor if spent else name,)
+
+
+SPEAKERS: Final[dict[TurnOrder, Callable[[Course], tuple[str, ...]]]] = {
+    TurnOrder.ROUND_ROBIN: _in_order,
+    TurnOrder.FREE_FORM: _anyone,
+    TurnOrder.SUPERVISED: _named,
+}

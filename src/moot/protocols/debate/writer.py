@@ -1,0 +1,303 @@
+"""Session text and entry text: strict when writing, and always read back before it is given out.
+
+Nothing here touches a file. `new_session` gives a whole file, `appended` what is to be added to
+the end of one; both are read and checked again first, so that only valid files are written and an
+entry says exactly what its author gave (A-35, A-36, A-65).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+import msgspec
+
+from moot.core.clock import Millis, to_text
+from moot.core.errors import Refused
+from moot.core.findings import Finding, errors
+from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.course import Course
+from moot.protocols.debate.drafts import Draft, flaws, tidied, unfit
+from moot.protocols.debate.growth import grown
+from moot.protocols.debate.model import TITLE, YIELD, Entry, Odd, Rules, Status, is_uuid
+from moot.protocols.debate.schema import KEYS, options_of
+from moot.protocols.debate.sequence import without_doubles
+from moot.protocols.debate.speaking import forbidden, is_own
+from moot.protocols.debate.turns import next_place, standing
+from moot.protocols.debate.views import course_of
+
+
+class Addition(msgspec.Struct, frozen=True):
+    """What is to be appended, where the entry stands, and the file as it will be.
+
+    `keep` is how much of the text stays: less than all of it if an entry of the author's own,
+    which was never yielded, is written anew (A-34).
+    """
+
+    text: str
+    id: str
+    round: int
+    turn: int
+    keep: int
+    made: Checked
+    findings: tuple[Finding, ...] = ()
+
+
+def stamp(moment: Millis) -> str:
+    """A time as the document writes it: without a fraction where it has none."""
+    return to_text(moment).replace(".000Z", "Z")
+
+
+def _refuse(code: str, message: str, hint: str, findings: Iterable[Finding] = ()) -> Refused:
+    return Refused(code, message, hint=hint, findings=findings)
+
+
+# A new session -----------------------------------------------------------------------------------
+
+
+def new_session(title: str, context: str, rules: Rules, session_id: str, created: Millis) -> str:
+    """The text of a session without entries; Refused if what is given does not make one."""
+    context = context.replace("\r\n", "\n").strip("\n")
+    if unfit(context) or unfit(title):
+        raise _refuse("injected_structure", _UNFIT, _REWORD)
+    text = "\n".join(
+        (
+            "<!-- bounce-protocol: 0.1 -->",
+            f"<!-- created: {stamp(created)} -->",
+            f"<!-- session-id: {session_id} -->",
+            f"\n# {TITLE} {title.strip()}\n",
+            "## Protocol Rules\n\n```yaml",
+            *_settings(rules),
+            "```\n",
+            *_options(rules),
+            f"## Context\n\n{context}\n\n## Dialogue\n",
+        )
+    )
+    made = check(text)
+    _require_valid(made)
+    said = made.document.section_text("Context").strip("\n")
+    unread = (said, made.document.name, made.known.rules) != (context, title.strip(), rules)
+    if unread or made.findings:
+        raise _refuse("injected_structure", "title or context would change the file", _REWORD,
+                      made.findings)  # fmt: skip
+    return text
+
+
+_UNFIT = "a marker of the protocol, or what is not UTF-8, may not stand here"
+_REWORD = "no headings of level 1 or 2, no markers, every code block closed, one line of title"
+
+
+def _settings(rules: Rules) -> Iterable[str]:
+    values = msgspec.structs.asdict(rules)
+    yield "agents:"
+    yield from (f"  - {agent}" for agent in rules.agents)
+    for key in KEYS:
+        if key != "agents":
+            value = values[key.replace("-", "_")]
+            yield f"{key}: {_plain(value) if isinstance(value, Decimal) else value}"
+
+
+def _options(rules: Rules) -> Iterable[str]:
+    """What was chosen beyond the settings, in comments (R19), with a blank line below."""
+    chosen = [f"<!-- {key}: {value} -->" for key, value in options_of(rules).items()]
+    return [*chosen, ""] if chosen else []
+
+
+def _plain(value: Decimal) -> str:
+    text = f"{value:f}"
+    return text if "." in text else f"{text}.0"
+
+
+def _require_valid(made: Checked) -> None:
+    if not made.valid:
+        raise _refuse("invalid_session", made.findings[0].message, made.findings[0].hint,
+                      errors(made.findings))  # fmt: skip
+
+
+# An entry ----------------------------------------------------------------------------------------
+
+
+def entry_text(draft: Draft, id_: str, at: str, turn: int, round_: int) -> str:
+    """The entry as it stands in the file, its marker last (R5)."""
+    fields = "".join(f"{name}: {value}\n" for name, value in draft.fields())
+    body = f"{draft.body}\n\n" if draft.body else ""
+    return (
+        f"<!-- entry: {id_} -->\n<!-- turn: {turn} round: {round_} -->\n"
+        f"{at} [author: {draft.author}] [status: {draft.status.value}]\n"
+        f"{fields}\n{body}{YIELD}\n"
+    )
+
+
+def appended(
+    checked: Checked,
+    draft: Draft,
+    id_: str,
+    now: Millis,
+    *,
+    escape: bool = False,
+    after_end: bool = False,
+) -> Addition:
+    """What to append so that this draft becomes the next entry; Refused where the rules forbid."""
+    course = course_of(checked)
+    require_no_errors(checked)
+    draft = tidied(draft, escape)
+    found = flaws(draft, course.rules)
+    if found:
+        raise _refuse("invalid_entry", found[0].message, found[0].hint, found)
+    require_turn(course, draft.author, now, after_end)
+    mine = course.open
+    again = mine is not None and is_own(mine, draft.author) and is_uuid(mine.id)
+    # A-34: what was begun is written anew, under the id it has.
+    return written(checked, draft, mine.id if mine and again else id_, now)
+
+
+_MEND = "`moot debate check FILE` says what to mend"
+
+
+def require_no_errors(checked: Checked) -> None:
+    """Refused for a file with errors; an entry that is being written is none."""
+    if checked.blocked:
+        said = "the file has errors; nothing is appended to it"
+        raise _refuse("invalid_session", said, _MEND, errors(checked.findings))
+
+
+def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
+    """The draft as an addition, without asking whose turn it is: for the machine's own entries.
+
+    What its author began and never yielded gives way to it (A-34), and so does a first line that
+    someone never finished, which would swallow it.
+    """
+    open_ = course_of(checked).open
+    if open_ is not None and is_own(open_, draft.author):
+        checked = without_open(checked)
+    course = course_of(checked)
+    round_, turn = _place(checked, course, draft.author)
+    text = _joined(checked, entry_text(draft, id_, stamp(now), turn, round_))
+    made = grown(checked, text)
+    _require_read_back(checked, made, draft)
+    own = tuple(finding for finding in made.findings if finding.where == id_)
+    return Addition(text, id_, round_, turn, len(checked.document.text), made, own)
+
+
+def without_open(checked: Checked) -> Checked:
+    """The file up to its last yield marker, if an entry stands open behind it."""
+    open_ = course_of(checked).open
+    if open_ is None:
+        return checked
+    return check(checked.document.mark + checked.document.text[: open_.start])
+
+
+def _place(checked: Checked, course: Course, author: str) -> tuple[int, int]:
+    """Where the entry stands; A-27: a clerk's right behind the last one, in the same round."""
+    if author in course.rules.agents:
+        return next_place(course)
+    placed = [one for one in without_doubles(checked.document)[0] if one.round and one.turn]
+    last = placed[-1] if placed else None
+    return (last.round or 1, (last.turn or 0) + 1) if last else (1, 1)
+
+
+def _joined(checked: Checked, entry: str) -> str:
+    """One blank line above, in the file's own line ends (A-38)."""
+    text = checked.document.text
+    gap = "" if text.endswith(("\n\n", "\r\n\r\n")) else "\n" if text.endswith("\n") else "\n\n"
+    crlf = any(one.kind is Odd.CRLF for one in checked.document.odd)
+    return (gap + entry).replace("\n", "\r\n") if crlf else gap + entry
+
+
+def _require_read_back(before: Checked, made: Checked, draft: Draft) -> None:
+    """The file must say what it said, and then exactly this."""
+    last = made.document.entries[-1] if made.document.entries else None
+    one_more = len(made.document.entries) == len(before.document.entries) + 1
+    kept_valid = made.valid or not before.valid
+    if last is None or not (one_more and last.yielded and kept_valid):
+        said = "the entry would change the file's structure"
+        raise _refuse("injected_structure", said, _BODY, errors(made.findings))
+    if not says(last, draft) or last.odd:
+        mine = tuple(one for one in made.findings if one.where == last.id)
+        said = "the entry would not be read as it was given"
+        raise _refuse("injected_structure", said, _BODY, mine)
+
+
+def says(entry: Entry, draft: Draft) -> bool:
+    """Is this entry exactly what the (tidied) draft says?"""
+    fields = tuple((field.name, field.value) for field in entry.fields)
+    read = (entry.author, entry.body.replace("\r\n", "\n"), fields)
+    return read == (draft.author, draft.body, tuple(draft.fields()))
+
+
+_BODY = "no headings of level 1 or 2 in the body, and every code block and comment closed"
+
+
+def require_turn(course: Course, author: str, now: Millis, after_end: bool = False) -> None:
+    """Refused unless this author may append an entry now."""
+    no = forbidden(course, author, now, after_end)
+    if no is not None:
+        raise _refuse(no.code, no.findings[0].message, no.findings[0].hint, no.findings)
+
+
+# The machine's own entries -----------------------------------------------------------------------
+
+
+def placeholder(rules: Rules, agent: str) -> Draft:
+    """EX-5's shape for a turn that was skipped (A-25): honest about who wrote it."""
+    return Draft(
+        author=agent,
+        stance="defer",
+        confidence="0.0",
+        summary="Turn timed out. Escalation policy applied: turn skipped per timeout-skip rule.",
+        body=_note(rules, agent, "this turn was skipped"),
+        status=Status.CLOSED,
+    )
+
+
+def default_action(rules: Rules, agent: str) -> Draft:
+    """A-57: a neutral entry, or what the session chose: one that approves of nothing."""
+    stance = rules.default_action.value
+    return Draft(
+        author=agent,
+        stance=stance,
+        confidence="0.0",
+        summary="Turn timed out. Escalation policy applied: default-action.",
+        body=_note(rules, agent, f"a {stance} entry stands in for this turn"),
+        status=Status.CLOSED,
+    )
+
+
+def _note(rules: Rules, agent: str, what: str) -> str:
+    return (
+        f"*[This entry was generated by the orchestrator: {agent} was silent for more than the "
+        f"{rules.turn_timeout}-second turn-timeout. Under the `{rules.escalation.value}` policy "
+        f"{what}, and the session goes on.]*\n\n<!-- generated-by: orchestrator -->"
+    )
+
+
+def closed(checked: Checked, reason: str, id_: str, now: Millis) -> Addition:
+    """The operator's last word, unless the session has ended or someone is writing.
+
+    Whoever let its time pass is not writing any more (4.6).
+    """
+    course = course_of(checked)
+    if course.phase.ended:
+        said = f"the session has ended ({course.phase.value})"
+        raise _refuse("session_ended", said, "begin a new session")
+    require_no_errors(checked)
+    if unfit(reason):
+        raise _refuse("invalid_entry", _UNFIT, _REWORD)
+    here = standing(course, now)
+    if here.open is not None and here.open.has_head and not here.timed_out:
+        raise _refuse("entry_open", f"{here.open.author} has not yielded its entry",
+                      f"wait for its <!-- yield -->, or until {stamp(here.deadline or now)}"
+        )  # fmt: skip
+    return written(without_open(checked), tidied(closing(reason)), id_, now)
+
+
+def closing(reason: str) -> Draft:
+    """R17c: the operator ends the session; `system` writes it on their behalf (A-26)."""
+    return Draft(
+        author="system",
+        stance="neutral",
+        confidence="0.0",
+        summary="Session closed by the operator.",
+        body=f"Session closed by the operator: {reason}\n\n<!-- session-end: by the operator -->",
+        status=Status.CLOSED,
+    )

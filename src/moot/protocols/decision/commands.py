@@ -1,0 +1,124 @@
+"""What may be asked."""
+
+from __future__ import annotations
+
+from moot.core.machine import Command
+from moot.core.record import ArtifactRef
+from moot.protocols.decision.model import Chamber, Purse, Result, Seat
+
+
+class AskQuestion(Command, frozen=True):
+    """Begin a decision: the question, who takes part, and by which rule it is settled."""
+
+    question: str
+    seats: tuple[Seat, ...]
+    chamber: Chamber = Chamber.DEBATE
+    rule: str = "majority"
+    rounds: int = 2
+    options: tuple[str, ...] = ()
+    context: ArtifactRef | None = None
+    supersedes: str | None = None
+
+
+class GiveAnswer(Command, frozen=True):
+    """Say what you would answer alone, before you hear the others."""
+
+    answer: str
+    why: str = ""
+    motives: tuple[str, ...] = ()
+
+
+class PassAnswer(Command, frozen=True):
+    """Go on without someone's first answer, and say why there is none."""
+
+    agent: str
+    why: str
+
+
+class SetMotion(Command, frozen=True):
+    """Put an answer to the vote."""
+
+    text: str
+    by: tuple[str, ...]
+
+
+class OpenSession(Command, frozen=True):
+    """Say where the motion is argued."""
+
+    session: str
+    file: str = ""
+
+
+class NoteCall(Command, frozen=True):
+    """Put on record how a participant's call ended, what it cost, and which model answered."""
+
+    agent: str
+    what: str
+    subject: str
+    ending: str
+    attempt: int = 1
+    cost: Purse = Purse()
+    detail: str = ""
+    model: str | None = None
+
+
+class EndRun(Command, frozen=True):
+    """Put on record how a run ended; each has a name, also one that was cut short."""
+
+    stop: str
+    turns: int = 0
+    detail: str = ""
+
+
+class RecordResult(Command, frozen=True):
+    """Put on record what the chamber came to."""
+
+    result: Result
+    summary: str
+    score: str = ""
+    approvers: tuple[str, ...] = ()
+    dissent: tuple[str, ...] = ()
+
+
+class Approve(Command, frozen=True):
+    """A person says yes to what came out."""
+
+    reason: str
+
+
+class Veto(Command, frozen=True):
+    """A person says no; what is argued next supersedes this."""
+
+    reason: str
+
+
+class Amend(Command, frozen=True):
+    """A person decides with another text."""
+
+    reason: str
+    text: ArtifactRef
+
+
+class SendBack(Command, frozen=True):
+    """A person vetoes what a parliament brought, and it argues on with the reason."""
+
+    reason: str
+
+
+class NameSuccessor(Command, frozen=True):
+    """Say which decision takes the place of a vetoed one."""
+
+    decision: str
+
+
+class MakeReceipt(Command, frozen=True):
+    """Sign for what a receipt of this decision says, as it stands now."""
+
+    receipt: ArtifactRef
+
+
+COMMANDS = (
+    *(AskQuestion, GiveAnswer, PassAnswer, SetMotion, OpenSession, NoteCall, EndRun),
+    *(RecordResult, Approve, Veto, Amend, SendBack, NameSuccessor, MakeReceipt),
+)
+PERSONS = (Approve, Veto, Amend, SendBack)

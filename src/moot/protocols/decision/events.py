@@ -1,0 +1,105 @@
+"""What may stand in the ledger."""
+
+from __future__ import annotations
+
+from moot.core.machine import Event
+from moot.protocols.decision.model import Chamber, Purse, Result, Seat
+
+
+class QuestionAsked(Event, frozen=True):
+    question: str
+    seats: tuple[Seat, ...]
+    chamber: Chamber
+    rule: str
+    rounds: int
+    options: tuple[str, ...] = ()
+    context: str | None = None
+    supersedes: str | None = None
+
+
+class AnswerGiven(Event, frozen=True):
+    answer: str
+    why: str = ""
+    motives: tuple[str, ...] = ()
+
+
+class AnswerPassed(Event, frozen=True):
+    agent: str
+    why: str
+
+
+class MotionSet(Event, frozen=True):
+    text: str
+    by: tuple[str, ...]
+
+
+class SessionOpened(Event, frozen=True):
+    session: str
+    file: str = ""
+
+
+class CallNoted(Event, frozen=True):
+    agent: str
+    what: str
+    subject: str
+    ending: str
+    attempt: int
+    cost: Purse
+    detail: str = ""
+    model: str | None = None
+
+
+class RunEnded(Event, frozen=True):
+    stop: str
+    turns: int
+    detail: str = ""
+
+
+class ResultRecorded(Event, frozen=True):
+    result: Result
+    summary: str
+    score: str = ""
+    approvers: tuple[str, ...] = ()
+    dissent: tuple[str, ...] = ()
+
+
+class PersonApproved(Event, frozen=True):
+    reason: str
+    attended: bool
+
+
+class PersonVetoed(Event, frozen=True):
+    reason: str
+    attended: bool
+
+
+class PersonAmended(Event, frozen=True):
+    """`text` is the hash of the text that was decided instead."""
+
+    reason: str
+    attended: bool
+    text: str
+
+
+class PersonSentBack(Event, frozen=True):
+    """Vetoed, and the parliament goes on: no last word."""
+
+    reason: str
+    attended: bool
+
+
+class SuccessorNamed(Event, frozen=True):
+    decision: str
+
+
+class ReceiptMade(Event, frozen=True):
+    """`receipt` is the hash of what the receipt says; it counts while nothing follows this."""
+
+    receipt: str
+
+
+EVENTS = (
+    *(QuestionAsked, AnswerGiven, AnswerPassed, MotionSet, SessionOpened, CallNoted, RunEnded),
+    *(ResultRecorded, PersonApproved, PersonVetoed, PersonAmended, PersonSentBack, SuccessorNamed),
+    ReceiptMade,
+)

@@ -1,0 +1,176 @@
+"""What follows from an event. Total: whatever stands in the ledger happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.machine import Event, Recorded
+from moot.protocols.decision import events as did
+from moot.protocols.decision.model import (
+    FirstAnswer,
+    Motion,
+    PersonsWord,
+    Purse,
+    Seat,
+    Session,
+    Stage,
+    State,
+    Verdict,
+)
+
+ANSWERED: Final = "answered"
+# Noted beside a reply that had been answered and could not be used.
+UNUSED: Final = frozenset({"malformed", "refused", "overtaken"})
+
+# A person may decide at any time before it is decided.
+_WORDS: Final[dict[type[Event], Stage]] = {
+    did.PersonApproved: Stage.APPROVED,
+    did.PersonVetoed: Stage.VETOED,
+    did.PersonAmended: Stage.AMENDED,
+}
+TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
+    Stage.NEW: {did.QuestionAsked: Stage.ANSWERING},
+    Stage.ANSWERING: {did.MotionSet: Stage.MOVED, did.SessionOpened: Stage.ARGUING, **_WORDS},
+    Stage.MOVED: {did.SessionOpened: Stage.ARGUING, **_WORDS},
+    Stage.ARGUING: {did.ResultRecorded: Stage.WAITING, **_WORDS},
+    Stage.WAITING: {did.PersonSentBack: Stage.ARGUING, **_WORDS},
+    Stage.APPROVED: {},
+    Stage.VETOED: {},
+    Stage.AMENDED: {},
+}
+
+
+def evolve(state: State, recorded: Recorded[Any]) -> State:
+    kind = type(recorded.event)
+    stage = TRANSITIONS[state.stage].get(kind, state.stage)
+    follow = _FOLLOW.get(kind)
+    after = follow(state, recorded) if follow is not None else state
+    if after.receipt is not None and kind is not did.ReceiptMade:
+        after = msgspec.structs.replace(after, receipt=None)
+    return after if after.stage is stage else msgspec.structs.replace(after, stage=stage)
+
+
+def _asked(state: State, recorded: Recorded[did.QuestionAsked]) -> State:
+    event = recorded.event
+    return msgspec.structs.replace(
+        state,
+        question=event.question,
+        asked_by=recorded.actor.id,
+        asked_at=recorded.at,
+        context=event.context,
+        options=event.options,
+        chamber=event.chamber,
+        rule=event.rule,
+        rounds=event.rounds,
+        seats=event.seats,
+        supersedes=event.supersedes,
+    )
+
+
+def _given(state: State, recorded: Recorded[did.AnswerGiven]) -> State:
+    event, who = recorded.event, recorded.actor.id
+    answer = FirstAnswer(who, event.answer, event.why, event.motives)
+    return msgspec.structs.replace(state, answers=state.answers.set(who, answer))
+
+
+def _passed(state: State, recorded: Recorded[did.AnswerPassed]) -> State:
+    event = recorded.event
+    answer = FirstAnswer(event.agent, None, event.why)
+    return msgspec.structs.replace(state, answers=state.answers.set(event.agent, answer))
+
+
+def _moved(state: State, recorded: Recorded[did.MotionSet]) -> State:
+    event = recorded.event
+    return msgspec.structs.replace(state, motion=Motion(event.text, event.by))
+
+
+def _opened(state: State, recorded: Recorded[did.SessionOpened]) -> State:
+    event = recorded.event
+    return msgspec.structs.replace(state, session=Session(event.session, event.file))
+
+
+def _noted(state: State, recorded: Recorded[did.CallNoted]) -> State:
+    event = recorded.event
+    purse = state.purses.get(event.agent, Purse()) + event.cost
+    count = state.endings.get(event.ending, 0) + 1
+    return msgspec.structs.replace(
+        state,
+        seats=_with_model(state.seats, event),
+        purses=state.purses.set(event.agent, purse),
+        endings=state.endings.set(event.ending, count),
+        turns=state.turns + _turn(event),
+    )
+
+
+def _turn(event: did.CallNoted) -> int:
+    """A reply is a turn, unless it is noted right after it that it was of no use."""
+    if event.ending == ANSWERED:
+        return 1
+    return -1 if event.ending in UNUSED and not event.cost.calls else 0
+
+
+def _with_model(seats: tuple[Seat, ...], event: did.CallNoted) -> tuple[Seat, ...]:
+    """A program tells which model it asks when it answers for the first time."""
+    if event.model is None or all(seat.model for seat in seats):
+        return seats
+    return tuple(
+        msgspec.structs.replace(seat, model=event.model)
+        if seat.agent == event.agent and seat.model is None
+        else seat
+        for seat in seats
+    )
+
+
+def _ended(state: State, recorded: Recorded[did.RunEnded]) -> State:
+    return msgspec.structs.replace(state, runs=state.runs + 1, stopped=recorded.event.stop)
+
+
+def _settled(state: State, recorded: Recorded[did.ResultRecorded]) -> State:
+    event = recorded.event
+    verdict = Verdict(event.result, event.summary, event.score, event.approvers, event.dissent)
+    return msgspec.structs.replace(state, verdict=verdict)
+
+
+def _word(state: State, recorded: Recorded[Any]) -> State:
+    return msgspec.structs.replace(state, word=_said(recorded, _WORDS[type(recorded.event)]))
+
+
+def _said(recorded: Recorded[Any], word: Stage) -> PersonsWord:
+    event, who = recorded.event, recorded.actor.id
+    text: str | None = getattr(event, "text", None)
+    return PersonsWord(word, who, event.reason, recorded.at, event.attended, text)
+
+
+def _sent_back(state: State, recorded: Recorded[did.PersonSentBack]) -> State:
+    """What was vetoed is no result any more; the parliament comes to another."""
+    vetoes = (*state.sent_back, _said(recorded, Stage.VETOED))
+    return msgspec.structs.replace(state, sent_back=vetoes, verdict=None)
+
+
+def _succeeded(state: State, recorded: Recorded[did.SuccessorNamed]) -> State:
+    return msgspec.structs.replace(state, superseded_by=recorded.event.decision)
+
+
+def _receipted(state: State, recorded: Recorded[did.ReceiptMade]) -> State:
+    return msgspec.structs.replace(state, receipt=recorded.event.receipt)
+
+
+_FOLLOW: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    did.QuestionAsked: _asked,
+    did.AnswerGiven: _given,
+    did.AnswerPassed: _passed,
+    did.MotionSet: _moved,
+    did.SessionOpened: _opened,
+    did.CallNoted: _noted,
+    did.RunEnded: _ended,
+    did.ResultRecorded: _settled,
+    did.PersonApproved: _word,
+    did.PersonVetoed: _word,
+    did.PersonAmended: _word,
+    did.PersonSentBack: _sent_back,
+    did.SuccessorNamed: _succeeded,
+    did.ReceiptMade: _receipted,
+}

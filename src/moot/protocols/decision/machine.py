@@ -1,0 +1,177 @@
+"""The automaton of one decision.
+
+    new --asked--> answering --motion set--> moved --session opened--> arguing
+                       `----------session opened (no first answers)-----^  |
+                                                                    result recorded
+                                                                           v
+                            approved | vetoed | amended  <--a person--  waiting
+                                               arguing  <--sent back--    '
+
+A person may decide before there is a result; the record then says so. A vetoed decision names the
+one that supersedes it; what a parliament brought may be vetoed and argued further instead. The
+table itself is in `evolution.py`, the rules in `rules.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from moot.core.clock import Millis
+from moot.core.findings import check_all, errors, filled_in
+from moot.core.machine import (
+    Command,
+    Context,
+    Decision,
+    Draft,
+    Drop,
+    Due,
+    Event,
+    Machine,
+    Put,
+    Recorded,
+    RowChange,
+    Words,
+    accept,
+    refusal,
+    refuse,
+)
+from moot.core.names import OPERATOR, STREAM
+from moot.protocols.decision import PROTOCOL
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import events as did
+from moot.protocols.decision.checks import Asked
+from moot.protocols.decision.evolution import TRANSITIONS, evolve
+from moot.protocols.decision.model import Stage, State
+from moot.protocols.decision.rules import RULES
+from moot.protocols.decision.views import title, ways
+
+__all__ = ["MACHINE", "TRANSITIONS"]
+
+QUESTIONS: Final = "decision.questions"
+# Which decisions a session belongs to: the session, a space, the decision's stream.
+SESSIONS: Final = "decision.sessions"
+
+
+def decide(state: State, command: Command, context: Context) -> Decision:
+    rules = RULES.get(type(command))
+    if rules is None:
+        return refusal(
+            "DEC-001", "unknown_command", "a decision knows no such command", hint="update moot"
+        )
+    known = {"ID": context.stream.partition("/")[2]}
+    findings = filled_in(check_all(rules, Asked(state, command, context)), known)
+    if errors(findings):
+        return refuse(findings)
+    return accept(_EVENT_OF[type(command)](command, context), findings=findings)
+
+
+def _asked(command: ask.AskQuestion, _context: Context) -> Draft:
+    cited = () if command.context is None else (command.context,)
+    event = did.QuestionAsked(
+        question=command.question.strip(),
+        seats=command.seats,
+        chamber=command.chamber,
+        rule=command.rule,
+        rounds=command.rounds,
+        options=command.options,
+        context=None if command.context is None else command.context.sha256,
+        supersedes=command.supersedes,
+    )
+    return Draft(event, cited)
+
+
+def _given(command: ask.GiveAnswer, _context: Context) -> Event:
+    return did.AnswerGiven(answer=command.answer.strip(), why=command.why, motives=command.motives)
+
+
+def _noted(command: ask.NoteCall, _context: Context) -> Event:
+    return did.CallNoted(
+        agent=command.agent,
+        what=command.what,
+        subject=command.subject,
+        ending=command.ending,
+        attempt=command.attempt,
+        cost=command.cost,
+        detail=command.detail,
+        model=None if command.model is None else command.model[:200],
+    )
+
+
+def _result(command: ask.RecordResult, _context: Context) -> Event:
+    return did.ResultRecorded(
+        result=command.result,
+        summary=command.summary,
+        score=command.score,
+        approvers=command.approvers,
+        dissent=command.dissent,
+    )
+
+
+def _amended(command: ask.Amend, context: Context) -> Draft:
+    event = did.PersonAmended(
+        reason=command.reason, attended=context.actor.attended, text=command.text.sha256
+    )
+    return Draft(event, (command.text,))
+
+
+_EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] = {
+    ask.AskQuestion: _asked,
+    ask.GiveAnswer: _given,
+    ask.PassAnswer: lambda c, _: did.AnswerPassed(agent=c.agent, why=c.why),
+    ask.SetMotion: lambda c, _: did.MotionSet(text=c.text, by=c.by),
+    ask.OpenSession: lambda c, _: did.SessionOpened(session=c.session, file=c.file),
+    ask.NoteCall: _noted,
+    ask.EndRun: lambda c, _: did.RunEnded(stop=c.stop, turns=c.turns, detail=c.detail),
+    ask.RecordResult: _result,
+    ask.Approve: lambda c, x: did.PersonApproved(reason=c.reason, attended=x.actor.attended),
+    ask.Veto: lambda c, x: did.PersonVetoed(reason=c.reason, attended=x.actor.attended),
+    ask.Amend: _amended,
+    ask.SendBack: lambda c, x: did.PersonSentBack(reason=c.reason, attended=x.actor.attended),
+    ask.NameSuccessor: lambda c, _: did.SuccessorNamed(decision=c.decision),
+    ask.MakeReceipt: lambda c, _: Draft(did.ReceiptMade(receipt=c.receipt.sha256), (c.receipt,)),
+}
+
+
+def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
+    """First answers that are missing; then, once there is a result, a person's word."""
+    subject = title(state.question)
+    if state.stage is Stage.ANSWERING:
+        since = state.asked_at
+        return tuple(
+            Due(who=name, what="answer", subject=subject, since=since, hint="moot ask --resume ID")
+            for name in state.unanswered
+        )
+    if state.stage is Stage.WAITING:
+        hint = ways("ID", state.result)
+        return (Due(who=OPERATOR, what="decide", subject=subject, hint=hint),)
+    return ()
+
+
+def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    event, place = recorded.event, recorded.stream
+    if isinstance(event, did.QuestionAsked):
+        yield Put("open", place, {})
+        row = {"question": event.question[:500], "supersedes": event.supersedes}
+        yield Put(QUESTIONS, place, row)
+        yield Words(QUESTIONS, place, event.question)
+    elif isinstance(event, did.SessionOpened):
+        if STREAM.match(event.session):
+            yield Put(SESSIONS, f"{event.session} {place}", {})
+    elif isinstance(event, did.PersonApproved | did.PersonVetoed | did.PersonAmended):
+        yield Drop("open", place)
+
+
+MACHINE: Machine[State] = Machine(
+    name=PROTOCOL,
+    version=4,
+    initial=State(),
+    events=did.EVENTS,
+    commands=ask.COMMANDS,
+    decide=decide,
+    evolve=evolve,
+    agenda=agenda,
+    index=index,
+    timeouts=lambda _state, _now: (),
+    guarded=frozenset(ask.PERSONS),
+)

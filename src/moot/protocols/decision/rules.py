@@ -1,0 +1,263 @@
+"""The rules of a decision, one row each."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from moot.core.findings import Rule, Severity
+from moot.core.machine import Command
+from moot.core.wording import empty, too_long
+from moot.protocols.decision import checks as breach
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision.model import MOST_ANSWER, MOST_QUESTION, MOST_TEXT, Stage
+
+Rows = tuple[Rule[Any], ...]
+
+_SHORTER: Final = "say it in fewer words, and name a file for the rest"
+_BEGUN: Final = Rule(
+    "DEC-001",
+    "decision_not_found",
+    "nothing was asked under this id",
+    breach.not_begun,
+    hint="`moot agenda` shows what waits; `moot ask` begins a decision",
+)
+_OPEN: Final = Rule(
+    "DEC-014",
+    "decided",
+    "a person has decided this",
+    breach.ended,
+    hint="ask anew: `moot ask`",
+)
+_BOOKS: Final = Rule(
+    "DEC-017",
+    "not_allowed",
+    "only the machine or whoever asked keeps the books",
+    breach.not_the_clerk,
+    hint="let `moot ask` or `moot debate run` do this",
+)
+
+
+def _stage(code: str, sentence: str, hint: str, *stages: Stage) -> Rule[Any]:
+    return Rule("DEC-005", code, sentence, breach.out_of_stage(*stages), hint=hint)
+
+
+def _text(*fields: str, most: int = MOST_TEXT) -> Rows:
+    return (
+        Rule(
+            "DEC-002",
+            "text_required",
+            "the text may not be empty",
+            empty(*fields),
+            hint="say it in a sentence",
+        ),
+        Rule(
+            "DEC-002",
+            "text_too_long",
+            "the text is too long",
+            too_long(most, *fields),
+            hint=_SHORTER,
+        ),
+    )
+
+
+_MOTIVES: Final = Rule(
+    "DEC-027",
+    "bad_motives",
+    "a seat stands for up to three things, each in a few words",
+    breach.bad_motives,
+    hint="such as: cost, safety",
+)
+_ASK: Final[Rows] = (
+    _stage("id_taken", "this id is taken", "use another id", Stage.NEW),
+    *_text("question", most=MOST_QUESTION),
+    Rule(
+        "DEC-003",
+        "bad_participants",
+        "at least two take part, each once",
+        breach.bad_seats,
+        hint='--with "cmd:claude -p,cmd:codex exec"',
+    ),
+    Rule(
+        "DEC-003",
+        "bad_rounds",
+        "a decision has 1 to 100 rounds",
+        breach.bad_rounds,
+        hint="--rounds 2",
+    ),
+    _MOTIVES,
+)
+_ANSWERS_OPEN: Final = _stage(
+    "answers_closed", "first answers are closed", "argue in the session", Stage.ANSWERING
+)
+_ONCE: Final = Rule(
+    "DEC-004",
+    "answered",
+    "a first answer is given once",
+    breach.answered_before,
+    hint="argue in the session",
+)
+_GIVE: Final[Rows] = (
+    _BEGUN,
+    _ANSWERS_OPEN,
+    Rule(
+        "DEC-004",
+        "not_a_participant",
+        "only those who take part answer",
+        breach.no_seat,
+        hint="ask whoever asked for a seat",
+    ),
+    _ONCE,
+    _MOTIVES,
+    *_text("answer", most=MOST_ANSWER),
+    Rule(
+        "DEC-002",
+        "text_too_long",
+        "the text is too long",
+        too_long(MOST_TEXT, "why"),
+        hint=_SHORTER,
+    ),
+)
+_SEATED: Final = Rule(
+    "DEC-006",
+    "not_a_participant",
+    "this is about someone who takes part",
+    breach.unknown_agent,
+    hint="name one of the participants",
+)
+_PASS: Final[Rows] = (_BEGUN, _BOOKS, _ANSWERS_OPEN, _SEATED, _ONCE, *_text("why"))
+_MOVE: Final[Rows] = (
+    _BEGUN,
+    _BOOKS,
+    _stage("motion_set", "the motion is set once", "argue it", Stage.ANSWERING),
+    Rule(
+        "DEC-007",
+        "answers_missing",
+        "a motion waits for every first answer",
+        breach.still_open,
+        hint="collect them first; go on with `moot ask --resume ID`",
+    ),
+    *_text("text", most=MOST_ANSWER),
+)
+_SIT: Final[Rows] = (
+    _BEGUN,
+    _BOOKS,
+    Rule(
+        "DEC-009",
+        "session_open",
+        "one session for one decision",
+        breach.out_of_stage(Stage.ANSWERING, Stage.MOVED),
+        hint="go on with the session that is open",
+    ),
+    *_text("session"),
+)
+_NOTE: Final[Rows] = (
+    _BEGUN,
+    _BOOKS,
+    _OPEN,
+    _SEATED,
+    *_text("ending"),
+    Rule(
+        "DEC-010", "bad_cost", "costs are never negative", breach.negative, hint="count from zero"
+    ),
+    Rule(
+        "DEC-002",
+        "text_too_long",
+        "the text is too long",
+        too_long(MOST_TEXT, "detail", "subject", "what"),
+        hint=_SHORTER,
+    ),
+)
+_STOP: Final[Rows] = (_BEGUN, _BOOKS, _OPEN, *_text("stop"))
+_RESULT: Final[Rows] = (
+    _BEGUN,
+    _BOOKS,
+    Rule(
+        "DEC-012",
+        "result_known",
+        "a result is recorded when the session has come to one",
+        breach.result_out_of_place,
+        hint="look at what is recorded",
+    ),
+    *_text("summary"),
+)
+_PERSON: Final = Rule(
+    "DEC-013",
+    "human_key_required",
+    "only a person decides",
+    breach.no_person,
+    hint="run this yourself, at a terminal, outside of `moot run`",
+)
+_WORD: Final[Rows] = (
+    _BEGUN,
+    _PERSON,
+    _OPEN,
+    *_text("reason"),
+    Rule(
+        "DEC-014",
+        "no_result_yet",
+        "no result was recorded before this",
+        breach.early,
+        severity=Severity.WARNING,
+        hint="a person may decide at any time; the record says so",
+    ),
+)
+_SEND_BACK: Final[Rows] = (
+    _BEGUN,
+    _PERSON,
+    _OPEN,
+    Rule(
+        "DEC-028",
+        "no_parliament",
+        "only a parliament goes on after a veto",
+        breach.no_parliament,
+        hint="`moot decide ID veto --reason TEXT` begins another decision",
+    ),
+    _stage("no_session", "nothing is argued", "`moot agenda`", Stage.ARGUING, Stage.WAITING),
+    *_text("reason"),
+)
+_SUCCEED: Final[Rows] = (
+    _BEGUN,
+    _BOOKS,
+    Rule(
+        "DEC-016",
+        "not_vetoed",
+        "only a vetoed decision is superseded",
+        breach.out_of_stage(Stage.VETOED),
+        hint="`moot decide ID veto --reason TEXT`",
+    ),
+    Rule(
+        "DEC-016",
+        "superseded",
+        "a decision is superseded once",
+        breach.has_successor,
+        hint="go on with that one",
+    ),
+    *_text("decision"),
+)
+_RECEIPT: Final[Rows] = (
+    _BEGUN,
+    Rule(
+        "DEC-021",
+        "not_allowed",
+        "only the machine signs a receipt",
+        breach.not_the_machine,
+        hint="let `moot receipt ID -o FILE` do this",
+    ),
+)
+
+RULES: Final[dict[type[Command], Rows]] = {
+    ask.AskQuestion: _ASK,
+    ask.GiveAnswer: _GIVE,
+    ask.PassAnswer: _PASS,
+    ask.SetMotion: _MOVE,
+    ask.OpenSession: _SIT,
+    ask.NoteCall: _NOTE,
+    ask.EndRun: _STOP,
+    ask.RecordResult: _RESULT,
+    ask.Approve: _WORD,
+    ask.Veto: _WORD,
+    ask.Amend: _WORD,
+    ask.SendBack: _SEND_BACK,
+    ask.NameSuccessor: _SUCCEED,
+    ask.MakeReceipt: _RECEIPT,
+}

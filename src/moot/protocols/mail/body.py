@@ -1,0 +1,139 @@
+"""A body as the rules see it: its title, its level-2 sections, its fenced blocks.
+
+Only headings and fences at the top level count; what stands in code, quotes, lists or comments is
+text. Names of sections are compared without regard to case, and `(optional)` behind them says
+nothing. `read_body` takes any text and never raises.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from moot.core.markdown import fences
+from moot.protocols.mail.outline import Block, Heading, outline
+
+_NOTE = re.compile(r"\((?:optional|if applicable)\)\Z", re.IGNORECASE)
+_NOTHING = re.compile(r'(?:\s++|<!--(?:(?!-->).)*+-->|\{[^{}"\n]*+\})*+\Z', re.DOTALL)
+_HOLE = re.compile(r'\{[^{}"\n]*+\}')
+_BLANKS = re.compile(r"\s+")
+
+
+def section_key(heading: str) -> str:
+    """What two headings have in common if they name the same section."""
+    if heading.isalpha():
+        return heading.casefold()
+    return " ".join(_NOTE.sub("", heading).split()).casefold()
+
+
+def is_unfilled(text: str) -> bool:
+    """Nothing is said here: blank, comments, or only `{template text}`."""
+    return _NOTHING.match(text) is not None
+
+
+def template_text(text: str) -> str:
+    """The first `{...}` of a text that holds nothing else, or an empty string."""
+    found = _HOLE.search(text) if is_unfilled(text) else None
+    return found[0] if found else ""
+
+
+class Part:
+    """A section: `name` as written, `text` all that stands in it."""
+
+    __slots__ = ("heading", "key", "text")
+
+    def __init__(self, heading: Heading, text: str) -> None:
+        self.heading = heading
+        self.key = section_key(heading.value)
+        self.text = text
+
+    @property
+    def name(self) -> str:
+        return self.heading.value
+
+    @property
+    def line(self) -> int:
+        return self.heading.number
+
+    @property
+    def said(self) -> str:
+        """The text without the white space around it; empty if nothing was filled in."""
+        return "" if is_unfilled(self.text) else self.text.strip()
+
+    @property
+    def value(self) -> str:
+        """`said` on one line without markup around it: for names and fixed words."""
+        words = _BLANKS.sub(" ", unwrapped(self.said))
+        return words.strip("`*_ ").removeprefix("- ").strip("`*_ ")
+
+
+class Body:
+    """The parts of one body; the first section of a name is the one that counts."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.titles: list[Heading] = []
+        self.parts: list[Part] = []
+        self.others: list[Heading] = []  # of level 3 and below
+        self.blocks: list[Block] = []
+        self._read()
+
+    def _read(self) -> None:
+        open_heading: Heading | None = None
+        for mark in outline(self.text):
+            if isinstance(mark, Block):
+                self.blocks.append(mark)
+            elif mark.level > 2:
+                self.others.append(mark)
+            else:
+                self._close(open_heading, mark.start)
+                open_heading = mark if mark.level == 2 else None
+                if mark.level == 1:
+                    self.titles.append(mark)
+        self._close(open_heading, len(self.text))
+
+    def _close(self, heading: Heading | None, end: int) -> None:
+        if heading is not None:
+            self.parts.append(Part(heading, self.text[heading.end : end]))
+
+    @cached_property
+    def _first(self) -> dict[str, Part]:
+        return {part.key: part for part in reversed(self.parts)}
+
+    @property
+    def title(self) -> Heading | None:
+        return self.titles[0] if self.titles else None
+
+    def part(self, name: str) -> Part | None:
+        """The first section of this name."""
+        return self._first.get(section_key(name))
+
+    def said(self, name: str) -> str:
+        """What the section says; empty if it is missing, blank or unfilled."""
+        part = self.part(name)
+        return part.said if part else ""
+
+    def code(self, block: Block) -> str:
+        """The code of a block, less the indentation of its fence."""
+        text, start, end = self.text, block.start, block.end
+        if not block.closed or text[start] == " " or "\r" in text[start:end]:
+            return next(fences(text, start, end, block.number)).code
+        first = text.index("\n", start) + 1
+        return text[first : text.rindex("\n", start, end - 1) + 1]
+
+
+def read_body(text: str) -> Body:
+    return Body(text)
+
+
+def unwrapped(text: str) -> str:
+    """The code of a text that is one `text` block and nothing more; else the text itself."""
+    body = Body(text)
+    if len(body.blocks) != 1 or body.blocks[0].info != TEXT:
+        return text
+    (block,) = body.blocks
+    alone = not text[: block.start].strip() and not text[block.end :].strip()
+    return body.code(block).strip("\r\n") if alone and block.closed else text
+
+
+TEXT = "text"

@@ -1,0 +1,155 @@
+"""`COMPILED: vN ...`: a merged artifact as a message, and a whole thread merged round by round.
+
+Numbers that a version has published stay: each round (the deltas between two COMPILED messages)
+is merged on top of the one before, so a delta that arrives late gets the next free number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.core.findings import Finding, Severity
+from moot.core.markdown import fence
+from moot.protocols.mail.artifact import Artifact, artifact_markdown, new_artifact
+from moot.protocols.mail.deltas import SHELVES, Operation
+from moot.protocols.mail.lint import lint
+from moot.protocols.mail.merge import Merged, contributions, merge
+from moot.protocols.mail.mergerules import check_artifact
+from moot.protocols.mail.reply import body_of
+from moot.protocols.mail.types import STATISTICS, MessageType
+
+MAX_SHOWN = 50
+# What keeps a contribution of a message out of the artifact.
+_LOST = frozenset({"MB-004", "MB-005", "MBX-030", "MBX-031", "MBX-037"})
+_DONE = {Operation.ADD: "added", Operation.EDIT: "edited", Operation.KILL: "killed"}
+
+
+class Compiled(NamedTuple):
+    """Version N as a message, the artifact as a document, and everything that was found."""
+
+    subject: str
+    body: str
+    markdown: str
+    artifact: Artifact
+    findings: tuple[Finding, ...]
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A DELTA message of the thread."""
+
+    message_id: str
+    agent: str
+    at: Millis
+    body: str
+
+
+class Version(msgspec.Struct, frozen=True):
+    """A COMPILED message of the thread; `last` is the id of the last DELTA that it merged."""
+
+    last: str | None = None
+
+
+def rounds_of(messages: Iterable[Source | Version]) -> list[list[Source]]:
+    """The deltas of each version in the order of the record, and last those of the next one.
+
+    A DELTA that was recorded while a version was being made belongs to the next: what that version
+    has published stays as it is.
+    """
+    rounds: list[list[Source]] = [[]]
+    for one in messages:
+        if isinstance(one, Source):
+            rounds[-1].append(one)
+            continue
+        waiting = rounds.pop()
+        ids = [source.message_id for source in waiting]
+        merged = ids.index(one.last) + 1 if one.last in ids else len(ids)
+        rounds += [waiting[:merged], waiting[merged:]]
+    return rounds
+
+
+def compile_thread(
+    session_id: str,
+    created_at: Millis,
+    rounds: Sequence[Iterable[Source]],
+    question: str = "",
+) -> Compiled:
+    """The version after the last round; each earlier round was published as a version."""
+    merged = Merged(new_artifact(session_id, created_at, question), (), ())
+    sources: list[Source] = []
+    for sources in map(list, rounds):
+        deltas = (
+            delta
+            for one in sources
+            for delta in contributions(one.message_id, one.agent, one.at, one.body)
+        )
+        merged = merge(merged.artifact, deltas)
+    last = sorted(sources, key=lambda one: (one.at, one.agent, one.message_id))
+    unread = (finding for one in last for finding in _unread(one))
+    return compiled(merged._replace(findings=(*unread, *merged.findings)))
+
+
+def _unread(source: Source) -> Iterator[Finding]:
+    """Blocks that could not be read, and deltas that stand where they do not count."""
+    for finding in lint("DELTA[human]: -", source.body).findings:
+        if finding.rule in _LOST:
+            place = f"line {finding.line}" if finding.line else "body"
+            yield msgspec.structs.replace(finding, where=f"{source.message_id} {place}")
+
+
+def compiled(merged: Merged) -> Compiled:
+    """One merged version as a COMPILED message."""
+    artifact = merged.artifact
+    findings = merged.findings + check_artifact(artifact)
+    markdown = artifact_markdown(artifact)
+    changes = _changes(merged)
+    body = body_of(
+        MessageType.COMPILED,
+        {
+            "Summary": f"v{artifact.version} of {artifact.session_id}: {changes}.",
+            "Contributors": _contributors(artifact),
+            "Statistics": _statistics(artifact),
+            "Validation Status": _status(findings),
+            "Full Artifact": fence(markdown, "markdown"),
+        },
+        title=f"Compiled Artifact v{artifact.version}",
+    )
+    subject = f"COMPILED: v{artifact.version} ({changes})"
+    return Compiled(subject, body, markdown, artifact, findings)
+
+
+def _changes(merged: Merged) -> str:
+    done = Counter(_DONE[one.delta.operation] for one in merged.applied)
+    return ", ".join(f"{count} {word}" for word, count in sorted(done.items())) or "nothing new"
+
+
+def _contributors(artifact: Artifact) -> str:
+    lines = [f"- {one.agent} ({_count(one.deltas, 'delta')})" for one in artifact.contributors]
+    return "\n".join(lines) or "- nobody yet"
+
+
+def _statistics(artifact: Artifact) -> str:
+    counts = artifact.counts()
+    return "\n".join(
+        f"- {label}: {count}" for label, count in zip(STATISTICS, counts.values(), strict=True)
+    )
+
+
+def _status(findings: Sequence[Finding]) -> str:
+    wrong = sum(one.severity is Severity.ERROR for one in findings)
+    head = f"{_count(wrong, 'error')}, {_count(len(findings) - wrong, 'warning')}"
+    lines = (f"{one.rule} {one.code}: {one.message} ({one.where})" for one in findings)
+    shown = [f"- {' '.join(line.split())}" for line in lines]
+    more = [f"- and {len(shown) - MAX_SHOWN} more"] if len(shown) > MAX_SHOWN else []
+    return "\n".join([head, "", *shown[:MAX_SHOWN], *more]).rstrip()
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+assert len(STATISTICS) == len(SHELVES) - 1

@@ -1,0 +1,404 @@
+"""The rules of sending and answering, beside those of the text (`rules.py`): one table a command.
+
+A message is signed by whoever acts, so nobody can write in another's name; these rows keep the
+rest honest: who may answer what, for which holder of a name, and how often.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+from moot.core.findings import Rule, Severity
+from moot.core.machine import Command
+from moot.core.names import AGENT, SYSTEM
+from moot.protocols.mail import commands as ask
+from moot.protocols.mail.asked import Asked, fits, text_bytes
+from moot.protocols.mail.model import MAX_OPEN, Importance, Party
+from moot.protocols.mail.threads import is_thread_id
+from moot.protocols.mail.types import MessageType
+
+MAX_RECEIVERS: Final = 64
+MAX_SUBJECT: Final = 500
+MAX_NOTES: Final = 4_000
+MAX_ACK_MINUTES: Final = 7 * 24 * 60
+MAX_OUTSIDE: Final = 200
+
+Breaches = Iterator[tuple[str, str | None]]
+
+
+def bad_thread(asked: Asked) -> Breaches:
+    if not is_thread_id(asked.thread):
+        yield f"{asked.thread!r} is no thread id", "thread"
+
+
+def nobody(asked: Asked) -> Breaches:
+    """A version stands in its thread for whoever comes, though all who took part have ended."""
+    if not asked.command.to and asked.type is not MessageType.COMPILED:
+        yield "", "to"
+
+
+def unknown_receivers(asked: Asked) -> Breaches:
+    for one in _receivers(asked):
+        if one.epoch < 1 or not AGENT.match(one.name):
+            yield f"no agent {one.name[:60]!r} is registered here", "to"
+
+
+def _receivers(asked: Asked) -> tuple[Party, ...]:
+    return (*asked.command.to, *asked.command.cc)
+
+
+def too_many(asked: Asked) -> Breaches:
+    count = len(_receivers(asked))
+    if count > MAX_RECEIVERS:
+        yield f"{count} receivers, the limit is {MAX_RECEIVERS}", "to"
+
+
+def to_oneself(asked: Asked) -> Breaches:
+    actor = asked.context.actor
+    if any((one.name, one.epoch) == (actor.id, actor.epoch) for one in _receivers(asked)):
+        yield "", "to"
+
+
+def long_subject(asked: Asked) -> Breaches:
+    length = len(asked.command.subject)
+    if length > MAX_SUBJECT:
+        yield f"the subject has {length} characters, the limit is {MAX_SUBJECT}", "subject"
+
+
+def bad_importance(asked: Asked) -> Breaches:
+    if asked.command.importance not in set(Importance):
+        yield f"{asked.command.importance!r} is no importance", "importance"
+
+
+def bad_minutes(asked: Asked) -> Breaches:
+    minutes = asked.command.ack_minutes
+    if minutes is not None and not 1 <= minutes <= MAX_ACK_MINUTES:
+        yield f"{minutes} is not 1 to {MAX_ACK_MINUTES} minutes", "ack_minutes"
+
+
+def body_not_stored(asked: Asked) -> Breaches:
+    """What an event cannot hold is stored first, and it is exactly this text."""
+    data, stored = text_bytes(asked.command.body), asked.command.artifact
+    if fits(asked.command.body, data):
+        return
+    if stored is None or (stored.sha256, stored.size) != (
+        hashlib.sha256(data).hexdigest(),
+        len(data),
+    ):
+        yield f"a body of {len(data)} bytes is stored before it is sent", "body"
+
+
+def unknown_message(asked: Asked) -> Breaches:
+    ids = (asked.named, getattr(asked.command, "re", None))
+    for text in dict.fromkeys(one for one in ids if one is not None):
+        if not asked.knows(text):
+            yield f"there is no message {text[:80]!r} in {asked.thread}", "id"
+
+
+def full(asked: Asked) -> Breaches:
+    if len(asked.state.open) >= MAX_OPEN:
+        yield f"{MAX_OPEN} messages wait for an answer in {asked.thread}", "thread"
+
+
+def wrong_version(asked: Asked) -> Breaches:
+    version, due = asked.facts.version, asked.state.compiled + 1
+    if version is not None and version != due:
+        yield f"this is v{version}; the next version of {asked.thread} is v{due}", "body"
+
+
+def own_message(asked: Asked) -> Breaches:
+    message, actor = asked.message, asked.context.actor
+    if message is None or not asked.answers:
+        return
+    if (message.sender, message.sender_epoch) == (actor.id, actor.epoch):
+        yield f"you sent {message.id} yourself", "id"
+
+
+def not_addressed(asked: Asked) -> Breaches:
+    message, actor = asked.message, asked.context.actor
+    if message is None or not asked.answers or asked.receiver is not None:
+        return
+    own = (message.sender, message.sender_epoch) == (actor.id, actor.epoch)
+    if not own and all(one.name != actor.id for one in (*message.to, *message.cc)):
+        yield f"{message.id} was not sent to {actor.id}", "id"
+
+
+def earlier_holder(asked: Asked) -> Breaches:
+    message, actor = asked.message, asked.context.actor
+    if message is None or not asked.answers or asked.receiver is not None:
+        return
+    if any(one.name == actor.id for one in (*message.to, *message.cc)):
+        yield f"{message.id} was sent to an earlier session called {actor.id}", "id"
+
+
+def settled(asked: Asked) -> Breaches:
+    if asked.named is not None and asked.message is None and asked.knows(asked.named):
+        yield f"nobody waits for an answer to {asked.named}", "id"
+
+
+def bad_status(asked: Asked) -> Breaches:
+    if asked.status is None:
+        yield f"{asked.command.status[:40]!r} is no status", "status"
+
+
+def long_notes(asked: Asked) -> Breaches:
+    length = len(asked.command.notes)
+    if length > MAX_NOTES:
+        yield f"the notes have {length} characters, the limit is {MAX_NOTES}", "notes"
+
+
+def unmatched(asked: Asked) -> Breaches:
+    if asked.type is MessageType.ACK and asked.named is None and asked.message is None:
+        many = f"{asked.rivals} messages have" if asked.rivals else "no message to you has"
+        yield f"{many} this subject, so nothing is acknowledged", "subject"
+
+
+def another_taker(asked: Asked) -> Breaches:
+    taker = asked.facts.taker if asked.type is MessageType.HANDOFF else ""
+    if taker and all(one.name != taker for one in asked.command.to):
+        yield f"the work is passed on to {taker[:60]}, who does not get this message", "to"
+
+
+def anothers_claim(asked: Asked) -> Breaches:
+    taker = asked.facts.taker if asked.type is MessageType.CLAIM else ""
+    if taker and taker != asked.context.actor.id:
+        yield f"the work is claimed for {taker[:60]}, not for you", "body"
+
+
+def forged_sender(asked: Asked) -> Breaches:
+    if asked.command.sender_here and asked.command.sender != asked.context.actor.id:
+        yield f"{asked.command.sender[:60]} is an agent here and has not signed this", "from"
+
+
+def bad_outside(asked: Asked) -> Breaches:
+    for where, text in (("id", asked.command.outside_id), ("from", asked.command.sender)):
+        if not text.strip() or len(text) > MAX_OUTSIDE or not text.isprintable():
+            yield f"{where} is not 1 to {MAX_OUTSIDE} printable characters", where
+
+
+def not_system(asked: Asked) -> Breaches:
+    if asked.context.actor.id != SYSTEM:
+        yield "", None
+
+
+def not_overdue(asked: Asked) -> Breaches:
+    message = asked.message
+    if message is None or message.ack_by is None or asked.context.now < message.ack_by:
+        yield "", "id"
+
+
+_WARNING: Final = Severity.WARNING
+_LOOK: Final = "`moot inbox` shows what was sent to you, `moot mail thread THREAD` a whole thread"
+
+_THREAD: Final = Rule(
+    "MBX-201",
+    "bad_thread_id",
+    "a thread has an id such as auth-cache, RS-20260218-cell-fate or COORD-release",
+    bad_thread,
+    hint="messages, digits, - and _ in parts joined by dots; or leave --thread away",
+)
+_STORED: Final = Rule(
+    "MBX-202",
+    "body_not_stored",
+    "a body of more than 16 KiB is stored beside the record and cited by its hash",
+    body_not_stored,
+    hint="`moot send` does this by itself; a program puts it into the artifacts first",
+)
+_FULL: Final = Rule(
+    "MBX-203",
+    "thread_full",
+    "a thread holds a limited number of messages that wait for an answer",
+    full,
+    hint="answer some of them (`moot mail pending`), or begin a new thread",
+)
+_SUBJECT: Final = Rule(
+    "MBX-204",
+    "subject_too_long",
+    "a subject is one short line",
+    long_subject,
+    hint="shorten the subject; the rest belongs into the body",
+)
+_IMPORTANCE: Final = Rule(
+    "MBX-205",
+    "bad_importance",
+    "importance is low, normal, high or urgent",
+    bad_importance,
+    hint="use low, normal, high or urgent",
+)
+_ANSWER: Final = (
+    Rule(
+        "MBX-211",
+        "message_not_found",
+        "what is answered is a message of this thread",
+        unknown_message,
+        hint=_LOOK,
+    ),
+    Rule(
+        "MBX-212",
+        "own_message",
+        "nobody acknowledges a message of their own",
+        own_message,
+        hint="those it was sent to acknowledge it: `moot mail show ID` names them",
+    ),
+    Rule(
+        "MBX-213",
+        "not_addressed",
+        "only those a message was sent to acknowledge it",
+        not_addressed,
+        hint=_LOOK,
+    ),
+    Rule(
+        "MBX-214",
+        "earlier_holder",
+        "a message to an earlier holder of a name is not the later one's to answer",
+        earlier_holder,
+        hint="ask the sender to send it again, or write to the sender in the same thread",
+    ),
+    Rule(
+        "MBX-215",
+        "message_settled",
+        "an answer is taken while someone waits for it, and for a while after",
+        settled,
+        hint="write into the thread instead: `moot send TO SUBJECT --thread THREAD`",
+    ),
+)
+
+RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
+    ask.Send: (
+        _THREAD,
+        Rule(
+            "MBX-206",
+            "no_receiver",
+            "a message goes to somebody",
+            nobody,
+            hint="name at least one agent; `moot agent list` shows who there is",
+        ),
+        Rule(
+            "MBX-207",
+            "agent_not_found",
+            "everyone a message goes to is known here",
+            unknown_receivers,
+            hint="`moot agent list` shows who there is",
+        ),
+        Rule(
+            "MBX-208",
+            "too_many_receivers",
+            "a message goes to a limited number of agents",
+            too_many,
+            hint="send it in parts",
+        ),
+        Rule(
+            "MBX-209",
+            "to_yourself",
+            "a message goes to someone else",
+            to_oneself,
+            hint="take yourself out of --to and --cc",
+        ),
+        _SUBJECT,
+        _IMPORTANCE,
+        Rule(
+            "MBX-210",
+            "bad_ack_minutes",
+            "an answer is due after a sensible time",
+            bad_minutes,
+            hint="1 to 10080 minutes; 30 if nothing is said",
+        ),
+        _STORED,
+        _FULL,
+        *_ANSWER,
+        Rule(
+            "MBX-216",
+            "version_out_of_order",
+            "versions of a compiled artifact count from v1 and skip none",
+            wrong_version,
+            hint="`moot mail compile THREAD` numbers them by itself",
+        ),
+        Rule(
+            "MBX-217",
+            "ack_unmatched",
+            "an ACK that names no message is matched by its subject, if only one fits",
+            unmatched,
+            _WARNING,
+            hint="`moot mail ack ID --status STATUS` names the message",
+        ),
+        Rule(
+            "MBX-226",
+            "taker_not_told",
+            "whoever work is passed on to gets the message",
+            another_taker,
+            _WARNING,
+            hint="name the same agent in --to, in the subject and under `## To`",
+        ),
+        Rule(
+            "MBX-227",
+            "claim_for_another",
+            "work is claimed by whoever does it; it is recorded as the sender's",
+            anothers_claim,
+            _WARNING,
+            hint="put your own name under `## Agent`, or let the other agent claim it",
+        ),
+    ),
+    ask.Acknowledge: (
+        *_ANSWER,
+        Rule(
+            "MBX-218",
+            "bad_status",
+            "an ACK says Received, Understood, Will Action or Completed",
+            bad_status,
+            hint="use Received, Understood, 'Will Action' or Completed",
+        ),
+        Rule(
+            "MBX-219",
+            "notes_too_long",
+            "the notes of an ACK are short",
+            long_notes,
+            hint="send a long answer as a message: `moot send TO 'INFO: ...' FILE --re ID`",
+        ),
+    ),
+    ask.Import: (
+        _THREAD,
+        Rule(
+            "MBX-220",
+            "forged_sender",
+            "a message in the name of an agent of this ledger is signed by that agent",
+            forged_sender,
+            hint="let that agent send it itself; nothing was taken in",
+        ),
+        Rule(
+            "MBX-221",
+            "bad_outside_name",
+            "a message from outside has a short id and a sender",
+            bad_outside,
+            hint="mend its `id` and `from` lines",
+        ),
+        Rule(
+            "MBX-208",
+            "too_many_receivers",
+            "a message goes to a limited number of agents",
+            too_many,
+            hint="take it in for fewer agents",
+        ),
+        _SUBJECT,
+        _IMPORTANCE,
+        _STORED,
+        _FULL,
+    ),
+    ask.Chase: (
+        Rule(
+            "MBX-222",
+            "not_allowed",
+            "only the machine itself goes after an answer",
+            not_system,
+            hint="`moot tick` lets it act",
+        ),
+        Rule(
+            "MBX-223",
+            "nothing_overdue",
+            "only an answer that is overdue is asked for again",
+            not_overdue,
+            hint="`moot mail pending` shows what is due when",
+        ),
+    ),
+}

@@ -1,0 +1,74 @@
+"""A message as the rules look at it: subject and body read once, and what is known around it."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from functools import cached_property
+
+from moot.core.markdown import BYTE_ORDER_MARK
+from moot.protocols.mail.body import Body
+from moot.protocols.mail.deltas import DeltaBlock, delta_blocks
+from moot.protocols.mail.subject import Subject, find_subject, read_received
+from moot.protocols.mail.types import TYPES, MessageType, TypeSpec, ack_expected
+
+
+class Draft:
+    """One message under examination. Nothing here judges."""
+
+    def __init__(
+        self,
+        subject: str,
+        body: str | bytes,
+        ack_required: bool | None = None,
+        *,
+        received: bool = False,
+        sender: str = "",
+        agents: Container[str] | None = None,
+        items: Container[str] | None = None,
+    ) -> None:
+        self.line = subject
+        self.received = received
+        self.sender = sender
+        self.agents = agents
+        self.items = items
+        self.replied = False
+        self.subject = self._read_subject()
+        self.undecodable, text = _decoded(body)
+        self.marked = text.startswith(BYTE_ORDER_MARK)
+        self.body = Body(text)
+        self.ack_required = self._ack(ack_required)
+
+    def _read_subject(self) -> Subject | None:
+        if not self.received:
+            return find_subject(self.line)
+        read = read_received(self.line)
+        self.replied = read.replied
+        return read.subject
+
+    def _ack(self, said: bool | None) -> bool:
+        """What was said; else false for a received message, and the table's word for ours."""
+        if said is not None:
+            return said
+        return not self.received and self.subject is not None and ack_expected(self.subject.type)
+
+    @property
+    def type(self) -> MessageType | None:
+        return self.subject.type if self.subject else None
+
+    @property
+    def spec(self) -> TypeSpec | None:
+        return TYPES[self.subject.type] if self.subject else None
+
+    @cached_property
+    def deltas(self) -> list[DeltaBlock]:
+        return delta_blocks(self.body)
+
+
+def _decoded(body: str | bytes) -> tuple[int | None, str]:
+    """The text, and the line of the first byte that is not UTF-8."""
+    if isinstance(body, str):
+        return None, body
+    try:
+        return None, body.decode()
+    except UnicodeDecodeError as error:
+        return body.count(b"\n", 0, error.start) + 1, body.decode(errors="replace")

@@ -1,0 +1,173 @@
+"""`--fix`: what can be repaired without guessing, and nothing else.
+
+The ack flag, the case of prefixes, headings and fixed words, a colon behind a heading, a byte order
+mark, and headings of sections that may stay empty. No sentence is touched: after each repair of
+the body it is read again, and a repair that changed what any section says is taken back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from moot.core.markdown import BYTE_ORDER_MARK
+from moot.protocols.mail.body import Body, Part, section_key
+from moot.protocols.mail.subject import Subject, find_subject
+from moot.protocols.mail.templates import heading_line
+from moot.protocols.mail.types import TYPES, MessageType, Need, SectionSpec, TypeSpec, ack_expected
+
+_TYPES = "|".join(kind.value for kind in MessageType)
+_LOOSE = re.compile(
+    rf"(?P<type>{_TYPES})\s*+(?:\[\s*+(?P<role>[^\]\s]++)\s*+\])?\s*+:\s*+(?P<rest>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+class Fixed(msgspec.Struct, frozen=True):
+    """The message as repaired; `repairs` says in words what was done."""
+
+    subject: str
+    body: str
+    ack_required: bool | None
+    repairs: tuple[str, ...]
+
+
+class _Edit(NamedTuple):
+    """Replace `text[start:end]`, and say why."""
+
+    start: int
+    end: int
+    text: str
+    why: str
+
+
+def fix(subject: str, body: str, ack_required: bool | None = None) -> Fixed:
+    repairs: list[str] = []
+    line = _subject(subject, repairs)
+    if body.startswith(BYTE_ORDER_MARK) and body[1:2] != BYTE_ORDER_MARK:  # a second one is text
+        body = body[1:]
+        repairs.append("the byte order mark was taken out")
+    found = find_subject(line)
+    if found is None:
+        return Fixed(line, body, ack_required, tuple(repairs))
+    for repair in _REPAIRS:
+        body = _repaired(body, TYPES[found.type], repair, repairs)
+    expected = ack_expected(found.type)
+    if ack_required is not None and ack_required is not expected:
+        repairs.append(f"ack_required is {str(expected).lower()} for {found.type.value}")
+    return Fixed(line, body, expected, tuple(repairs))
+
+
+def _subject(text: str, repairs: list[str]) -> str:
+    """The prefix in capitals, the role in small letters, one space behind the colon."""
+    loose = _LOOSE.fullmatch(text.strip())
+    if loose is None:
+        return text
+    kind = MessageType(loose["type"].upper())
+    made = str(Subject(kind, loose["rest"], (loose["role"] or "").lower()))
+    if made == text or find_subject(made) is None or bool(loose["role"]) != (kind == "DELTA"):
+        return text
+    repairs.append(f"the subject begins {made[: made.index(':') + 1]}")
+    return made
+
+
+# The body -----------------------------------------------------------------------------------------
+
+
+def _repaired(
+    text: str,
+    spec: TypeSpec,
+    repair: Callable[[Body, TypeSpec], Iterator[_Edit]],
+    repairs: list[str],
+) -> str:
+    """The text after one kind of repair, if it still says the same."""
+    before = Body(text)
+    edits = sorted(repair(before, spec), key=lambda edit: edit.start)
+    made = text
+    for edit in reversed(edits):
+        made = made[: edit.start] + edit.text + made[edit.end :]
+    if not edits or not _same(before, Body(made)):
+        return text
+    repairs += (edit.why for edit in edits)
+    return made
+
+
+def _same(before: Body, after: Body) -> bool:
+    """Every section says what it said, whatever the case; only empty ones may be new."""
+    return (
+        _said(before) == _said(after)
+        and [one.value for one in before.titles] == [one.value for one in after.titles]
+        and [before.code(one) for one in before.blocks] == [after.code(one) for one in after.blocks]
+    )
+
+
+def _said(body: Body) -> list[tuple[str, str]]:
+    parts = [(part.key.rstrip(": "), part.text.strip().casefold()) for part in body.parts]
+    return [part for part in parts if part[1]]
+
+
+def _headings(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
+    """`## context:` is `## Context`, unless that is there as well."""
+    for part in body.parts:
+        section = _section(spec, part.key) or _uncoloned(body, spec, part)
+        wanted = _written(section, part) if section else part.name
+        if wanted != part.name:
+            start = part.heading.start
+            line = body.text[start : part.heading.end]
+            end = start + len(line.rstrip("\r\n"))
+            yield _Edit(start, end, f"## {wanted}", f"the heading reads `## {wanted}`")
+
+
+def _section(spec: TypeSpec, key: str) -> SectionSpec | None:
+    return next((one for one in spec.sections if section_key(one.heading) == key), None)
+
+
+def _uncoloned(body: Body, spec: TypeSpec, part: Part) -> SectionSpec | None:
+    bare = section_key(part.name.rstrip(": "))
+    return None if body.part(bare) else _section(spec, bare)
+
+
+def _written(section: SectionSpec, part: Part) -> str:
+    """Its canonical name, with the note it has in the template if it had one."""
+    noted = part.name.rstrip(": ").endswith(")")
+    return f"{section.heading} {section.note}".rstrip() if noted else section.heading
+
+
+def _words(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
+    """`critical` is `Critical`, where nothing else stands."""
+    for section in spec.sections:
+        part = body.part(section.heading) if section.choices else None
+        if part is None:
+            continue
+        said = part.text.strip()
+        word = next((one for one in section.choices if one.casefold() == said.casefold()), said)
+        if word != said:
+            start = part.heading.end + part.text.index(said)
+            yield _Edit(start, start + len(said), word, f"`## {section.heading}` says {word}")
+
+
+def _missing(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
+    """Headings that may stay empty, each where its template has it."""
+    if spec.type is MessageType.DELTA or not body.parts:
+        return
+    newline = "\r\n" if "\r\n" in body.text else "\n"
+    for place, section in enumerate(spec.sections):
+        if section.need is not Need.OPTIONAL or body.part(section.heading):
+            continue
+        later = (body.part(one.heading) for one in spec.sections[place + 1 :])
+        following = next((part for part in later if part), None)
+        heading = heading_line(section)
+        why = f"`{heading}` was added, empty"
+        if following:
+            start = following.heading.start
+            yield _Edit(start, start, f"{heading}{newline * 2}", why)
+        else:
+            end = len(body.text)
+            gap = newline if body.text.endswith("\n") else newline * 2
+            yield _Edit(end, end, f"{gap}{heading}{newline}", why)
+
+
+_REPAIRS = (_headings, _words, _missing)

@@ -1,0 +1,73 @@
+"""`lint`: every finding about one message, with its line and what to do.
+
+Pure and total: any text gives an answer. Sending and receiving differ in three ways (`received`):
+`Re:` is taken off with a warning, a missing ack flag counts as false instead of being filled in
+from the table, and a From that is not the sender is a warning instead of an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from itertools import islice
+
+import msgspec
+
+from moot.core.findings import Finding, errors
+from moot.protocols.mail.draft import Draft
+from moot.protocols.mail.rules import EVERY, RULES, Row
+from moot.protocols.mail.types import MessageType
+
+# One rule reports so many places of one message and no more: a body may hold a million of them.
+MAX_BREACHES = 50
+
+
+class Linted(msgspec.Struct, frozen=True):
+    """What was found; `type` is None if the subject has no valid prefix."""
+
+    type: MessageType | None
+    role: str
+    ack_required: bool
+    findings: tuple[Finding, ...]
+
+    @property
+    def valid(self) -> bool:
+        """No errors; warnings and notes leave a message valid."""
+        return not errors(self.findings)
+
+
+def lint(
+    subject: str,
+    body: str | bytes,
+    ack_required: bool | None = None,
+    *,
+    received: bool = False,
+    sender: str = "",
+    agents: Container[str] | None = None,
+    items: Container[str] | None = None,
+) -> Linted:
+    """Check one message. `ack_required=None`: not said. `agents` and `items`, if given, are the
+    known names; what is not among them is a warning."""
+    return lint_draft(
+        Draft(
+            subject,
+            body,
+            ack_required,
+            received=received,
+            sender=sender,
+            agents=agents,
+            items=items,
+        )
+    )
+
+
+def lint_draft(draft: Draft) -> Linted:
+    """The same, for a message that was read already."""
+    rows = EVERY + (RULES[draft.type] if draft.type else ())
+    findings = tuple(finding for row in rows for finding in _findings(row, draft))
+    role = draft.subject.role if draft.subject else ""
+    return Linted(draft.type, role, draft.ack_required, findings)
+
+
+def _findings(row: Row, draft: Draft) -> Iterator[Finding]:
+    for place in islice(row.check(draft), MAX_BREACHES):
+        yield row.finding(*place)

@@ -1,0 +1,152 @@
+"""The automaton of one message, and the machine of its thread.
+
+    (none) --sent, imported--> waiting --resent--> resent --escalated--> escalated
+                                  |       once, to   |      the operator    |
+                                  |      the missing |          is told     |
+                                  `---acknowledged---+----------------------`--> settled
+
+It is settled when everyone has acknowledged it, and one has said Completed if it asks for more
+than an ACK. A message that asks for nothing is settled at once.
+
+The rules of the text are in `rules.py`, those of sending and answering in `conduct.py`; what is
+recorded in `sending.py`, what follows from it in `evolution.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Final
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.core.findings import check_all, errors, filled_in
+from moot.core.machine import (
+    Command,
+    Context,
+    Decision,
+    Due,
+    Event,
+    Machine,
+    accept,
+    refusal,
+    refuse,
+)
+from moot.core.names import OPERATOR
+from moot.protocols.mail import commands as ask
+from moot.protocols.mail import events as did
+from moot.protocols.mail.asked import look
+from moot.protocols.mail.conduct import RULES
+from moot.protocols.mail.evolution import evolve
+from moot.protocols.mail.model import PROTOCOL, Message, Receiver, Stage, State
+from moot.protocols.mail.rows import index
+from moot.protocols.mail.sending import accepted, remarks
+from moot.protocols.mail.types import MessageType
+
+TRANSITIONS: Final[dict[Stage, dict[type[Event], frozenset[Stage]]]] = {
+    Stage.WAITING: {
+        did.MessageAcknowledged: frozenset({Stage.WAITING, Stage.SETTLED}),
+        did.MessageResent: frozenset({Stage.RESENT}),
+    },
+    Stage.RESENT: {
+        did.MessageAcknowledged: frozenset({Stage.RESENT, Stage.SETTLED}),
+        did.MessageEscalated: frozenset({Stage.ESCALATED}),
+    },
+    Stage.ESCALATED: {did.MessageAcknowledged: frozenset({Stage.ESCALATED, Stage.SETTLED})},
+    Stage.SETTLED: {did.MessageAcknowledged: frozenset({Stage.SETTLED})},
+}
+
+
+def decide(state: State, command: Command, context: Context) -> Decision:
+    rules = RULES.get(type(command))
+    if rules is None:
+        return refusal("MBX-200", "unknown_command", "mail knows no such command", "update moot")
+    asked = look(state, command, context)
+    found = filled_in(check_all(rules, asked), asked.known)
+    # What is sent must be right; what is received is only flagged.
+    said = asked.findings if isinstance(command, ask.Send) else ()
+    if errors((*said, *found)):
+        return refuse((*said, *found))
+    return accept(*accepted(asked), findings=(*said, *found, *remarks(asked)))
+
+
+def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
+    return tuple(due for message in state.in_order() for due in _dues(message))
+
+
+def _dues(message: Message) -> Iterator[Due]:
+    """Who owes the ACK, who owes more than an ACK, and the operator if nobody answers.
+
+    What presence shows as well (`event`) is shown there until it is accepted.
+    """
+    missing = message.missing
+    for one in missing:
+        if message.event is None:
+            yield _due(message, one, message.ack_by)
+    for one in message.to if message.unfinished else ():
+        if one not in missing and one.epoch and (message.event is None or one.status is not None):
+            yield _due(message, one, None)
+    if message.escalated_at is not None and missing:
+        yield Due(
+            who=OPERATOR,
+            what="no answer",
+            subject=f"{message.id}: {message.subject} ({', '.join(one.name for one in missing)})",
+            since=message.escalated_at,
+            hint=f"moot mail show {message.id}",
+        )
+
+
+def _due(message: Message, one: Receiver, by: Millis | None) -> Due:
+    """What waits for a holder of a name who is gone is the sender's: a later one may not act."""
+    owed = Due(
+        who=one.name,
+        what=_OWED.get(message.type, "acknowledge") if message.type is not None else "acknowledge",
+        subject=f"{message.id}: {message.subject}",
+        since=message.sent_at,
+        by=by,
+        hint=_way(message, one),
+        command=ask.Chase(id=message.id) if by is not None else None,
+        epoch=one.epoch,
+    )
+    unanswered = msgspec.structs.replace(
+        owed,
+        who=message.sender,
+        what=f"unanswered: {one.name} is another session now, or has ended",
+        hint=f"moot mail show {message.id}",
+    )
+    return msgspec.structs.replace(owed, instead=unanswered)
+
+
+def _way(message: Message, one: Receiver) -> str:
+    status = "Completed" if message.unfinished else "Received"
+    return f"moot mail ack {message.id} --agent {one.name} --status {status}"
+
+
+_OWED: Final = {
+    MessageType.KICKOFF: "confirm the start",
+    MessageType.QUESTION: "answer",
+    MessageType.HANDOFF: "finish what was passed on",
+    MessageType.BLOCKED: "give input",
+    MessageType.CRITIQUE: "answer the critique",
+}
+
+
+def timeouts(state: State, now: Millis) -> tuple[Command, ...]:
+    """The earliest first; only what is overdue is looked at."""
+    late = takewhile(lambda deadline: deadline[0] <= now, state.deadlines)
+    return tuple(ask.Chase(id=message_id) for _, message_id in late)
+
+
+MACHINE: Machine[State] = Machine(
+    name=PROTOCOL,
+    version=2,
+    initial=State(),
+    events=did.EVENTS,
+    commands=ask.COMMANDS,
+    decide=decide,
+    evolve=evolve,
+    agenda=agenda,
+    index=index,
+    timeouts=timeouts,
+)

@@ -1,0 +1,197 @@
+"""The nouns of one mail thread: messages that may still be answered, and who owes what.
+
+A thread may be long, so the state holds only what waits for an answer, and the last few messages
+that do not: the rest is in the records and the index.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from immutables import Map
+
+from moot.core.clock import MINUTE, Millis
+from moot.protocols.mail.types import AckStatus, MessageType
+
+PROTOCOL: Final = "mail"
+ACK_MINUTES: Final = 30
+MAX_OPEN: Final = 1_000
+MAX_RECENT: Final = 64
+# These are about something that has to happen: an ACK alone does not end them (D-13, D-14).
+CLOSED_BY_COMPLETED: Final = frozenset(
+    {MessageType.QUESTION, MessageType.HANDOFF, MessageType.BLOCKED}
+)
+
+
+class Importance(StrEnum):
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+    URGENT = "urgent"
+
+
+class Progress(StrEnum):
+    """How many of those who owe an ACK have given it."""
+
+    NONE = "none"
+    PARTIAL = "partial"
+    COMPLETE = "complete"
+
+
+class Stage(StrEnum):
+    """How far a message is with its answers."""
+
+    WAITING = "waiting"
+    RESENT = "resent"
+    ESCALATED = "escalated"
+    SETTLED = "settled"
+
+
+class Party(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One holder of a name. Number 0: a name outside of this ledger."""
+
+    name: str
+    epoch: int
+
+
+class Receiver(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One receiver of a message, and the latest ACK."""
+
+    name: str
+    epoch: int
+    status: AckStatus | None = None
+    acked_at: Millis | None = None
+
+    def is_(self, name: str, epoch: int) -> bool:
+        """An earlier holder of the same name is someone else."""
+        return self.name == name and self.epoch == epoch
+
+
+class Message(msgspec.Struct, frozen=True, array_like=True):
+    """A message as far as its answers are concerned; its text is in its event."""
+
+    id: str
+    type: MessageType | None
+    sender: str
+    sender_epoch: int
+    subject: str
+    sent_at: Millis
+    to: tuple[Receiver, ...]
+    cc: tuple[Receiver, ...] = ()
+    ack_required: bool = False
+    ack_millis: Millis = ACK_MINUTES * MINUTE
+    ack_by: Millis | None = None
+    importance: Importance = Importance.NORMAL
+    item: str = ""
+    taker: str = ""
+    event: str | None = None
+    resent: bool = False
+    escalated_at: Millis | None = None
+    closed: bool = False
+
+    @property
+    def missing(self) -> tuple[Receiver, ...]:
+        """Who owes an ACK: each `to` that has given none. A `cc` owes nothing (D-10)."""
+        if not self.ack_required:
+            return ()
+        return tuple(one for one in self.to if one.status is None and one.epoch)
+
+    @property
+    def progress(self) -> Progress:
+        if not self.missing:
+            return Progress.COMPLETE
+        given = any(one.status is not None for one in self.to)
+        return Progress.PARTIAL if given else Progress.NONE
+
+    @property
+    def unfinished(self) -> bool:
+        """Asked, passed on or blocked, and nobody has said Completed."""
+        here = any(one.epoch for one in self.to)
+        return self.type in CLOSED_BY_COMPLETED and here and not self.closed
+
+    @property
+    def waits(self) -> bool:
+        return bool(self.missing) or self.unfinished
+
+    @property
+    def stage(self) -> Stage:
+        if not self.waits:
+            return Stage.SETTLED
+        if self.escalated_at is not None:
+            return Stage.ESCALATED
+        return Stage.RESENT if self.resent else Stage.WAITING
+
+    def passes_to(self, receiver: Receiver) -> bool:
+        """Does the work change hands if this receiver says yes? Whoever is named takes it, else
+        the only one it was sent to."""
+        if self.type is not MessageType.HANDOFF or receiver not in self.to:
+            return False
+        if any(one.name == self.taker for one in self.to):
+            return receiver.name == self.taker
+        return len(self.to) == 1
+
+    def receiver(self, name: str, epoch: int) -> Receiver | None:
+        return next((one for one in (*self.to, *self.cc) if one.is_(name, epoch)), None)
+
+
+Deadline = tuple[Millis, str]
+
+
+class State(msgspec.Struct, frozen=True):
+    """`deadlines` is sorted; `outside` are the last few ids of imported messages.
+
+    `title` is the research question of the latest KICKOFF, `compiled` the latest version.
+    """
+
+    count: int = 0
+    open: Map[str, Message] = Map()
+    recent: tuple[Message, ...] = ()
+    deadlines: tuple[Deadline, ...] = ()
+    outside: tuple[str, ...] = ()
+    title: str = ""
+    compiled: int = 0
+
+    def message(self, id: str) -> Message | None:  # noqa: A002 - the word of every message
+        found = self.open.get(id)
+        return found or next((one for one in self.recent if one.id == id), None)
+
+    def in_order(self) -> list[Message]:
+        """What waits, as it was sent: numbers count upwards, a clock may not."""
+        return sorted(self.open.values(), key=lambda message: number_of(message.id))
+
+
+def stream_of(thread: str) -> str:
+    return f"{PROTOCOL}/{thread}"
+
+
+def thread_of(stream: str) -> str:
+    return stream.partition("/")[2]
+
+
+def message_id(thread: str, number: int) -> str:
+    """`auth-cache:3`, the third message of the thread `auth-cache`."""
+    return f"{thread}:{number}"
+
+
+def number_of(id: str) -> int:  # noqa: A002
+    digits = id.rpartition(":")[2]
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
+
+
+def thread_of_id(id: str) -> str:  # noqa: A002
+    return id.rpartition(":")[0]
+
+
+def with_deadline(deadlines: tuple[Deadline, ...], one: Deadline) -> tuple[Deadline, ...]:
+    changed = list(deadlines)
+    insort(changed, one)
+    return tuple(changed)
+
+
+def without_deadline(deadlines: tuple[Deadline, ...], one: Deadline) -> tuple[Deadline, ...]:
+    at = bisect_left(deadlines, one)
+    found = at < len(deadlines) and deadlines[at] == one
+    return deadlines[:at] + deadlines[at + 1 :] if found else deadlines

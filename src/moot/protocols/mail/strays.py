@@ -1,0 +1,80 @@
+"""Deltas that stand where they do not count: wrong fence, list, quote, inline, bare.
+
+They are never passed over in silence. A delta in a block that quotes markdown is an example.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from moot.protocols.mail.body import Body
+from moot.protocols.mail.deltas import INFO
+from moot.protocols.mail.outline import Block
+
+
+class Stray(NamedTuple):
+    """Something that was meant as a delta and does not count."""
+
+    line: int
+    message: str
+
+
+_OPERATION = re.compile(r'"operation"\s*+:\s*+"(?:ADD|EDIT|KILL)"')
+_MEANT = re.compile(
+    r"""
+    \n [\ \t>*+-]*+
+    (?: (?P<fence>(?:`{3,}|~{3,}|:::)[\ \t]*[Dd]elta\b)
+      | (?P<inline>D(?:ELTA|elta)[\ \t]*(?:\[[^\]\n]*\])?[\ \t]*:)
+    )
+    """,
+    re.VERBOSE,
+)
+_QUOTATIONS = {"markdown", "md"}
+
+
+def strays(body: Body) -> Iterator[Stray]:
+    """Misfenced, nested, inline and bare deltas, in order of kind; a quoted example is none."""
+    for block in body.blocks:
+        yield from _misfenced(body, block)
+    outside = _Outside(body)
+    for found in _MEANT.finditer("\n" + body.text):
+        yield from outside.stray(found.start(), _SAID[found.lastgroup or ""])
+    outside = _Outside(body)
+    for found in _OPERATION.finditer(body.text):
+        yield from outside.stray(found.start(), "this delta stands outside of a fence")
+
+
+_SAID = {
+    "fence": "this delta stands in a list, a quote or another kind of fence",
+    "inline": "this looks like a delta written inline",
+}
+
+
+def _misfenced(body: Body, block: Block) -> Iterator[Stray]:
+    first = block.info.partition(" ")[0].casefold()
+    if block.info == INFO or first in _QUOTATIONS:
+        return
+    if first == INFO or _OPERATION.search(body.text, block.start, block.end):
+        label = block.info[:40] or "without a name"
+        yield Stray(block.number, f"this block holds a delta but is fenced as {label!r}")
+
+
+class _Outside:
+    """What stands outside of all top-level blocks; places only go forward."""
+
+    def __init__(self, body: Body) -> None:
+        self.text = body.text
+        self.blocks = body.blocks
+        self.starts = [block.start for block in body.blocks]
+        self.place = 0
+        self.number = 1
+
+    def stray(self, place: int, message: str) -> Iterator[Stray]:
+        index = bisect_right(self.starts, place) - 1
+        if index < 0 or place >= self.blocks[index].end:
+            self.number += self.text.count("\n", self.place, place)
+            self.place = place
+            yield Stray(self.number, message)

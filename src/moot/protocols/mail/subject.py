@@ -1,0 +1,101 @@
+"""Subjects: `TYPE: description`, and `DELTA[role]: description`.
+
+`find_subject` is strict, as for what we send. `read_received` reads what others sent: it takes off
+`Re:` and says that it did. The rest of a subject is free Unicode text on one line.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from moot.protocols.mail.types import MessageType
+
+MAX_LENGTH = 120
+# Tags in use where this protocol comes from, and the parts they stand for.
+ROLES = {
+    "opus": "test_designer",
+    "claude": "test_designer",
+    "gpt": "hypothesis_generator",
+    "codex": "hypothesis_generator",
+    "human": "hypothesis_generator",
+    "gemini": "adversarial_critic",
+    "hypothesis_generator": "hypothesis_generator",
+    "test_designer": "test_designer",
+    "adversarial_critic": "adversarial_critic",
+}
+
+_PLAIN = "|".join(kind.value for kind in MessageType if kind is not MessageType.DELTA)
+_PREFIX = re.compile(
+    rf"(?:(?P<type>{_PLAIN})|DELTA\[(?P<role>[a-z][a-z0-9_-]*)\]):(?= \S|[ \t]*\Z)[ \t]*"
+)
+_REPLY = re.compile(r"(?:\s*+re:)++\s*+", re.IGNORECASE)
+_HANDOFF = re.compile(r"(?P<item>\S(?:.*\S)?) to (?P<agent>\S+)")
+# Line ends, control characters, and what turns the direction of the text behind it.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """`rest` is the description; `role` is empty except for a DELTA."""
+
+    type: MessageType
+    rest: str
+    role: str = ""
+
+    @property
+    def prefix(self) -> str:
+        return f"DELTA[{self.role}]" if self.type is MessageType.DELTA else self.type.value
+
+    def __str__(self) -> str:
+        return f"{self.prefix}: {self.rest}"
+
+    @property
+    def handoff(self) -> tuple[str, str] | None:
+        """The item and the agent of `HANDOFF: {item} to {agent}`, if both are there."""
+        found = _HANDOFF.fullmatch(self.rest.strip())
+        return (found["item"], found["agent"]) if found else None
+
+
+class Received(msgspec.Struct, frozen=True):
+    """A subject as it was read; `replied` if `Re:` was taken off."""
+
+    subject: Subject | None
+    replied: bool
+
+
+def find_subject(text: str) -> Subject | None:
+    """The subject, if its prefix is one of the ten; the description may be missing."""
+    found = _PREFIX.match(text)
+    if found is None:
+        return None
+    kind = MessageType(found["type"]) if found["type"] else MessageType.DELTA
+    return Subject(kind, text[found.end() :], found["role"] or "")
+
+
+PREFIX_HINT = (
+    "begin with one of KICKOFF, DELTA[role], COMPILED, CRITIQUE, ACK, CLAIM, HANDOFF, BLOCKED, "
+    "QUESTION, INFO in capitals, then a colon, one space and a few words"
+)
+
+
+def read_received(text: str) -> Received:
+    """The subject of a message we got; a leading `Re:` does not hide what it is."""
+    reply = _REPLY.match(text)
+    bare = text[reply.end() :] if reply else text
+    return Received(find_subject(bare), reply is not None)
+
+
+def has_control(text: str) -> bool:
+    """Line breaks and control characters could pose as further headers, or as another subject."""
+    return _CONTROL.search(text) is not None
+
+
+def ack_subject(subject: str) -> str:
+    """The subject of an ACK to a message with this one."""
+    return f"ACK: {one_line(subject) or 'message'}"
+
+
+def one_line(text: str) -> str:
+    """A text as it may stand in a subject."""
+    return " ".join(_CONTROL.sub(" ", text).split())

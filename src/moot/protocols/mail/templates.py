@@ -1,0 +1,54 @@
+"""Templates: the subject and body of each type, with `{what to write}` in place of content.
+
+Template text never passes for content: a required section that still holds it is missing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from moot.protocols.mail.types import TYPES, MessageType, SectionSpec
+
+_DELTA_BLOCK = """\
+```delta
+{
+  "operation": "ADD",
+  "section": "hypothesis_slate",
+  "target_id": null,
+  "payload": {
+    "name": "{a short name}",
+    "claim": "{what is claimed}",
+    "mechanism": "{how it would work}",
+    "anchors": ["§1"]
+  },
+  "rationale": "{why this belongs into the artifact}"
+}
+```
+"""
+
+
+class Template(NamedTuple):
+    subject: str
+    body: str
+
+
+def template(kind: MessageType) -> Template:
+    """What one starts from to write a message of this type."""
+    spec = TYPES[kind]
+    parts = [f"# {spec.title}\n"]
+    if spec.prose:
+        parts.append(f"\n{spec.prose}\n")
+    parts += (_section(section) for section in spec.sections)
+    if kind is MessageType.DELTA:
+        parts.append(f"\n{_DELTA_BLOCK}")
+    return Template(spec.subject, "".join(parts))
+
+
+def _section(section: SectionSpec) -> str:
+    asks = f"{section.asks}\n" if section.asks else ""
+    return f"\n{heading_line(section)}\n{asks}"
+
+
+def heading_line(section: SectionSpec) -> str:
+    """The heading as a template has it, `(optional)` included."""
+    return f"## {section.heading} {section.note}".rstrip()

@@ -1,0 +1,234 @@
+"""What the four files owe each other: one problem, one bill, one history of votes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from moot.core.findings import Finding, Severity
+from moot.protocols.parliament import sentences
+from moot.protocols.parliament.book import Book, Entry, ballots
+from moot.protocols.parliament.fileshapes import BILL_FILE, SESSION_FILE, SUMMARIES_FILE
+from moot.protocols.parliament.shapes import breach, shown
+from moot.protocols.parliament.words import AmendmentStatus, Kind, Position, Word
+
+Findings = Iterator[Finding]
+
+
+def same_head(book: Book) -> Findings:
+    """C-39: both files speak of the same parliament and the same problem."""
+    if book.ledger is None or book.session is None:
+        return
+    for name, rule in (("parliament_id", "PAR-004"), ("problem_statement", "PAR-086")):
+        if book.ledger.get(name) != book.session[name]:
+            why = f"{name} is not the one of the ledger"
+            hint = "the ledger is the one that counts"
+            yield breach(rule, "files_differ", why, f"{SESSION_FILE}#{name}", hint)
+
+
+def seating(book: Book) -> Findings:
+    """PAR-093, PAR-094, PAR-096: seats are unique, quiet has an end, heat has a history."""
+    if book.session is None:
+        return
+    reps = book.session["representatives"]
+    if len(book.seats) != len(reps):
+        why, where = "two have one id", f"{SESSION_FILE}#representatives"
+        yield breach("PAR-093", "taken", why, where, "every seat has an id of its own")
+    for place, seat in enumerate(reps):
+        where = f"{SESSION_FILE}#representatives[{place}]"
+        if seat["is_quiet"] != (seat["quiet_until_round"] is not None):
+            why, hint = "is_quiet and quiet_until_round disagree", "quiet has a round it ends with"
+            yield breach("PAR-096", "bad_quiet", why, f"{where}.quiet_until_round", hint)
+        history = seat["temperature_history"]
+        if not history or history[0]["round"] != 0:
+            why, hint = "the history does not begin with round 0", "add the row of round 0"
+            yield breach("PAR-094", "bad_history", why, f"{where}.temperature_history", hint)
+        elif history[-1]["temperature"] != seat["temperature"]:
+            why = f"the history ends with {history[-1]['temperature']}"
+            hint = "the last row is the temperature"
+            yield breach("PAR-094", "bad_history", why, f"{where}.temperature", hint)
+
+
+def drafts(book: Book) -> Findings:
+    """PAR-017, PAR-018 and PAR-031: versions count from 1, and all files know the last."""
+    version = 0
+    for entry in book.of_kind(Kind.BILL_DRAFT, Kind.PM_DECISION):
+        if entry.kind == Kind.PM_DECISION:
+            version += entry.content["decision"] == Word.AMEND_AND_APPROVE
+            continue
+        due, said = version + 1, entry.content["bill_version"]
+        if said != due:
+            where, rule = f"{entry.where}.content.bill_version", "PAR-018" if version else "PAR-017"
+            yield breach(rule, "wrong_version", f"{said} follows {version}", where, f"it is {due}")
+        version = max(said, version)
+    for name, document, key in (
+        (SESSION_FILE, book.session, "bill_version"),
+        (BILL_FILE, book.bill, "version"),
+    ):
+        if document is not None and book.ledger is not None and document[key] != version:
+            why, where = f"the ledger has version {version}", f"{name}#{key}"
+            yield breach("PAR-017", "files_differ", why, where, f"it is {version}")
+
+
+def bill_head(book: Book) -> Findings:
+    """PAR-089: the drafter has a seat, and both files name the same one."""
+    if book.session is None:
+        return
+    drafter = book.session["drafter"]
+    if drafter is not None and drafter not in book.seats:
+        why, where = f"{drafter} has no seat", f"{SESSION_FILE}#drafter"
+        yield breach("PAR-089", "unknown_seat", why, where, "name a seat")
+    if book.bill is not None and book.bill["version"] and book.bill["drafter"] != drafter:
+        why, where = f"the session says {drafter}", f"{BILL_FILE}#drafter"
+        yield breach("PAR-109", "files_differ", why, where, "both files name one drafter")
+
+
+def amendments(book: Book) -> Findings:
+    """PAR-044 and PAR-047: each amendment is new, and stands in the bill file as proposed."""
+    proposed: dict[str, Entry] = {}
+    for entry in book.of_kind(Kind.AMENDMENT):
+        name = entry.content["amendment_id"]
+        if name in proposed:
+            where, hint = f"{entry.where}.content.amendment_id", "use the next free number"
+            yield breach("PAR-044", "taken", f"{name} exists already", where, hint)
+        proposed.setdefault(name, entry)
+    if book.bill is None or book.ledger is None:
+        return
+    rows = {row["amendment_id"]: row for row in book.bill["amendments"]}
+    if len(rows) != len(book.bill["amendments"]):
+        why, where = "an amendment stands there twice", f"{BILL_FILE}#amendments"
+        yield breach("PAR-044", "taken", why, where, "one row an amendment")
+    for name in proposed.keys() - rows.keys():
+        why, where = f"{name} is missing", f"{BILL_FILE}#amendments"
+        yield breach("PAR-047", "files_differ", why, where, "every amendment has its row")
+    for place, row in enumerate(book.bill["amendments"]):
+        where = f"{BILL_FILE}#amendments[{place}]"
+        yield from _row(row, proposed.get(row["amendment_id"]), where)
+
+
+def _row(row: dict[str, Any], entry: Entry | None, where: str) -> Findings:
+    if entry is None:
+        why = f"{row['amendment_id']} was never proposed"
+        yield breach("PAR-047", "files_differ", why, where, "only proposed ones have a row")
+        return
+    due = {
+        "proposed_by": entry.sender,
+        "round": entry.message["round"],
+        **{name: entry.content[name] for name in ("target_section", "action", "description")},
+    }
+    for name, value in due.items():
+        if row[name] != value:
+            why = f"{name} was {shown(value)}"
+            yield breach("PAR-047", "files_differ", why, f"{where}.{name}", "keep what was said")
+
+
+def positions(book: Book) -> Findings:
+    """PAR-037, PAR-039 and PAR-114: positions are on known amendments, kept, and decisive."""
+    known: set[str] = set()
+    latest: dict[str, dict[str, tuple[str, int]]] = {}
+    for entry in book.of_kind(Kind.AMENDMENT, Kind.ANSWER):
+        if entry.kind == Kind.AMENDMENT:
+            known.add(entry.content["amendment_id"])
+            continue
+        taken = entry.content.get("amendment_position")
+        if taken is None:
+            continue
+        name = taken["amendment_id"]
+        if name not in known:
+            where = f"{entry.where}.content.amendment_position.amendment_id"
+            why, hint = f"{name} was not proposed before", "name a pending amendment"
+            yield breach("PAR-037", "unknown_amendment", why, where, hint)
+        latest.setdefault(name, {})[entry.sender] = (taken["position"], entry.message["round"])
+    if book.bill is None or book.ledger is None:
+        return
+    for place, row in enumerate(book.bill["amendments"]):
+        where = f"{BILL_FILE}#amendments[{place}]"
+        kept = {one["agent_id"]: (one["position"], one["round"]) for one in row["endorsements"]}
+        if kept != latest.get(row["amendment_id"], {}):
+            why, hint = "these are not the positions taken", "each seat's latest position"
+            yield breach("PAR-039", "files_differ", why, f"{where}.endorsements", hint)
+        yield from _standing(row, book.bill["drafter"], where)
+
+
+def _standing(row: dict[str, Any], drafter: str | None, where: str) -> Findings:
+    """PAR-116: what is in the bill was carried."""
+    stands = {one["agent_id"]: one["position"] for one in row["endorsements"]}
+    endorsers = {seat for seat, position in stands.items() if position == Position.ENDORSE}
+    carried = drafter in endorsers or bool(endorsers - {row["proposed_by"]})
+    if row["status"] == AmendmentStatus.INCORPORATED and not carried:
+        why = "nobody but its proposer was for it"
+        hint = "the proposer and one other endorse it, or the drafter does"
+        yield breach("PAR-116", "not_carried", why, f"{where}.status", hint)
+
+
+def records(book: Book) -> Findings:
+    """PAR-057 and PAR-073: the session keeps every tally, and each seat its votes."""
+    if book.session is None or book.ledger is None:
+        return
+    counted = [count for count in ballots(book) if count.tally is not None]
+    due = [_tally_row(count.tally) for count in counted if count.tally is not None]
+    kept = [
+        {name: row[name] for name in ("round", "bill_version", "yes", "no", "total", "passed")}
+        for row in book.session["vote_history"]
+    ]
+    if kept != due:
+        why, where = "these are not the tallies of the ledger", f"{SESSION_FILE}#vote_history"
+        yield breach("PAR-073", "files_differ", why, where, "one row a tally, in order")
+    for place, seat in enumerate(book.seats.values()):
+        cast = [c.votes[seat["agent_id"]] for c in ballots(book) if seat["agent_id"] in c.votes]
+        if [row["vote"] for row in seat["voting_record"]] != cast:
+            where = f"{SESSION_FILE}#representatives[{place}].voting_record"
+            why = f"{seat['agent_id']} voted {', '.join(cast) or 'never'}"
+            yield breach("PAR-057", "files_differ", why, where, "one row a vote, in order")
+
+
+def _tally_row(tally: Entry | None) -> dict[str, Any]:
+    assert tally is not None
+    content = tally.content
+    count = content["tally"]
+    return {
+        "round": tally.message["round"],
+        "bill_version": content["bill_version"],
+        "yes": count["yes"],
+        "no": count["no"],
+        "total": count["total"],
+        "passed": content["passed"],
+    }
+
+
+def summaries(book: Book) -> Findings:
+    """PAR-119 to PAR-126: one row a round, about seats and amendments that exist."""
+    if book.summaries is None:
+        return
+    rounds: set[int] = set()
+    for place, row in enumerate(book.summaries):
+        where = f"{SUMMARIES_FILE}#[{place}]"
+        if row["round"] in rounds:
+            why, hint = f"round {row['round']} stands there twice", "one row a round"
+            yield breach("PAR-119", "taken", why, f"{where}.round", hint)
+        rounds.add(row["round"])
+        count = sentences.count(row["summary"])
+        if not 2 <= count <= 3:
+            why, hint = f"the summary has {count} sentences", "write 2 to 3 sentences"
+            yield breach(
+                "PAR-122", "unusual_length", why, f"{where}.summary", hint, Severity.WARNING
+            )
+        if book.session is not None:
+            yield from _within(row, book, where)
+
+
+def _within(row: dict[str, Any], book: Book, where: str) -> Findings:
+    assert book.session is not None
+    if row["round"] > book.session["current_round"]:
+        why, hint = "this round has not come yet", "a summary is written when a round ends"
+        yield breach("PAR-119", "files_differ", why, f"{where}.round", hint)
+    for seat in row["positions"]:
+        if seat not in book.seats:
+            at = f"{where}.positions.{seat}"
+            yield breach("PAR-123", "unknown_seat", f"{seat} has no seat", at, "name a seat")
+    known = {one["amendment_id"] for one in book.bill["amendments"]} if book.bill else set()
+    for place, one in enumerate(row["amendments_actioned"]):
+        if book.bill is not None and one["amendment_id"] not in known:
+            at = f"{where}.amendments_actioned[{place}]"
+            why, hint = f"{one['amendment_id']} is unknown", "name an amendment of the bill"
+            yield breach("PAR-124", "unknown_amendment", why, at, hint)

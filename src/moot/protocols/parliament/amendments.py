@@ -1,0 +1,132 @@
+"""Amendments: positions, the threshold, rejection, and how one becomes part of the bill.
+
+The proposer and one other seat carry an amendment, or the drafter's explicit word; more against
+than for rejects it once the discussion is over, and that is looked at first (C-23). Being carried
+is a permission: the bill changes only with its next version (C-24).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from moot.protocols.parliament.contents import BillDraft, Sections
+from moot.protocols.parliament.model import Amendment, Bill, Endorsement, State
+from moot.protocols.parliament.words import Action, AmendmentStatus, Position, Section
+
+UNCLEAR_AFTER: Final = 2
+# As many may a seat have pending, and propose in a round: all that fall fit into one summary.
+MOST_OF_A_SEAT: Final = 6
+_NAMED: Final = re.compile(r"\bamend-[0-9]{3,9}\b")
+
+replace = msgspec.structs.replace
+
+
+def named_in(*texts: str) -> tuple[str, ...]:
+    """The amendments that a text names."""
+    found = (name for text in texts for name in _NAMED.findall(text))
+    return tuple(dict.fromkeys(found))
+
+
+def next_id(state: State) -> str:
+    """A free id: one more than the highest."""
+    highest = max((int(name.removeprefix("amend-")) for name in state.amendments), default=0)
+    return f"amend-{highest + 1:03d}"
+
+
+def count(amendment: Amendment, position: Position) -> int:
+    return sum(row.position is position for row in amendment.endorsements)
+
+
+def registered(amendment: Amendment, row: Endorsement) -> Amendment:
+    """PAR-039: a seat's latest position takes the place of its earlier one."""
+    others = tuple(one for one in amendment.endorsements if one.agent_id != row.agent_id)
+    return replace(amendment, endorsements=(*others, row))
+
+
+def discussed(amendment: Amendment) -> Amendment:
+    """C-43: an exchange took place on it."""
+    return replace(amendment, status=AmendmentStatus.DEBATING, exchanges=amendment.exchanges + 1)
+
+
+def opposed(amendment: Amendment) -> bool:
+    """PAR-118: more against than for, of the positions that were registered."""
+    return count(amendment, Position.OPPOSE) > count(amendment, Position.ENDORSE)
+
+
+def carried(amendment: Amendment, drafter: str | None) -> bool:
+    """PAR-114 and PAR-115; after a formal vote, the majority of positions (C-25)."""
+    if opposed(amendment):
+        return False
+    endorsers = {row.agent_id for row in amendment.endorsements if row.position is Position.ENDORSE}
+    if amendment.formal:
+        return len(endorsers) > count(amendment, Position.OPPOSE)
+    return drafter in endorsers or bool(endorsers - {amendment.proposed_by})
+
+
+def lost(state: State) -> Iterator[Amendment]:
+    """Pending amendments that fall when the discussion ends."""
+    return (one for one in state.unsettled() if opposed(one))
+
+
+def section(sections: Sections, name: Section) -> str | None:
+    """The plain text of a section; the scope is a set of lists and has none."""
+    text = getattr(sections, name)
+    return text if isinstance(text, str) else None
+
+
+def carried_out(bill: Bill, amendment: Amendment) -> BillDraft | None:
+    """C-26: the next version to the letter; None where only the drafter can word it."""
+    text = section(bill.sections, amendment.target_section)
+    if text is None:
+        return None
+    changed = _changed(text, amendment)
+    if changed is None or changed == text:
+        return None
+    sections = replace(bill.sections, **{str(amendment.target_section): changed})
+    return BillDraft(bill.version + 1, bill.title, bill.summary, sections)
+
+
+def _changed(text: str, amendment: Amendment) -> str | None:
+    new = amendment.proposed_text.strip()
+    if not new:
+        return None
+    match amendment.action:
+        case Action.ADD:
+            return f"{text.rstrip()}\n\n{new}" if text.strip() else new
+        case Action.REPLACE:
+            return new
+        case Action.REMOVE:
+            exact = amendment.proposed_text if amendment.proposed_text in text else new
+            return text.replace(exact, "", 1).strip() if exact in text else None
+        case Action.MODIFY:
+            return None
+
+
+def draft_breaches(bill: Bill, amendment: Amendment, draft: BillDraft) -> Iterator[tuple[str, str]]:
+    """What a drafter's version of an amendment gets wrong: why, and in which section."""
+    target = amendment.target_section
+    for name in Section:
+        same = getattr(bill.sections, name) == getattr(draft.sections, name)
+        if name is target and same:
+            yield f"{name} is unchanged", f"draft.sections.{name}"
+        elif name is not target and not same:
+            yield (
+                f"{amendment.amendment_id} concerns {target}, not {name}",
+                f"draft.sections.{name}",
+            )
+    text, new = section(draft.sections, target), amendment.proposed_text.strip()
+    if text is not None and new and not _obeys(text, new, amendment.action):
+        yield f"{target} does not {amendment.action} the text", f"draft.sections.{target}"
+
+
+def _obeys(text: str, new: str, action: Action) -> bool:
+    return {
+        Action.ADD: new in text,
+        Action.REPLACE: text.strip() == new,
+        Action.REMOVE: new not in text,
+        Action.MODIFY: True,
+    }[action]

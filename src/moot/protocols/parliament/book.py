@@ -1,0 +1,110 @@
+"""The four files read side by side: what the cross-checks look things up in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.findings import Finding, errors
+from moot.protocols.parliament.fileshapes import (
+    BILL_FILE,
+    LEDGER_FILE,
+    SESSION_FILE,
+    SUMMARIES_FILE,
+)
+from moot.protocols.parliament.words import Kind
+
+Document = dict[str, Any]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A sound message and its place in the file."""
+
+    place: int
+    message: Document
+
+    @property
+    def where(self) -> str:
+        return f"{LEDGER_FILE}#messages[{self.place}]"
+
+    @property
+    def kind(self) -> str:
+        return str(self.message["type"])
+
+    @property
+    def sender(self) -> str:
+        return str(self.message["from"])
+
+    @property
+    def content(self) -> Document:
+        content: Document = self.message["content"]
+        return content
+
+
+class Book(msgspec.Struct, frozen=True):
+    """`session`, `bill`, `summaries` are None where their file is missing or not sound."""
+
+    ledger: Document | None
+    session: Document | None
+    bill: Document | None
+    summaries: list[Document] | None
+    entries: tuple[Entry, ...]
+    seats: dict[str, Document]
+
+    @classmethod
+    def of(cls, documents: Mapping[str, Any], wrong: Iterable[Finding] = ()) -> Book:
+        """`wrong` is what was found in the files one by one: such messages are left out."""
+        ledger, session = documents.get(LEDGER_FILE), documents.get(SESSION_FILE)
+        messages = ledger["messages"] if ledger else ()
+        unsound = {_place(finding) for finding in errors(wrong)}
+        sound = (
+            Entry(place, message) for place, message in enumerate(messages) if place not in unsound
+        )
+        reps = session["representatives"] if session else ()
+        return cls(
+            ledger,
+            session,
+            documents.get(BILL_FILE),
+            documents.get(SUMMARIES_FILE),
+            tuple(sound),
+            {rep["agent_id"]: rep for rep in reps},
+        )
+
+    def of_kind(self, *kinds: Kind) -> Iterator[Entry]:
+        return (entry for entry in self.entries if entry.kind in kinds)
+
+
+def _place(finding: Finding) -> int | None:
+    """Which message a finding is about."""
+    found = _MESSAGE.match(finding.where or "")
+    return int(found[1]) if found else None
+
+
+_MESSAGE: Final = re.compile(re.escape(LEDGER_FILE) + r"#messages\[([0-9]+)\]")
+
+Check = Callable[[Book], Iterator[Finding]]
+
+
+class Count(msgspec.Struct):
+    """One ballot, counted again: the votes between the call and its tally."""
+
+    votes: dict[str, str]
+    tally: Entry | None = None
+
+
+def ballots(book: Book) -> list[Count]:
+    """The ballots of the session in order; the last one may still be open."""
+    found: list[Count] = []
+    running: Count | None = None
+    for entry in book.of_kind(Kind.VOTE, Kind.VOTE_TALLY):
+        running = running or Count({})
+        if entry.kind == Kind.VOTE:
+            running.votes.setdefault(entry.sender, entry.content["vote"])
+            continue
+        running.tally = entry
+        found.append(running)
+        running = None
+    return [*found, running] if running else found

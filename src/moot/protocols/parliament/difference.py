@@ -1,0 +1,99 @@
+"""What changed between two versions of a bill: sentence by sentence, section by section.
+
+Kept and removed units joined give the old text back, kept and added ones the new text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from moot.protocols.parliament.contents import Scope, Sections
+
+# Comparing is quadratic at worst; longer texts are shown as a whole, old and new.
+MOST_UNITS: Final = 2_000
+# A unit is a sentence, the rest of a line, or the blanks between two of them.
+_UNIT: Final = re.compile(r"\s+|\S.*?(?:[.!?]+(?=\s)|(?=\n)|\Z)", re.DOTALL)
+
+
+class Mark(StrEnum):
+    KEPT = "kept"
+    ADDED = "added"
+    REMOVED = "removed"
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """A stretch of one part of the bill that stayed, came or went."""
+
+    part: str
+    mark: Mark
+    text: str
+
+
+def difference(old: Sections | None, new: Sections) -> tuple[Edit, ...]:
+    """Every part of the new bill against the old one; against nothing all of it is new."""
+    before = dict(_parts(old)) if old is not None else {}
+    return tuple(
+        edit for part, units in _parts(new) for edit in _compared(part, before.get(part, ()), units)
+    )
+
+
+def changed(edits: Iterable[Edit]) -> tuple[str, ...]:
+    """The parts that are not the same, in the order of the bill."""
+    return tuple(dict.fromkeys(edit.part for edit in edits if edit.mark is not Mark.KEPT))
+
+
+def lines(edits: Iterable[Edit]) -> Iterator[str]:
+    """For a person: only what came and went, under the name of its part."""
+    part = ""
+    for edit in edits:
+        if edit.mark is Mark.KEPT:
+            continue
+        if edit.part != part:
+            part = edit.part
+            yield part
+        sign = "+" if edit.mark is Mark.ADDED else "-"
+        yield from (f"  {sign} {line}" for line in edit.text.splitlines() if line.strip())
+
+
+def units_of(text: str) -> tuple[str, ...]:
+    """A text cut after sentences and lines; joined again it is the same text."""
+    return tuple(found[0] for found in _UNIT.finditer(text) if found[0])
+
+
+def _parts(sections: Sections) -> Iterator[tuple[str, tuple[str, ...]]]:
+    yield "problem", units_of(sections.problem)
+    yield from _scope(sections.scope)
+    yield "solution", units_of(sections.solution)
+    yield "implementation", units_of(sections.implementation)
+
+
+def _scope(scope: Scope) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for name in ("in_scope", "out_of_scope", "assumptions", "definitions"):
+        yield f"scope.{name}", tuple(f"{item}\n" for item in getattr(scope, name))
+
+
+def _compared(part: str, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Edit]:
+    if old == new:
+        yield from _edit(part, Mark.KEPT, new)
+        return
+    if max(len(old), len(new)) > MOST_UNITS:
+        yield from _edit(part, Mark.REMOVED, old)
+        yield from _edit(part, Mark.ADDED, new)
+        return
+    for tag, i1, i2, j1, j2 in SequenceMatcher(str.isspace, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from _edit(part, Mark.KEPT, new[j1:j2])
+        else:
+            yield from _edit(part, Mark.REMOVED, old[i1:i2])
+            yield from _edit(part, Mark.ADDED, new[j1:j2])
+
+
+def _edit(part: str, mark: Mark, units: tuple[str, ...]) -> Iterator[Edit]:
+    if units:
+        yield Edit(part, mark, "".join(units))

@@ -1,0 +1,75 @@
+"""Order in the chamber: quiet for a round, and expulsion after two malformed replies.
+
+A quiet seat asks, moves and amends nothing until the next round and is asked nothing; it answers
+what it was asked before, and it votes (C-10). An expelled one says nothing more and counts as NO.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from moot.core.findings import Finding, Severity
+from moot.protocols.parliament.contents import Vote
+from moot.protocols.parliament.model import Seat, State
+from moot.protocols.parliament.shapes import breach
+from moot.protocols.parliament.words import Ballot, Kind, Status
+
+MALFORMED_LIMIT: Final = 2
+SILENCED: Final = frozenset({Kind.QUESTION, Kind.AMENDMENT, Kind.MOTION, Kind.BILL_DRAFT})
+# Where seats are heard at all: a malformed reply elsewhere is refused and not counted.
+HEARD: Final = frozenset({Status.OPENING_STATEMENTS, Status.DRAFTING, Status.DEBATE, Status.VOTING})
+
+replace = msgspec.structs.replace
+
+
+def counts(state: State, seat: Seat | None) -> bool:
+    """Does a malformed reply of this seat count now?"""
+    return seat is not None and not seat.expelled and state.status in HEARD
+
+
+def counted(seat: Seat) -> Finding:
+    """What a malformed reply came to: whoever sent it learns it with the refusal."""
+    if seat.malformed + 1 < MALFORMED_LIMIT:
+        why = f"this counts against {seat.id}: the next malformed reply in a row expels it"
+        hint = "`moot parliament template TYPE` shows a message; a sound one starts the count anew"
+        return breach("S-03", "counted", why, "", hint, Severity.WARNING)
+    why = f"{seat.id} is expelled: {MALFORMED_LIMIT} malformed replies in a row"
+    hint = "it counts as NO in every vote; the others go on"
+    return breach("S-03", "now_expelled", why, "", hint, Severity.WARNING)
+
+
+def nobody_left(state: State) -> bool:
+    """Was every seat expelled?"""
+    return all(seat.expelled for seat in state.in_order())
+
+
+def quieted(seat: Seat, round_number: int) -> Seat:
+    """C-10: for the current round."""
+    return replace(seat, quiet_until_round=round_number + 1)
+
+
+def heard_again(seat: Seat, round_number: int) -> Seat:
+    """At the start of a round whoever was quiet for an earlier one is free."""
+    until = seat.quiet_until_round
+    return seat if until is None or round_number < until else replace(seat, quiet_until_round=None)
+
+
+def expelled_to_vote(state: State) -> list[Seat]:
+    """Expelled seats whose NO is not on the open ballot yet."""
+    if state.poll is None:
+        return []
+    return [seat for seat in state.in_order() if seat.expelled and seat.id not in state.poll.votes]
+
+
+def default_vote(seat: Seat) -> Vote:
+    """The NO of an expelled seat. What it never scored counts as unaddressed."""
+    return Vote(
+        vote=Ballot.NO,
+        reasoning=f"{seat.id} was expelled after {MALFORMED_LIMIT} malformed replies and counts"
+        " as NO.",
+        motive_scores={motive: score or 1 for motive, score in seat.satisfaction()},
+        reservations="",
+        conditions=("a representative who can be heard",),
+    )

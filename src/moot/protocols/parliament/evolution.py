@@ -1,0 +1,199 @@
+"""State after event. Total: what stands in the ledger happened, whatever we think of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+from immutables import Map
+
+from moot.core.machine import Event, Recorded
+from moot.protocols.parliament import discipline
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament.effects import bill_of, in_round, logged, with_seat
+from moot.protocols.parliament.model import Outcome, OwedRuling, Poll, Round, Seat, Settled, State
+from moot.protocols.parliament.phases import TRANSITIONS
+from moot.protocols.parliament.words import Status
+
+replace = msgspec.structs.replace
+
+
+def evolve(state: State, recorded: Recorded[Any]) -> State:
+    return apply(state, recorded.event)
+
+
+def apply(state: State, event: Event) -> State:
+    """Only the event counts: drafts use this to see what their own events lead to."""
+    after = _EVOLVE.get(type(event), _unchanged)(state, event)
+    if after.status is None:
+        return after
+    status = TRANSITIONS[after.status].get(type(event))
+    return after if status is None else replace(after, status=status)
+
+
+def _unchanged(state: State, _event: Event) -> State:
+    return state
+
+
+def _on_imported(state: State, event: did.SessionImported) -> State:
+    return replace(state, imported=event.messages)
+
+
+def _on_convened(state: State, event: did.ParliamentConvened) -> State:
+    seats = [
+        Seat(
+            id=one.id,
+            name=one.name,
+            agent=one.agent,
+            bound=one.bound,
+            motives=one.motives,
+            scores=(None,) * len(one.motives),
+            temperature=one.temperature,
+            heat=(0, one.temperature),
+            epoch=one.epoch,
+        )
+        for one in event.seats
+    ]
+    return State(
+        parliament_id=event.parliament_id,
+        problem_statement=event.problem_statement,
+        constituent_issues=event.issues,
+        max_rounds=event.max_rounds,
+        status=Status.SETUP,
+        order=tuple(seat.id for seat in seats),
+        seats=Map({seat.id: seat for seat in seats}),
+        holders=Map({seat.agent: seat.id for seat in seats}),
+        imported=state.imported,
+    )
+
+
+def _on_bound(state: State, event: did.SeatBound) -> State:
+    seat = state.seats.get(event.seat)
+    if seat is None:
+        return state
+    holders = state.holders.delete(seat.agent) if seat.agent in state.holders else state.holders
+    bound = replace(seat, agent=event.agent, bound=True, epoch=event.epoch)
+    return replace(with_seat(state, bound), holders=holders.set(event.agent, seat.id))
+
+
+def _on_drafter(state: State, event: did.DrafterChosen | did.DrafterReplaced) -> State:
+    return replace(state, drafter=event.seat)
+
+
+def _on_message(state: State, event: did.MessageLogged) -> State:
+    return logged(state, event.message)
+
+
+def _on_owed(state: State, event: did.RulingOwed) -> State:
+    owed = OwedRuling(event.ruling_type, event.action, event.target, event.ruling)
+    return replace(state, owed=(*state.owed, owed))
+
+
+def _on_given(state: State, _event: did.RulingGiven) -> State:
+    return replace(state, owed=state.owed[1:])
+
+
+def _on_started(state: State, event: did.RoundStarted) -> State:
+    """PAR-066: the next round, the clock at zero, the quiet heard again, the heat drawn anew."""
+    seats = state.seats
+    for name, temperature in zip(state.order, event.temperatures, strict=False):
+        heard = discipline.heard_again(seats[name], event.round)
+        seats = seats.set(name, _heated(heard, event.round, temperature))
+    return replace(state, seats=seats, round=Round(number=event.round, running=True))
+
+
+def _heated(seat: Seat, number: int, temperature: int) -> Seat:
+    """C-09: a row of history where it changes."""
+    if temperature == seat.temperature:
+        return seat
+    return replace(seat, temperature=temperature, heat=(*seat.heat, number, temperature))
+
+
+def _on_ended(state: State, event: did.RoundEnded) -> State:
+    return in_round(
+        state, running=False, questions=Map(), motions=Map(), open_issues=event.open_issues
+    )
+
+
+def _on_summarized(state: State, event: did.RoundSummarized) -> State:
+    told = event.told and event.summary.get("round") == state.round.number
+    return in_round(state, told=event.summary) if told else state
+
+
+def _on_malformed(state: State, event: did.ReplyMalformed) -> State:
+    seat = state.seats.get(event.seat)
+    return state if seat is None else with_seat(state, replace(seat, malformed=event.count))
+
+
+def _on_expelled(state: State, event: did.SeatExpelled) -> State:
+    seat = state.seats.get(event.seat)
+    return state if seat is None else with_seat(state, replace(seat, expelled=True))
+
+
+def _on_settled(state: State, event: did.AmendmentSettled) -> State:
+    amendment = state.amendments.get(event.amendment_id)
+    if amendment is None:
+        return state
+    closed = replace(amendment, status=event.status, proposed_text="")
+    kept = state.amendments.set(amendment.amendment_id, closed)
+    left = tuple(name for name in state.pending if name != event.amendment_id)
+    row = Settled(event.amendment_id, event.status)
+    return in_round(
+        replace(state, amendments=kept, pending=left), settled=(*state.round.settled, row)
+    )
+
+
+def _on_amendment_vote(state: State, event: did.AmendmentVoteCalled) -> State:
+    amendment = state.amendments.get(event.amendment_id)
+    if amendment is None:
+        return state
+    kept = state.amendments.set(amendment.amendment_id, replace(amendment, formal=True))
+    return replace(state, amendments=kept)
+
+
+def _on_called(state: State, event: did.VoteCalled) -> State:
+    poll = Poll(round=state.round.number, bill_version=event.bill_version, forced=event.forced)
+    return replace(state, poll=poll)
+
+
+def _on_closed(state: State, _event: did.BallotClosed) -> State:
+    return state if state.poll is None else replace(state, poll=replace(state.poll, closed=True))
+
+
+def _on_amended(state: State, event: did.BillAmended) -> State:
+    return replace(state, bill=bill_of(event.draft), outcome=Outcome.APPROVED_WITH_AMENDMENTS)
+
+
+def _on_returned(state: State, event: did.BillReturned) -> State:
+    return replace(state, max_rounds=event.max_rounds)
+
+
+def _ends_as(outcome: Outcome) -> Callable[[State, Event], State]:
+    return lambda state, _event: replace(state, outcome=outcome)
+
+
+_EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    did.SessionImported: _on_imported,
+    did.ParliamentConvened: _on_convened,
+    did.SeatBound: _on_bound,
+    did.DrafterChosen: _on_drafter,
+    did.DrafterReplaced: _on_drafter,
+    did.MessageLogged: _on_message,
+    did.RulingOwed: _on_owed,
+    did.RulingGiven: _on_given,
+    did.RoundStarted: _on_started,
+    did.RoundEnded: _on_ended,
+    did.RoundSummarized: _on_summarized,
+    did.ReplyMalformed: _on_malformed,
+    did.SeatExpelled: _on_expelled,
+    did.AmendmentSettled: _on_settled,
+    did.AmendmentVoteCalled: _on_amendment_vote,
+    did.VoteCalled: _on_called,
+    did.BallotClosed: _on_closed,
+    did.BillApproved: _ends_as(Outcome.APPROVED),
+    did.BillAmended: _on_amended,
+    did.BillReturned: _on_returned,
+    did.BillRejected: _ends_as(Outcome.VETOED),
+    did.PassageFailed: _ends_as(Outcome.NO_PASSAGE),
+}

@@ -1,0 +1,122 @@
+"""Are the four files sound? Answered from their bytes alone: shapes first, then what the files
+owe each other, then every tally and record counted again from the messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from moot.core.errors import Malformed
+from moot.core.findings import Finding, Severity, errors
+from moot.protocols.parliament import agreements, crosschecks
+from moot.protocols.parliament.book import Book, Check
+from moot.protocols.parliament.fileshapes import (
+    BILL_FILE,
+    FILES,
+    LEDGER_FILE,
+    SESSION_FILE,
+    SHAPES,
+    SUMMARIES_FILE,
+)
+from moot.protocols.parliament.shapes import breach, read_json
+
+CHECKS: Final[tuple[Check, ...]] = (
+    agreements.same_head,
+    crosschecks.numbering,
+    crosschecks.moments,
+    agreements.seating,
+    crosschecks.senders,
+    crosschecks.statements,
+    crosschecks.answers,
+    crosschecks.exchanges,
+    crosschecks.motions,
+    crosschecks.scores,
+    agreements.drafts,
+    agreements.bill_head,
+    agreements.amendments,
+    agreements.positions,
+    crosschecks.votes,
+    agreements.records,
+    agreements.summaries,
+)
+MISSING_RULES: Final = {
+    LEDGER_FILE: "PAR-003",
+    SESSION_FILE: "PAR-085",
+    BILL_FILE: "PAR-109",
+    SUMMARIES_FILE: "PAR-120",
+}
+
+
+def inspect(files: Mapping[str, bytes | None]) -> tuple[Finding, ...]:
+    """Everything that is wrong with the files; None stands for a file that is not there."""
+    documents: dict[str, Any] = {}
+    found: list[Finding] = []
+    for name in FILES:
+        said = tuple(_read(name, files.get(name), documents))
+        found += said
+    found += cross_findings(documents, tuple(found))
+    return tuple(found)
+
+
+def cross_findings(
+    documents: Mapping[str, Any], wrong: tuple[Finding, ...] = ()
+) -> Iterator[Finding]:
+    """What files owe each other; of messages with something `wrong` nothing is asked."""
+    book = Book.of(documents, wrong)
+    for check in CHECKS:
+        yield from check(book)
+
+
+def _read(name: str, data: bytes | None, documents: dict[str, Any]) -> Iterator[Finding]:
+    if data is None:
+        hint = "`moot parliament export DIR` writes it again from the record"
+        yield breach(MISSING_RULES[name], "missing_file", f"{name} is missing", name, hint)
+        return
+    try:
+        document = read_json(data)
+    except Malformed as error:
+        where = f"{name}#{error.where}" if error.where else name
+        yield breach(MISSING_RULES[name], error.code, str(error), where, error.hint)
+        return
+    found = tuple(SHAPES[name](document, f"{name}#"))
+    yield from found
+    if name == LEDGER_FILE and _readable(document):
+        documents[name] = document  # its sound messages are looked at one by one
+    elif not errors(found):
+        documents[name] = document
+
+
+def _readable(document: Any) -> bool:
+    return isinstance(document, dict) and isinstance(document.get("messages"), list)
+
+
+def only_added(before: bytes, now: bytes) -> tuple[Finding, ...]:
+    """PAR-012: every earlier message still stands where it stood, byte for byte in its data."""
+    old = _messages(before)
+    try:
+        new = _messages(now)
+    except Malformed:  # `inspect` says why; nothing stands in it any more
+        new = []
+    found = []
+    for place, message in enumerate(old):
+        where = f"{LEDGER_FILE}#messages[{place}]"
+        if place >= len(new):
+            found.append(_lost(f"{_name(message)} is gone", where))
+        elif new[place] != message:
+            found.append(_lost(f"{_name(message)} was changed", where))
+    return tuple(found)
+
+
+def _messages(data: bytes) -> list[Any]:
+    document = read_json(data)
+    return list(document["messages"]) if _readable(document) else []
+
+
+def _name(message: Any) -> str:
+    return str(message.get("id", "a message")) if isinstance(message, dict) else "a message"
+
+
+def _lost(message: str, where: str) -> Finding:
+    hint = "messages are only ever added: take the earlier file as the true one"
+    return breach("PAR-012", "not_append_only", message, where, hint, Severity.ERROR)

@@ -1,0 +1,132 @@
+"""The automaton of a session.
+
+    setup -> opening_statements -> evaluating_statements -> drafting -> debate
+    debate -> voting                         the speaker calls it: gate, cap or last round
+    voting -> debate | pm_review | synthesis defeated; passed; defeated in the last round
+    pm_review -> debate | synthesis          vetoed with a round left; approved, or vetoed at last
+    synthesis -> complete                    the final document is written
+
+    evaluating_statements, drafting -> synthesis   everyone was expelled: nobody can draft
+
+The table is in `phases.py`, the rules in `rules.py`, what is recorded in `drafts.py`, what
+follows from it in `evolution.py`, whose turn it is in `turns.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from moot.core.findings import Finding, check_all, errors
+from moot.core.machine import (
+    Command,
+    Context,
+    Decision,
+    Drop,
+    Machine,
+    Put,
+    Recorded,
+    RowChange,
+    Words,
+    accept,
+    refusal,
+    refuse,
+)
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import discipline, drafts
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament.asked import Asked, look
+from moot.protocols.parliament.evolution import evolve
+from moot.protocols.parliament.model import State
+from moot.protocols.parliament.phases import TRANSITIONS
+from moot.protocols.parliament.rules import RULES
+from moot.protocols.parliament.shapes import breach
+from moot.protocols.parliament.summaries import summary_findings
+from moot.protocols.parliament.turns import agenda, timeouts
+
+__all__ = ["MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "index", "timeouts"]
+
+SUMMARIES, SESSIONS = "parliament.summaries", "parliament.sessions"
+
+
+def decide(state: State, command: Command, context: Context) -> Decision:
+    asked = look(state, command, context)
+    if isinstance(command, ask.ReportUnreadable):
+        return _unreadable(asked)
+    shape = (*asked.shape, *_brought_shape(command))
+    if isinstance(command, ask.Submit) and asked.response is None:
+        return _malformed(asked, shape)
+    rules = RULES.get(asked.response.type if asked.response is not None else type(command))
+    if rules is None:
+        if errors(shape):
+            return refuse(shape)
+        return refusal("C-22", "unknown_command", "parliament knows no such command")
+    findings = (*shape, *check_all(rules, asked))
+    return (
+        refuse(findings) if errors(findings) else accept(*drafts.accepted(asked), findings=findings)
+    )
+
+
+def _brought_shape(command: Command) -> tuple[Finding, ...]:
+    if isinstance(command, ask.Summarize):
+        return summary_findings(command.summary, "summary")
+    if isinstance(command, ask.Import):
+        from moot.protocols.parliament.importing import import_findings  # heavy, and rare
+
+        return import_findings(command)
+    return ()
+
+
+def _malformed(asked: Asked, shape: tuple[Finding, ...]) -> Decision:
+    """PAR-084: not appended; counted where it is a seat's reply."""
+    seat = asked.seat
+    if seat is None or not discipline.counts(asked.state, seat):
+        return refuse(shape)
+    found = (*shape, discipline.counted(seat))
+    return refuse(found, *drafts.malformed(asked, seat, shape))
+
+
+def _unreadable(asked: Asked) -> Decision:
+    """A reply that is no JSON: always refused, and counted for its seat."""
+    findings = check_all(RULES[ask.ReportUnreadable], asked)
+    if errors(findings):
+        return refuse(findings)
+    named = asked.command.seat
+    seat = asked.state.seats.get(named) if named is not None else asked.seat
+    why = f"the reply cannot be read: {asked.command.problem}"[:300]
+    found = (breach("PAR-084", "not_json", why, "", "send exactly one JSON object"),)
+    if seat is None or not discipline.counts(asked.state, seat):
+        return refuse(found)
+    told = (*found, discipline.counted(seat))
+    return refuse(told, *drafts.malformed(asked, seat, found))
+
+
+def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    """Sessions by their id and problem, and what the state does not keep: the summaries."""
+    event, stream = recorded.event, recorded.stream
+    if isinstance(event, did.RoundSummarized):
+        number = event.summary.get("round")
+        if isinstance(number, int):
+            yield Put(SUMMARIES, f"{stream} {number:06d}", event.summary)
+    elif isinstance(event, did.ParliamentConvened):
+        yield Put("open", stream, {})
+        row = {"stream": stream, "problem_statement": event.problem_statement, "status": "open"}
+        yield Put(SESSIONS, event.parliament_id, row)
+        yield Words(SESSIONS, event.parliament_id, event.problem_statement)
+    elif isinstance(event, did.SessionCompleted):
+        yield Drop("open", stream)
+
+
+MACHINE: Machine[State] = Machine(
+    name="parliament",
+    version=3,
+    initial=State(),
+    events=did.EVENTS,
+    commands=ask.COMMANDS,
+    decide=decide,
+    evolve=evolve,
+    agenda=agenda,
+    index=index,
+    timeouts=timeouts,
+    guarded=frozenset({ask.Decide, ask.CountVotes, ask.Announce, ask.Complete}),
+)

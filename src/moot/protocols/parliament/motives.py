@@ -1,0 +1,116 @@
+"""Motives: who stands for what, how well the bill serves it, and who should be asked next.
+
+A vote waits until every motive of every seat scores at least 3; one that nobody scored yet counts
+as below (C-13). Scores move only when their seat answers or votes, so the way to raise one is to
+ask its seat.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from moot.protocols.parliament import clock
+from moot.protocols.parliament.model import Seat, State
+
+SERVED: Final = 3
+_WORDS: Final = re.compile(r"\w+")
+
+
+class Underserved(msgspec.Struct, frozen=True):
+    """A motive below 3; None: not scored yet."""
+
+    seat: str
+    motive: str
+    score: int | None
+
+
+class Exchange(msgspec.Struct, frozen=True):
+    """A question worth asking: by whom, to whom, about which motive."""
+
+    asker: str
+    asked: str
+    motive: str
+
+
+def matches(issue: str, motive: str) -> bool:
+    """C-20: the same words, or all words of the one stand in the other."""
+    ours, theirs = _words(issue), _words(motive)
+    if not ours or not theirs:
+        return issue.strip().casefold() == motive.strip().casefold()
+    return ours <= theirs or theirs <= ours
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORDS.findall(text.casefold()))
+
+
+def covered(issues: Iterable[str], motives: Iterable[str]) -> int:
+    """How many of the issues some motive speaks for."""
+    known = tuple(motives)
+    return sum(any(matches(issue, motive) for motive in known) for issue in issues)
+
+
+def unassigned(issues: Iterable[str], motives: Iterable[str]) -> list[tuple[int, str]]:
+    """Issues nobody stands for, with their places."""
+    known = tuple(motives)
+    return [
+        (place, issue)
+        for place, issue in enumerate(issues)
+        if not any(matches(issue, motive) for motive in known)
+    ]
+
+
+def scored(seat: Seat, scores: dict[str, int]) -> Seat:
+    """C-15: what is not named keeps its last value."""
+    kept = tuple(scores.get(motive, before) for motive, before in seat.satisfaction())
+    return msgspec.structs.replace(seat, scores=kept)
+
+
+def underserved(state: State) -> list[Underserved]:
+    """Every motive below 3: what nobody scored first, then the lowest."""
+    found = [
+        Underserved(seat.id, motive, score)
+        for seat in state.in_order()
+        for motive, score in seat.satisfaction()
+        if score is None or score < SERVED
+    ]
+    return sorted(found, key=lambda one: one.score or 0)
+
+
+def served(state: State) -> bool:
+    """PAR-035: the gate is open by itself."""
+    return not any(
+        score is None or score < SERVED for seat in state.in_order() for score in seat.scores
+    )
+
+
+def may_vote(state: State) -> bool:
+    """The gate, with its two exceptions (C-14)."""
+    return clock.forces_a_vote(state) or served(state)
+
+
+def suggestions(state: State) -> Iterator[Exchange]:
+    """Who should be asked next, the worst served motive first; one suggestion a seat."""
+    waiting = {question.asked for question in state.round.questions.values()}
+    for one in underserved(state):
+        seat = state.seats[one.seat]
+        if one.seat in waiting or seat.is_quiet or seat.expelled:
+            continue
+        asker = _asker(state, one.seat)
+        if asker is not None:
+            waiting.add(one.seat)
+            yield Exchange(asker, one.seat, one.motive)
+
+
+def _asker(state: State, asked: str) -> str | None:
+    """The drafter, who can change the bill; else whoever has been silent longest."""
+    able = [
+        (seat.id != state.drafter, seat.spoke_in, place, seat.id)
+        for place, seat in enumerate(state.in_order())
+        if seat.id != asked and not seat.is_quiet and not seat.expelled
+    ]
+    return min(able)[-1] if able else None

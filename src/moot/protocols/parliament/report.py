@@ -1,0 +1,309 @@
+"""A session as a page: what was decided, who was against it, the chamber, the bill's history.
+
+The page is data for `core.report`, which draws it as HTML, markdown or JSON. It is a rendering;
+the signed record is the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from decimal import Decimal
+from typing import Final
+
+from moot.core import report as page
+from moot.core.plural import plural
+from moot.protocols.parliament.contents import Vote, VoteTally
+from moot.protocols.parliament.difference import Mark, difference
+from moot.protocols.parliament.final import OUTCOMES, dissenters, last_ballot, unaddressed
+from moot.protocols.parliament.messages import Message
+from moot.protocols.parliament.model import Outcome, Seat, State
+from moot.protocols.parliament.motives import SERVED
+from moot.protocols.parliament.proceedings import (
+    Counted,
+    Proceedings,
+    Version,
+    decided_by,
+    last_word,
+    origin,
+    scores_by_round,
+    versions,
+)
+from moot.protocols.parliament.words import AmendmentStatus, Ballot, Kind, RulingAction
+
+_TONES: Final[dict[Outcome | None, page.Tone]] = {
+    Outcome.APPROVED: "good",
+    Outcome.APPROVED_WITH_AMENDMENTS: "good",
+    Outcome.VETOED: "bad",
+    Outcome.NO_PASSAGE: "bad",
+    None: "neutral",
+}
+_STATUS_TONES: Final[dict[AmendmentStatus, page.Tone]] = {
+    AmendmentStatus.INCORPORATED: "good",
+    AmendmentStatus.REJECTED: "bad",
+}
+# The turning points of a session; the rest is in the ledger file.
+_TOLD: Final = frozenset({Kind.BILL_DRAFT, Kind.AMENDMENT, Kind.VOTE_TALLY, Kind.PM_DECISION})
+_RULED: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.QUIET})
+# In the words of a receipt.
+_SCRIPTED: Final = "scripted; no model and no person thought about these words"
+
+
+def report(
+    record: Proceedings, proof: page.Proof | None = None, scripted: Collection[str] = ()
+) -> page.Report:
+    """The page of a session, finished or not; `scripted` are agents that followed a script."""
+    state = record.state
+    last = last_ballot(record)
+    return page.Report(
+        kind="parliament",
+        title=state.bill.title
+        if state.bill
+        else state.problem_statement.strip().partition("\n")[0],
+        subtitle=f"{plural(len(state.order), 'seat')}, {plural(state.round.number, 'round')}, "
+        f"{state.parliament_id}",
+        verdict=_verdict(state),
+        decision=_decision(record, scripted),
+        dissent=_dissent(record, last),
+        blocks=tuple(_blocks(record, last, scripted)),
+        proof=proof,
+    )
+
+
+def _verdict(state: State) -> page.Verdict:
+    if state.outcome is None:
+        return page.Verdict("NOT DECIDED", "neutral", str(state.status or "not convened"))
+    return page.Verdict(OUTCOMES[state.outcome].upper(), _TONES[state.outcome])
+
+
+def _decision(record: Proceedings, scripted: Collection[str]) -> page.Decision:
+    state = record.state
+    word = last_word(record)
+    statement = word[1].reason if word else ""
+    facts = [
+        page.Fact("bill version", str(state.bill.version if state.bill else 0)),
+        page.Fact("drafter", record.name(state.drafter) if state.drafter else "none"),
+        page.Fact("rounds", f"{state.round.number} of {state.max_rounds}"),
+    ]
+    if state.vote_history:
+        row = state.vote_history[-1]
+        facts.append(page.Fact("last vote", f"{row.yes} of {row.total} for it"))
+    if word and decided_by(record, word[0]):
+        facts.append(page.Fact("decided by", decided_by(record, word[0])))
+    if origin(state):
+        facts.append(page.Fact("origin", origin(state)))
+    if scripted:
+        facts.append(page.Fact("note", f"{', '.join(scripted)}: {_SCRIPTED}"))
+    said = f"{OUTCOMES[state.outcome]}. {statement}".strip()
+    return page.Decision(said, tuple(facts))
+
+
+def _dissent(record: Proceedings, last: Counted | None) -> page.Dissent:
+    if last is None:
+        return page.Dissent((), "No vote has been counted yet.")
+    voices = tuple(_quote(record, seat, vote) for seat, vote in dissenters(last))
+    return page.Dissent(voices, "" if voices else "Nobody voted against it on the last ballot.")
+
+
+def _quote(record: Proceedings, seat: str, vote: Vote) -> page.Quote:
+    conditions = "\n".join(f"Would change it: {one}" for one in vote.conditions)
+    return page.Quote(
+        author=record.name(seat),
+        text=f"{vote.reasoning}\n\nUnaddressed: {unaddressed(vote)}\n\n{conditions}",
+        stance=str(vote.vote),
+        tone="bad",
+    )
+
+
+def _blocks(
+    record: Proceedings, last: Counted | None, scripted: Collection[str]
+) -> list[page.Block]:
+    blocks: list[page.Block] = [_chamber(record, last, scripted)]
+    if last is not None and last.tally is not None:
+        blocks.append(_bars(record, last, last.tally))
+    blocks += [_satisfaction(record), _history(record), *_bill(record.state), _amendments(record)]
+    blocks += [_rounds(record), _votes(record.state), _timeline(record)]
+    return blocks
+
+
+def _chamber(record: Proceedings, last: Counted | None, scripted: Collection[str]) -> page.Chamber:
+    seats = tuple(_seat(seat, last, seat.agent in scripted) for seat in record.state.in_order())
+    row = record.state.vote_history[-1] if record.state.vote_history else None
+    centre = f"{row.yes} yes · {row.no} no" if row is not None else "no vote yet"
+    return page.Chamber(seats, centre, title="The chamber")
+
+
+def _seat(seat: Seat, last: Counted | None, scripted: bool) -> page.Seat:
+    vote = last.votes.get(seat.id) if last is not None else None
+    motives = ", ".join(
+        f"{motive} {'not scored' if score is None else score}"
+        for motive, score in seat.satisfaction()
+    )
+    note = f"scripted voice; {motives}" if scripted else motives
+    if vote is None:
+        return page.Seat(seat.name, "neutral", "absent" if last else "", note)
+    tone: page.Tone = "good" if vote.vote is Ballot.YES else "bad"
+    return page.Seat(seat.name, tone, str(vote.vote), note)
+
+
+def _bars(record: Proceedings, last: Counted, tally: VoteTally) -> page.BarChart:
+    count = tally.tally
+    absent = [seat.name for seat in record.state.in_order() if seat.id not in last.votes]
+    bars = (
+        page.Bar("Yes", Decimal(count.yes), "good", _names(record, tally.yes_votes)),
+        page.Bar("No", Decimal(count.no), "bad", _names(record, tally.no_votes)),
+        page.Bar("Absent", Decimal(len(absent)), "plain", ", ".join(absent)),
+    )
+    needed = page.Mark(Decimal(count.total // 2 + 1), "needed to pass")
+    title = f"The vote on version {tally.bill_version}"
+    return page.BarChart(bars, Decimal(count.total), needed, title=title)
+
+
+def _names(record: Proceedings, seats: tuple[str, ...]) -> str:
+    return ", ".join(map(record.name, seats))
+
+
+def _satisfaction(record: Proceedings) -> page.LineChart:
+    """Each seat's worst served motive, round by round: the one that holds a vote up."""
+    found = scores_by_round(record)
+    series = []
+    for seat in record.state.in_order():
+        known: dict[str, int] = {}
+        points = []
+        for number, scores in sorted(found.get(seat.id, {}).items()):
+            known.update(scores)
+            score, motive = min((score, motive) for motive, score in known.items())
+            points.append(page.Point(number, Decimal(score), motive, score < SERVED))
+        series.append(page.Series(seat.name, tuple(points)))
+    return page.LineChart(
+        tuple(series),
+        page.Mark(Decimal(SERVED), "enough for a vote"),
+        y_label="Lowest score",
+        hollow_means="not served well enough",
+        low=Decimal(1),
+        high=Decimal(5),
+        title="Motive satisfaction by round",
+        caption="The lowest score each representative has given to one of its motives.",
+    )
+
+
+def _history(record: Proceedings) -> page.Block:
+    rows: list[tuple[str | page.Cell, ...]] = []
+    before: Version | None = None
+    for version in versions(record):
+        old = before.draft.sections if before else None
+        for edit in difference(old, version.draft.sections):
+            if edit.mark is not Mark.KEPT:
+                tone: page.Tone = "good" if edit.mark is Mark.ADDED else "bad"
+                rows.append(
+                    (
+                        str(version.draft.bill_version),
+                        str(version.round),
+                        record.name(version.by),
+                        edit.part,
+                        page.Cell(str(edit.mark), tone),
+                        edit.text.strip(),
+                    )
+                )
+        before = version
+    columns = ("Version", "Round", "By", "Part", "Change", "Text")
+    return page.Table(columns, tuple(rows), title="The bill's history")
+
+
+def _bill(state: State) -> list[page.Block]:
+    if state.bill is None:
+        return [page.Prose(state.problem_statement, "Problem")]
+    sections = state.bill.sections
+    scope = sections.scope
+    lists = (
+        ("In scope", scope.in_scope),
+        ("Out of scope", scope.out_of_scope),
+        ("Assumptions", scope.assumptions),
+        ("Definitions", scope.definitions),
+    )
+    facts = tuple(page.Fact(name, "; ".join(items) or "none") for name, items in lists)
+    return [
+        page.Prose(sections.problem, "Problem"),
+        page.Facts(facts, "Scope"),
+        page.Prose(sections.solution, "Solution"),
+        page.Prose(sections.implementation, "Implementation"),
+    ]
+
+
+def _amendments(record: Proceedings) -> page.Table:
+    return page.Table(
+        ("Amendment", "By", "Section", "What", "For", "Against", "Status"),
+        tuple(
+            (
+                one.amendment_id,
+                record.name(one.proposed_by),
+                str(one.target_section),
+                one.description,
+                str(sum(row.position == "endorse" for row in one.endorsements)),
+                str(sum(row.position == "oppose" for row in one.endorsements)),
+                page.Cell(str(one.status), _STATUS_TONES.get(one.status, "neutral")),
+            )
+            for one in record.state.proposals()
+        ),
+        title="Amendments",
+    )
+
+
+def _rounds(record: Proceedings) -> page.Table:
+    return page.Table(
+        ("Round", "What happened", "Who moved", "Left open"),
+        tuple(
+            (
+                str(row["round"]),
+                row["summary"],
+                "; ".join(row["key_shifts"]) or "nobody",
+                "; ".join(row["open_issues"]) or "nothing",
+            )
+            for row in record.summaries
+        ),
+        title="Round by round",
+    )
+
+
+def _votes(state: State) -> page.Table:
+    return page.Table(
+        ("Ballot", "Round", "Version", "Yes", "No", "Seats", "Result"),
+        tuple(
+            (
+                str(number),
+                str(row.round),
+                str(row.bill_version),
+                str(row.yes),
+                str(row.no),
+                str(row.total),
+                page.Cell(
+                    "passed" if row.passed else "failed",
+                    "good" if row.passed else "bad",
+                    "forced" if row.forced else "",
+                ),
+            )
+            for number, row in enumerate(state.vote_history, 1)
+        ),
+        title="Vote record",
+    )
+
+
+def _timeline(record: Proceedings) -> page.Timeline:
+    told = (message for message in record.messages if _turning_point(message))
+    return page.Timeline(tuple(_moment(record, one) for one in told), title="Turning points")
+
+
+def _turning_point(message: Message) -> bool:
+    return message.type in _TOLD or getattr(message.content, "action", None) in _RULED
+
+
+def _moment(record: Proceedings, message: Message) -> page.Moment:
+    content = message.content
+    names = ("description", "ruling", "reason", "summary", "next_action")
+    detail = next((str(getattr(content, name)) for name in names if hasattr(content, name)), "")
+    return page.Moment(
+        message.timestamp,
+        record.name(message.sender),
+        message.type.replace("_", " ").lower(),
+        detail,
+        message.id,
+    )

@@ -1,0 +1,65 @@
+"""The heat of the seats: 0 calm, 100 hot; drawn anew for each round from a narrowing range (C-09).
+
+The range is cut into as many bands as there are seats, one value is drawn from each, and the
+values are dealt out: the chamber is always mixed and no two seats are alike. Chance comes from a
+seed that the caller hands in, so that anyone can draw the same again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+# The lowest and highest temperature by round; from the last row on it stays.
+RANGES: Final = ((5, 95), (5, 95), (10, 90), (15, 85), (25, 75), (30, 70), (35, 65))
+ARCHETYPES: Final = (
+    (75, "Visionary"),
+    (50, "Pragmatic Advocate"),
+    (25, "Rigorous Skeptic"),
+    (0, "Principled Guardian"),
+)
+SHIFTS: Final = ((30, "big shift"), (15, "shift"))
+
+
+def bounds(round_number: int) -> tuple[int, int]:
+    return RANGES[min(round_number, len(RANGES) - 1)]
+
+
+def archetype(temperature: int) -> str:
+    """The character that goes with a temperature."""
+    return next(name for least, name in ARCHETYPES if temperature >= least)
+
+
+def shift(before: int, after: int) -> str:
+    """How strong a change is: `big shift`, `shift`, or nothing worth telling."""
+    return next((name for more, name in SHIFTS if abs(after - before) > more), "")
+
+
+def draw(seed: str, round_number: int, seats: int) -> tuple[int, ...]:
+    """One temperature a seat, all different, each from a band of its own."""
+    low, high = bounds(round_number)
+    width = high - low + 1
+    edges = [low + width * number // seats for number in range(seats + 1)]
+    chance = _chance(f"{seed}\n{round_number}\n{seats}")
+    drawn = [start + next(chance) % (end - start) for start, end in pairwise(edges)]
+    return tuple(_dealt(drawn, chance))
+
+
+def _dealt(values: list[int], chance: Iterator[int]) -> list[int]:
+    """Shuffled: the seat's place says nothing about its band."""
+    for place in range(len(values) - 1, 0, -1):
+        other = next(chance) % (place + 1)
+        values[place], values[other] = values[other], values[place]
+    return values
+
+
+def _chance(seed: str) -> Iterator[int]:
+    """Numbers without end that only the seed decides."""
+    number = 0
+    while True:
+        text = f"moot.protocols.parliament.temperatures\n{seed}\n{number}"
+        digest = hashlib.sha256(text.encode("utf-8", "replace")).digest()
+        yield int.from_bytes(digest[:8], "big")
+        number += 1

@@ -1,0 +1,75 @@
+"""The ballot: who is missing, what the result is, and what follows from it.
+
+A bill passes with more than half of all seats; a tie fails, and whoever is absent is not a yes
+(C-11, C-12). The tally is a function of the ballots: anyone who has them finds the same.
+"""
+
+from __future__ import annotations
+
+from moot.protocols.parliament import clock
+from moot.protocols.parliament.contents import Objection, Tally, VoteTally
+from moot.protocols.parliament.model import CastVote, Poll, State, VoteRow
+from moot.protocols.parliament.words import Ballot, NextAction
+
+
+def passes(yes: int, seats: int) -> bool:
+    """C-11: a strict majority of the seats."""
+    return 2 * yes > seats
+
+
+def missing(state: State) -> tuple[str, ...]:
+    """Seats that have not voted on the open ballot."""
+    poll = state.poll
+    return () if poll is None else tuple(seat for seat in state.order if seat not in poll.votes)
+
+
+def ready(state: State) -> bool:
+    """Everyone voted, or nobody is waited for any more."""
+    return state.poll is not None and (state.poll.closed or not missing(state))
+
+
+def tally(state: State, poll: Poll) -> VoteTally:
+    """The announcement, from the ballots alone."""
+    yes = tuple(seat for seat in state.order if _voted(poll, seat, Ballot.YES))
+    no = tuple(seat for seat in state.order if _voted(poll, seat, Ballot.NO))
+    passed = passes(len(yes), len(state.order))
+    return VoteTally(
+        bill_version=poll.bill_version,
+        yes_votes=yes,
+        no_votes=no,
+        tally=Tally(yes=len(yes), no=len(no), total=len(state.order)),
+        passed=passed,
+        key_objections=tuple(Objection(seat, poll.votes[seat].concern) for seat in no),
+        next_action=next_action(state, passed),
+    )
+
+
+def _voted(poll: Poll, seat: str, vote: Ballot) -> bool:
+    cast: CastVote | None = poll.votes.get(seat)
+    return cast is not None and cast.vote is vote
+
+
+def next_action(state: State, passed: bool) -> NextAction:
+    """C-17: a defeat in the last round ends the session."""
+    if passed:
+        return NextAction.ADVANCE_TO_PM
+    return NextAction.END_WITHOUT_PASSAGE if clock.last_round(state) else NextAction.CONTINUE_DEBATE
+
+
+def row(content: VoteTally, poll: Poll) -> VoteRow:
+    """C-32: what `vote_history` keeps of a tally."""
+    count = content.tally
+    return VoteRow(
+        poll.round,
+        content.bill_version,
+        count.yes,
+        count.no,
+        count.total,
+        content.passed,
+        poll.forced,
+    )
+
+
+def voted_this_round(state: State) -> bool:
+    """One ballot a round: after a defeat or a veto the next round comes first."""
+    return bool(state.vote_history) and state.vote_history[-1].round == state.round.number

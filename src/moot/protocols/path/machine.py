@@ -1,0 +1,172 @@
+"""The automaton of a path. Each of its steps goes its own way:
+
+    (none) --begun--> begun --done----> done          (cut short: begun again)
+                        |----failed---> failed --begun again, or done----> ...
+                        `----moved----> begun, with another target
+
+The rules are in `rules.py`, what follows from an event in `evolution.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from moot.core.clock import Millis
+from moot.core.findings import check_all, errors, filled_in
+from moot.core.machine import (
+    Command,
+    Context,
+    Decision,
+    Drop,
+    Due,
+    Event,
+    Machine,
+    Put,
+    Recorded,
+    RowChange,
+    Words,
+    accept,
+    refusal,
+    refuse,
+)
+from moot.core.names import OPERATOR
+from moot.protocols.path import PROTOCOL
+from moot.protocols.path import commands as ask
+from moot.protocols.path import events as did
+from moot.protocols.path.checks import Asked, look
+from moot.protocols.path.evolution import TRANSITIONS, evolve
+from moot.protocols.path.model import Source, Stage, State, step_key
+from moot.protocols.path.rules import RULES
+
+__all__ = ["MACHINE", "TRANSITIONS"]
+
+PATHS: Final = "path.paths"
+STEPS: Final = "path.steps"
+# A native id, or a stream that is one affair, and the path it belongs to.
+ITEMS: Final = "path.items"
+AFFAIRS: Final = frozenset({"debate", "parliament", "trace", "decision"})
+
+
+def decide(state: State, command: Command, context: Context) -> Decision:
+    rules = RULES.get(type(command))
+    if rules is None:
+        return refusal(
+            "PTH-001", "unknown_command", "a path knows no such command", hint="update moot"
+        )
+    asked = look(state, command, context)
+    findings = filled_in(check_all(rules, asked), {"ID": context.stream.partition("/")[2]})
+    if errors(findings):
+        return refuse(findings)
+    return accept(_EVENT_OF[type(command)](asked), findings=findings)
+
+
+def _begun(asked: Asked) -> Event:
+    command: ask.BeginPath = asked.command
+    return did.PathBegun(title=command.title, origin=command.origin, source=command.source)
+
+
+def _step(asked: Asked) -> Event:
+    command: ask.BeginStep = asked.command
+    return did.StepBegun(
+        number=asked.step.number if asked.step is not None else len(asked.state.steps) + 1,
+        flow=command.flow,
+        source=command.source,
+        target=command.target,
+        asked_by=command.asked_by,
+        standing=command.standing,
+        parts=command.parts,
+        approvers=command.approvers,
+    )
+
+
+def _moved(asked: Asked) -> Event:
+    command: ask.MoveStep = asked.command
+    return did.StepMoved(flow=command.flow, source=command.source, target=command.target)
+
+
+def _done(asked: Asked) -> Event:
+    command: ask.FinishStep = asked.command
+    assert asked.step is not None
+    return did.StepDone(
+        flow=command.flow,
+        source=command.source,
+        target=asked.step.target,
+        made=command.made,
+        left=len(asked.state.open) - 1,
+    )
+
+
+def _failed(asked: Asked) -> Event:
+    command: ask.FailStep = asked.command
+    return did.StepFailed(
+        flow=command.flow,
+        source=command.source,
+        code=command.code,
+        why=command.why,
+        told=command.told,
+    )
+
+
+_EVENT_OF: Final[dict[type[Command], Callable[[Asked], Event]]] = {
+    ask.BeginPath: _begun,
+    ask.BeginStep: _step,
+    ask.MoveStep: _moved,
+    ask.FinishStep: _done,
+    ask.FailStep: _failed,
+}
+
+
+def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
+    """Steps that were cut short or failed wait for whoever runs them again."""
+    waiting = (state.steps[key] for key in sorted(state.open, key=lambda key: state.open[key]))
+    return tuple(
+        Due(
+            who=OPERATOR,
+            what="go on" if step.stage is Stage.BEGUN else "try again",
+            subject=f"{step.flow} {step.source.id}"[:200],
+            since=step.since,
+            hint=step.why or f"moot flow {step.flow} {step.source.id}",
+        )
+        for step in waiting
+    )
+
+
+def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    event, stream = recorded.event, recorded.stream
+    path = stream.partition("/")[2]
+    if isinstance(event, did.PathBegun):
+        yield Put(PATHS, path, {"title": event.title, "origin": event.origin})
+        yield Words(PATHS, path, event.title)
+        yield from _found(event.source, path)
+    elif isinstance(event, did.StepBegun):
+        yield Put("open", stream, {})
+        yield Put(STEPS, step_key(event.flow, event.source), {"path": path})
+        yield from _found(event.source, path)
+    elif isinstance(event, did.StepDone):
+        if event.target.protocol in AFFAIRS:
+            yield Put(ITEMS, event.target.stream, {"path": path})
+        for made in event.made:
+            yield Put(ITEMS, made.id, {"path": path})
+        if not event.left:
+            yield Drop("open", stream)
+
+
+def _found(source: Source, path: str) -> Iterable[RowChange]:
+    yield Put(ITEMS, source.id, {"path": path})
+    if source.protocol in AFFAIRS:
+        yield Put(ITEMS, source.stream, {"path": path})
+
+
+MACHINE: Machine[State] = Machine(
+    name=PROTOCOL,
+    version=1,
+    initial=State(),
+    events=did.EVENTS,
+    commands=ask.COMMANDS,
+    decide=decide,
+    evolve=evolve,
+    agenda=agenda,
+    index=index,
+    timeouts=lambda _state, _now: (),
+)

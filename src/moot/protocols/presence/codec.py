@@ -1,0 +1,154 @@
+"""The v1 envelope (section 6): our events as its JSON, and its JSON read back and checked.
+
+Strict when writing, tolerant when reading: a document of another tool may carry more keys than
+we know (they are kept) and may write its time in another way. `parse` raises only `Malformed`.
+What must hold is in `contract.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.clock import to_text
+from moot.core.errors import Malformed
+from moot.core.findings import Finding, errors
+from moot.core.machine import Recorded
+from moot.core.names import SYSTEM
+from moot.protocols.presence import events as did
+from moot.protocols.presence.contract import FIELDS, VERSION, Document, findings
+from moot.protocols.presence.model import EventType
+
+MAX_BYTES: Final = 65_536
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """The ten fields, in the order of the document; `extra` is what another tool added."""
+
+    id: str
+    version: str = VERSION
+    event_type: EventType
+    project_root: str
+    bead_id: str | None
+    from_agent: str | None
+    to_agent: str | None
+    scope: str | None
+    created_at: str
+    payload: Document
+    extra: Document = {}
+
+
+def envelope_of(recorded: Recorded[Any]) -> Envelope:
+    """The v1 form of a recorded HANDOFF, BLOCKED, INCURSION or RESUME."""
+    event, actor = recorded.event, recorded.actor.id
+    kind, to, scope, payload = _NATIVE[type(event)](event, actor)
+    return Envelope(
+        id=event.id,
+        event_type=kind,
+        project_root=event.project_root,
+        bead_id=event.work,
+        from_agent=None if actor == SYSTEM else actor,
+        to_agent=to,
+        scope=scope,
+        created_at=to_text(recorded.at),
+        payload=payload,
+    )
+
+
+_Parts = tuple[EventType, str, str | None, Document]
+
+
+def _handoff(event: did.HandoffSent, _actor: str) -> _Parts:
+    payload = {
+        "subject": event.subject,
+        "summary": event.summary,
+        "next_action": event.next_action,
+        "requires_ack": event.requires_ack,
+    }
+    return EventType.HANDOFF, event.to, event.scope, payload
+
+
+def _blocked(event: did.BlockedSent, _actor: str) -> _Parts:
+    payload = {
+        "subject": event.subject,
+        "blocker": event.blocker,
+        "requested_action": event.requested_action,
+        "urgency": str(event.urgency),
+        "requires_ack": True,
+    }
+    return EventType.BLOCKED, event.to, event.scope, payload
+
+
+def _incursion(event: did.IncursionNoted, actor: str) -> _Parts:
+    payload = {
+        "incursion_kind": event.kind,
+        "owner_agent": event.owner,
+        "incoming_agent": actor,
+        "owner_liveness": str(event.owner_liveness),
+        "resolution_hint": event.resolution_hint,
+    }
+    return EventType.INCURSION, event.owner, event.scope, payload
+
+
+def _resume(event: did.AgentResumed, actor: str) -> _Parts:
+    payload = {
+        "resume_reason": str(event.reason),
+        "prior_session_agent": event.prior_agent,
+        "adopted_agent": actor,
+        "evidence": event.evidence,
+        "bead_ids": list(event.bead_ids),
+    }
+    return EventType.RESUME, actor, None, payload
+
+
+_NATIVE: Final[dict[type, Callable[[Any, str], _Parts]]] = {
+    did.HandoffSent: _handoff,
+    did.BlockedSent: _blocked,
+    did.IncursionNoted: _incursion,
+    did.AgentResumed: _resume,
+}
+
+
+def as_document(envelope: Envelope) -> Document:
+    """Plain values in the order of the document."""
+    named = {name: getattr(envelope, name) for name in FIELDS}
+    return {**named, "event_type": str(envelope.event_type), **envelope.extra}
+
+
+def write(envelope: Envelope) -> bytes:
+    """Its JSON, indented; Malformed unless every row of the contract holds."""
+    document = as_document(envelope)
+    _raise_first(findings(document))
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+
+
+def parse(data: bytes | str) -> Envelope:
+    """A document as an envelope; Malformed, with the place, if it is none."""
+    if len(data) > MAX_BYTES:
+        raise Malformed(f"larger than {MAX_BYTES} bytes", code="too_large")
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Malformed(f"not JSON: {error}", code="not_json") from None
+    _raise_first(errors(findings(document)))
+    named = {name: document[name] for name in FIELDS if name != "event_type"}
+    extra = {key: value for key, value in document.items() if key not in FIELDS}
+    return Envelope(event_type=EventType(document["event_type"]), extra=extra, **named)
+
+
+def _raise_first(found: Iterable[Finding]) -> None:
+    for finding in found:
+        raise Malformed(finding.message, code=finding.code, where=finding.where or "")
+
+
+def works_of(envelope: Envelope) -> tuple[str, ...]:
+    """The work items an event belongs to."""
+    linked = envelope.payload.get("bead_ids", ())
+    return tuple(dict.fromkeys(one for one in (envelope.bead_id, *linked) if one))
+
+
+def words_of(envelope: Envelope) -> str:
+    """What a search should find it by."""
+    return "\n".join(said for said in envelope.payload.values() if isinstance(said, str))

@@ -1,0 +1,195 @@
+"""What may be asked of presence. Paths arrive as typed, the outside world as data.
+
+`project_root` is the absolute root named in v1 events; `worktree` the absolute root that scopes
+are relative to (empty: the project root). Times and spans are whole milliseconds.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.core.machine import Command
+from moot.protocols.presence.model import Liveness
+
+
+class Join(Command, frozen=True):
+    """Say that you are here: in which worktree and branch, and on what you work."""
+
+    project_root: str
+    worktree: str = ""
+    branch: str | None = None
+    work: str | None = None
+    session_key: str | None = None
+
+
+class Leave(Command, frozen=True):
+    """Say that you go; everything you hold is released."""
+
+    reason: str = ""
+
+
+class Reserve(Command, frozen=True):
+    """Reserve one or several scopes, all or none; another owner of any liveness refuses it.
+
+    `automatic` marks what a hook reserves for one edit; `once` records one INCURSION for each
+    reservation that stands in the way, however often it is hit. `stale_millis` is the asker's own
+    patience; None: the workspace's.
+    """
+
+    scopes: tuple[str, ...]
+    project_root: str
+    worktree: str = ""
+    branch: str | None = None
+    work: str | None = None
+    ttl_minutes: int | None = None
+    stale_millis: Millis | None = None
+    automatic: bool = False
+    once: bool = False
+
+
+class TakeOver(Command, frozen=True):
+    """Reserve (`--takeover-stale`) also what stale or evicted owners hold; never the active.
+
+    A command of its own, because what is taken from someone rests on a verified history.
+    """
+
+    scopes: tuple[str, ...]
+    project_root: str
+    worktree: str = ""
+    branch: str | None = None
+    work: str | None = None
+    ttl_minutes: int | None = None
+    stale_millis: Millis | None = None
+    automatic: bool = False
+    once: bool = False
+
+
+class Release(Command, frozen=True):
+    """Give back scopes you hold, exactly as reserved; or `all` of them."""
+
+    scopes: tuple[str, ...] = ()
+    project_root: str = ""
+    worktree: str = ""
+    all: bool = False
+
+
+class SendHandoff(Command, frozen=True):
+    """Pass work on. The scope moves when the receiver accepts.
+
+    `to_epoch` says which holder of the name is meant; None: the one who is here.
+    """
+
+    to: str
+    subject: str
+    summary: str
+    next_action: str
+    work: str
+    project_root: str
+    worktree: str = ""
+    scope: str | None = None
+    requires_ack: bool = True
+    to_epoch: int | None = None
+
+
+class SendBlocked(Command, frozen=True):
+    """Say that you cannot go on, why, and what you need from whom."""
+
+    to: str
+    subject: str
+    blocker: str
+    requested_action: str
+    work: str
+    project_root: str
+    urgency: str = "medium"
+    worktree: str = ""
+    scope: str | None = None
+    to_epoch: int | None = None
+
+
+class MarkSeen(Command, frozen=True):
+    """Say that you have read an event."""
+
+    id: str
+
+
+class Accept(Command, frozen=True):
+    """Take on what was passed to you. Accepting a HANDOFF moves the sender's exact scope."""
+
+    id: str
+
+
+class Bead(msgspec.Struct, frozen=True):
+    """A work item as the beads provider shows it; `owner` is its assignee, else its owner."""
+
+    id: str
+    status: str
+    owner: str
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What was seen outside, for an adoption: git's dirty paths and the beads.
+
+    `dirty` is None where there is no git to ask; then `no_git` says why. Paths are relative to
+    the worktree's root or absolute, both sides of a rename included.
+    """
+
+    dirty: tuple[str, ...] | None = None
+    beads: tuple[Bead, ...] | None = None
+    no_git: str = ""
+    no_beads: str = ""
+
+
+class Resume(Command, frozen=True):
+    """Continue under the name of an earlier session; the key has been rotated for you.
+
+    `scopes` and `work` narrow the question, `running` says that a live `moot run` holds the name.
+    """
+
+    evidence: Evidence
+    project_root: str
+    worktree: str = ""
+    branch: str | None = None
+    work: str | None = None
+    scopes: tuple[str, ...] = ()
+    session_key: str | None = None
+    prior_liveness: Liveness | None = None
+    running: bool = False
+
+
+class NoteIncursion(Command, frozen=True):
+    """Put on record that you changed paths which others hold: it slipped past the guard."""
+
+    paths: tuple[str, ...]
+    project_root: str
+    worktree: str = ""
+    work: str | None = None
+    stale_millis: Millis | None = None
+    once: bool = True
+
+
+class SetStaleMinutes(Command, frozen=True):
+    """Set the workspace's own stale time. Only a person or the workspace itself may."""
+
+    stale_millis: Millis
+
+
+class ExpireScopes(Command, frozen=True):
+    """Archive reservations whose time is over. The machine asks this itself."""
+
+
+COMMANDS = (
+    Join,
+    Leave,
+    Reserve,
+    TakeOver,
+    Release,
+    SendHandoff,
+    SendBlocked,
+    MarkSeen,
+    Accept,
+    Resume,
+    NoteIncursion,
+    SetStaleMinutes,
+    ExpireScopes,
+)

@@ -1,0 +1,183 @@
+"""Facts about presence. Who and when stand on the record itself: its actor, epoch and time.
+
+Four of them are the events of the v1 envelope (`codec.py` renders them): HandoffSent,
+BlockedSent, IncursionNoted and AgentResumed carry their `proto_...` id.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from moot.core.clock import Millis
+from moot.core.machine import Event, Sign
+from moot.protocols.presence.model import Liveness, ResumeReason, Urgency
+
+
+class AgentJoined(Event, frozen=True):
+    project_root: str
+    worktree: str
+    branch: str | None
+    work: str | None
+    session_key: str | None
+
+
+class AgentLeft(Event, frozen=True):
+    reason: str
+
+
+class ScopeReserved(Event, frozen=True):
+    """The actor holds `key` from now on; a reservation of the same key by the actor is renewed."""
+
+    fencing: int
+    key: str
+    scope: str
+    work: str | None
+    worktree: str
+    branch: str | None
+    expires_at: Millis | None
+    automatic: bool
+
+
+class ScopeReleased(Event, frozen=True):
+    fencing: int
+    key: str
+    scope: str
+
+
+class ScopeExpired(Event, frozen=True):
+    """Its time was over (`ttl`), or its owner was evicted and it was taken over (`evicted`)."""
+
+    fencing: int
+    key: str
+    scope: str
+    owner: str
+    owner_epoch: int
+    why: Literal["ttl", "evicted"]
+    stale_millis: Millis | None = None
+    last_sign: Sign | None = None
+
+
+class ScopeTakenOver(Event, frozen=True):
+    """A stale owner lost it to the actor; `last_sign` is the proof the verdict rests on."""
+
+    fencing: int
+    key: str
+    scope: str
+    owner: str
+    owner_epoch: int
+    stale_millis: Millis
+    last_sign: Sign | None
+
+
+class ScopeHandedOver(Event, frozen=True):
+    """The lease `was` ended and its scope is `owner`'s under a new number.
+
+    `because` is the id of the accepted HANDOFF, or of the RESUME that picked it up again.
+    """
+
+    was: int
+    fencing: int
+    key: str
+    scope: str
+    from_owner: str
+    owner: str
+    owner_epoch: int
+    because: str
+
+
+class HandoffSent(Event, frozen=True):
+    id: str
+    project_root: str
+    work: str
+    to: str
+    to_epoch: int
+    scope: str | None
+    key: str | None
+    subject: str
+    summary: str
+    next_action: str
+    requires_ack: bool
+
+
+class BlockedSent(Event, frozen=True):
+    id: str
+    project_root: str
+    work: str
+    to: str
+    to_epoch: int
+    scope: str | None
+    subject: str
+    blocker: str
+    requested_action: str
+    urgency: Urgency
+
+
+class IncursionNoted(Event, frozen=True):
+    """The actor reached into what `owner` holds; `outcome` says what came of it."""
+
+    id: str
+    project_root: str
+    work: str | None
+    owner: str
+    owner_epoch: int
+    reservation: int
+    key: str
+    scope: str
+    held: str
+    kind: Literal["exact", "partial"]
+    owner_liveness: Liveness
+    last_seen_at: Millis | None
+    outcome: Literal["refused", "taken_over", "slipped_past"]
+    resolution_hint: str
+
+
+class AgentResumed(Event, frozen=True):
+    """The actor continues an earlier session of its own name; lists what it picked up."""
+
+    id: str
+    project_root: str
+    worktree: str
+    branch: str | None
+    session_key: str | None
+    prior_agent: str
+    prior_epoch: int
+    prior_session_key: str | None
+    prior_liveness: Liveness | None
+    reason: ResumeReason
+    evidence: str
+    work: str | None
+    bead_ids: tuple[str, ...]
+    messages: tuple[str, ...]
+
+
+class EventSeen(Event, frozen=True):
+    id: str
+
+
+class EventAccepted(Event, frozen=True):
+    id: str
+
+
+class StaleMinutesSet(Event, frozen=True):
+    stale_millis: Millis
+
+
+# The four that have a v1 envelope.
+NATIVE = (HandoffSent, BlockedSent, IncursionNoted, AgentResumed)
+
+EVENTS = (
+    AgentJoined,
+    AgentLeft,
+    ScopeReserved,
+    ScopeReleased,
+    ScopeExpired,
+    ScopeTakenOver,
+    ScopeHandedOver,
+    HandoffSent,
+    BlockedSent,
+    IncursionNoted,
+    AgentResumed,
+    EventSeen,
+    EventAccepted,
+    StaleMinutesSet,
+)

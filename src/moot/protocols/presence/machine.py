@@ -1,0 +1,191 @@
+"""The automata of presence: one for a reservation, one for a message that owes an answer.
+
+    (none) --reserved--> live --released-----> released      by its holder
+                          |  |--expired------> expired       its time is over, or it was taken
+                          |  |                               from an owner who was evicted
+                          |  |--taken over---> taken_over    from an owner who had gone stale
+                          |  `--handed over--> handed_over   a HANDOFF was accepted, or the name
+                          |                                  adopted: a new lease begins
+                          `--reserved--> live                renewed, under a new number
+
+    (none) --sent--> sent --seen--> seen --accepted--> accepted
+                       `---------accepted------------^
+
+Who may take from whom is the table TAKEOVER in `overlap.py`. The rules are in `rules.py`, what is
+recorded in `drafts.py`, what follows from it in `evolution.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from moot.core.clock import Millis
+from moot.core.findings import check_all, errors
+from moot.core.machine import (
+    Command,
+    Context,
+    Decision,
+    Due,
+    Event,
+    Machine,
+    Put,
+    Recorded,
+    RowChange,
+    Words,
+    accept,
+    refusal,
+    refuse,
+)
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import drafts, overlap
+from moot.protocols.presence import events as did
+from moot.protocols.presence.asked import claims_of, look
+from moot.protocols.presence.evolution import evolve
+from moot.protocols.presence.model import EventType, Receipt, Reservation, Stage, State
+from moot.protocols.presence.numbering import Numbers
+from moot.protocols.presence.rules import RULES
+
+TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
+    Stage.LIVE: {
+        did.ScopeReserved: Stage.LIVE,
+        did.ScopeReleased: Stage.RELEASED,
+        did.ScopeExpired: Stage.EXPIRED,
+        did.ScopeTakenOver: Stage.TAKEN_OVER,
+        did.ScopeHandedOver: Stage.HANDED_OVER,
+    },
+    Stage.RELEASED: {},
+    Stage.EXPIRED: {},
+    Stage.TAKEN_OVER: {},
+    Stage.HANDED_OVER: {},
+}
+RECEIPTS: Final[dict[Receipt, dict[type[Event], Receipt]]] = {
+    Receipt.SENT: {did.EventSeen: Receipt.SEEN, did.EventAccepted: Receipt.ACCEPTED},
+    Receipt.SEEN: {did.EventAccepted: Receipt.ACCEPTED},
+    Receipt.ACCEPTED: {},
+}
+
+# Refusals that are an overlap: they leave an INCURSION behind. Any other mistake leaves nothing.
+OVERLAPS: Final = frozenset({"reservation_conflict", "reservation_stale_found", "scope_too_wide"})
+
+
+def decide(state: State, command: Command, context: Context) -> Decision:
+    rules = RULES.get(type(command))
+    if rules is None:
+        return refusal("OPR-102", "unknown_command", "presence knows no such command")
+    asked = look(state, command, context)
+    findings = check_all(rules, asked)
+    wrong = {finding.code for finding in errors(findings)}
+    numbers = Numbers(state, context.now)
+    if not wrong:
+        return accept(*drafts.accepted(asked, numbers), findings=findings)
+    return refuse(findings, *drafts.refused(asked, numbers) if wrong <= OVERLAPS else ())
+
+
+def asks(state: State, command: Command) -> tuple[str, ...]:
+    """Whose last sign of life decides: the owners of what overlaps."""
+    if not isinstance(command, ask.Reserve | ask.TakeOver | ask.NoteIncursion):
+        return ()
+    claims, _unreadable = claims_of(command)
+    return overlap.owners(state, claims)
+
+
+def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
+    """What waits for an acceptance, and when reservations end by themselves."""
+    return (*_answers_owed(state), *_ends(state))
+
+
+def _answers_owed(state: State) -> Iterable[Due]:
+    for message in sorted(state.pending.values(), key=lambda one: (one.at, one.id)):
+        yield Due(
+            who=message.to or "",
+            what=_OWED[message.type],
+            subject=f"{message.id}: {message.subject} (from {message.sender})",
+            since=message.at,
+            hint=f"moot event accept {message.id} --agent {message.to}",
+        )
+
+
+_OWED: Final = {EventType.HANDOFF: "accept what was passed on", EventType.BLOCKED: "give input"}
+
+
+def _ends(state: State) -> Iterable[Due]:
+    timed = (one for one in state.live if one.expires_at is not None)
+    for held in sorted(timed, key=_end):
+        yield Due(
+            who=held.owner,
+            what="reservation ends",
+            subject=held.scope,
+            since=held.since,
+            by=held.expires_at,
+            hint=f"moot reserve {held.scope} --ttl MINUTES keeps it longer",
+            command=ask.ExpireScopes(),
+        )
+
+
+def _end(held: Reservation) -> tuple[Millis, int]:
+    return held.expires_at or 0, held.fencing
+
+
+def timeouts(state: State, now: Millis) -> Iterable[Command]:
+    """Asked before every command, so it must not read the list."""
+    due = state.next_expiry is not None and state.next_expiry <= now
+    return (ask.ExpireScopes(),) if due else ()
+
+
+def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    """History that the state does not keep: v1 events, receipts, ended reservations, sessions."""
+    event = recorded.event
+    if recorded.seq == 0:
+        yield Put("open", recorded.stream, {})
+    if isinstance(event, did.NATIVE):
+        yield from _event_rows(recorded)
+    elif isinstance(event, did.EventSeen | did.EventAccepted):
+        said = RECEIPTS[Receipt.SENT][type(event)]
+        key = f"{event.id} {recorded.actor.id} {said}"
+        yield Put("presence.receipts", key, {"at": recorded.at})
+    elif type(event) in TRANSITIONS[Stage.LIVE]:
+        yield from _reservation_rows(recorded)
+    if isinstance(event, did.AgentJoined | did.AgentResumed) and event.session_key:
+        actor = recorded.actor
+        yield Put("presence.sessions", event.session_key, {"agent": actor.id, "epoch": actor.epoch})
+
+
+def _event_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    from moot.protocols.presence import (
+        codec,  # the contract is loaded only where a v1 event is written
+    )
+
+    envelope = codec.envelope_of(recorded)
+    yield Put("presence.events", envelope.id, codec.as_document(envelope))
+    yield Words("presence.events", envelope.id, codec.words_of(envelope))
+    for work in codec.works_of(envelope):
+        yield Put("presence.work", f"{work} {envelope.id}", {})
+
+
+def _reservation_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    """Ended reservations, by number. A renewed one simply goes on under its new number."""
+    event = recorded.event
+    stage = TRANSITIONS[Stage.LIVE][type(event)]
+    if stage is Stage.LIVE:
+        return
+    number = event.was if isinstance(event, did.ScopeHandedOver) else event.fencing
+    owner = getattr(event, "from_owner", None) or getattr(event, "owner", recorded.actor.id)
+    ended = {"scope": event.scope, "owner": owner, "status": str(stage), "at": recorded.at}
+    yield Put("presence.archive", f"{number:012d}", ended)
+
+
+MACHINE: Machine[State] = Machine(
+    name="presence",
+    version=1,
+    initial=State(),
+    events=did.EVENTS,
+    commands=ask.COMMANDS,
+    decide=decide,
+    evolve=evolve,
+    agenda=agenda,
+    index=index,
+    timeouts=timeouts,
+    asks=asks,
+    guarded=frozenset({ask.TakeOver, ask.Accept, ask.Resume}),
+)

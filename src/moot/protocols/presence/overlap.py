@@ -1,0 +1,113 @@
+"""Who stands in the way of a claim, and how alive they are.
+
+One look serves the decision, the guard that writes nothing, and the list of names whose signs
+of life the engine must prove first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.core.machine import Sign
+from moot.protocols.presence import liveness, shelf
+from moot.protocols.presence.liveness import Verdict
+from moot.protocols.presence.model import Kind, Liveness, Reservation, Stage, State
+from moot.protocols.presence.paths import Scope, classify, inside
+
+# Who may take from whom: owner's liveness, then whether `--takeover-stale` was given, then how
+# the old reservation is archived. None: refused (4.4, B-15, B-16).
+TAKEOVER: Final[dict[Liveness, dict[bool, Stage | None]]] = {
+    Liveness.ACTIVE: {False: None, True: None},
+    Liveness.STALE: {False: None, True: Stage.TAKEN_OVER},
+    Liveness.EVICTED: {False: None, True: Stage.EXPIRED},
+}
+
+
+class Conflict(msgspec.Struct, frozen=True):
+    """A claim meets what someone else holds; `verdict` says how alive that owner is."""
+
+    claim: Scope
+    held: Reservation
+    kind: Kind
+    verdict: Verdict
+    sign: Sign | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What the one who asked reads: who, how alive, what, and on which work."""
+        held, verdict = self.held, self.verdict
+        work = f" for {held.work}" if held.work else ""
+        return (
+            f"{self.claim.shown} is {self._held_how} {held.owner}{self._held_as}{work}:"
+            f" {verdict.liveness}, {verdict.because}"
+        )
+
+    @property
+    def _held_how(self) -> str:
+        return "partly held by" if inside(self.held.key, self.claim.key) else "held by"
+
+    @property
+    def _held_as(self) -> str:
+        if self.kind is Kind.EXACT:
+            return ""
+        part = inside(self.held.key, self.claim.key)
+        return f" ({self.held.scope})" if part else f" as part of {self.held.scope}"
+
+
+class Asker(msgspec.Struct, frozen=True):
+    """Who asks, when, with which proved signs of the others, and how patient."""
+
+    name: str
+    epoch: int
+    now: Millis
+    seen: Mapping[str, Sign]
+    stale_millis: Millis | None
+
+
+def conflicts(state: State, claims: Iterable[Scope], asker: Asker) -> Iterator[Conflict]:
+    """Every overlapping reservation of another holder; what is over stands in nobody's way."""
+    for claim in claims:
+        for held in shelf.overlapping(state, claim.key):
+            if held.over(asker.now) or held.held_by(asker.name, asker.epoch):
+                continue
+            verdict, sign = owner_verdict(state, held, asker)
+            yield Conflict(claim, held, classify(claim.key, held.key), verdict, sign)
+
+
+def owner_verdict(state: State, held: Reservation, asker: Asker) -> tuple[Verdict, Sign | None]:
+    """The owner's liveness; a name that has a later holder, or none, lost its owner (B-35)."""
+    member = shelf.member(state, held.owner)
+    stale = liveness.effective_stale(asker.stale_millis, state.stale_millis)
+    if (
+        member is None
+        or member.epoch > held.epoch
+        or (held.owner == asker.name and held.epoch < asker.epoch)
+    ):
+        ruled = f"it belongs to an earlier {held.owner}"
+        return Verdict(Liveness.EVICTED, asker.now, stale, ruled=ruled), None
+    sign = asker.seen.get(held.owner)
+    return liveness.judge_sign(sign, member.last_at, asker.now, stale), sign
+
+
+def owners(state: State, claims: Iterable[Scope]) -> tuple[str, ...]:
+    """Whose signs of life decide about these claims."""
+    found = (held.owner for claim in claims for held in shelf.overlapping(state, claim.key))
+    return tuple(dict.fromkeys(found))
+
+
+def lapsed(state: State, claims: Iterable[Scope], now: Millis) -> tuple[Reservation, ...]:
+    """Overlapping reservations whose time is over but which nobody has archived yet."""
+    found = (held for claim in claims for held in shelf.overlapping(state, claim.key))
+    return tuple({held.fencing: held for held in found if held.over(now)}.values())
+
+
+def each_reservation(found: Iterable[Conflict]) -> tuple[Conflict, ...]:
+    """One conflict for each reservation: its first."""
+    first: dict[int, Conflict] = {}
+    for conflict in found:
+        first.setdefault(conflict.held.fencing, conflict)
+    return tuple(first.values())

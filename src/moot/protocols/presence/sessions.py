@@ -1,0 +1,89 @@
+"""How a work item stands: one word, the first of an ordered table that fits.
+
+The facts come from three places: the bead (its status, if there is a beads provider), the agent
+(what it says of itself, and how alive it is) and what waits for an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.protocols.presence.model import Liveness
+
+
+class SessionState(StrEnum):
+    COMPLETED = "completed"
+    STUCK = "stuck"
+    DEAD = "dead"
+    NEEDS_INPUT = "needs_input"
+    EVICTED = "evicted"
+    STALE = "stale"
+    ACTIVE = "active"
+    DECIDING = "deciding"
+
+
+LABELS: Final[dict[SessionState, str]] = {
+    SessionState.COMPLETED: "Done",
+    SessionState.STUCK: "Stuck",
+    SessionState.DEAD: "Stopped",
+    SessionState.NEEDS_INPUT: "Needs input",
+    SessionState.EVICTED: "Gone",
+    SessionState.STALE: "Gone quiet",
+    SessionState.ACTIVE: "In progress",
+    SessionState.DECIDING: "Not started",
+}
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one work item. `agent_state` is the agent's own word, if it gave one."""
+
+    bead_status: str | None = None
+    agent_state: str | None = None
+    answer_owed: bool = False
+    liveness: Liveness | None = None
+    last_activity: Millis | None = None
+    now: Millis
+    stale_millis: Millis
+
+
+def _quiet(facts: Facts) -> bool:
+    return facts.last_activity is None or facts.now - facts.last_activity > facts.stale_millis
+
+
+# In order of priority: the first row that fits names the state.
+STATES: Final[tuple[tuple[SessionState, Callable[[Facts], bool]], ...]] = (
+    (SessionState.COMPLETED, lambda facts: facts.bead_status == "closed"),
+    (SessionState.STUCK, lambda facts: facts.agent_state == "stuck"),
+    (SessionState.DEAD, lambda facts: facts.agent_state == "dead"),
+    (SessionState.NEEDS_INPUT, lambda facts: facts.bead_status == "blocked" or facts.answer_owed),
+    (SessionState.EVICTED, lambda facts: facts.liveness is Liveness.EVICTED),
+    (SessionState.STALE, lambda facts: facts.liveness is Liveness.STALE or _quiet(facts)),
+    (SessionState.ACTIVE, lambda facts: facts.bead_status == "in_progress"),
+    (SessionState.DECIDING, lambda _facts: True),
+)
+
+
+def session_state(facts: Facts) -> SessionState:
+    return next(state for state, fits in STATES if fits(facts))
+
+
+class Health(StrEnum):
+    CRITICAL = "critical"
+    WARNING = "warning"
+    OFFLINE = "offline"
+    ACTIVE = "active"
+
+
+def health(alive: Iterable[Liveness]) -> Health:
+    """Of all who are here: the worst of them speaks; nobody at all is offline."""
+    found = set(alive)
+    if not found:
+        return Health.OFFLINE
+    if Liveness.EVICTED in found:
+        return Health.CRITICAL
+    return Health.WARNING if Liveness.STALE in found else Health.ACTIVE

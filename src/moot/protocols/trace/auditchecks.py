@@ -1,0 +1,243 @@
+"""The checks of an audit, each with what it looked at. Their order is that of `audit.CHECKS`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from moot.protocols.trace import events as did
+from moot.protocols.trace.auditing import Facts, Problem, Seen
+from moot.protocols.trace.claimchecks import CONFIDENCE
+from moot.protocols.trace.walk import Walk
+
+LOW_CONFIDENCE: Final = Decimal("0.5")
+# Which check, and which code, a broken rule of `rules.py` belongs to.
+_POLICY = ("role_policy", "policy_violation")
+_ORDER = ("ordering", "ordering_violation")
+_STATE = ("state", "state_violation")
+_CLAIM = ("claims", "claim_unproven")
+_FINAL = ("final", "finalization_invalid")
+_DUTIES = ("duties", "duties_not_separated")
+_INPUT = ("executions", "input_mismatch")
+BREACHES: Final[dict[str, tuple[str, str]]] = {
+    "role_policy_violation": ("role_policy", "role_policy_violation"),
+    "foreign_key": ("keys", "foreign_key"),
+    "duties_not_separated": _DUTIES,
+    "role_missing": _DUTIES,
+    "bad_binding": _DUTIES,
+    "trace_ended": _STATE,
+    "wrong_state": _STATE,
+    "wrong_number": _STATE,
+    "wrong_attempt": _STATE,
+    "task_differs": _STATE,
+    "policy_differs": _STATE,
+    "subject_differs": _STATE,
+    "review_not_open": _STATE,
+    "text_missing": _STATE,
+    "bad_policy": _STATE,
+    "bad_confidence": _STATE,
+    "bad_output": ("executions", "execution_without_artifacts"),
+    "output_required": ("executions", "execution_without_artifacts"),
+    "report_required": ("executions", "execution_without_artifacts"),
+    "exit_status": _STATE,
+    "unknown_proposal": _ORDER,
+    "unknown_intent": _ORDER,
+    "unknown_execution": _ORDER,
+    "other_execution": _ORDER,
+    "unknown_claim": _ORDER,
+    "intent_closed": _ORDER,
+    "execution_running": _ORDER,
+    "verification_running": _ORDER,
+    "verification_not_started": _ORDER,
+    "not_retryable": _ORDER,
+    "proposal_not_approved": _POLICY,
+    "approval_required": _POLICY,
+    "approval_left_out": _POLICY,
+    "intent_blocked": _POLICY,
+    "risk_too_low": _POLICY,
+    "bad_timeout": _POLICY,
+    "attempts_exhausted": _POLICY,
+    "fallback_not_allowed": _POLICY,
+    "reservation_required": _POLICY,
+    "too_many_open": _POLICY,
+    "input_mismatch": _INPUT,
+    "claim_unproven": _CLAIM,
+    "unknown_evidence": _CLAIM,
+    "artifact_missing": ("artifacts", "artifact_missing"),
+    "claim_disputed": _FINAL,
+    "nothing_claimed": _FINAL,
+    "bundle_differs": _FINAL,
+}
+
+Problems = Iterator[Problem]
+
+
+def _broken_rules(walk: Walk, check: str) -> Problems:
+    for seq, finding in walk.breaches:
+        place, code = BREACHES.get(finding.code, _STATE)
+        if place == check:
+            yield Problem(code, finding.message, seq)
+
+
+def schema(_walk: Walk, facts: Facts) -> Problems:
+    for seq, why in sorted(facts.unreadable.items()):
+        yield Problem("schema_invalid", why, seq)
+
+
+def hashes(_walk: Walk, facts: Facts) -> Problems:
+    for seq, why in sorted(facts.hashes.items()):
+        yield Problem("hash_mismatch", why, seq)
+
+
+def chain(walk: Walk, facts: Facts) -> Problems:
+    """TRC-019, TRC-020: positions 0, 1, 2, ...; each names the one before."""
+    for seq, why in sorted(facts.chain.items()):
+        yield Problem("chain_break", why, seq)
+    due = 0
+    for recorded in walk.events:
+        while due in facts.unreadable:
+            due += 1
+        if recorded.seq != due:
+            yield Problem("chain_break", f"event {recorded.seq} stands where {due} belongs", due)
+            return
+        due += 1
+
+
+def signatures(walk: Walk, facts: Facts) -> Problems:
+    """TRC-024, E-44."""
+    for seq, why in sorted(facts.signatures.items()):
+        yield Problem("sig_invalid", why, seq)
+    for recorded in walk.events:
+        if recorded.seq in facts.unsigned:
+            must = isinstance(recorded.event, did.MUST_BE_SIGNED)
+            yield Problem("sig_missing" if must else "sig_absent", "no signature", recorded.seq)
+
+
+def keys(walk: Walk, facts: Facts) -> Problems:
+    """E-20: the key was valid then, and it is the one that plays the part."""
+    for seq, why in sorted(facts.keys.items()):
+        yield Problem("key_revoked" if why == "revoked" else "key_unknown", f"key {why}", seq)
+    yield from _broken_rules(walk, "keys")
+
+
+def artifacts_exist(walk: Walk, facts: Facts) -> Problems:
+    for sha256, seq in walk.cited.items():
+        seen = facts.artifacts.get(sha256, Seen.MISSING)
+        if seen is Seen.MISSING:
+            yield Problem("artifact_missing", "its bytes are not there", seq, sha256)
+        elif seen is Seen.ERASED:
+            yield Problem("artifact_erased", "it was erased", seq, sha256)
+    for recorded in walk.claims.values():
+        for sha256 in recorded.event.artifact_missing:
+            if facts.artifacts.get(sha256, Seen.MISSING) is not Seen.MISSING:
+                why = "its bytes were gone when it was claimed from"
+                yield Problem("artifact_missing", why, recorded.seq, sha256)
+
+
+def artifacts_match(walk: Walk, facts: Facts) -> Problems:
+    for sha256, seq in walk.cited.items():
+        if facts.artifacts.get(sha256) is Seen.DIFFERS:
+            yield Problem("artifact_hash_mismatch", "its bytes have another hash", seq, sha256)
+
+
+def claims(walk: Walk, _facts: Facts) -> Problems:
+    """TRC-064, TRC-066: enough, from this trace's own runs; disputes and doubts are told."""
+    for seq, sha256 in walk.unproven:
+        yield Problem("claim_unproven", "no run that had ended left it", seq, sha256)
+    yield from (one for one in _broken_rules(walk, "claims") if not _told(walk, one))
+    standing = walk.state.claims
+    for recorded in walk.challenges:
+        name = recorded.event.claim_id
+        code = "claim_disputed" if name in standing else "challenge_resolved"
+        if name in walk.claims:
+            yield Problem(code, f"{name}: {recorded.event.reason[:120]}", recorded.seq)
+    for claim in standing.values():
+        recorded_claim = walk.claims[claim.id]
+        said = recorded_claim.event.confidence
+        if CONFIDENCE.match(said) and Decimal(said) < LOW_CONFIDENCE:
+            yield Problem("low_confidence", f"{claim.id} is held at {said}", recorded_claim.seq)
+
+
+def _told(walk: Walk, problem: Problem) -> bool:
+    """The exact look at full hashes has said it already."""
+    return any(seq == problem.seq for seq, _ in walk.unproven)
+
+
+def role_policy(walk: Walk, _facts: Facts) -> Problems:
+    """TRC-062, TRC-063: who did it, with whose consent, within which bounds."""
+    yield from _broken_rules(walk, "role_policy")
+    for recorded in walk.ended:
+        event = recorded.event
+        how = event.result if isinstance(event, did.ToolExecutionCompleted) else event.failure
+        for path in how.undeclared:
+            yield Problem(
+                "undeclared_write", f"{event.execution_id} changed {path[:120]}", recorded.seq
+            )
+
+
+def finalization(walk: Walk, _facts: Facts) -> Problems:
+    """TRC-023, TRC-042: one final statement, the last word of the work, with all that stands."""
+    yield from _broken_rules(walk, "final")
+    for seq in walk.finals[1:]:
+        yield Problem("finalization_invalid", "a second final statement", seq)
+    if walk.finals:
+        return
+    for recorded in walk.events:
+        if isinstance(recorded.event, did.VerificationRunCompleted):
+            yield Problem(
+                "finalization_invalid", "verified without a final statement", recorded.seq
+            )
+            return
+    yield Problem("finalization_incomplete", "there is no final statement yet")
+
+
+def ordering(walk: Walk, _facts: Facts) -> Problems:
+    """TRC-021 to TRC-023; time is only a claim (E-24)."""
+    yield from _broken_rules(walk, "ordering")
+    before = None
+    for recorded in walk.events:
+        if before is not None and recorded.at < before:
+            yield Problem("clock_backwards", "earlier than the event before it", recorded.seq)
+        before = recorded.at
+
+
+def replayed(walk: Walk, facts: Facts) -> Problems:
+    """TRC-008 to TRC-018: every step was allowed where it was taken."""
+    yield from _broken_rules(walk, "state")
+    told = facts.stage
+    if told is not None and told is not walk.state.stage:
+        yield Problem("state_differs", f"told {told}, replayed {walk.state.stage}")
+
+
+def duties(walk: Walk, _facts: Facts) -> Problems:
+    yield from _broken_rules(walk, "duties")
+
+
+def executions(walk: Walk, _facts: Facts) -> Problems:
+    """TRC-036 to TRC-038, TRC-067: input and output of every run are on record."""
+    yield from _broken_rules(walk, "executions")
+    for recorded in (*walk.started.values(), *walk.ended):
+        event = recorded.event
+        held = {ref.sha256 for ref in recorded.artifacts}
+        starts = isinstance(event, did.ToolExecutionStarted)
+        due = {event.input_artifact} if starts else {one.sha256 for one in event.outputs}
+        if not due <= held:
+            yield Problem(
+                "execution_without_artifacts",
+                f"{event.execution_id} names what it does not cite",
+                recorded.seq,
+            )
+    for name in walk.state.running:
+        yield Problem("execution_unfinished", f"{name} has no end", walk.started[name].seq)
+
+
+def completeness(walk: Walk, facts: Facts) -> Problems:
+    """TRC-069: what is looked at is all of it."""
+    count = len(walk.events) + len(facts.unreadable)
+    if count != facts.events:
+        yield Problem("incomplete", f"{count} of {facts.events} events are here")
+    elif walk.events and not facts.unreadable and walk.state.head != facts.head:
+        yield Problem("incomplete", "the last event is another one", walk.events[-1].seq)
+    if facts.anchored is False:
+        yield Problem("not_anchored", "no checkpoint names the last event")

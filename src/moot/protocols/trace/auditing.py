@@ -1,0 +1,201 @@
+"""The words of an audit: what was found outside, what each check says, and the report.
+
+A trace is audited as data: the recorded events in order, and `Facts` about their bytes,
+signatures, keys and artifacts that somebody else has looked at. No clock, no file.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from moot.protocols.trace.model import Profile, Stage, Verdict
+
+
+class Status(StrEnum):
+    PASS = "pass"
+    WARNING = "warning"
+    FAIL = "fail"
+
+
+class Severity(StrEnum):
+    """How grave a failure is, whatever the profile makes of it."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Seen(StrEnum):
+    """What the artifact store shows under a hash."""
+
+    PRESENT = "present"
+    MISSING = "missing"
+    DIFFERS = "differs"
+    ERASED = "erased"
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found about a trace's bytes. Only what is wrong is listed, by position.
+
+    `head` and `events` are what the ledger says it holds; `anchored` whether a checkpoint names
+    this head (None: nobody looked). `in_charge` are the keys of people and of the workspace; empty:
+    judged by name. An artifact that `artifacts` does not list counts as missing.
+    """
+
+    trace: str
+    head: str
+    events: int
+    unreadable: dict[int, str] = {}
+    hashes: dict[int, str] = {}
+    chain: dict[int, str] = {}
+    signatures: dict[int, str] = {}
+    unsigned: frozenset[int] = frozenset()
+    keys: dict[int, str] = {}
+    artifacts: dict[str, Seen] = {}
+    in_charge: frozenset[str] = frozenset()
+    anchored: bool | None = None
+    stage: Stage | None = None
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One thing a check saw, before the profile judges it."""
+
+    code: str
+    message: str
+    seq: int | None = None
+    artifact: str | None = None
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """A judged problem; `status` is fail or warning."""
+
+    code: str
+    severity: Severity
+    status: Status
+    check: str
+    message: str
+    event: int | None
+    artifact: str | None
+    suggested_action: str
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One named check: what it is about, how it ended, and on what that rests."""
+
+    id: str
+    about: str
+    status: Status
+    evidence: str
+    failures: tuple[Failure, ...] = ()
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What a verification found, of exactly which events (TRC-068)."""
+
+    trace: str
+    head: str
+    events: int
+    profile: Profile
+    verdict: Verdict
+    stage: Stage
+    first_bad: int | None
+    last_trusted: int | None
+    checks: tuple[Check, ...]
+
+    def failures(self) -> tuple[Failure, ...]:
+        return tuple(failure for check in self.checks for failure in check.failures)
+
+    def codes(self) -> tuple[str, ...]:
+        """The codes of what failed, each once, in the order of the checks."""
+        failed = (one.code for one in self.failures() if one.status is Status.FAIL)
+        return tuple(dict.fromkeys(failed))
+
+
+def as_document(report: Report) -> dict[str, Any]:
+    """The report as plain values; the same report gives the same document."""
+    document: dict[str, Any] = msgspec.to_builtins(report)
+    return {"format": FORMAT, **document}
+
+
+FORMAT: Final = "moot.protocols.trace.report.v1"
+
+
+class Grade(msgspec.Struct, frozen=True):
+    severity: Severity
+    usual: Status
+    remedy: str
+
+
+_F, _W = Status.FAIL, Status.WARNING
+_C, _H, _M, _L = Severity.CRITICAL, Severity.HIGH, Severity.MEDIUM, Severity.LOW
+_RESTORE = "restore the record from a copy, and find out who changed it"
+_BYTES = "restore the artifact from a copy and verify again"
+_REDO = "begin a new trace that names this one, and do it in order"
+_PEOPLE = "ask the people in charge whether this was meant to be"
+
+# Every code of an audit: how grave, what the default profile makes of it, what to do.
+GRADES: Final[dict[str, Grade]] = {
+    "schema_invalid": Grade(_M, _F, _RESTORE),
+    "hash_mismatch": Grade(_C, _F, _RESTORE),
+    "chain_break": Grade(_C, _F, _RESTORE),
+    "sig_invalid": Grade(_C, _F, _RESTORE),
+    "sig_missing": Grade(_C, _F, _RESTORE),
+    "sig_absent": Grade(_L, _W, "sign every event, not only the six kinds that must be"),
+    "key_revoked": Grade(_C, _F, "treat what that key signed afterwards as forged"),
+    "key_unknown": Grade(_C, _F, "verify with the right trust file"),
+    "foreign_key": Grade(_C, _F, "record the new key of a part before it is used"),
+    "artifact_missing": Grade(_H, _F, _BYTES),
+    "artifact_erased": Grade(_L, _W, "it was erased on purpose; its hash is still on record"),
+    "artifact_hash_mismatch": Grade(_H, _F, _BYTES),
+    "claim_unproven": Grade(_H, _F, "claim again, citing what the runs of the trace left"),
+    "claim_disputed": Grade(_M, _W, "supersede the claim, or withdraw it"),
+    "challenge_resolved": Grade(_L, _W, "read why the earlier claim was challenged"),
+    "low_confidence": Grade(_L, _W, "look for more evidence"),
+    "role_policy_violation": Grade(_M, _F, _PEOPLE),
+    "policy_violation": Grade(_M, _F, _PEOPLE),
+    "undeclared_write": Grade(_M, _W, "declare what a command writes to: --writes SCOPE"),
+    "finalization_incomplete": Grade(_M, _W, "finish with a final statement"),
+    "finalization_invalid": Grade(_H, _F, _REDO),
+    "ordering_violation": Grade(_H, _F, _REDO),
+    "clock_backwards": Grade(_L, _W, "set the machine's clock; order is by position"),
+    "state_violation": Grade(_H, _F, _REDO),
+    "state_differs": Grade(_H, _F, "believe the replayed state, not the one that was told"),
+    "duties_not_separated": Grade(_H, _F, "give every part its own agent and key"),
+    "execution_without_artifacts": Grade(_H, _F, _REDO),
+    "input_mismatch": Grade(_H, _F, _REDO),
+    "execution_unfinished": Grade(_L, _W, "record how it ended: `moot trace recover TRACE`"),
+    "incomplete": Grade(_C, _F, "fetch the whole trace, or restore it from a copy"),
+    "not_anchored": Grade(_L, _W, "make a checkpoint: `moot ledger checkpoint`"),
+}
+# What a profile makes of a code, where it is not the usual. Integrity is the same in all.
+PROFILES: Final[dict[Profile, dict[str, Status]]] = {
+    Profile.STRICT: dict.fromkeys(
+        (
+            *("claim_disputed", "finalization_incomplete", "undeclared_write", "sig_absent"),
+            *("artifact_erased", "execution_unfinished", "not_anchored"),
+        ),
+        _F,
+    ),
+    Profile.DEFAULT: {},
+    Profile.LENIENT: dict.fromkeys(
+        ("role_policy_violation", "policy_violation", "claim_unproven", "finalization_invalid"), _W
+    ),
+}
+
+
+def judge(check: str, problem: Problem, profile: Profile) -> Failure:
+    grade = GRADES[problem.code]
+    return Failure(
+        code=problem.code,
+        severity=grade.severity,
+        status=PROFILES[profile].get(problem.code, grade.usual),
+        check=check,
+        message=problem.message,
+        event=problem.seq,
+        artifact=problem.artifact,
+        suggested_action=grade.remedy,
+    )

@@ -1,0 +1,144 @@
+"""The rules of claims, the final statement and verifications."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moot.core.findings import Rule, Severity
+from moot.core.machine import Event
+from moot.protocols.trace import claimchecks as claims
+from moot.protocols.trace import events as did
+from moot.protocols.trace.checks import Told
+from moot.protocols.trace.rows import STATUS, numbered, said
+
+_CLAIM = Rule("TRC-040", "unknown_claim", "no such claim stands", claims.unknown_claim, hint=STATUS)
+
+CLAIM_RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
+    did.ClaimIssued: (
+        numbered("claim_id", "claim_count"),
+        said("TRC-039", "text"),
+        Rule(
+            "E-14",
+            "bad_confidence",
+            "confidence is a number from 0 to 1",
+            claims.bad_confidence,
+            hint="such as 0.85",
+        ),
+        Rule(
+            "TRC-064",
+            "claim_unproven",
+            "a claim needs evidence",
+            claims.too_little_evidence,
+            hint="cite artifacts that runs of this trace left: --evidence SHA256",
+        ),
+        Rule(
+            "T-05",
+            "unknown_evidence",
+            "evidence comes from a run of this trace",
+            claims.unknown_evidence,
+            hint="`moot trace status TRACE` lists what runs have left",
+        ),
+        Rule(
+            "TRC-022",
+            "execution_running",
+            "a run must have ended before it is claimed from",
+            claims.running_evidence,
+            hint="wait until it has ended",
+        ),
+        Rule(
+            "TRC-041",
+            "unknown_claim",
+            "only a standing claim is superseded",
+            claims.supersedes_unknown_claim,
+            hint=STATUS,
+        ),
+        Rule(
+            "T-03",
+            "too_many_open",
+            "too many claims stand",
+            claims.too_many_claims,
+            hint="supersede or withdraw one",
+        ),
+        Rule(
+            "TRC-054",
+            "artifact_missing",
+            "cited bytes are gone",
+            claims.missing_artifact,
+            Severity.WARNING,
+            hint="restore the artifact before the verification",
+        ),
+    ),
+    did.ClaimChallenged: (_CLAIM, said("TRC-040", "reason")),
+    did.ClaimWithdrawn: (_CLAIM,),
+    did.FinalStatementSigned: (
+        said("TRC-042", "statement"),
+        Rule(
+            "TRC-065",
+            "claim_disputed",
+            "a challenge is open",
+            claims.open_challenge,
+            hint="supersede the claim with a better one, or withdraw it",
+        ),
+        Rule(
+            "E-08",
+            "execution_running",
+            "a run has not ended",
+            claims.still_running,
+            hint="wait until it has ended; if its process is gone: `moot trace recover TRACE`",
+        ),
+        Rule(
+            "TRC-042",
+            "nothing_claimed",
+            "no claim stands",
+            claims.nothing_claimed,
+            hint="claim what was found first",
+        ),
+        Rule(
+            "TRC-042",
+            "bundle_differs",
+            "the bundle is not the claims that stand",
+            claims.other_bundle,
+            hint="let the trace bundle them",
+        ),
+    ),
+    did.VerificationRunStarted: (
+        numbered("run_id", "run_count"),
+        Rule(
+            "E-41",
+            "verification_running",
+            "a verification has not ended",
+            claims.already_verifying,
+            hint="complete it first",
+        ),
+        Rule(
+            "TRC-068",
+            "subject_differs",
+            "a verification is about all that stands",
+            claims.other_subject,
+            hint="let the trace say what is verified",
+        ),
+    ),
+    did.VerificationRunCompleted: (
+        Rule(
+            "TRC-043",
+            "verification_not_started",
+            "no such verification is under way",
+            claims.not_verifying,
+            hint="start one first: `moot trace audit TRACE`",
+        ),
+        Rule(
+            "TRC-068",
+            "subject_differs",
+            "the report is about something else",
+            claims.other_run,
+            hint="verify what stood when the verification began",
+        ),
+        Rule(
+            "TRC-047",
+            "report_required",
+            "the report must be stored",
+            claims.no_report,
+            hint="store the report first and name its hash",
+        ),
+    ),
+}

@@ -1,0 +1,66 @@
+"""Events of a trace as plain JSON with the document's own words, and read back.
+
+The document names its fields in prose only; ours are listed in docs/readings.md (E-36). `parse`
+reads one event's payload, raises only `Malformed`, and asks for every field that must be there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.canonical import check_profile
+from moot.core.clock import to_text
+from moot.core.errors import Malformed
+from moot.core.machine import Event, Recorded, snake
+from moot.core.record import MAX_BODY_BYTES
+from moot.protocols.trace import events as did
+
+TYPES: Final[dict[str, type[Event]]] = {snake(kind.__name__): kind for kind in did.EVENTS}
+NAMES: Final[dict[type[Event], str]] = {kind: name for name, kind in TYPES.items()}
+OURS: Final = frozenset(NAMES[kind] for kind in did.EXTENSIONS)
+
+
+def document(recorded: Recorded[Any]) -> dict[str, Any]:
+    """One event for people and programs. The signed bytes are in the export, not here."""
+    name = NAMES[type(recorded.event)]
+    actor = recorded.actor
+    return {
+        "seq": recorded.seq,
+        "event_type": name,
+        "extension": name in OURS,
+        "created_at": to_text(recorded.at),
+        "actor": {"agent_id": actor.id, "role": actor.role, "key_id": actor.kid},
+        "event_hash": recorded.hash.hex(),
+        "payload": msgspec.to_builtins(recorded.event),
+        "artifacts": [msgspec.to_builtins(ref) for ref in recorded.artifacts],
+    }
+
+
+def parse(event_type: str, payload: bytes | str) -> Event:
+    """The event of a payload; Malformed, with the place, if it is none."""
+    kind = TYPES.get(event_type)
+    if kind is None:
+        known = ", ".join(TYPES)
+        raise Malformed(
+            f"{event_type[:60]!r} is no event of a trace",
+            code="unknown_event",
+            hint=f"one of {known}",
+        )
+    if len(payload) > MAX_BODY_BYTES:
+        raise Malformed(f"larger than {MAX_BODY_BYTES} bytes", code="too_large")
+    try:
+        plain = msgspec.json.decode(payload)
+        check_profile(plain)
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError as error:
+        raise _invalid(error) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Malformed(f"not JSON: {error}", code="not_json") from None
+
+
+def _invalid(error: msgspec.ValidationError) -> Malformed:
+    """The library says `... - at `$.a.b``; the place is ours to name."""
+    what, _, place = str(error).partition(" - at ")
+    return Malformed(what, code="schema_invalid", where=place.strip("`").lstrip("$."))

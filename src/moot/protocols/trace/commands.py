@@ -1,0 +1,228 @@
+"""What may be asked of a trace. What was seen outside arrives as data: stored artifacts, held
+reservations, missing bytes, a process that is gone. Ids are given by the machine.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from moot.core.machine import Command
+from moot.core.record import ArtifactRef
+from moot.protocols.trace.model import Binding, Failure, Reserved, Result
+from moot.protocols.trace.policy import DEFAULT, Policy
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """An output of a run by name, stored before it is cited."""
+
+    name: str
+    ref: ArtifactRef
+
+
+class Cited(msgspec.Struct, frozen=True):
+    """Evidence for a claim, as the artifact store shows it.
+
+    `ref` is None if the bytes are not there (`gone`), or are there and do not have this hash
+    (`differs`).
+    """
+
+    sha256: str
+    ref: ArtifactRef | None = None
+    differs: bool = False
+
+
+class OpenTrace(Command, frozen=True):
+    """Begin a trace: the task, the four parts with their keys, and the policy."""
+
+    task: str
+    roles: tuple[Binding, ...]
+    policy: Policy = DEFAULT
+    follows: str | None = None
+
+
+class CreateProposal(Command, frozen=True):
+    """Propose how to do the task. An empty list says that there is none; None leaves it out."""
+
+    objective: str
+    required_tools: tuple[str, ...]
+    assumptions: tuple[str, ...] | None = None
+    expected_evidence: tuple[str, ...] | None = None
+    supersedes: str | None = None
+    fallback_for: str | None = None
+
+
+class ReviewProposal(Command, frozen=True):
+    """Say of a proposal: approved, conditional, rejected or blocked; and why."""
+
+    proposal_id: str
+    status: str
+    rationale: str
+    risk_assessment: str = ""
+    conditions: tuple[str, ...] = ()
+
+
+class SignIntent(Command, frozen=True):
+    """Say exactly what you are going to run, under which proposal, how risky it is and why.
+
+    `input_hash` is worked out if it is left out, and must fit if it is given. `timeout_ms` None
+    takes the policy's. A retry names the failed intent in `retry_of`.
+    """
+
+    proposal_id: str
+    tool: str
+    command: tuple[str, ...]
+    risk: str
+    justification: str
+    cwd: str = "."
+    env: tuple[str, ...] = ()
+    timeout_ms: int | None = None
+    writes: tuple[str, ...] = ()
+    input_hash: str | None = None
+    supersedes: str | None = None
+    retry_of: str | None = None
+
+
+class ReviewIntent(Command, frozen=True):
+    """Approve an intent, or block it; and say why."""
+
+    intent_id: str
+    status: str
+    rationale: str
+
+
+class StartExecution(Command, frozen=True):
+    """Begin to run an intent: its input is stored, and reserved is what it will write to."""
+
+    intent_id: str
+    input: ArtifactRef
+    reservations: tuple[Reserved, ...] = ()
+    program: str = ""
+    program_sha256: str = ""
+
+
+class CompleteExecution(Command, frozen=True):
+    """Record that a run ended well: its outputs are stored."""
+
+    execution_id: str
+    outputs: tuple[Stored, ...]
+    result: Result | None = None
+
+
+class FailExecution(Command, frozen=True):
+    """Record that a run failed, and how."""
+
+    execution_id: str
+    failure: Failure | None = None
+    outputs: tuple[Stored, ...] = ()
+
+
+class RecoverExecution(Command, frozen=True):
+    """Record as failed a run whose process is gone. `evidence` is what was seen of that."""
+
+    execution_id: str
+    evidence: tuple[str, ...]
+    outputs: tuple[Stored, ...] = ()
+
+
+class IssueClaim(Command, frozen=True):
+    """Claim something, how surely, and on which stored artifacts of finished runs it rests."""
+
+    text: str
+    confidence: str
+    evidence: tuple[Cited, ...]
+    execution_ids: tuple[str, ...] = ()
+    supersedes: str | None = None
+
+
+class ChallengeClaim(Command, frozen=True):
+    """Say why the evidence of a claim is weak or contradicts it."""
+
+    claim_id: str
+    reason: str
+    evidence: tuple[Cited, ...] = ()
+
+
+class WithdrawClaim(Command, frozen=True):
+    """Take back a claim of yours."""
+
+    claim_id: str
+    reason: str = ""
+
+
+class SignFinalStatement(Command, frozen=True):
+    """Close the work with all claims that stand; after it only the verification follows."""
+
+    statement: str
+
+
+class StartVerification(Command, frozen=True):
+    """Begin to verify everything recorded so far."""
+
+    profile: str = "default"
+
+
+class CompleteVerification(Command, frozen=True):
+    """Record what the verification found; the report is stored and names what it looked at.
+
+    `pages` are readable forms of the same report, stored too and cited beside it.
+    """
+
+    run_id: str
+    status: str
+    report: ArtifactRef | None
+    head: str
+    events: int
+    failure_codes: tuple[str, ...] = ()
+    pages: tuple[ArtifactRef, ...] = ()
+
+
+class AbortTrace(Command, frozen=True):
+    """Stop the trace for good. For people, and the workspace itself."""
+
+    reason: str
+
+
+class FailTrace(Command, frozen=True):
+    """Mark the trace as failed: its integrity cannot be restored."""
+
+    code: str
+    detail: str
+
+
+class RotateKey(Command, frozen=True):
+    """Let a part be played under another key: by the old key, or by a person if it is lost."""
+
+    role: str
+    epoch: int
+    kid: str
+    reason: str = ""
+
+
+class ReportForgery(Command, frozen=True):
+    """Something arrived in the name of `kid` and its signature does not hold."""
+
+    kid: str
+    detail: str
+
+
+COMMANDS = (
+    OpenTrace,
+    CreateProposal,
+    ReviewProposal,
+    SignIntent,
+    ReviewIntent,
+    StartExecution,
+    CompleteExecution,
+    FailExecution,
+    RecoverExecution,
+    IssueClaim,
+    ChallengeClaim,
+    WithdrawClaim,
+    SignFinalStatement,
+    StartVerification,
+    CompleteVerification,
+    AbortTrace,
+    FailTrace,
+    RotateKey,
+    ReportForgery,
+)

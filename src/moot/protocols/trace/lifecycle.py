@@ -1,0 +1,104 @@
+"""The nine states of a trace and the eight ways between them, as tables.
+
+    initialized --session_initialized--> planning --proposal_created--> reviewing
+    reviewing --proposal_reviewed (approved, or on conditions)--> executing
+    executing --tool_execution_* (none in flight; one completed, or one given up)--> claiming
+    claiming --claim_issued--> auditing
+    auditing --verification_run_completed (pass, or with warnings)--> completed; (fail)--> failed
+    any --session_failed--> failed          any --session_aborted--> aborted
+
+A trace never moves back: a later proposal or intent has its own standing, the trace keeps its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from moot.core.machine import Event
+from moot.protocols.trace import events as did
+from moot.protocols.trace.model import ENDED, Review, Stage, State, Verdict
+
+_PROPOSALS = (did.ProposalCreated, did.ProposalReviewed)
+_TOOLS = (
+    did.ToolIntentSigned,
+    did.ToolIntentReviewed,
+    did.ToolExecutionStarted,
+    did.ToolExecutionCompleted,
+    did.ToolExecutionFailed,
+)
+_CLAIMS = (did.ClaimIssued, did.ClaimChallenged, did.ClaimWithdrawn)
+_VERIFYING = (did.VerificationRunStarted, did.VerificationRunCompleted)
+_ALWAYS = (did.SessionAborted, did.SessionFailed, did.KeyRotated)
+
+# What may be recorded, by where the trace stands. Where it has ended: nothing.
+ACCEPTED: Final[dict[Stage, frozenset[type[Event]]]] = {
+    Stage.INITIALIZED: frozenset({did.SessionInitialized}),
+    Stage.PLANNING: frozenset({did.ProposalCreated, *_ALWAYS}),
+    Stage.REVIEWING: frozenset({*_PROPOSALS, *_ALWAYS}),
+    Stage.EXECUTING: frozenset({*_PROPOSALS, *_TOOLS, *_ALWAYS}),
+    Stage.CLAIMING: frozenset({*_PROPOSALS, *_TOOLS, did.ClaimIssued, *_ALWAYS}),
+    Stage.AUDITING: frozenset({*_PROPOSALS, *_TOOLS, *_CLAIMS, did.FinalStatementSigned, *_ALWAYS}),
+    Stage.COMPLETED: frozenset(),
+    Stage.FAILED: frozenset(),
+    Stage.ABORTED: frozenset(),
+}
+AFTER_FINAL: Final[frozenset[type[Event]]] = frozenset({*_VERIFYING, *_ALWAYS})
+
+_END: Final[dict[type[Event], Stage]] = {
+    did.SessionFailed: Stage.FAILED,
+    did.SessionAborted: Stage.ABORTED,
+}
+# Where an event leads if its condition holds (`CONDITIONS`).
+TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
+    Stage.INITIALIZED: {did.SessionInitialized: Stage.PLANNING, **_END},
+    Stage.PLANNING: {did.ProposalCreated: Stage.REVIEWING, **_END},
+    Stage.REVIEWING: {did.ProposalReviewed: Stage.EXECUTING, **_END},
+    Stage.EXECUTING: {
+        did.ToolExecutionCompleted: Stage.CLAIMING,
+        did.ToolExecutionFailed: Stage.CLAIMING,
+        **_END,
+    },
+    Stage.CLAIMING: {did.ClaimIssued: Stage.AUDITING, **_END},
+    Stage.AUDITING: {did.VerificationRunCompleted: Stage.COMPLETED, **_END},
+    Stage.COMPLETED: {},
+    Stage.FAILED: {},
+    Stage.ABORTED: {},
+}
+
+
+def _let_in(_state: State, event: did.ProposalReviewed) -> bool:
+    return event.status in (Review.APPROVED, Review.CONDITIONAL)
+
+
+def _worked_off(state: State, _event: Event) -> bool:
+    """E-08: nothing in flight, and one run done or one step given up."""
+    return not state.running and bool(state.completed or state.exhausted)
+
+
+CONDITIONS: Final[dict[type[Event], Callable[[State, Any], bool]]] = {
+    did.ProposalReviewed: _let_in,
+    did.ToolExecutionCompleted: _worked_off,
+    did.ToolExecutionFailed: _worked_off,
+}
+
+
+def accepted(state: State) -> frozenset[type[Event]]:
+    """What may be recorded now, by the state alone."""
+    if state.final is not None and state.stage not in ENDED:
+        return AFTER_FINAL
+    return ACCEPTED[state.stage]
+
+
+def next_stage(state: State, event: Event) -> Stage:
+    """Where the trace stands after `event`; `state` is already what the event made of it."""
+    if isinstance(event, did.VerificationRunCompleted) and event.status is Verdict.FAIL:
+        return Stage.FAILED if state.stage not in ENDED else state.stage
+    to = TRANSITIONS[state.stage].get(type(event))
+    if to is None or not CONDITIONS.get(type(event), _always)(state, event):
+        return state.stage
+    return to
+
+
+def _always(_state: State, _event: Event) -> bool:
+    return True

@@ -1,0 +1,143 @@
+"""The automaton of one trace. Its tables are in `lifecycle.py`, its rules in `rules.py`.
+
+A proposal: pending -> approved | conditional | rejected | blocked (rejected and blocked are final)
+An intent:  pending -> approved | blocked; then started once, or superseded
+A run:      started -> completed | failed
+A claim:    issued -> challenged -> superseded | withdrawn; what stands at the end is bundled
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from moot.core.clock import Millis
+from moot.core.findings import Finding, check_all, errors, filled_in
+from moot.core.machine import (
+    Command,
+    Context,
+    Decision,
+    Drop,
+    Machine,
+    Put,
+    Recorded,
+    RowChange,
+    Words,
+    judged,
+    refusal,
+    refuse,
+)
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace import events as did
+from moot.protocols.trace.checks import Told
+from moot.protocols.trace.commandchecks import Asked
+from moot.protocols.trace.drafts import DRAFTS
+from moot.protocols.trace.duties import agenda
+from moot.protocols.trace.evolution import evolve
+from moot.protocols.trace.lifecycle import TRANSITIONS
+from moot.protocols.trace.model import State
+from moot.protocols.trace.policy import OnForged
+from moot.protocols.trace.roles import acting
+from moot.protocols.trace.rules import ASKED, GUARDS, RULES
+
+__all__ = ["ITEMS", "MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "index"]
+
+
+def decide(state: State, command: Command, context: Context) -> Decision:
+    """As judged, with hints that name this trace."""
+    decision = _judged(state, command, context)
+    if not decision.findings:
+        return decision
+    known = {"TRACE": context.stream.partition("/")[2]}
+    return Decision(decision.drafts, filled_in(decision.findings, known), decision.refused)
+
+
+def _judged(state: State, command: Command, context: Context) -> Decision:
+    """Who and when first, then the wording, then what the event itself would say."""
+    if type(command) not in DRAFTS:
+        return refusal("E-36", "unknown_command", "a trace knows no such command", "update moot")
+    kind, draft_of = DRAFTS[type(command)]
+    who = acting(context.actor.as_actor(), context.actor.kind)
+    findings = check_all(GUARDS, Told(state, None, who, kind))
+    findings = findings or check_all(ASKED[type(command)], Asked(state, command))
+    if errors(findings):
+        return refuse(findings)
+    draft = draft_of(state, command)
+    told = Told(state, draft.event, who, kind)
+    if isinstance(command, ask.ReportForgery):
+        return _forgery(state, command, told)
+    return judged((*findings, *check_all(RULES[kind], told)), draft)
+
+
+def _forgery(state: State, command: ask.ReportForgery, told: Told) -> Decision:
+    """What was submitted is refused; in a participant's name it also ends the trace (E-21)."""
+    finding = Finding(
+        rule="TRC-053",
+        code="sig_invalid",
+        message=f"the signature of {command.kid[:32] or 'nobody'} does not hold",
+        where="signature",
+        hint="find out who sent it; `moot trace status TRACE` shows what became of the trace",
+    )
+    bound = any(one.kid == command.kid for one in state.roles)
+    ends = bound and state.policy.on_invalid_signature is OnForged.FAIL
+    return refuse([finding], told.event) if ends else refuse([finding])
+
+
+def no_timeouts(_state: State, _now: Millis) -> Iterable[Command]:
+    """Nothing in a trace happens by itself: a run has its own time limit, a person may abort."""
+    return ()
+
+
+def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    """Which traces are open, what they are about, and which run left which artifact."""
+    event, trace = recorded.event, recorded.stream
+    if recorded.seq == 0:
+        yield Put("open", trace, {})
+    if isinstance(event, did.SessionInitialized):
+        yield Put("trace.traces", trace, {"task": event.task[:200], "at": recorded.at})
+        yield Words("trace.traces", trace, event.task)
+    elif isinstance(event, did.ToolExecutionCompleted | did.ToolExecutionFailed):
+        yield from _artifact_rows(trace, event)
+    elif isinstance(event, did.ClaimIssued):
+        yield Words("trace.claims", f"{trace} {event.claim_id}", event.text)
+    elif isinstance(event, _LAST):
+        yield Drop("open", trace)
+        yield Put("trace.ended", trace, {"by": type(event).__name__, "at": recorded.at})
+    if type(event) in _NAMED:
+        yield Put(ITEMS, f"{trace} {getattr(event, _NAMED[type(event)])}", {})
+
+
+# Where the event stands that an id such as `i3` names; of a run it is its end.
+ITEMS: Final = "trace.items"
+_NAMED: Final[dict[type[Any], str]] = {
+    did.ProposalCreated: "proposal_id",
+    did.ToolIntentSigned: "intent_id",
+    did.ToolExecutionCompleted: "execution_id",
+    did.ToolExecutionFailed: "execution_id",
+    did.ClaimIssued: "claim_id",
+}
+_LAST: Final = (did.VerificationRunCompleted, did.SessionAborted, did.SessionFailed)
+
+
+def _artifact_rows(
+    trace: str, event: did.ToolExecutionCompleted | did.ToolExecutionFailed
+) -> Iterable[RowChange]:
+    named = [("input", event.input_artifact), *((one.name, one.sha256) for one in event.outputs)]
+    for name, sha256 in named:
+        row = {"execution": event.execution_id, "name": name}
+        yield Put("trace.artifacts", f"{trace} {sha256}", row)
+
+
+MACHINE: Machine[State] = Machine(
+    name="trace",
+    version=1,
+    initial=State(),
+    events=did.EVENTS,
+    commands=ask.COMMANDS,
+    decide=decide,
+    evolve=evolve,
+    agenda=agenda,
+    index=index,
+    timeouts=no_timeouts,
+    guarded=frozenset({ask.StartExecution, ask.SignFinalStatement, ask.CompleteVerification}),
+)

@@ -1,0 +1,278 @@
+"""The nouns of one trace: who plays which part, what is proposed, intended, run and claimed.
+
+The state holds what is still open, plus counters: ids count upwards, so an id below the counter
+that is not open has ended. What ended stands in the ledger. Of every artifact that an execution
+left, eight bytes are remembered (`shelf.py`), for a claim may cite it at any time.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from immutables import Map
+
+from moot.core.clock import Millis
+from moot.protocols.trace.policy import DEFAULT, Policy, Risk
+
+# What may be open at once; a final bundle must fit in one event.
+MAX_PROPOSALS, MAX_INTENTS, MAX_CLAIMS, MAX_FAILING = 500, 256, 400, 1_000
+
+
+class Stage(StrEnum):
+    """Where a trace stands: the document's nine states."""
+
+    INITIALIZED = "initialized"
+    PLANNING = "planning"
+    REVIEWING = "reviewing"
+    EXECUTING = "executing"
+    CLAIMING = "claiming"
+    AUDITING = "auditing"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    ABORTED = "aborted"
+
+
+ENDED: Final = frozenset({Stage.COMPLETED, Stage.FAILED, Stage.ABORTED})
+
+
+class Role(StrEnum):
+    PLANNER = "planner"
+    EXECUTOR = "executor"
+    CRITIC = "critic"
+    AUDITOR = "auditor"
+
+
+class Review(StrEnum):
+    """How a proposal stands with the critic."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    CONDITIONAL = "conditional"
+    REJECTED = "rejected"
+    BLOCKED = "blocked"
+
+
+class Consent(StrEnum):
+    """How an intent stands with the critic."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    BLOCKED = "blocked"
+
+
+class Verdict(StrEnum):
+    """What a verification found (E-38)."""
+
+    PASS = "pass"
+    WARNINGS = "pass-with-warnings"
+    FAIL = "fail"
+
+
+class Profile(StrEnum):
+    """How strictly a verification judges."""
+
+    STRICT = "strict"
+    DEFAULT = "default"
+    LENIENT = "lenient"
+
+
+class Why(StrEnum):
+    """Why an intent needs the critic's approval."""
+
+    RISK = "risk"
+    CONDITIONAL = "conditional"
+    OUTSIDE = "tool-outside-proposal"
+    BLOCKED = "supersedes-a-blocked-intent"
+
+
+class FailureKind(StrEnum):
+    """How a run ended badly. `died`: the process that ran it was gone; found later."""
+
+    EXIT = "exit"
+    SIGNAL = "signal"
+    TIMEOUT = "timeout"
+    OUTPUT = "output-limit"
+    NOT_STARTED = "not-started"
+    DIED = "died"
+    STOPPED = "stopped"
+
+
+class Binding(msgspec.Struct, frozen=True, cache_hash=True):
+    """Who plays a part: the agent, which holder of its name, and the key that signs."""
+
+    role: Role
+    agent: str
+    epoch: int
+    kid: str
+
+
+class Reserved(msgspec.Struct, frozen=True):
+    """Proof of a live reservation at the start: the declared scope, and its fencing number."""
+
+    scope: str
+    fencing: int
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about a run that ended by itself."""
+
+    exit_status: int
+    duration_ms: int
+    changed: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    truncated: tuple[str, ...] = ()
+    watched: str = ""
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """The context of a run that failed. `evidence` is what a recovery saw: words, not proof."""
+
+    kind: FailureKind
+    detail: str
+    exit_status: int | None = None
+    duration_ms: int | None = None
+    changed: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    truncated: tuple[str, ...] = ()
+    watched: str = ""
+    evidence: tuple[str, ...] = ()
+
+
+class Output(msgspec.Struct, frozen=True):
+    """What a run left, by name: stdout, stderr, changed, ... and the stored bytes."""
+
+    name: str
+    sha256: str
+
+
+class Bundled(msgspec.Struct, frozen=True):
+    """A claim of the final bundle, with the hash of its one event (TRC-066)."""
+
+    claim_id: str
+    event: str
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """Rejected and superseded ones are dropped; a blocked one waits for its revision."""
+
+    id: str
+    objective: str
+    tools: tuple[str, ...]
+    since: Millis
+    review: Review = Review.PENDING
+
+
+class Intent(msgspec.Struct, frozen=True):
+    """One open intent: not started, not superseded."""
+
+    id: str
+    proposal: str
+    tool: str
+    risk: Risk
+    input_hash: str
+    step: str
+    since: Millis
+    writes: tuple[str, ...] = ()
+    needs: tuple[Why, ...] = ()
+    consent: Consent = Consent.PENDING
+
+
+class Execution(msgspec.Struct, frozen=True):
+    """One run in flight."""
+
+    id: str
+    intent: str
+    proposal: str
+    tool: str
+    step: str
+    input_artifact: str
+    since: Millis
+
+
+class Failing(msgspec.Struct, frozen=True):
+    """A step that has failed and not yet gone well: how often, and which intent was the last."""
+
+    failed: int
+    intent: str
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """One claim that stands: neither superseded nor withdrawn."""
+
+    id: str
+    event: str
+    since: Millis
+    challenged_at: Millis | None = None
+    flagged: bool = False
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A verification under way: what it looks at is fixed when it starts (E-34)."""
+
+    id: str
+    head: str
+    events: int
+    profile: Profile
+    since: Millis
+
+
+class State(msgspec.Struct, frozen=True):
+    """One trace. `failing` counts failed attempts by step, `exhausted` the steps given up.
+
+    `head` and `events` are the last event's hash and the number of events: what a verification
+    is about. `shelf` is read and extended by `shelf.py` only.
+    """
+
+    stage: Stage = Stage.INITIALIZED
+    task: str = ""
+    task_sha256: str = ""
+    policy: Policy = DEFAULT
+    roles: tuple[Binding, ...] = ()
+    since: Millis = 0
+    proposals: Map[str, Proposal] = Map()
+    proposal_count: int = 0
+    intents: Map[str, Intent] = Map()
+    intent_count: int = 0
+    running: Map[str, Execution] = Map()
+    execution_count: int = 0
+    completed: int = 0
+    failures: int = 0
+    failing: Map[str, Failing] = Map()
+    exhausted: int = 0
+    claims: Map[str, Claim] = Map()
+    claim_count: int = 0
+    shelf: tuple[bytes, ...] = ()
+    final: str | None = None
+    run: Run | None = None
+    run_count: int = 0
+    verdict: Verdict | None = None
+    report: str | None = None
+    because: str = ""
+    head: str = ""
+    events: int = 0
+    last_at: Millis = 0
+
+    @property
+    def ended(self) -> bool:
+        return self.stage in ENDED
+
+    def holder(self, role: Role) -> Binding | None:
+        for one in self.roles:  # asked for every event: a plain loop
+            if one.role is role:
+                return one
+        return None
+
+    def challenged(self) -> list[Claim]:
+        """Claims with an open challenge, as they were issued."""
+        open_ones = (one for one in self.claims.values() if one.challenged_at is not None)
+        return sorted(open_ones, key=lambda one: number(one.id))
+
+
+def number(name: str) -> int:
+    """The count in an id such as `i12`; 0 if it is none."""
+    digits = name[1:]
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0

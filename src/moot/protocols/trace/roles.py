@@ -1,0 +1,94 @@
+"""Who may record what (E-01), and which parts one agent may not play together (E-03)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from moot.core.machine import Event, KeyClass
+from moot.core.names import OPERATOR, SYSTEM
+from moot.core.record import Actor
+from moot.protocols.trace import events as did
+from moot.protocols.trace.model import Binding, Role, State
+
+# None: a person, or the workspace itself.
+EMITS: Final[dict[type[Event], Role | None]] = {
+    did.SessionInitialized: None,
+    did.ProposalCreated: Role.PLANNER,
+    did.ProposalReviewed: Role.CRITIC,
+    did.ToolIntentSigned: Role.EXECUTOR,
+    did.ToolIntentReviewed: Role.CRITIC,
+    did.ToolExecutionStarted: Role.EXECUTOR,
+    did.ToolExecutionCompleted: Role.EXECUTOR,
+    did.ToolExecutionFailed: Role.EXECUTOR,
+    did.ClaimIssued: Role.EXECUTOR,
+    did.ClaimChallenged: Role.CRITIC,
+    did.ClaimWithdrawn: Role.EXECUTOR,
+    did.FinalStatementSigned: Role.EXECUTOR,
+    did.VerificationRunStarted: Role.AUDITOR,
+    did.VerificationRunCompleted: Role.AUDITOR,
+    did.SessionAborted: None,
+    did.SessionFailed: None,
+    did.KeyRotated: None,
+}
+# Whoever acts does not judge the act, whatever the policy says.
+NEVER_TOGETHER: Final = ((Role.EXECUTOR, Role.CRITIC), (Role.EXECUTOR, Role.AUDITOR))
+
+
+class Who(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
+    """Who acts, as far as a trace asks; `in_charge` for a person or the workspace itself."""
+
+    id: str
+    epoch: int
+    kid: str
+    in_charge: bool
+    role: str | None = None
+
+
+def acting(actor: Actor, kind: KeyClass | None = None) -> Who:
+    """Of a record only the name is known; the kind of its key comes from whoever asks."""
+    if kind is None:
+        in_charge = actor.id in (SYSTEM, OPERATOR)
+    else:
+        in_charge = kind in (KeyClass.HUMAN, KeyClass.SYSTEM)
+    return Who(actor.id, actor.epoch, actor.kid, in_charge, actor.role)
+
+
+def wrong_role(state: State, event: type[Event], who: Who) -> str | None:
+    """Why `who` may not record this, or None. A key that is not the bound one is no excuse."""
+    role = EMITS[event]
+    if event is did.KeyRotated:  # also for the old key itself: a row of `rules.py` says when
+        return None
+    if role is None:
+        return None if who.in_charge else "only a person or the workspace itself may do this"
+    bound = state.holder(role)
+    if bound is None:
+        return f"nobody is the {role} here"
+    if who.id != bound.agent:
+        return f"only the {role}, {bound.agent}, may do this"
+    if who.role is not None and who.role != role:
+        return f"this is for the {role}, not for the {who.role}"
+    return None
+
+
+def wrong_key(state: State, event: type[Event], who: Who) -> str | None:
+    """Why the key does not fit the part, though the name does."""
+    role = EMITS[event]
+    bound = state.holder(role) if role is not None else None
+    if bound is None or who.id != bound.agent:
+        return None
+    if (who.epoch, who.kid) == (bound.epoch, bound.kid):
+        return None
+    return f"{who.id} is the {role} under another key ({bound.kid[:8]}, not {who.kid[:8]})"
+
+
+def clashes(roles: tuple[Binding, ...], distinct: bool) -> Iterator[tuple[Binding, Binding]]:
+    """Pairs of parts that one agent, or one key, must not play together."""
+    for place, one in enumerate(roles):
+        for other in roles[place + 1 :]:
+            same = one.agent == other.agent or one.kid == other.kid
+            pair = {one.role, other.role}
+            if same and (distinct or any(pair == set(never) for never in NEVER_TOGETHER)):
+                yield one, other

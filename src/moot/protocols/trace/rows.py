@@ -1,0 +1,38 @@
+"""Rows that several rule tables of a trace share."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moot.core.findings import Rule
+from moot.protocols.trace import checks as breach
+from moot.protocols.trace.checks import Told
+
+STATUS: Final = "`moot trace status TRACE` shows what stands"
+PROPOSAL: Final[Rule[Told]] = Rule(
+    "TRC-035",
+    "unknown_proposal",
+    "no such proposal stands",
+    breach.unknown_proposal,
+    hint=STATUS,
+)
+
+
+def numbered(name: str, count: str) -> Rule[Told]:
+    return Rule(
+        "E-19",
+        "wrong_number",
+        "ids count upwards, each once",
+        breach.wrong_number(name, count),
+        hint="let the trace number it",
+    )
+
+
+def said(rule: str, *names: str) -> Rule[Told]:
+    return Rule(
+        rule,
+        "text_missing",
+        f"{', '.join(names)}: required",
+        breach.empty(*names),
+        hint="say it in a few words",
+    )

@@ -1,0 +1,179 @@
+"""The rules of a trace, one row each: the norm's id, its code, its sentence, its check.
+
+TRC-nnn are requirements of the Agent Protocol, E-nn and T-nn the readings in docs/readings.md.
+`GUARDS` hold for every event, `RULES` for one kind of it: a decision asks them before an event is
+recorded, an audit asks them again of every recorded one. `ASKED` are about a command's wording.
+Intents and runs are in `toolrules.py`, claims and verifications in `claimrules.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moot.core.findings import Rule
+from moot.core.machine import Event
+from moot.protocols.trace import checks as breach
+from moot.protocols.trace import events as did
+from moot.protocols.trace.checks import Told
+from moot.protocols.trace.claimrules import CLAIM_RULES
+from moot.protocols.trace.rows import PROPOSAL, STATUS, numbered, said
+from moot.protocols.trace.toolrules import TOOL_RULES
+from moot.protocols.trace.wordingrules import ASKED
+
+__all__ = ["ASKED", "GUARDS", "RULES"]
+
+GUARDS: Final[tuple[Rule[Told], ...]] = (
+    Rule(
+        "TRC-052",
+        "trace_ended",
+        "this trace has ended",
+        breach.trace_ended,
+        hint="begin a new one that names it: `moot trace new`",
+    ),
+    Rule(
+        "TRC-062",
+        "role_policy_violation",
+        "another part may do this",
+        breach.wrong_role,
+        hint="`moot trace status TRACE` shows who plays which part; `moot --as NAME trace ...`",
+    ),
+    Rule(
+        "E-20",
+        "foreign_key",
+        "this key does not play that part here",
+        breach.wrong_key,
+        hint="a person records the new key: `moot trace rotate TRACE ROLE`",
+    ),
+    Rule(
+        "TRC-017",
+        "wrong_state",
+        "not in this state",
+        breach.wrong_state,
+        hint="`moot trace status TRACE` shows what is next",
+    ),
+)
+
+RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
+    did.SessionInitialized: (
+        said("E-17", "task"),
+        Rule(
+            "TRC-001",
+            "role_missing",
+            "planner, executor, critic and auditor, each once",
+            breach.missing_role,
+            hint="name one agent for each part",
+        ),
+        Rule(
+            "E-17",
+            "bad_binding",
+            "a part is played by a named agent with its key",
+            breach.bad_binding,
+            hint="`moot agent list` shows names and keys",
+        ),
+        Rule(
+            "E-03",
+            "duties_not_separated",
+            "one agent plays parts that must be apart",
+            breach.one_agent_two_parts,
+            hint="name another agent, or a policy with distinct_roles false for the rest",
+        ),
+        Rule(
+            "E-12",
+            "bad_policy",
+            "the policy cannot be used",
+            breach.unusable_policy,
+            hint="docs/trace.md lists every key of a policy with its default",
+        ),
+        Rule(
+            "E-17",
+            "task_differs",
+            "the task has another hash",
+            breach.other_task,
+            hint="let the trace work out the hash",
+        ),
+        Rule(
+            "E-12",
+            "policy_differs",
+            "the policy has another hash",
+            breach.other_policy,
+            hint="let the trace work out the hash",
+        ),
+    ),
+    did.ProposalCreated: (
+        numbered("proposal_id", "proposal_count"),
+        said("TRC-027", "objective", "required_tools"),
+        Rule(
+            "TRC-041",
+            "unknown_proposal",
+            "only a standing proposal is superseded",
+            breach.supersedes_unknown_proposal,
+            hint=STATUS,
+        ),
+        Rule(
+            "E-28",
+            "execution_running",
+            "something runs under the old proposal",
+            breach.supersedes_running,
+            hint="wait until it has ended",
+        ),
+        Rule(
+            "TRC-055",
+            "fallback_not_allowed",
+            "after a failed run this policy allows no further proposal",
+            breach.no_fallback,
+            hint="claim what was found, or let a person abort",
+        ),
+        Rule(
+            "TRC-055",
+            "unknown_intent",
+            "a fallback names a failed intent",
+            breach.fallback_for_nothing,
+            hint=STATUS,
+        ),
+        Rule(
+            "T-03",
+            "too_many_open",
+            "too many proposals stand",
+            breach.too_many_proposals,
+            hint="supersede one of them",
+        ),
+    ),
+    did.ProposalReviewed: (
+        PROPOSAL,
+        Rule(
+            "E-37",
+            "review_not_open",
+            "this cannot be said of it any more",
+            breach.review_not_open,
+            hint="the planner revises it: `moot trace propose TRACE --supersedes ID ...`",
+        ),
+        said("TRC-028", "rationale"),
+    ),
+    did.SessionAborted: (said("E-39", "reason"),),
+    did.SessionFailed: (said("E-22", "code"),),
+    did.KeyRotated: (
+        Rule(
+            "E-20",
+            "role_policy_violation",
+            "only the old key, a person or the workspace changes a key",
+            breach.rotation_forbidden,
+            hint="let a registered person do this",
+        ),
+        Rule(
+            "E-20",
+            "foreign_key",
+            "the old key is another one",
+            breach.other_old_key,
+            hint=STATUS,
+        ),
+        Rule(
+            "E-03",
+            "duties_not_separated",
+            "the new key plays a part already",
+            breach.key_in_use,
+            hint="every part has a key of its own",
+        ),
+    ),
+    **TOOL_RULES,
+    **CLAIM_RULES,
+}

@@ -1,0 +1,217 @@
+"""The rules of intents and runs: the norm's id, its code, its sentence, its check."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moot.core.findings import Rule
+from moot.core.machine import Event
+from moot.protocols.trace import checks as breach
+from moot.protocols.trace import events as did
+from moot.protocols.trace import toolchecks as tools
+from moot.protocols.trace.checks import Told
+from moot.protocols.trace.rows import PROPOSAL, STATUS, numbered, said
+
+_EXECUTION = (
+    Rule(
+        "TRC-037",
+        "unknown_execution",
+        "no such run is under way",
+        tools.unknown_execution,
+        hint=STATUS,
+    ),
+    Rule(
+        "TRC-037",
+        "other_execution",
+        "the end does not fit the start",
+        tools.other_execution,
+        hint="name the run's own intent and input",
+    ),
+    Rule(
+        "TRC-036",
+        "bad_output",
+        "outputs have names of their own and stored bytes",
+        tools.bad_output,
+        hint="store each output once and give it its own name",
+    ),
+)
+
+TOOL_RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
+    did.ToolIntentSigned: (
+        numbered("intent_id", "intent_count"),
+        PROPOSAL,
+        Rule(
+            "TRC-029",
+            "proposal_not_approved",
+            "the proposal is not approved",
+            breach.proposal_not_approved,
+            hint="let the critic review it, or the planner revise it",
+        ),
+        said("TRC-031", "tool", "command", "justification", "declared_risk"),
+        Rule(
+            "TRC-032",
+            "input_mismatch",
+            "the hash is not that of the input",
+            tools.input_differs,
+            hint="leave the hash out: it is worked out from the command",
+        ),
+        Rule(
+            "E-11",
+            "risk_too_low",
+            "the risk is higher than recorded",
+            tools.risk_too_low,
+            hint="let the trace work out the risk",
+        ),
+        Rule(
+            "E-10",
+            "approval_left_out",
+            "the critic's approval was left out",
+            tools.needs_left_out,
+            hint="let the trace work out who must agree",
+        ),
+        Rule(
+            "T-02",
+            "bad_timeout",
+            "the time limit is beyond the policy's",
+            tools.bad_timeout,
+            hint="ask for less time, or split the work",
+        ),
+        Rule(
+            "TRC-057",
+            "unknown_intent",
+            "only an open intent is superseded",
+            tools.supersedes_unknown_intent,
+            hint=STATUS,
+        ),
+        Rule(
+            "TRC-058",
+            "not_retryable",
+            "a retry names the last failed intent of its step",
+            tools.not_retryable,
+            hint=STATUS,
+        ),
+        Rule(
+            "E-07",
+            "attempts_exhausted",
+            "this step has failed too often",
+            tools.attempts_exhausted,
+            hint="propose another way: `moot trace propose TRACE ...`, or claim the failure",
+        ),
+        Rule(
+            "E-07",
+            "wrong_attempt",
+            "attempts are counted by the trace",
+            tools.wrong_attempt,
+            hint="let the trace count",
+        ),
+        Rule(
+            "T-03",
+            "too_many_open",
+            "too much is open",
+            tools.too_many_intents,
+            hint="run or supersede what is open first",
+        ),
+    ),
+    did.ToolIntentReviewed: (
+        Rule(
+            "TRC-033",
+            "unknown_intent",
+            "there is no such intent",
+            tools.unknown_intent,
+            hint=STATUS,
+        ),
+        Rule("TRC-058", "intent_closed", "it is no longer open", tools.intent_closed, hint=STATUS),
+        Rule(
+            "E-10",
+            "review_not_open",
+            "this cannot be said of it any more",
+            tools.consent_not_open,
+            hint="`moot trace intend TRACE PROPOSAL --supersedes INTENT ...` revises it",
+        ),
+        said("TRC-005", "rationale"),
+    ),
+    did.ToolExecutionStarted: (
+        numbered("execution_id", "execution_count"),
+        Rule(
+            "TRC-021",
+            "unknown_intent",
+            "a run follows a signed intent",
+            tools.unknown_intent,
+            hint="`moot trace intend TRACE PROPOSAL ...` first",
+        ),
+        Rule(
+            "TRC-058",
+            "intent_closed",
+            "an intent is run once",
+            tools.intent_closed,
+            hint="sign a new intent; a retry names the old one",
+        ),
+        Rule(
+            "TRC-057",
+            "intent_blocked",
+            "the critic has blocked it",
+            tools.intent_blocked,
+            hint="`moot trace intend TRACE PROPOSAL --supersedes INTENT ...`, and have it approved",
+        ),
+        Rule(
+            "TRC-056",
+            "proposal_not_approved",
+            "its proposal is not approved any more",
+            tools.ground_gone,
+            hint="let the planner revise the proposal",
+        ),
+        Rule(
+            "TRC-063",
+            "approval_required",
+            "the critic must agree first",
+            tools.approval_missing,
+            hint="`moot trace review-intent TRACE INTENT --verdict approved --rationale T`",
+        ),
+        Rule(
+            "E-07",
+            "attempts_exhausted",
+            "this step has failed too often",
+            tools.step_exhausted,
+            hint="propose another way, or claim the failure",
+        ),
+        Rule(
+            "T-03",
+            "too_many_open",
+            "too much is running",
+            tools.too_many_running,
+            hint="wait until some of it has ended",
+        ),
+        Rule(
+            "TRC-038",
+            "input_mismatch",
+            "what is run is not what was intended",
+            tools.other_input,
+            hint="store the intent's own input",
+        ),
+        Rule(
+            "T-01",
+            "reservation_required",
+            "what it writes to must be reserved",
+            tools.not_reserved,
+            hint="`moot --as NAME reserve SCOPE`, then run it again",
+        ),
+    ),
+    did.ToolExecutionCompleted: (
+        *_EXECUTION,
+        Rule(
+            "TRC-036",
+            "output_required",
+            "a finished run leaves its output",
+            tools.no_output,
+            hint="store what it wrote, even if that is nothing",
+        ),
+        Rule(
+            "T-04",
+            "exit_status",
+            "a run with another exit status than 0 has failed",
+            tools.failed_exit,
+            hint="record it as failed",
+        ),
+    ),
+    did.ToolExecutionFailed: _EXECUTION,
+}
