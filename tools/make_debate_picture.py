@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from moot.core.clock import from_text
-from moot.core.report import to_html
-from moot.core.report.style import CSS
+from moot.pages import to_html
+from moot.pages.style import CSS
 from moot.protocols.debate.checker import check
 from moot.protocols.debate.drafts import Draft
 from moot.protocols.debate.model import Mode, Rules

@@ -22,10 +22,10 @@ from typing import Final
 
 from tools.make_debate_picture import RULES, SVG, charts_in
 
-from moot.core.report import LineChart, Quote, Report, Table, to_html
-from moot.core.report.style import CSS
 from moot.flows.reports import report_of
 from moot.keys.folder import KeyFolder
+from moot.pages import LineChart, Quote, Report, Table, to_html
+from moot.pages.style import CSS
 from moot.workspace.check import How
 from moot.workspace.workspace import Workspace
 

@@ -17,10 +17,10 @@ from statistics import median
 from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
 from moot.flows.trace import execution, tracing
-from moot.outside import footprint
-from moot.outside.footprint import Picture
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.model import Role
+from moot.system import footprint
+from moot.system.footprint import Picture
 from moot.workspace.workspace import Workspace
 
 AGENTS = dict(zip(Role, ("amber-otter", "teal-crane", "coral-finch", "slate-heron"), strict=True))

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-import moot.core.report as package
-from moot.core.report import (
+import moot.pages as package
+from moot.pages import (
     Bar,
     BarChart,
     Block,
@@ -56,12 +56,12 @@ from moot.core.report import (
     to_json,
     to_markdown,
 )
-from moot.core.report.chamber import seat_places
-from moot.core.report.graph import BETWEEN, BOX, GAP, HEAD
-from moot.core.report.line_chart import DASHES, MARKERS, spread
-from moot.core.report.markup import join, stylesheet, tag
-from moot.core.report.style import CSS, DARK, LIGHT
-from moot.core.report.text import HIDDEN, number, one_line, paragraphs, shorten, visible
+from moot.pages.chamber import seat_places
+from moot.pages.graph import BETWEEN, BOX, GAP, HEAD
+from moot.pages.line_chart import DASHES, MARKERS, spread
+from moot.pages.markup import join, stylesheet, tag
+from moot.pages.style import CSS, DARK, LIGHT
+from moot.pages.text import HIDDEN, number, one_line, paragraphs, shorten, visible
 
 SHA = hashlib.sha256(b"proof").hexdigest()
 SOURCES = sorted(Path(package.__file__).parent.glob("*.py"))

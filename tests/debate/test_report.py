@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from moot.core.report import Report, to_html, to_json, to_markdown
+from moot.pages import Report, to_html, to_json, to_markdown
 from moot.protocols.debate.checker import check
 from moot.protocols.debate.positions import changes, nearby
 from moot.protocols.debate.report import report

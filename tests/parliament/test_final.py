@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core import report as page
+from moot import pages as page
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.final import final_document
 from moot.protocols.parliament.proceedings import ballots, versions

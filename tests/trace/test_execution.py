@@ -17,8 +17,6 @@ from moot.core.record import Record
 from moot.engine.replay import read_record
 from moot.flows.trace import execution, keeping, tracing
 from moot.flows.trace.execution import how_it_ended
-from moot.outside import program
-from moot.outside.running import Output, Ran
 from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.presence.commands import Join, Reserve
 from moot.protocols.trace import commands as ask
@@ -27,6 +25,8 @@ from moot.protocols.trace.inputs import hash_of, input_bytes
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import FailureKind, Role, Stage
 from moot.protocols.trace.policy import OnForged, Policy
+from moot.system import program
+from moot.system.running import Output, Ran
 from tests.cli.damage import edit, of
 from tests.trace.workshop import CRITIC, EXECUTOR, PYTHON, TOOL, Workshop, git, reopened, workshop
 

@@ -15,8 +15,8 @@ import pytest
 
 from moot.core.errors import Refused
 from moot.flows.trace import execution, running, tracing
-from moot.outside.program import Program
 from moot.protocols.trace.model import FailureKind, Stage
+from moot.system.program import Program
 from tests.trace.workshop import EXECUTOR, Workshop, reopened, workshop
 
 PAUSE = threading.Event()

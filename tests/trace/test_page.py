@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from moot.core.report import Graph, Prose, to_html, to_json, to_markdown
-from moot.core.report.model import Report
 from moot.flows.trace import auditing, inspection, tracing
 from moot.keys.folder import KeyFolder
+from moot.pages import Graph, Prose, to_html, to_json, to_markdown
+from moot.pages.model import Report
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import page
 from moot.protocols.trace.model import Profile, Role

@@ -27,7 +27,7 @@ from moot.agents.recipes import call_for, hear, read_command, recipe_for
 from moot.agents.reply import MOST_BYTES, read_reply
 from moot.agents.spec import Spec
 from moot.core.errors import Malformed, Unavailable
-from moot.outside.running import NotRun, Order, Ran, run
+from moot.system.running import NotRun, Order, Ran, run
 
 # A person's passphrase, and the name of whoever started us, are not the program's.
 WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE", "MOOT_AGENT", "MOOT_EPOCH"})

@@ -12,7 +12,7 @@ from typing import Final
 
 from moot.core.errors import NotFound
 from moot.core.names import STREAM
-from moot.core.report import Report
+from moot.pages import Report
 from moot.workspace.check import How
 from moot.workspace.workspace import Workspace
 

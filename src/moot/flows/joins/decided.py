@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from moot.core import report as page
+from moot import pages as page
 from moot.core.clock import to_text
 from moot.flows.decision.questions import text_of
 from moot.flows.joins.moments import shortened

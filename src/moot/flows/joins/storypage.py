@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from moot.core import report as page
+from moot import pages as page
 from moot.core.plural import plural
 from moot.flows.joins.decided import badge, blocks, facts
 from moot.flows.joins.identities import Person

@@ -19,13 +19,13 @@ from moot.engine.agents import agent_named, register, rotation
 from moot.engine.job import Job, Outcome, as_refused
 from moot.keys.folder import KeyFolder
 from moot.keys.running import is_running
-from moot.outside import beads, git
 from moot.protocols.presence import STREAM, nameforge, views
 from moot.protocols.presence.commands import Bead, Evidence, Join, Leave, Resume
 from moot.protocols.presence.machine import MACHINE, OVERLAPS
 from moot.protocols.presence.model import State
 from moot.protocols.presence.paths import read_scope
 from moot.protocols.presence.recommend import Candidate
+from moot.system import beads, git
 from moot.workspace.workspace import Workspace
 
 TRIES = 1_000

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from moot.core import report as page
+from moot import pages as page
 from moot.core.plural import plural
 from moot.flows.receipts.making import Receipt
 from moot.flows.receipts.tables import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from moot import pages as page
 from moot.agents.cost import Cost, in_words
-from moot.core import report as page
 from moot.core.names import REGISTRY
 from moot.flows.receipts.making import Receipt
 

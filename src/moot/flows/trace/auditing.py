@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from moot.core.canonical import canonical
 from moot.core.errors import MootError
 from moot.core.record import ArtifactRef
-from moot.core.report import to_html, to_markdown
 from moot.flows.trace import execution, inspection, tracing
+from moot.pages import to_html, to_markdown
 from moot.protocols.trace import audit, page
 from moot.protocols.trace.commands import CompleteVerification, StartVerification
 from moot.protocols.trace.model import Profile, Run, State

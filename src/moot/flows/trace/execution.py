@@ -22,8 +22,6 @@ from moot.engine.job import ALONE, Link
 from moot.flows.joins import guarded_execution
 from moot.flows.trace import running, tracing
 from moot.flows.trace.keeping import EDGE, Kept, Seen, keep
-from moot.outside import footprint, program
-from moot.outside.running import NotRun, Order, Ran, environment, run
 from moot.protocols.trace import secrets
 from moot.protocols.trace.commands import (
     CompleteExecution,
@@ -35,6 +33,8 @@ from moot.protocols.trace.commands import (
 from moot.protocols.trace.events import ToolIntentSigned
 from moot.protocols.trace.inputs import MEDIA_TYPE, hash_of, input_bytes
 from moot.protocols.trace.model import Failure, FailureKind, Reserved, Result, Role, State
+from moot.system import footprint, program
+from moot.system.running import NotRun, Order, Ran, environment, run
 
 if TYPE_CHECKING:
     from moot.engine.job import Outcome

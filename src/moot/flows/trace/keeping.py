@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.core.canonical import canonical
-from moot.outside.footprint import Change
-from moot.outside.running import Output, Ran
 from moot.protocols.trace import secrets
 from moot.protocols.trace.commands import Stored
+from moot.system.footprint import Change
+from moot.system.running import Output, Ran
 
 if TYPE_CHECKING:
     from moot.protocols.trace.policy import Pattern

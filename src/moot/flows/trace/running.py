@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from moot.core.errors import Refused, StoreFailed
 from moot.keys.running import is_held
-from moot.outside.leftover import end_tagged, kill_left, mark_of
+from moot.system.leftover import end_tagged, kill_left, mark_of
 
 FOLDER: Final = "running"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from moot.core import report as page
+from moot import pages as page
 from moot.core.clock import Millis
 from moot.core.plural import plural
 from moot.protocols.debate.checker import Checked

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moot.core.report.plain import as_line, as_markdown
+from moot.pages.plain import as_line, as_markdown
 from moot.protocols.parliament.contents import PmDecision, Vote
 from moot.protocols.parliament.messages import Message
 from moot.protocols.parliament.model import BILL, Outcome, State

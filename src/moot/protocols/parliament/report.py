@@ -10,7 +10,7 @@ from collections.abc import Collection
 from decimal import Decimal
 from typing import Final
 
-from moot.core import report as page
+from moot import pages as page
 from moot.core.plural import plural
 from moot.protocols.parliament.contents import Vote, VoteTally
 from moot.protocols.parliament.difference import Mark, difference

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from moot.core import report as page
+from moot import pages as page
 from moot.core.clock import to_text
 from moot.core.findings import filled
 from moot.core.machine import Recorded

@@ -178,7 +178,7 @@ def report(shell: Shell, file: Path, output: Path | None) -> Answer:
     import hashlib
     import json
 
-    from moot.core.report import to_json, to_markdown
+    from moot.pages import to_json, to_markdown
     from moot.protocols.debate.checker import check as judge
     from moot.protocols.debate.report import report as make_report
 

@@ -11,7 +11,7 @@ from moot.surfaces.cli.output import output_option, write_file
 from moot.surfaces.cli.output import unwritable as unwritable  # for the demonstration
 
 if TYPE_CHECKING:
-    from moot.core.report import Report
+    from moot.pages import Report
 
 FORMS = (".html", ".md", ".json")
 
@@ -27,7 +27,7 @@ page_option = output_option(
 
 
 def write_page(file: Path, report: Report) -> None:
-    from moot.core.report import to_html, to_json, to_markdown
+    from moot.pages import to_html, to_json, to_markdown
 
     if file.suffix == ".json":
         write_file(file, to_json(report))

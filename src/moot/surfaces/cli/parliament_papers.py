@@ -28,7 +28,7 @@ from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
     from moot.core.findings import Finding
-    from moot.core.report import Proof
+    from moot.pages import Proof
 
 
 @command(parliament, "check", "parliament.check")
@@ -287,8 +287,8 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
 
 def _proof(folder: Path) -> Proof | None:
     """The ledger file, as it is now, and the command that checks it."""
-    from moot.core.report import Proof
     from moot.flows.parliament.cabinet import read_or_none
+    from moot.pages import Proof
     from moot.protocols.parliament.fileshapes import LEDGER_FILE
 
     ledger = read_or_none(folder / LEDGER_FILE)

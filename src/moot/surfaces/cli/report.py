@@ -27,8 +27,8 @@ def report(shell: Shell, named: str, output: Path | None) -> Answer:
     """
     import json
 
-    from moot.core.report import to_json, to_markdown
     from moot.flows.reports import report_of
+    from moot.pages import to_json, to_markdown
     from moot.workspace.check import How
 
     made = report_of(shell.workspace, named, How(shell.folder))

@@ -140,8 +140,8 @@ def report(shell: Shell, trace_id: str, output: Path | None) -> Answer:
     """
     import json
 
-    from moot.core.report import to_json, to_markdown
     from moot.flows.trace import inspection, watching
+    from moot.pages import to_json, to_markdown
     from moot.protocols.trace import page, views
     from moot.surfaces.cli.trace_desk import Desk
     from moot.workspace.check import How

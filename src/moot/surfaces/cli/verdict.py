@@ -25,7 +25,7 @@ from moot.surfaces.cli.answer import (
 )
 
 if TYPE_CHECKING:
-    from moot.core.report import Proof, Report
+    from moot.pages import Proof, Report
     from moot.verify import Place, Verdict
 
 _WORDS = {
@@ -174,7 +174,7 @@ def _colour(verdict: Verdict) -> str:
 
 def verdict_page(verdict: Verdict, title: str, proof: Proof | None) -> Report:
     """The same as a page."""
-    from moot.core import report as page
+    from moot import pages as page
 
     tones: dict[int, page.Tone] = {DONE: "good", UNPROVEN: "caution"}
     receipt = [] if verdict.says is None else [("says", said(verdict.says))]

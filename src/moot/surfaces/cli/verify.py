@@ -19,7 +19,7 @@ from moot.surfaces.cli.shell import Shell, command
 from moot.surfaces.cli.verdict import verdict_answer, verdict_page
 
 if TYPE_CHECKING:
-    from moot.core.report import Proof
+    from moot.pages import Proof
     from moot.verify import Verdict
     from moot.workspace.check import How
 
@@ -161,7 +161,7 @@ def _is_file(what: str) -> bool:
 
 def _proof(what: str | None) -> Proof | None:
     """The export that was checked; a live workspace leaves no file to check again."""
-    from moot.core.report import Proof
+    from moot.pages import Proof
 
     if what is None or not _is_file(what):
         return None

@@ -7,10 +7,10 @@ tells its tone by a sign, never by colour alone; the table below says every line
 
 from typing import Final
 
-from moot.core.report.marks import signed
-from moot.core.report.markup import Attributes, Markup, tag
-from moot.core.report.model import Graph, Node
-from moot.core.report.text import one_line
+from moot.pages.marks import signed
+from moot.pages.markup import Attributes, Markup, tag
+from moot.pages.model import Graph, Node
+from moot.pages.text import one_line
 
 # These four are in the stylesheet too: `.column`, `.column .meta` and `.node`.
 GAP: Final = 7  # between two columns, in per cent

@@ -5,7 +5,7 @@ renderers turn the same data into HTML, markdown and JSON. Nothing here reads a 
 the ledger, and nothing here proves anything: the page names the file that does.
 """
 
-from moot.core.report.model import (
+from moot.pages.model import (
     Bar,
     BarChart,
     Block,
@@ -37,8 +37,8 @@ from moot.core.report.model import (
     Tone,
     Verdict,
 )
-from moot.core.report.page import to_html
-from moot.core.report.plain import to_json, to_markdown
+from moot.pages.page import to_html
+from moot.pages.plain import to_json, to_markdown
 
 __all__ = [
     "Bar",

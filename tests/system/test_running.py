@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from moot.outside import program
-from moot.outside.leftover import TAG, alive, end_tagged, kill_left, mark_of
-from moot.outside.program import Program, find
-from moot.outside.running import NotRun, Order, environment, run
+from moot.system import program
+from moot.system.leftover import TAG, alive, end_tagged, kill_left, mark_of
+from moot.system.program import Program, find
+from moot.system.running import NotRun, Order, environment, run
 
 PAUSE = threading.Event()
 PYTHON = sys.executable
@@ -89,7 +89,7 @@ def test_our_own_standard_input_is_not_the_commands(tmp_path: Path) -> None:
     code = """
         import sys
         from pathlib import Path
-        from moot.outside.running import Order, run
+        from moot.system.running import Order, run
         words = (sys.executable, "-c", "import sys; print(sys.stdin.read())")
         print(run(Order(words, Path(sys.argv[1]), {}, 30.0, 1_000)).stdout.kept)
     """
@@ -184,7 +184,7 @@ def test_a_command_out_of_time_is_killed_with_its_whole_group(tmp_path: Path) ->
 def test_one_that_ignores_the_asking_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.outside.running.GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("moot.system.running.GRACE_SECONDS", 0.1)
     code = """
         import signal
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -204,7 +204,7 @@ def test_what_a_command_leaves_running_is_killed_and_told(tmp_path: Path) -> Non
 def test_one_that_left_the_group_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.outside.running.LINGER_SECONDS", 0.05)
+    monkeypatch.setattr("moot.system.running.LINGER_SECONDS", 0.05)
     code = SPAWNS.replace('pause()"]', 'pause()"], start_new_session=True')
     assert code != SPAWNS
     done = run(python(tmp_path, code))
@@ -218,7 +218,7 @@ def test_our_own_interruption_kills_the_command_and_is_told(tmp_path: Path, numb
     script = """
         import sys
         from pathlib import Path
-        from moot.outside.running import Order, run
+        from moot.system.running import Order, run
         code = "import os, signal; print(os.getpid(), flush=True); signal.pause()"
         words = (sys.executable, "-c", code)
         started = lambda pid: print(pid, flush=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from moot.core.report.text import visible
+from moot.pages.text import visible
 
 
 def _names(words: str) -> frozenset[str]:

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any, Final, NamedTuple, NoReturn
 
-from moot.outside.leftover import KILL, TAG, end_tagged, kill_group
+from moot.system.leftover import KILL, TAG, end_tagged, kill_group
 
 GRACE_SECONDS: Final = 2.0
 # A process that left the group may hold our pipe for ever; its output is not waited for.

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from moot.outside import git
+from moot.system import git
 
 MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 512 * 1024 * 1024

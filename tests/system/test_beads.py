@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from moot.outside.beads import UNAVAILABLE, Item, items
+from moot.system.beads import UNAVAILABLE, Item, items
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ Every form of the report says the same things in the same words; here they are s
 
 from typing import Final
 
-from moot.core.report.model import Cell, Dissent, Graph, LineChart, Proof, Severity, Table, Tone
-from moot.core.report.text import number, one_line
+from moot.pages.model import Cell, Dissent, Graph, LineChart, Proof, Severity, Table, Tone
+from moot.pages.text import number, one_line
 
 UNTITLED: Final = "Untitled"
 NO_DISSENT: Final = "No dissent was recorded."

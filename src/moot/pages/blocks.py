@@ -6,13 +6,13 @@ looks by `style`. All text goes through `tag`, which escapes it.
 
 from typing import assert_never
 
-from moot.core.report.bar_chart import bar_figure
-from moot.core.report.chamber import seats_drawing
-from moot.core.report.graph import graph_figure
-from moot.core.report.line_chart import line_figure
-from moot.core.report.marks import chip, code
-from moot.core.report.markup import Attributes, Child, Markup, join, tag
-from moot.core.report.model import (
+from moot.pages.bar_chart import bar_figure
+from moot.pages.chamber import seats_drawing
+from moot.pages.graph import graph_figure
+from moot.pages.line_chart import line_figure
+from moot.pages.marks import chip, code
+from moot.pages.markup import Attributes, Child, Markup, join, tag
+from moot.pages.model import (
     BarChart,
     Block,
     Chamber,
@@ -32,9 +32,9 @@ from moot.core.report.model import (
     Timeline,
     Tone,
 )
-from moot.core.report.tables import table_grid
-from moot.core.report.text import number, one_line, paragraphs
-from moot.core.report.wording import (
+from moot.pages.tables import table_grid
+from moot.pages.text import number, one_line, paragraphs
+from moot.pages.wording import (
     NO_FINDINGS,
     NO_TEXT,
     NO_VALUES,

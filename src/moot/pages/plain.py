@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 import msgspec
 
-from moot.core.report.model import (
+from moot.pages.model import (
     BarChart,
     Block,
     Cell,
@@ -35,8 +35,8 @@ from moot.core.report.model import (
     Timeline,
     Tone,
 )
-from moot.core.report.text import HIDDEN, number, one_line, paragraphs, visible
-from moot.core.report.wording import (
+from moot.pages.text import HIDDEN, number, one_line, paragraphs, visible
+from moot.pages.wording import (
     NO_FINDINGS,
     NO_PROOF,
     NO_TEXT,

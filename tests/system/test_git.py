@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.outside.git import Dirty, dirty, read_porcelain
+from moot.system.git import Dirty, dirty, read_porcelain
 
 
 def git(folder: Path, *words: str) -> None:

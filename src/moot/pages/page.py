@@ -4,19 +4,13 @@ No script, no network, no links; the browser is told to allow only the page's ow
 Decision and dissent come first, then the blocks, then where the proof is.
 """
 
-from moot.core.report.blocks import (
-    block_section,
-    fact_list,
-    optional_line,
-    quote_figure,
-    text_paragraphs,
-)
-from moot.core.report.marks import code, signed
-from moot.core.report.markup import Markup, document, join, stylesheet, tag
-from moot.core.report.model import Decision, Dissent, Proof, Report, Verdict
-from moot.core.report.style import CSS, POLICY
-from moot.core.report.text import one_line
-from moot.core.report.wording import NO_PROOF, UNTITLED, dissent_note, proof_sentence
+from moot.pages.blocks import block_section, fact_list, optional_line, quote_figure, text_paragraphs
+from moot.pages.marks import code, signed
+from moot.pages.markup import Markup, document, join, stylesheet, tag
+from moot.pages.model import Decision, Dissent, Proof, Report, Verdict
+from moot.pages.style import CSS, POLICY
+from moot.pages.text import one_line
+from moot.pages.wording import NO_PROOF, UNTITLED, dissent_note, proof_sentence
 
 
 def to_html(report: Report) -> str:

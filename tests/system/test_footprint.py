@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.outside import footprint
-from moot.outside.footprint import Change, compare, look
+from moot.system import footprint
+from moot.system.footprint import Change, compare, look
 
 
 def git(folder: Path, *words: str) -> None:

@@ -10,11 +10,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from moot.core.report.markup import NOTHING, Attributes, Markup, join, tag
-from moot.core.report.model import LineChart, Mark, Point, Series
-from moot.core.report.style import SERIES_COLOURS
-from moot.core.report.text import EXACT, number, one_line, shorten
-from moot.core.report.wording import rounds
+from moot.pages.markup import NOTHING, Attributes, Markup, join, tag
+from moot.pages.model import LineChart, Mark, Point, Series
+from moot.pages.style import SERIES_COLOURS
+from moot.pages.text import EXACT, number, one_line, shorten
+from moot.pages.wording import rounds
 
 # Seven shapes and five dashes have no common divisor: 35 lines before a pair comes again.
 MARKERS: Final = (

@@ -3,10 +3,10 @@
 import re
 from typing import Final
 
-from moot.core.report.markup import Child, Markup, tag
-from moot.core.report.model import Tone
-from moot.core.report.text import one_line
-from moot.core.report.wording import SIGNS
+from moot.pages.markup import Child, Markup, tag
+from moot.pages.model import Tone
+from moot.pages.text import one_line
+from moot.pages.wording import SIGNS
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 

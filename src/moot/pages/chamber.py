@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import ceil, cos, pi, sin
 from typing import Final
 
-from moot.core.report.markup import Markup, tag
-from moot.core.report.model import Chamber, Seat
-from moot.core.report.text import one_line, shorten
+from moot.pages.markup import Markup, tag
+from moot.pages.model import Chamber, Seat
+from moot.pages.text import one_line, shorten
 
 _WIDTH, _HEIGHT = 400, 222
 _OUTER: Final = 180.0

@@ -7,10 +7,10 @@ hyphen, and a column of sentences is never one word wide.
 import re
 from typing import Final
 
-from moot.core.report.marks import chip, code
-from moot.core.report.markup import Attributes, Child, Markup, join, tag
-from moot.core.report.model import Cell, Table
-from moot.core.report.text import one_line, width
+from moot.pages.marks import chip, code
+from moot.pages.markup import Attributes, Child, Markup, join, tag
+from moot.pages.model import Cell, Table
+from moot.pages.text import one_line, width
 
 _NUMBER: Final = re.compile(r"[-+]?[0-9][0-9., ]*%?")
 _SHORT: Final = 24

@@ -7,9 +7,9 @@ by its label and its number, and bars that are not in favour are drawn hollow.
 from decimal import Decimal
 from fractions import Fraction
 
-from moot.core.report.markup import Markup, tag
-from moot.core.report.model import Bar, BarChart
-from moot.core.report.text import number, one_line
+from moot.pages.markup import Markup, tag
+from moot.pages.model import Bar, BarChart
+from moot.pages.text import number, one_line
 
 
 def bar_figure(chart: BarChart) -> Markup:
