@@ -24,7 +24,7 @@ from moot.agents.spec import read_spec
 from moot.agents.watch import Unwatched
 from moot.core.machine import Due
 from moot.flows.debate import session
-from moot.flows.debate.run import run_debate
+from moot.flows.runs.run_debate import run_debate
 from moot.protocols.debate.model import Rules, TurnOrder
 from moot.workspace.workspace import Workspace
 

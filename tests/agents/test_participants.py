@@ -13,8 +13,8 @@ from moot.agents.runner import Runner
 from moot.agents.spec import read_spec
 from moot.core.clock import system_clock
 from moot.flows.debate import session
-from moot.flows.decision.books import NoBooks
-from moot.flows.desks.debate import DebateDesk
+from moot.flows.runs.run_record import NoBooks
+from moot.flows.runs.runnable_debate import DebateDesk
 from moot.protocols.debate.model import Escalation, Rules
 from moot.protocols.debate.writer import new_session
 from tests.agents.loopback import Model, Turn

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from moot.flows.debate import session
-from moot.flows.decision import deciding, questions
+from moot.flows.decisions import decide as deciding
+from moot.flows.decisions import questions
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import Stage, State
 from tests.agents_here.model_server import ModelServer, Reply, said, trouble

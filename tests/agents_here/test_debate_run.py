@@ -20,8 +20,8 @@ from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.quoting import Trust
 from moot.agents.runner import Runner
 from moot.flows.debate import session
-from moot.flows.decision.books import NoBooks
-from moot.flows.desks.debate import DebateDesk
+from moot.flows.runs.run_record import NoBooks
+from moot.flows.runs.runnable_debate import DebateDesk
 from moot.protocols.debate.model import Escalation, Rules, TurnOrder
 from moot.protocols.debate.writer import new_session
 from moot.protocols.decision import stream_of

@@ -228,7 +228,7 @@ def test_a_provider_that_is_not_set_up_is_said_before_anyone_is_asked(text: str)
 def test_the_library_is_imported_only_for_a_model() -> None:
     source = (
         "import sys, moot.agents.seats, moot.agents.runner, moot.agents.llm\n"
-        "import moot.flows.decision.asking\n"
+        "import moot.flows.decisions.ask\n"
         "print([name for name in ('pydantic_ai', 'openai', 'rich') if name in sys.modules])"
     )
     done = subprocess.run(

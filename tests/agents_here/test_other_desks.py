@@ -11,8 +11,8 @@ import pytest
 from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.quoting import Trust
 from moot.agents.runner import Runner
-from moot.flows.desks.mail import MailDesk
-from moot.flows.desks.trace import Ground, TraceDesk
+from moot.flows.runs.runnable_mail import MailDesk
+from moot.flows.runs.runnable_trace import Ground, TraceDesk
 from moot.flows.trace.tracing import existing
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import State as Books

@@ -14,10 +14,10 @@ from moot.agents.quoting import Trust
 from moot.agents.rules import Ruled
 from moot.agents.runner import Runner
 from moot.core.findings import Finding
-from moot.flows.decision.books import NoBooks
-from moot.flows.desks.parliament import ParliamentDesk
 from moot.flows.parliament.chamber import Room
 from moot.flows.parliament.convening import Plan, convene
+from moot.flows.runs.run_record import NoBooks
+from moot.flows.runs.runnable_parliament import ParliamentDesk
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import Result, Stage, State
 from moot.protocols.parliament.words import Status

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 
 from moot.core.clock import HOUR, system_clock
-from moot.flows.decision import asking as decisions
-from moot.flows.joins import steps, to_debate, to_parliament
+from moot.flows.bridges import steps, to_debate, to_parliament
+from moot.flows.decisions import ask as decisions
 from moot.flows.parliament import cabinet
 from moot.protocols.example.commands import Ask
 from moot.workspace.doctor import RULES

@@ -13,10 +13,10 @@ import pytest
 
 from moot.agents.rules import Ruled
 from moot.agents.runner import Runner
-from moot.flows.decision.books import NoBooks
-from moot.flows.desks.parliament import ParliamentDesk
 from moot.flows.parliament.bills import merged
 from moot.flows.parliament.chamber import Room
+from moot.flows.runs.run_record import NoBooks
+from moot.flows.runs.runnable_parliament import ParliamentDesk
 from moot.keys.folder import KeyFolder
 from moot.keys.held import Passphrase
 from moot.protocols.decision import stream_of

@@ -9,9 +9,9 @@ import pytest
 
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
-from moot.flows.debate.run import USUAL
-from moot.flows.decision import asking
-from moot.flows.parliament.sitting import convene_for
+from moot.flows.decisions import ask
+from moot.flows.runs.run_debate import USUAL
+from moot.flows.runs.run_parliament import convene_for
 from moot.protocols.debate.writer import new_session
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import PassAnswer
@@ -66,13 +66,13 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
         stream = stream_of("q-1")
         for agent in space.engine.state(stream).unanswered:
             space.engine.execute(stream, PassAnswer(agent=agent, why="gone"), SYSTEM)
-        asking._move(space, "q-1")
+        ask._move(space, "q-1")
         state: State = space.engine.state(stream)
-        place, problem = asking.file_of(space, "q-1"), asking.context_of(space, "q-1", state)
+        place, problem = ask.file_of(space, "q-1"), ask.context_of(space, "q-1", state)
         if chamber == "parliament":
             convene_for(space, place, problem, state)
         else:
-            rules = asking._rules(state, USUAL)
+            rules = ask._rules(state, USUAL)
             made = new_session("Which queue?", problem, rules, str(uuid4()), space.engine.clock())
             place.parent.mkdir(parents=True, exist_ok=True)
             session.new(place, made, space)

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from moot.flows.decision.word import heard_in
 from moot.flows.parliament.chamber import Room, id_of
+from moot.flows.parliament.ruling import heard_in
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import State
 from moot.protocols.parliament.words import Word

@@ -105,7 +105,7 @@ def test_a_reservation_lost_during_the_run_is_said(shop: Shop) -> None:
 
 @pytest.mark.requirement("FLO-02")
 def test_the_number_of_a_reservation_is_what_is_looked_at(shop: Shop) -> None:
-    from moot.flows.joins.guarded_execution import lost
+    from moot.flows.trace.guarded_execution import lost
     from moot.protocols.trace.model import Reserved
 
     shop.as_(OTTER, "reserve", SCOPE)
@@ -502,7 +502,7 @@ def test_only_a_question_that_blocks_is_argued(shop: Shop) -> None:
 
 @pytest.mark.requirement("FLO-10")
 def test_one_person_under_all_names(shop: Shop) -> None:
-    from moot.flows.joins.identities import agent_of, pascal, person, snake
+    from moot.flows.bridges.identities import agent_of, pascal, person, snake
 
     shop.approved()
     shop.trace()

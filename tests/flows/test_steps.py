@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core.errors import MootError
-from moot.flows.joins import sources
-from moot.flows.joins.identities import agent_of
-from moot.flows.joins.story import story_of
+from moot.flows.bridges import sources
+from moot.flows.bridges.identities import agent_of
+from moot.flows.bridges.story import story_of
 from tests.cli.project import MOOT
 from tests.flows.stage import CRANE, FINCH, HERON, NEED, OTTER, PARTS, Shop, at
 
@@ -22,7 +22,7 @@ from tests.flows.stage import CRANE, FINCH, HERON, NEED, OTTER, PARTS, Shop, at
 DIES = """
 import os, sys
 from moot.engine.engine import Engine
-from moot.flows.joins import steps
+from moot.flows.bridges import steps
 from moot.flows.debate import file as sessionfile
 from moot.flows.debate import session
 from moot.flows.parliament import convening

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import moot.presence
+import moot.protocols.presence
 from moot.core.errors import Refused
 from moot.core.machine import Recorded
 from moot.core.record import Actor
@@ -24,7 +24,7 @@ from moot.testing import World
 
 from .scene import CRANE, OTTER, ROOT, crew, handoff, refusal, release, reserve, run
 
-SOURCE = Path(moot.presence.__file__).parent
+SOURCE = Path(moot.protocols.presence.__file__).parent
 
 
 def test_what_has_ended_leaves_the_state() -> None:

@@ -36,8 +36,8 @@ def _recorded(space: Workspace, stream: str) -> bool:
 
 
 def _decision(space: Workspace, name: str, _how: How) -> Report:
-    from moot.flows.receipts.page import report_of as page_of
-    from moot.flows.receipts.says import says
+    from moot.flows.decisions.receipt_content import says
+    from moot.flows.decisions.receipt_page import report_of as page_of
 
     return page_of(says(space, name))
 
@@ -78,8 +78,8 @@ def _trace(space: Workspace, name: str, how: How) -> Report:
 
 
 def _story(space: Workspace, name: str, _how: How) -> Report:
-    from moot.flows.joins.story import story_of
-    from moot.flows.joins.storypage import report
+    from moot.flows.bridges.story import story_of
+    from moot.flows.bridges.story_page import report
 
     try:
         return report(name, story_of(space, name))

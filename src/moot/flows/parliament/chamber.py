@@ -22,7 +22,6 @@ from moot.core.names import OPERATOR, STREAM, SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.job import Job, Outcome, as_refused
 from moot.engine.keys import hand_of_system
-from moot.flows.decision.word import decisions_of, only_repeats, say, word_in
 from moot.flows.parliament.cabinet import (
     Cabinet,
     last_id,
@@ -31,6 +30,7 @@ from moot.flows.parliament.cabinet import (
     signed_messages,
     summaries,
 )
+from moot.flows.parliament.ruling import decisions_of, only_repeats, say, word_in
 from moot.protocols.decision import stream_of as decision_stream
 from moot.protocols.decision.model import State as Decision
 from moot.protocols.parliament import clock

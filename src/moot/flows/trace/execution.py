@@ -19,8 +19,7 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
 from moot.core.record import ArtifactRef
 from moot.engine.job import ALONE, Link
-from moot.flows.joins import guarded_execution
-from moot.flows.trace import running, tracing
+from moot.flows.trace import guarded_execution, running, tracing
 from moot.flows.trace.keeping import EDGE, Kept, Seen, keep
 from moot.protocols.trace import secrets
 from moot.protocols.trace.commands import (

@@ -114,7 +114,7 @@ def _awaited(engine: Engine) -> list[str]:
     streams = engine.open_streams()
     if not any(one.startswith(_ARGUED) for one in streams):
         return streams
-    from moot.flows.decision.word import is_over
+    from moot.flows.parliament.ruling import is_over
 
     return [one for one in streams if not (one.startswith(_ARGUED) and is_over(engine, one))]
 

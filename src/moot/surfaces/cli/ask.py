@@ -14,7 +14,7 @@ from moot.surfaces.cli.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
     from moot.agents.spec import Spec
-    from moot.flows.decision.asking import Asked
+    from moot.flows.decisions.ask import Asked
 
 
 @command(None, "ask", "ask")
@@ -84,7 +84,8 @@ def ask(
           --motive ann-lee=cost,safety
       moot ask --resume q-7
     """
-    from moot.flows.decision import asking, questions
+    from moot.flows.decisions import ask as asking
+    from moot.flows.decisions import questions
     from moot.protocols.debate.model import Mode
     from moot.protocols.decision.model import Chamber
     from moot.protocols.decision.views import title
@@ -157,7 +158,7 @@ def _motives(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 def _again(specs: tuple[Spec, ...], state: Any) -> dict[str, Spec]:
     """Named again for a question that has its participants: in their order, or by name."""
-    from moot.flows.decision.seating import require_once
+    from moot.flows.runs.seats import require_once
 
     require_once(specs)
     names = [seat.agent for seat in state.seats]

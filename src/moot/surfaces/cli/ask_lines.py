@@ -16,8 +16,8 @@ from moot.surfaces.cli.debate_run import ended_line
 from moot.surfaces.cli.listing import listing
 
 if TYPE_CHECKING:
-    from moot.flows.decision.asking import Asked
-    from moot.flows.receipts.argued import Argued
+    from moot.flows.decisions.argument import Argued
+    from moot.flows.decisions.ask import Asked
 
 
 def asked(done: Asked, people: bool) -> Iterable[str]:
@@ -70,7 +70,7 @@ def notes(state: State) -> Iterable[str]:
 
 def costs(state: State) -> Iterable[str]:
     """What it cost, and each participant's part of it where that says more."""
-    from moot.flows.decision.books import cost_of
+    from moot.flows.runs.run_record import cost_of
 
     total = cost_of(state.cost)
     yield f"cost: {in_words(total)}"

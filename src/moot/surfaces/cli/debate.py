@@ -92,7 +92,7 @@ def _alive(shell: Shell, names: list[str]) -> dict[str, str]:
     with suppress(MootError):
         space = space_of(shell)
         if space is not None and names:
-            from moot.flows.joins.present import alive
+            from moot.flows.bridges.liveness import alive
 
             found = alive(space, names)
             return {name: str(verdict.liveness) for name, verdict in found.items()}

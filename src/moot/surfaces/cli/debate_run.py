@@ -18,7 +18,7 @@ from moot.surfaces.cli.shell import Shell, command
 if TYPE_CHECKING:
     from moot.agents.outcome import Ended
     from moot.agents.seats import Room
-    from moot.flows.debate.run import Ran
+    from moot.flows.runs.run_debate import Ran
 
 INTERRUPTED = 130
 # The wait is the session's own rule, set when it was begun.
@@ -53,7 +53,7 @@ def run(shell: Shell, file: Path, participants: tuple[str, ...], **limits: Any) 
           --participant teal-crane=rules:sceptic --max-seconds 600
     """
     from moot.agents.spec import read_named
-    from moot.flows.debate.run import run_debate
+    from moot.flows.runs.run_debate import run_debate
     from moot.surfaces.cli.live_run import watching
 
     specs = read_named(participants)
@@ -113,7 +113,7 @@ def ended_line(ended: Ended) -> str:
 
 def _lines(file: Path, ran: Ran) -> Iterable[str]:
     from moot.flows.debate.mending import mended_line
-    from moot.flows.debate.run import RESULTS, standing_words
+    from moot.flows.runs.run_debate import RESULTS, standing_words
     from moot.protocols.decision.views import ways
 
     if ran.lost is not None:

@@ -37,8 +37,8 @@ def decide(
       moot decide q-7 veto --reason "No new servers this year."
       moot decide q-7 amend --reason "With a limit." --text decision.md
     """
-    from moot.flows.decision import deciding
-    from moot.flows.decision.questions import id_of, question_of, state_of
+    from moot.flows.decisions import decide as deciding
+    from moot.flows.decisions.questions import id_of, question_of, state_of
 
     space, decision = shell.workspace, id_of(decision)
     question_of(space, decision)

@@ -105,7 +105,7 @@ def _debate_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
 
 
 def _to_debate(shell: Shell, name: str, values: dict[str, Any]) -> Answer:
-    from moot.flows.joins.to_debate import Wanted, message_to_debate
+    from moot.flows.bridges.to_debate import Wanted, message_to_debate
     from moot.protocols.debate.model import Rules
 
     rules = Rules(
@@ -202,7 +202,7 @@ def _chamber_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
 
 
 def _to_parliament(shell: Shell, name: str, asked_by: str, note: str, **values: Any) -> Answer:
-    from moot.flows.joins.to_parliament import Chamber, to_parliament
+    from moot.flows.bridges.to_parliament import Chamber, to_parliament
 
     wanted = Chamber(
         values["folder"], values["issues"], values["rounds"], note, values["even_if_gone"]

@@ -13,7 +13,7 @@ from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.shell import Shell
 
 if TYPE_CHECKING:
-    from moot.flows.joins.steps import Walked
+    from moot.flows.bridges.steps import Walked
 
 
 SECTIONS = {
@@ -64,7 +64,7 @@ def own_act(shell: Shell, named: str | None = None) -> str:
 
 
 def answer(walked: Walked, *more: str, **data: Any) -> Answer:
-    from moot.flows.joins.storypage import made_words
+    from moot.flows.bridges.story_page import made_words
     from moot.protocols.path.views import step_data
 
     step = step_data(walked.step)

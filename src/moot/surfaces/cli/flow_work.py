@@ -43,8 +43,8 @@ def approval_to_trace(
       moot flow approval-to-trace bills/payments --planner amber-otter --supersede t1 \\
         --tool pytest
     """
-    from moot.flows.joins.approval_to_trace import Work
-    from moot.flows.joins.approval_to_trace import approval_to_trace as go
+    from moot.flows.bridges.approval_to_trace import Work
+    from moot.flows.bridges.approval_to_trace import approval_to_trace as go
     from moot.protocols.trace.model import Role
 
     named = {"executor": executor, "critic": critic, "auditor": auditor}
@@ -70,7 +70,7 @@ def critique_to_challenge(
     Examples:
       moot flow critique-to-challenge pay-7:9 --agent coral-finch
     """
-    from moot.flows.joins.critique_loop import critique_to_challenge as go
+    from moot.flows.bridges.critique_loop import critique_to_challenge as go
 
     return answer(go(shell.workspace, source, own_act(shell, agent), trace_id))
 
@@ -84,7 +84,7 @@ def challenge_to_critique(shell: Shell, source: str, claim: str) -> Answer:
     Examples:
       moot flow challenge-to-critique t1 c2
     """
-    from moot.flows.joins.critique_loop import challenge_to_critique as go
+    from moot.flows.bridges.critique_loop import challenge_to_critique as go
 
     return answer(go(shell.workspace, source, claim, asker(shell)))
 
@@ -97,7 +97,7 @@ def report_to_info(shell: Shell, source: str) -> Answer:
     Examples:
       moot flow report-to-info t1
     """
-    from moot.flows.joins.critique_loop import report_to_info as go
+    from moot.flows.bridges.critique_loop import report_to_info as go
 
     return answer(go(shell.workspace, source, asker(shell)))
 
@@ -113,8 +113,8 @@ def done_to_ack(shell: Shell, source: str, message: str | None, agent: str | Non
       moot flow done-to-ack t1 --agent teal-crane
       moot flow done-to-ack t1 --agent teal-crane --message pay-7:1
     """
-    from moot.flows.joins.done_to_ack import done_to_ack as go
-    from moot.flows.joins.done_to_ack import still_held
+    from moot.flows.bridges.done_to_ack import done_to_ack as go
+    from moot.flows.bridges.done_to_ack import still_held
 
     walked = go(shell.workspace, source, own_act(shell, agent), message)
     executor, held = still_held(shell.workspace, source)
@@ -130,7 +130,7 @@ def timeout_to_operator(shell: Shell, source: str) -> Answer:
     Examples:
       moot flow timeout-to-operator debates/payments.md
     """
-    from moot.flows.joins.timeout_to_operator import timeout_to_operator as go
+    from moot.flows.bridges.timeout_to_operator import timeout_to_operator as go
 
     return answer(go(shell.workspace, source, asker(shell)))
 
@@ -143,7 +143,7 @@ def takeover_to_info(shell: Shell, source: str) -> Answer:
     Examples:
       moot flow takeover-to-info proto_20260218_004
     """
-    from moot.flows.joins.takeover import takeover_to_info as go
+    from moot.flows.bridges.takeover import takeover_to_info as go
 
     return answer(go(shell.workspace, source, asker(shell)))
 
@@ -159,7 +159,7 @@ def resume_to_work(shell: Shell, source: str) -> Answer:
     Examples:
       moot flow resume-to-work proto_20260218_004
     """
-    from moot.flows.joins.resume import resume_to_work as go
+    from moot.flows.bridges.resume import resume_to_work as go
 
     person = a_persons_name(shell, "giving a part to another key")
     found = go(shell.workspace, source, person)
@@ -176,7 +176,7 @@ def resume_to_seat(shell: Shell, source: str) -> Answer:
     Examples:
       moot flow resume-to-seat proto_20260218_004
     """
-    from moot.flows.joins.resume import resume_to_seat as go
+    from moot.flows.bridges.resume import resume_to_seat as go
 
     person = a_persons_name(shell, "giving a seat to another")
     return answer(go(shell.workspace, source, person))

@@ -11,7 +11,7 @@ import click
 from moot.surfaces.cli.answer import Answer
 
 if TYPE_CHECKING:
-    from moot.flows.debate.run import Limits
+    from moot.flows.runs.run_debate import Limits
 
 
 def _dollars(text: str) -> Decimal:
@@ -50,7 +50,7 @@ def limit_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
 def limits_of(given: dict[str, Any]) -> Limits:
     from moot.agents.budget import Budget
     from moot.agents.cost import MICROS
-    from moot.flows.debate.run import Limits
+    from moot.flows.runs.run_debate import Limits
 
     usd: Decimal | None = given["max_usd"]
     budget = Budget(

@@ -13,7 +13,7 @@ from moot.surfaces.cli.limits import limit_options, limits_of
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.debate.run import Ran
+    from moot.flows.runs.run_debate import Ran
 
 
 @command(None, "run", "mail.run")
@@ -36,7 +36,7 @@ def run(shell: Shell, participants: tuple[str, ...], **limits: Any) -> Answer:
       moot mail run --participant "amber-otter=cmd:claude -p"
     """
     from moot.agents.spec import read_named
-    from moot.flows.mail.answering import run_mail
+    from moot.flows.runs.run_mail import run_mail
     from moot.surfaces.cli.live_run import watching
 
     space = shell.workspace

@@ -215,7 +215,7 @@ def next_turn(shell: Shell, folder: Path) -> Answer:
     Examples:
       moot parliament next uploads
     """
-    from moot.flows.decision.word import is_over
+    from moot.flows.parliament.ruling import is_over
     from moot.protocols.parliament.turns import agenda
     from moot.protocols.parliament.views import as_json
 

@@ -186,8 +186,8 @@ def decide(shell: Shell, folder: Path, decision: str, **said: Any) -> Answer:
 
 def _about(room: Room) -> list[dict[str, str]]:
     """The decisions that are argued in a session, each with its question."""
-    from moot.flows.decision.questions import state_of
-    from moot.flows.decision.word import decisions_of
+    from moot.flows.decisions.questions import state_of
+    from moot.flows.parliament.ruling import decisions_of
 
     found = decisions_of(room.space, room.stream)
     return [{"decision": one, "question": state_of(room.space, one).question} for one in found]

@@ -16,8 +16,8 @@ from moot.surfaces.cli.parliament_ways import decide_ways
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.debate.run import Ran
     from moot.flows.parliament.chamber import Room
+    from moot.flows.runs.run_debate import Ran
 
 
 @command(parliament, "run", "parliament.run")
@@ -43,7 +43,7 @@ def run(shell: Shell, folder: Path, participants: tuple[str, ...], **limits: Any
           --participant "teal-crane=cmd:codex exec"
     """
     from moot.agents.spec import read_named
-    from moot.flows.parliament.sitting import run_parliament
+    from moot.flows.runs.run_parliament import run_parliament
     from moot.surfaces.cli.live_run import watching
 
     session = room_at(shell, folder)
@@ -59,7 +59,7 @@ def run(shell: Shell, folder: Path, participants: tuple[str, ...], **limits: Any
 
 def _by_agent(session: Room, text: str) -> str:
     """`amber-otter=SPEC` of `rep_1=SPEC`; what names nobody is for the reader of specs to say."""
-    from moot.flows.parliament.sitting import agent_of
+    from moot.flows.runs.run_parliament import agent_of
 
     named, said, spec = text.partition("=")
     if not said or ":" in named:

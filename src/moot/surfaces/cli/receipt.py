@@ -16,7 +16,7 @@ from moot.surfaces.cli.page import require_form, write_page
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.receipts.making import Receipt
+    from moot.flows.decisions.receipt import Receipt
 
 
 @command(None, "receipt", "receipt")
@@ -38,8 +38,8 @@ def receipt(shell: Shell, decision: str, output: Path) -> Answer:
       moot receipt q-7 -o queue.html
       moot receipt q-7 -o queue.json
     """
-    from moot.flows.receipts.making import make
-    from moot.flows.receipts.page import report
+    from moot.flows.decisions.receipt import make
+    from moot.flows.decisions.receipt_page import report
 
     made = make(shell.workspace, _named(decision))
     proof = output.with_suffix(".json")
@@ -61,7 +61,7 @@ def receipt(shell: Shell, decision: str, output: Path) -> Answer:
 
 def _named(decision: str) -> str:
     """`q-7`, or `decision/q-7`; other records have reports and exports, no receipts."""
-    from moot.flows.decision.questions import id_of
+    from moot.flows.decisions.questions import id_of
 
     name = id_of(decision)
     if "/" in name or not STREAM.match(f"decision/{name}"):

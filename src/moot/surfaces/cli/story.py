@@ -15,7 +15,7 @@ from moot.surfaces.cli.page import page_option, write_page
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.joins.story import Story
+    from moot.flows.bridges.story import Story
 
 
 @command(None, "story", "story")
@@ -32,11 +32,11 @@ def story(shell: Shell, named: str, output: Path | None) -> Answer:
       moot story parl-20260218-001 --json
       moot story t1 -o t1.html
     """
-    from moot.flows.joins.story import story_of
+    from moot.flows.bridges.story import story_of
 
     told = story_of(shell.workspace, named)
     if output is not None:
-        from moot.flows.joins.storypage import report
+        from moot.flows.bridges.story_page import report
 
         write_page(output, report(named, told))
     data: dict[str, Any] = msgspec.to_builtins(told)
@@ -44,7 +44,7 @@ def story(shell: Shell, named: str, output: Path | None) -> Answer:
 
 
 def _lines(told: Story, output: Path | None) -> Iterator[str]:
-    from moot.flows.joins import decided
+    from moot.flows.bridges import decision_story
 
     where = f" ({told.path})" if told.path else ""
     yield paint(f"{visible(told.title)}{where}", "bold")
@@ -52,7 +52,7 @@ def _lines(told: Story, output: Path | None) -> Iterator[str]:
         yield f"begun for {told.origin}"
     yield from map(step_line, told.steps)
     for one in told.decisions:
-        yield from map(visible, decided.lines(one))
+        yield from map(visible, decision_story.lines(one))
     rows = [
         (one.at, one.who, one.in_words, one.id, one.says, f"{one.stream}#{one.seq}", one.flow or "")
         for one in told.shown
@@ -67,7 +67,7 @@ def _lines(told: Story, output: Path | None) -> Iterator[str]:
 
 
 def step_line(step: dict[str, Any]) -> str:
-    from moot.flows.joins.storypage import made_words
+    from moot.flows.bridges.story_page import made_words
 
     made = made_words(step) or step["why"]
     said = f"{step['flow']}: {step['source']['id']} -> {step['target']['id']}"
@@ -75,7 +75,7 @@ def step_line(step: dict[str, Any]) -> str:
 
 
 def _people(told: Story) -> Iterable[str]:
-    from moot.flows.joins.storypage import parts, seats
+    from moot.flows.bridges.story_page import parts, seats
 
     rows = [
         (one.agent, one.brenner, seats(one) or "-", parts(one) or "-", one.keys[0][:12])

@@ -13,7 +13,7 @@ from moot.surfaces.cli.limits import limit_options, limits_of
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.debate.run import Ran
+    from moot.flows.runs.run_debate import Ran
 
 
 @command(None, "run", "trace.run")
@@ -41,8 +41,8 @@ def run(
           --participant "teal-crane=cmd:codex exec"
     """
     from moot.agents.spec import read_named
-    from moot.flows.desks.trace import Ground
-    from moot.flows.trace.working import run_trace
+    from moot.flows.runs.run_trace import run_trace
+    from moot.flows.runs.runnable_trace import Ground
     from moot.surfaces.cli.here import Here
     from moot.surfaces.cli.live_run import watching
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from moot.flows.desks.answers import WHAT as ANSWER
-from moot.flows.desks.debate import WHAT as ENTRY
+from moot.flows.runs.first_answers import WHAT as ANSWER
+from moot.flows.runs.runnable_debate import WHAT as ENTRY
 
 FINCH, HERON, WREN = "coral-finch", "jade-heron", "slate-wren"
 QUESTION: Final = "Where do login sessions live: in Redis, or in Postgres?"

@@ -1,0 +1,198 @@
+"""An approved bill becomes work that can be proved: a trace, and the planner's proposal in it.
+
+The trace is opened by the machine; the proposal is signed by the planner, who runs this flow. The
+bill's approval replaces nothing: the critic has still to approve the proposal (X-03), and neither
+runs it nor was alone in wanting it (X-08).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from moot.core.errors import Refused
+from moot.core.machine import KeyClass, Recorded
+from moot.core.names import SYSTEM
+from moot.engine.job import Link
+from moot.flows.bridges import sources
+from moot.flows.bridges.sources import Found
+from moot.flows.bridges.steps import Plan, Walked, path_of, state_of, walk
+from moot.flows.debate.record import place_of
+from moot.flows.parliament.chamber import Room
+from moot.flows.parliament.ruling import decisions_of
+from moot.flows.trace import tracing
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import Stage
+from moot.protocols.decision.model import State as Decision
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament.final import last_ballot
+from moot.protocols.parliament.model import Bill
+from moot.protocols.path.model import Made, Part, Target
+from moot.protocols.trace.commands import CreateProposal
+from moot.protocols.trace.model import Role, State, number
+from moot.protocols.trace.policy import DEFAULT, Policy
+from moot.workspace.workspace import Workspace
+
+FLOW = "approval-to-trace"
+# X-03: who runs it holds what it writes, also where nobody has joined presence.
+GUARDED: Final = msgspec.structs.replace(DEFAULT, require_reservation=True)
+
+
+class Work(NamedTuple):
+    """How the work shall be done: who plays which part, with which tools, leaving which evidence.
+
+    With `supersede` the proposal takes the place of the one that stands in that trace (F-7).
+    """
+
+    parts: dict[Role, str]
+    tools: tuple[str, ...]
+    evidence: tuple[str, ...] = ()
+    policy: Policy = GUARDED
+    supersede: str | None = None
+
+
+def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> Walked:
+    room = sources.parliament(space, named)
+    _require_no_veto(space, room)
+    recorded = sources.latest(space, room.stream, (did.BillApproved, did.BillAmended))
+    _require_person(space, recorded)
+    bill = room.state.bill
+    assert bill is not None  # only a bill is approved
+    parts = _parts(space, work)
+    _require_planner(actor, parts)
+    if not work.tools:
+        raise Refused(
+            "tools_required", "nobody said which tools this needs", hint="--tool NAME, each once"
+        )
+    source = sources.source_of(recorded, room.id)
+    place = place_of(space, room.folder)
+    evidence = (*_conditions(room), *(work.evidence or (bill.sections.solution,)))
+    found = Found(source, bill.title, recorded.actor.id, recorded.corr, place)
+
+    def target() -> Target:
+        stream = tracing.free_stream(space)
+        if work.supersede is not None:
+            stream = tracing.existing(space, work.supersede)
+        return Target(stream, tracing.short(stream))
+
+    def make(target: Target, link: Link) -> tuple[Made, ...]:
+        made = Made("session", target.stream, 0, target.id)
+        if space.engine.load(target.stream).seq < 0:
+            opening = tracing.opening(space, _task(bill, room), parts, work.policy)
+            tracing.ask(space, target.stream, opening, SYSTEM, link)
+        command = _proposal(space, target, bill, work, evidence)
+        return (made, _propose(space, target, command, actor, link))
+
+    plan = Plan(
+        FLOW,
+        found,
+        actor,
+        target,
+        make,
+        fresh=work.supersede is None,
+        named=work.supersede is not None,
+        parts=tuple(Part(str(role), agent) for role, agent in parts.items()),
+        approvers=_approvers(space, found),
+    )
+    return walk(space, plan)
+
+
+def _require_no_veto(space: Workspace, room: Room) -> None:
+    """A person's veto of the decision counts, whatever the session came to."""
+    for decision in decisions_of(space, room.stream):
+        state: Decision = space.engine.state(stream_of(decision))
+        if state.stage is Stage.VETOED and state.word is not None:
+            raise Refused(
+                "vetoed",
+                f"{decision} was vetoed by {state.word.by}: {state.word.reason}",
+                hint=f"`moot report {decision}` shows it; a vetoed decision leads to no work",
+            )
+
+
+def _require_person(space: Workspace, recorded: Recorded[Any]) -> None:
+    """What came with imported files is signed by the clerk: nobody here has approved it."""
+    signed = space.engine.registry().keys.get(recorded.actor.kid)
+    if signed is None or signed.kind is not KeyClass.HUMAN:
+        raise Refused(
+            "nobody_approved",
+            "no person of this workspace signed this approval: it was read from files",
+            hint="ask here, and decide it: `moot ask`",
+        )
+
+
+def _parts(space: Workspace, work: Work) -> dict[Role, str]:
+    if work.supersede is None:
+        return work.parts
+    state: State = space.engine.state(tracing.existing(space, work.supersede))
+    return {one.role: one.agent for one in state.roles}
+
+
+def _require_planner(actor: str, parts: dict[Role, str]) -> None:
+    planner = parts[Role.PLANNER]
+    if actor != planner:
+        raise Refused(
+            "not_the_planner",
+            f"the proposal is {planner}'s to sign, and you are {actor}",
+            hint=f"moot --as {planner} flow {FLOW} ...",
+        )
+
+
+def _approvers(space: Workspace, found: Found) -> tuple[str, ...]:
+    """Who was for it in the debate that led here, if there was one."""
+    steps = state_of(space, path_of(space, FLOW, found)).in_order()
+    debates = [step.approvers for step in steps if step.source.protocol == "debate"]
+    return debates[-1] if debates else ()
+
+
+def _task(bill: Bill, room: Room) -> str:
+    return f"{bill.title}\n\n{bill.summary}\n\nBill version {bill.version} of {room.id}."
+
+
+def _conditions(room: Room) -> tuple[str, ...]:
+    """What the voters asked for when the bill was passed, each once."""
+    ballot = last_ballot(room.proceedings())
+    votes = ballot.votes.values() if ballot is not None else ()
+    return tuple(dict.fromkeys(one for vote in votes for one in vote.conditions if one.strip()))
+
+
+def _proposal(
+    space: Workspace, target: Target, bill: Bill, work: Work, evidence: tuple[str, ...]
+) -> CreateProposal:
+    """3.5: the objective is the bill's title; what is expected are conditions and acceptance."""
+    state: State = space.engine.state(target.stream)
+    live = sorted(state.proposals, key=number)
+    return CreateProposal(
+        objective=bill.title,
+        required_tools=work.tools,
+        assumptions=bill.sections.scope.assumptions,
+        expected_evidence=evidence,
+        supersedes=live[-1] if work.supersede is not None and live else None,
+    )
+
+
+def _propose(
+    space: Workspace, target: Target, command: CreateProposal, planner: str, link: Link
+) -> Made:
+    made = _made_before(space, target, link)
+    if made is not None:
+        return made
+    outcome = tracing.ask(space, target.stream, command, planner, link)
+    last = outcome.recorded[-1]
+    proposal = f"{target.id}/{last.event.proposal_id}"
+    return Made("proposal", target.stream, last.seq, proposal)
+
+
+def _made_before(space: Workspace, target: Target, link: Link) -> Made | None:
+    """A proposal from the same approval: a run that was cut short had got that far."""
+    with space.store.read() as view:
+        for record in view.records(target.stream):
+            body = record.body
+            if body.type == "trace.proposal_created" and body.cause == link.cause:
+                return Made(
+                    "proposal",
+                    target.stream,
+                    record.seq,
+                    f"{target.id}/{body.data['proposal_id']}",
+                )
+    return None

@@ -1,0 +1,150 @@
+"""Between the mail and a trace: a critique becomes a challenge, a challenge a critique, a
+verification an INFO (F-5).
+
+A challenge is the critic's own act: it is signed by the critic, who runs this flow, or not made.
+What is told by mail is told by the machine, with whoever said it named.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from moot.core.errors import Refused
+from moot.core.machine import Recorded
+from moot.engine.job import Link
+from moot.engine.replay import read_record
+from moot.flows.bridges import sources
+from moot.flows.bridges.damage import naming, require_proved
+from moot.flows.bridges.sources import Found
+from moot.flows.bridges.steps import Plan, Walked, walk
+from moot.flows.bridges.to_mail import told
+from moot.flows.mail.post import body_of
+from moot.flows.trace import tracing
+from moot.protocols.mail.body import read_body, unwrapped
+from moot.protocols.mail.reply import body_of as body_of_type
+from moot.protocols.mail.types import MessageType
+from moot.protocols.path.model import Made, Target
+from moot.protocols.trace import events as did
+from moot.protocols.trace.commands import ChallengeClaim
+from moot.protocols.trace.model import Role, State
+from moot.workspace.workspace import Workspace
+
+_CLAIM: Final = re.compile(r"(?:(t[0-9]{1,15})[/ ])?(c[0-9]{1,15})\b")
+
+
+def critique_to_challenge(
+    space: Workspace, named: str, actor: str, trace: str | None = None
+) -> Walked:
+    """The critic takes up a CRITIQUE whose target is a claim."""
+    said = sources.message(space, named, MessageType.CRITIQUE)
+    body = read_body(body_of(space, said.recorded))
+    where = _CLAIM.search(body.said("Target"))
+    name = trace or (where[1] if where is not None else None)
+    if where is None or name is None:
+        raise Refused(
+            "no_claim_named",
+            "the critique's target names no claim of a trace",
+            hint="`## Target` says which, such as t1/c2; or --trace t1",
+        )
+    stream, claim = tracing.existing(space, name), where[2]
+    reason = unwrapped(body.said("Attack"))
+    require_proved(space, stream)
+    critic = tracing.player(space.engine.state(stream), Role.CRITIC)
+    if actor != critic:
+        raise Refused(
+            "not_the_critic",
+            f"a challenge is {critic}'s to sign, and you are {actor}",
+            hint=f"moot --as {critic} flow critique-to-challenge {named}",
+        )
+
+    def make(target: Target, link: Link) -> tuple[Made, ...]:
+        before = _caused(space, stream, "trace.claim_challenged", link)
+        if before is not None:
+            return (Made("challenge", stream, before, target.id),)
+        origin = f" (critique {said.found.source.id} of {said.found.origin})"
+        command = ChallengeClaim(claim_id=claim, reason=f"{reason}{origin}")
+        outcome = tracing.ask(space, stream, command, actor, link)
+        return (Made("challenge", stream, outcome.recorded[-1].seq, target.id),)
+
+    target = Target(stream, f"{tracing.short(stream)}/{claim}")
+    plan = Plan(
+        "critique-to-challenge",
+        said.found,
+        actor,
+        lambda: target,
+        make,
+        fresh=False,
+        named=True,
+    )
+    return walk(space, plan)
+
+
+def _caused(space: Workspace, stream: str, kind: str, link: Link) -> int | None:
+    with space.store.read() as view:
+        found = (
+            record.seq
+            for record in view.records(stream)
+            if record.body.type == kind and record.body.cause == link.cause
+        )
+        return next(found, None)
+
+
+def challenge_to_critique(space: Workspace, named: str, claim: str, asked_by: str) -> Walked:
+    """3.5: the target is the claim, the attack the reason, the evidence what it cites."""
+    stream = tracing.existing(space, named)
+    recorded = _challenge(space, stream, claim)
+    short = tracing.short(stream)
+    found = Found(
+        sources.source_of(recorded, f"{short}/{claim}"),
+        f"Challenge of {short}/{claim}",
+        recorded.actor.id,
+        recorded.corr,
+    )
+    state: State = space.engine.state(stream)
+    body = body_of_type(
+        MessageType.CRITIQUE,
+        {
+            "Target": f"{short}/{claim}",
+            "Attack": recorded.event.reason,
+            "Evidence": "\n".join(recorded.event.evidence),
+            "Severity": "Major",
+        },
+        title=f"Critique: {short}/{claim}",
+    )
+    executor = tracing.player(state, Role.EXECUTOR)
+    subject = f"CRITIQUE: {short}/{claim}, by {recorded.actor.id}"
+    return told(space, "challenge-to-critique", found, asked_by, (executor,), subject, body)
+
+
+@naming
+def _challenge(space: Workspace, stream: str, claim: str) -> Recorded[Any]:
+    machine = space.engine.load(stream).machine
+    last = None
+    with space.store.read() as view:
+        for record in view.records(stream):
+            body = record.body
+            if body.type == "trace.claim_challenged" and body.data.get("claim_id") == claim:
+                last = record
+    if last is None:
+        raise Refused(
+            "not_challenged",
+            f"nobody has challenged {claim}",
+            hint=f"`moot trace status {tracing.short(stream)}` shows the claims",
+        )
+    return read_record(machine, last)
+
+
+def report_to_info(space: Workspace, named: str, asked_by: str) -> Walked:
+    """What the verification of a trace found, told to all who play a part in it."""
+    found, stream = sources.trace(space, named, did.VerificationRunCompleted)
+    state: State = space.engine.state(stream)
+    short = tracing.short(stream)
+    codes = f"\nFound: {state.because}" if state.because else ""
+    body = (
+        f"# Information\n\nThe verification of {short} says: {state.verdict}."
+        f"\nReport: {state.report}{codes}\n"
+    )
+    names = tuple(dict.fromkeys(one.agent for one in state.roles))
+    subject = f"INFO: v{state.run_count} {short} is verified: {state.verdict}"
+    return told(space, "report-to-info", found, asked_by, names, subject, body)

@@ -1,0 +1,104 @@
+"""Verified work closes the message that asked for it: its receiver says Completed.
+
+The ACK is the receiver's own word, so the receiver runs this flow. It takes a trace that was
+completed by a verification that passed. `still_held` says what waits to be given back.
+"""
+
+from __future__ import annotations
+
+from moot.core.errors import Refused
+from moot.engine.job import Link
+from moot.flows.bridges import sources
+from moot.flows.bridges.sources import Found
+from moot.flows.bridges.steps import Plan, Walked, path_of, state_of, walk
+from moot.flows.mail import notices
+from moot.flows.mail.post import message_at
+from moot.flows.trace import guarded_execution, tracing
+from moot.protocols.mail.events import MessageKept
+from moot.protocols.mail.model import stream_of, thread_of_id
+from moot.protocols.mail.types import AckStatus, MessageType
+from moot.protocols.path.model import Made, Target
+from moot.protocols.trace import events as did
+from moot.protocols.trace.model import Role, State, Verdict
+from moot.workspace.workspace import Workspace
+
+FLOW = "done-to-ack"
+ASKS = (MessageType.BLOCKED, MessageType.HANDOFF, MessageType.QUESTION)
+
+
+def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = None) -> Walked:
+    found, stream = sources.trace(space, named, did.VerificationRunCompleted)
+    state: State = space.engine.state(stream)
+    if state.verdict is None or state.verdict is Verdict.FAIL:
+        raise Refused(
+            "not_verified",
+            f"{tracing.short(stream)} was not verified: {state.verdict}",
+            hint=f"`moot trace report {tracing.short(stream)}` says why",
+        )
+    asked = message or _asked_for(space, found)
+    said = sources.message(space, asked, *ASKS)
+    _require_receiver(said.recorded.event, actor)
+    native = said.found.source.id
+
+    def make(_target: Target, link: Link) -> tuple[Made, ...]:
+        notes = f"Done and verified ({state.verdict}): {tracing.short(stream)}, {state.report}"
+        done = _acknowledged(space, native, link)
+        if done is None:
+            status = AckStatus.COMPLETED.value
+            outcome = notices.answer(space, actor, native, status, notes, link).mail
+            sent = next(one for one in outcome.recorded if isinstance(one.event, MessageKept))
+            done = Made("message", sent.stream, sent.seq, sent.event.id)
+        return (done,)
+
+    def target() -> Target:
+        return Target(stream_of(thread_of_id(native)), native)
+
+    return walk(space, Plan(FLOW, found, actor, target, make, fresh=False, named=True))
+
+
+def still_held(space: Workspace, named: str) -> tuple[str, list[str]]:
+    """The executor of a trace, and what it still holds here of what the trace wrote to."""
+    stream = tracing.existing(space, named)
+    executor = tracing.player(space.engine.state(stream), Role.EXECUTOR)
+    with space.store.read() as view:
+        used = {
+            int(one["fencing"])
+            for record in view.records(stream)
+            for one in record.body.data.get("reservations", ())
+        }
+    return executor, guarded_execution.held(space, used, executor)
+
+
+def _asked_for(space: Workspace, found: Found) -> str:
+    """The message that this path began with."""
+    steps = state_of(space, path_of(space, FLOW, found)).in_order()
+    begun = [step.source for step in steps if step.source.protocol == "mail"]
+    if not begun:
+        raise Refused(
+            "no_message",
+            "no message led to this trace",
+            hint="name it: --message ID",
+        )
+    return begun[0].id
+
+
+def _require_receiver(event: MessageKept, actor: str) -> None:
+    names = [one.name for one in event.to]
+    if actor not in names:
+        raise Refused(
+            "not_addressed",
+            f"{event.id} was sent to {', '.join(names)}, and you are {actor}",
+            hint=f"moot --as {names[0]} flow {FLOW} ...",
+        )
+
+
+def _acknowledged(space: Workspace, native: str, link: Link) -> Made | None:
+    """The same ACK, from a run that was cut short."""
+    stream = stream_of(thread_of_id(native))
+    with space.store.read() as view:
+        for record in view.records(stream):
+            body = record.body
+            if body.type == "mail.message_sent" and body.cause == link.cause:
+                found = message_at(view, str(body.data["id"]))
+                return Made("message", stream, found.seq, found.event.id)
+    return None

@@ -1,0 +1,173 @@
+"""Who goes on under an old name gets its parts and seats back, and what died is recorded.
+
+A part is bound to a key. The key of the earlier session is lost to the new one, so a person says
+that the part goes on under the new key; then the runs that died with their process are recorded as
+failed, never run again. A seat is one holder's in the same way. Turns in debates wait under the
+name and need nothing (F-3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from moot.core.errors import Refused
+from moot.core.machine import Due
+from moot.engine.agents import agent_named
+from moot.engine.job import Link
+from moot.flows.bridges import sources
+from moot.flows.bridges.sources import Found
+from moot.flows.bridges.steps import Plan, Walked, walk
+from moot.flows.trace import execution, tracing
+from moot.protocols.parliament.commands import BindSeat
+from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
+from moot.protocols.path.model import Made, Target
+from moot.protocols.trace.commands import RotateKey
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Binding, State
+from moot.workspace.workspace import Workspace
+
+FLOW = "resume-to-work"
+SEAT_FLOW = "resume-to-seat"
+
+
+class Resumed(NamedTuple):
+    """The step, and what waits for the agent elsewhere."""
+
+    walked: Walked
+    dues: list[tuple[str, Due]]
+
+
+def resume_to_work(space: Workspace, named: str, person: str) -> Resumed:
+    recorded = sources.presence_event(space, named, sources.RESUMED)
+    agent, event = recorded.actor.id, recorded.event
+    bound = list(parts_of(space, agent))
+    before = list(_done_before(space, recorded.hash.hex()))
+    if not bound and not before:
+        raise Refused(
+            "nothing_bound",
+            f"{agent} has no part in an open trace under an earlier key",
+            hint=f"`moot agenda --agent {agent}` shows what waits for it",
+        )
+    title = f"{agent} goes on where an earlier session ended"
+    found = Found(sources.source_of(recorded, event.id), title, agent, recorded.corr)
+
+    def make(_target: Target, link: Link) -> tuple[Made, ...]:
+        made = [*before, *(_taken_back(space, *part, person, link) for part in bound)]
+        streams = dict.fromkeys(one.stream for one in made)
+        return (*made, *(one for stream in streams for one in _recovered(space, stream, link)))
+
+    stream = bound[0][0] if bound else before[0].stream
+    target = Target(stream, tracing.short(stream))
+    plan = Plan(FLOW, found, person, lambda: target, make, fresh=False)
+    walked = walk(space, plan)
+    dues = [
+        (where, due)
+        for where, due in space.engine.agenda(space.engine.open_streams())
+        if due.who == agent
+    ]
+    return Resumed(walked, dues)
+
+
+def parts_of(space: Workspace, agent: str) -> Iterator[tuple[str, Binding]]:
+    """Parts of open traces that are bound to a key this agent no longer has."""
+    kid = agent_named(space.engine, agent).kid
+    for stream in _open(space, MACHINE.name):
+        state: State = space.engine.state(stream)
+        for binding in state.roles:
+            if binding.agent == agent and binding.kid != kid and not state.ended:
+                yield stream, binding
+
+
+def _done_before(space: Workspace, cause: str) -> Iterator[Made]:
+    """What a run that was cut short had done already."""
+    kinds = {"trace.key_rotated": ("key", "role"), _FAILED: ("recovery", "execution_id")}
+    streams = _open(space, MACHINE.name)
+    with space.store.read() as view:
+        for stream in streams:
+            for record in view.records(stream):
+                kind, field = kinds.get(record.body.type, ("", ""))
+                if kind and record.body.cause == cause:
+                    native = f"{tracing.short(stream)}/{record.body.data[field]}"
+                    yield Made(kind, stream, record.seq, native)
+
+
+_FAILED: Final = "trace.tool_execution_failed"
+
+
+def _taken_back(space: Workspace, stream: str, binding: Binding, person: str, link: Link) -> Made:
+    held = agent_named(space.engine, binding.agent)
+    command = RotateKey(
+        role=str(binding.role), epoch=held.epoch, kid=held.kid, reason="a session goes on"
+    )
+    outcome = space.engine.execute(stream, command, person, cause=link.cause, corr=link.corr)
+    name = tracing.short(stream)
+    return Made("key", stream, outcome.recorded[-1].seq, f"{name}/{binding.role}")
+
+
+def _recovered(space: Workspace, stream: str, link: Link) -> Iterator[Made]:
+    """Runs that died with their process: only the executor's key, now at hand, can say so."""
+    for outcome in execution.recover(space, stream, link):
+        last = outcome.recorded[-1]
+        native = f"{tracing.short(stream)}/{last.event.execution_id}"
+        yield Made("recovery", stream, last.seq, native)
+
+
+# Seats --------------------------------------------------------------------------------------------
+
+
+def resume_to_seat(space: Workspace, named: str, person: str) -> Walked:
+    recorded = sources.presence_event(space, named, sources.RESUMED)
+    agent, cause = recorded.actor.id, recorded.hash.hex()
+    lost, before = list(seats_of(space, agent)), list(_seats_before(space, cause))
+    if not lost and not before:
+        raise Refused(
+            "nothing_bound",
+            f"{agent} has no seat that an earlier session held",
+            hint=f"`moot agenda --agent {agent}` shows what waits for it",
+        )
+
+    def make(_target: Target, link: Link) -> tuple[Made, ...]:
+        epoch = agent_named(space.engine, agent).epoch
+        made = list(before)
+        for stream, seat in lost:
+            command = BindSeat(seat=seat, agent=agent, epoch=epoch)
+            outcome = space.engine.execute(
+                stream, command, person, cause=link.cause, corr=link.corr
+            )
+            made.append(_seat(stream, outcome.recorded[-1].seq, seat))
+        return tuple(made)
+
+    title = f"{agent} goes on in the seat of an earlier session"
+    found = Found(sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr)
+    stream = lost[0][0] if lost else before[0].stream
+    target = Target(stream, stream.partition("/")[2])
+    return walk(space, Plan(SEAT_FLOW, found, person, lambda: target, make, fresh=False))
+
+
+def seats_of(space: Workspace, agent: str) -> Iterator[tuple[str, str]]:
+    """Seats of open sessions that an earlier holder of this name was given."""
+    epoch = agent_named(space.engine, agent).epoch
+    for stream in _open(space, PARLIAMENT.name):
+        state = space.engine.state(stream)
+        seat = state.seats.get(state.holders.get(agent, ""))
+        if seat is not None and seat.epoch < epoch:
+            yield stream, seat.id
+
+
+def _seats_before(space: Workspace, cause: str) -> Iterator[Made]:
+    streams = _open(space, PARLIAMENT.name)
+    with space.store.read() as view:
+        for stream in streams:
+            for record in view.records(stream):
+                body = record.body
+                if body.type == "parliament.seat_bound" and body.cause == cause:
+                    yield _seat(stream, record.seq, str(body.data["seat"]))
+
+
+def _seat(stream: str, seq: int, seat: str) -> Made:
+    return Made("seat", stream, seq, f"{stream.partition('/')[2]}/{seat}")
+
+
+def _open(space: Workspace, protocol: str) -> list[str]:
+    return [one for one in space.engine.open_streams() if one.startswith(f"{protocol}/")]

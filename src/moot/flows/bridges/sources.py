@@ -1,0 +1,210 @@
+"""The record that a native id, a file or a folder stands for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from moot.core.errors import NotFound, Refused
+from moot.core.machine import Event, Recorded
+from moot.core.names import SYSTEM
+from moot.engine.replay import read_record
+from moot.flows.bridges.damage import naming
+from moot.flows.bridges.steps import state_of
+from moot.flows.debate import session
+from moot.flows.debate.record import place_of, session_at
+from moot.flows.debate.record import stream_of as debate_stream
+from moot.flows.mail.post import message_at
+from moot.flows.parliament.chamber import Room
+from moot.flows.trace import tracing
+from moot.protocols.mail.keys import EVENTS as MAIL_OF_EVENT
+from moot.protocols.mail.keys import MESSAGES
+from moot.protocols.mail.subject import find_subject
+from moot.protocols.mail.types import MessageType
+from moot.protocols.parliament.words import PARLIAMENT_ID
+from moot.protocols.path.machine import ITEMS
+from moot.protocols.path.model import Source
+from moot.protocols.presence import STREAM
+from moot.protocols.presence import events as did
+from moot.protocols.presence.machine import MACHINE as PRESENCE
+from moot.workspace.workspace import Workspace
+
+_EVENTS = "presence.events"
+MOST_ID = 300
+
+
+class Found(NamedTuple):
+    """The record a flow starts from, what it is about, whose need it is, and its file if any."""
+
+    source: Source
+    title: str
+    origin: str
+    corr: str | None = None
+    file: str = ""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A message of mail as a source: where it stands, its type, and the event it tells of."""
+
+    found: Found
+    recorded: Recorded[Any]
+    type: MessageType | None
+
+
+def _require_plain(named: str) -> None:
+    """No id holds what cannot be printed; no index is asked for it."""
+    if not named.isprintable() or len(named) > MOST_ID:
+        raise NotFound(
+            "source_not_found", "nothing has such an id", hint="`moot inbox --all` shows ids"
+        )
+
+
+def source_of(recorded: Recorded[Any], native_id: str) -> Source:
+    return Source(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
+
+
+@naming
+def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
+    """A message by its id, or by the id of the event it tells of."""
+    _require_plain(named)
+    with space.store.read() as view:
+        pair = view.row(MAIL_OF_EVENT, named)
+        message_id = named if pair is None else str(msgspec.json.decode(pair.value)["id"])
+        if view.row(MESSAGES, message_id) is None:
+            raise NotFound(
+                "source_not_found",
+                f"there is no message {named[:80]!r}",
+                hint="`moot inbox --all` and `moot event list` show ids",
+            )
+        recorded = message_at(view, message_id)
+    event = recorded.event
+    if kinds and event.type not in kinds:
+        wanted = " or ".join(kind.value for kind in kinds)
+        raise Refused(
+            "wrong_source",
+            f"{message_id} is {event.type or 'no typed message'}, not {wanted}",
+            hint="`moot flow list` says what leads where",
+        )
+    origin = getattr(event, "sender", None) or _whose(space, recorded)
+    subject = find_subject(event.subject)
+    title = subject.rest if subject is not None else event.subject
+    found = Found(source_of(recorded, event.id), title, origin, recorded.corr)
+    return Said(found, recorded, event.type)
+
+
+def _whose(space: Workspace, recorded: Recorded[Any]) -> str:
+    """Who said it; of what the machine told in a step, whose word led to that step."""
+    if recorded.actor.id != SYSTEM or recorded.corr is None:
+        return recorded.actor.id
+    place = (recorded.stream, recorded.seq)
+    for step in state_of(space, recorded.corr).in_order():
+        if place in [(made.stream, made.seq) for made in step.made]:
+            with space.store.read() as view:
+                record = next(view.records(step.source.stream, after=step.source.seq - 1))
+            return record.body.actor.id
+    return SYSTEM
+
+
+@naming
+def presence_event(space: Workspace, named: str, *kinds: type[Event]) -> Recorded[Any]:
+    """An event of presence by its id."""
+    _require_plain(named)
+    with space.store.read() as view:
+        row = view.row(_EVENTS, named)
+        record = next(view.records(STREAM, after=row.seq - 1), None) if row is not None else None
+    if record is None:
+        raise NotFound(
+            "source_not_found",
+            f"there is no event {named[:80]!r}",
+            hint="`moot event list` shows ids",
+        )
+    recorded = read_record(PRESENCE, record)
+    if not isinstance(recorded.event, kinds):
+        raise Refused(
+            "wrong_source",
+            f"{named} is another kind of event",
+            hint="`moot flow list` says what leads where",
+        )
+    return recorded
+
+
+INCURSION, RESUMED = did.IncursionNoted, did.AgentResumed
+
+
+@naming
+def debate(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, Path]:
+    """A debate by its file or its id; the source is its latest event of these kinds."""
+    _require_plain(named)
+    file, stream = _debate(space, named)
+    recorded = latest(space, stream, kinds)
+    state = space.engine.state(stream)
+    place = place_of(space, file)
+    source = source_of(recorded, state.session_id)
+    return Found(source, state.title, recorded.actor.id, recorded.corr, place), file
+
+
+def _debate(space: Workspace, named: str) -> tuple[Path, str]:
+    stream = debate_stream(named) if "/" not in named else ""
+    with space.store.read() as view:
+        known = bool(stream) and len(named) < 100 and view.head(stream) is not None
+    if known:
+        return space.root / space.engine.state(stream).file, stream
+    file = Path(named)
+    with space.store.read() as view:  # the place, which the record knows, goes before the id
+        recorded = session_at(view, place_of(space, file))
+    return file, debate_stream(recorded or session.read(file).document.session_id)
+
+
+@naming
+def parliament(space: Workspace, named: str) -> Room:
+    """A parliament by its folder; its id finds the folder that a flow gave it."""
+    _require_plain(named)
+    if PARLIAMENT_ID.fullmatch(named):
+        return Room.known(space, _folder_of(space, named), named)
+    return Room.open(space, Path(named))
+
+
+def _folder_of(space: Workspace, parliament_id: str) -> Path:
+    with space.store.read() as view:
+        row = view.row(ITEMS, f"parliament/{parliament_id}")
+    if row is not None:
+        path = str(msgspec.json.decode(row.value)["path"])
+        for step in state_of(space, path).in_order():
+            if step.target.id == parliament_id and step.target.file:
+                return space.root / step.target.file
+    raise NotFound(
+        "source_not_found",
+        f"where the files of {parliament_id} are is not known",
+        hint="name the folder instead of the id",
+    )
+
+
+@naming
+def trace(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, str]:
+    """A trace by its name; the source is its latest event of these kinds."""
+    stream = tracing.existing(space, named)
+    recorded = latest(space, stream, kinds)
+    state = space.engine.state(stream)
+    source = source_of(recorded, tracing.short(stream))
+    return Found(source, state.task, recorded.actor.id, recorded.corr), stream
+
+
+@naming
+def latest(space: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Any]:
+    """The latest event of these kinds; NotFound if nothing of that happened."""
+    loaded = space.engine.load(stream)
+    names = {loaded.machine.type_of[kind] for kind in kinds}
+    last = None
+    with space.store.read() as view:
+        for record in view.records(stream):
+            if record.body.type in names:
+                last = record
+    if last is None:
+        raise Refused(
+            "not_yet",
+            f"{stream} has not come that far",
+            hint=f"`moot ledger log {stream}` shows what happened there",
+        )
+    return read_record(loaded.machine, last)

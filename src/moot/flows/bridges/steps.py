@@ -1,0 +1,238 @@
+"""One step of a path: its target is on record before it is made, and nothing is made twice.
+
+    is the source whole? -> which path? -> begin -> make what is missing -> done
+                                             `--> failed: on record, and BLOCKED is sent
+
+`make` is called again after a crash and must find what it had made before; a new stream whose
+first record does not belong to this path is someone else's, and the step gets another target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from moot.core.errors import Conflict, MootError, Refused, StoreFailed, Unavailable
+from moot.core.machine import Command
+from moot.core.names import SYSTEM
+from moot.core.record import Record
+from moot.engine.job import Job, Link
+from moot.flows.bridges.damage import require_whole
+from moot.flows.bridges.notify import tell_blocked
+from moot.protocols.path import commands as ask
+from moot.protocols.path import stream_of
+from moot.protocols.path.machine import AFFAIRS, ITEMS, STEPS
+from moot.protocols.path.model import (
+    MOST_TEXT,
+    MOST_TITLE,
+    Made,
+    Part,
+    Source,
+    Stage,
+    Standing,
+    State,
+    Step,
+    Target,
+    step_key,
+)
+from moot.workspace.workspace import Workspace
+
+if TYPE_CHECKING:  # what is found there is looked up in paths, which are read here
+    from moot.flows.bridges.sources import Found
+
+TRIES: Final = 20
+LOCKS: Final = "paths"
+LOCK_SECONDS: Final = 60
+
+
+Make = Callable[[Target, Link], tuple[Made, ...]]
+
+
+class Plan(NamedTuple):
+    """A step that is asked for.
+
+    `fresh`: its target is a stream of its own; `named`: what it leads to was said by whoever asks,
+    and cannot be another than it was begun with; `file`: where it shall be, if that was said.
+    """
+
+    flow: str
+    found: Found
+    asked_by: str
+    target: Callable[[], Target]
+    make: Make
+    fresh: bool = True
+    named: bool = False
+    file: str = ""
+    standing: Standing | None = None
+    parts: tuple[Part, ...] = ()
+    approvers: tuple[str, ...] = ()
+
+
+class Walked(NamedTuple):
+    """A step that is done; `again`: it had been done before."""
+
+    path: str
+    step: Step
+    again: bool
+
+
+def walk(space: Workspace, plan: Plan) -> Walked:
+    """Take this step, or find that it was taken; Refused if the rules forbid it."""
+    path = path_of(space, plan.flow, plan.found)
+    with _one_at_a_time(space, path):
+        known = state_of(space, path).step(plan.flow, plan.found.source)
+        if known is not None and known.stage is Stage.DONE:
+            return Walked(path, known, again=True)
+        look(space, plan.flow, plan.found, plan.asked_by)
+        return _walk(space, path, plan)
+
+
+def look(space: Workspace, flow: str, found: Found, asked_by: str) -> None:
+    """F-8: nothing starts from what was changed; whoever is concerned is told."""
+    try:
+        require_whole(space, found.source, found.file)
+    except MootError as error:
+        tell_blocked(space, path_of(space, flow, found), flow, found, asked_by, error)
+        raise
+
+
+@contextmanager
+def _one_at_a_time(space: Workspace, path: str) -> Iterator[None]:
+    """Two processes that take the same step would get in each other's way."""
+    folder = space.path / LOCKS
+    folder.mkdir(exist_ok=True)
+    try:
+        with FileLock(folder / f"{path}.lock", timeout=LOCK_SECONDS):
+            yield
+    except Timeout:
+        raise StoreFailed(
+            "lock_timeout", f"another program goes on with {path}", hint="try again"
+        ) from None
+
+
+def _walk(space: Workspace, path: str, plan: Plan) -> Walked:
+    step = _begin(space, path, plan)
+    link = Link(plan.found.source.hash, path)
+    try:
+        target = _free(space, path, plan, step.target)
+        made = plan.make(target, link)
+    except MootError as error:
+        _fail(space, path, plan, error)
+        raise
+    except OSError as error:
+        problem = Unavailable(
+            "unwritable_file",
+            f"{error.filename or 'a file'}: {error.strerror or error}",
+            hint="mend the folder, then run it again",
+        )
+        _fail(space, path, plan, problem)
+        raise problem from None
+    command = ask.FinishStep(flow=plan.flow, source=plan.found.source, made=made)
+    _run(space, path, command, plan.found.source)
+    done = state_of(space, path).step(plan.flow, plan.found.source)
+    assert done is not None
+    return Walked(path, done, again=False)
+
+
+def state_of(space: Workspace, path: str) -> State:
+    state: State = space.engine.state(stream_of(path))
+    return state
+
+
+def path_of(space: Workspace, flow: str, found: Found) -> str:
+    """The path a record belongs to; a new one is called after the record it begins with."""
+    source = found.source
+    with space.store.read() as view:
+        # By its own mark, or that of the flow which opened where it stands, finished or not.
+        first = next(view.records(source.stream), None) if source.protocol in AFFAIRS else None
+        for mark in (found.corr, first.body.corr if first is not None else None):
+            if mark is not None and view.head(stream_of(mark)) is not None:
+                return mark
+        keys = [(STEPS, step_key(flow, source)), (ITEMS, source.id)]
+        if source.protocol in AFFAIRS:
+            keys.append((ITEMS, source.stream))
+        rows = (view.row(space_, key) for space_, key in keys)
+        row = next(filter(None, rows), None)
+    if row is not None:
+        return str(msgspec.json.decode(row.value)["path"])
+    return f"p-{source.hash[:12]}"
+
+
+def _begin(space: Workspace, path: str, plan: Plan) -> Step:
+    """On record before anything is made; whatever is tried again obeys the rules again."""
+    source = plan.found.source
+    state = state_of(space, path)
+    step = state.step(plan.flow, source)
+    target = plan.target() if step is None or plan.named else step.target
+    first = ask.BeginStep(
+        flow=plan.flow,
+        source=source,
+        target=target,
+        asked_by=plan.asked_by,
+        standing=plan.standing,
+        parts=plan.parts,
+        approvers=plan.approvers,
+    )
+    jobs = [_job(path, first, source)]
+    if not state.begun:
+        title = " ".join(plan.found.title.split())[:MOST_TITLE] or plan.flow
+        begun = ask.BeginPath(title=title, origin=plan.found.origin, source=source)
+        jobs.insert(0, _job(path, begun, source))
+    space.engine.execute_chain(jobs[0], *((lambda _, job=job: job) for job in jobs[1:]))
+    begun_step = state_of(space, path).step(plan.flow, source)
+    assert begun_step is not None
+    return begun_step
+
+
+def _job(path: str, command: Command, source: Source) -> Job:
+    return Job(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
+
+
+def _run(space: Workspace, path: str, command: Command, source: Source) -> None:
+    """Done by another process in the meantime is done."""
+    try:
+        space.engine.execute(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
+    except Refused as refused:
+        if refused.code != "step_done":
+            raise
+
+
+def _free(space: Workspace, path: str, plan: Plan, target: Target) -> Target:
+    """A target that is ours or nobody's yet; until it is made it may go to another file."""
+    for _ in range(TRIES):
+        first = _first(space, target.stream)
+        if first is None and plan.file not in ("", target.file):
+            target = _moved(space, path, plan, msgspec.structs.replace(target, file=plan.file))
+        if not plan.fresh or first is None or first.body.corr == path:
+            return target
+        target = _moved(space, path, plan, plan.target())
+    raise Conflict("id_taken", "others take every id first", hint="run it again")
+
+
+def _moved(space: Workspace, path: str, plan: Plan, target: Target) -> Target:
+    command = ask.MoveStep(flow=plan.flow, source=plan.found.source, target=target)
+    _run(space, path, command, plan.found.source)
+    return target
+
+
+def _first(space: Workspace, stream: str) -> Record | None:
+    with space.store.read() as view:
+        return next(view.records(stream), None)
+
+
+def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:
+    """X-06: what went wrong is on record, and someone is told."""
+    told = tell_blocked(space, path, plan.flow, plan.found, plan.asked_by, error)
+    command = ask.FailStep(
+        flow=plan.flow,
+        source=plan.found.source,
+        code=error.code,
+        why=str(error)[:MOST_TEXT] or error.code,
+        told=told,
+    )
+    with suppress(MootError):  # the failure itself is what the caller must see
+        _run(space, path, command, plan.found.source)

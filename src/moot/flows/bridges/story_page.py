@@ -1,0 +1,236 @@
+"""A story as a page: data for `core.report`, which draws it as HTML, markdown or JSON.
+
+First where it led, then the path, then step by step who said what. Ids and hashes, with which all
+of it can be looked up, come last and folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from moot import pages as page
+from moot.core.plural import plural
+from moot.flows.bridges.decision_story import badge, blocks, facts
+from moot.flows.bridges.identities import Person
+from moot.flows.bridges.moments import Moment
+from moot.flows.bridges.story import Story
+from moot.protocols.path import PROTOCOL
+from moot.protocols.path.flows import FLOWS
+from moot.protocols.path.model import Stage
+
+_FINAL: Final = "trace.final_statement_signed"
+# The path's own bookkeeping: what it says stands in the picture of the path.
+_KEPT_OUT: Final = frozenset(
+    f"{PROTOCOL}.{what}" for what in ("path_begun", "step_begun", "step_done")
+)
+_KINDS: Final = {"mail": "message"}
+_STAGES: Final[dict[str, page.Tone]] = {Stage.DONE: "good", Stage.FAILED: "bad"}
+_TONES: Final[dict[str, page.Tone]] = {
+    f"{PROTOCOL}.step_failed": "bad",
+    "parliament.bill_approved": "good",
+    "parliament.bill_returned": "bad",
+    "parliament.bill_rejected": "bad",
+    "trace.tool_execution_failed": "bad",
+    "trace.claim_challenged": "caution",
+    _FINAL: "good",
+}
+# A longer id says nothing to a person; it stands among the records.
+_MOST_ID: Final = 24
+
+
+def report(named: str, told: Story) -> page.Report:
+    return page.Report(
+        kind="story",
+        title=_title(told) or named,
+        subtitle=_subtitle(named, told),
+        verdict=_verdict(told),
+        decision=_led_to(named, told),
+        dissent=None,
+        blocks=tuple(_blocks(told)),
+        proof=None,
+    )
+
+
+def _title(told: Story) -> str:
+    return told.title.strip().partition("\n")[0]
+
+
+def _subtitle(named: str, told: Story) -> str:
+    if told.path or not told.decisions:
+        return told.path or named
+    return f"{told.decisions[0].id}, argued in a {told.decisions[0].chamber}"
+
+
+def _verdict(told: Story) -> page.Verdict:
+    """How far the path has come; of a decision that stands alone, how it was decided."""
+    unfinished = [step for step in told.steps if step["stage"] != "done"]
+    records = plural(len(told.moments), "record")
+    if told.steps:
+        word = f"{len(unfinished)} OPEN" if unfinished else "DONE"
+        tone: page.Tone = "caution" if unfinished else "good"
+        return page.Verdict(word, tone, f"{plural(len(told.steps), 'step')}, {records}")
+    if told.decisions:
+        return page.Verdict(*badge(told.decisions[0]), records)
+    return page.Verdict("ALONE", "neutral", records)
+
+
+def _led_to(named: str, told: Story) -> page.Decision:
+    origin = (page.Fact("begun for", told.origin),) if told.origin else ()
+    if told.steps:
+        last = told.steps[-1]
+        came = page.Fact("last step", f"{last['flow']}, {last['stage']}: {_made(last)}")
+        return page.Decision(_came_to(told), (*origin, came), heading="Where it led")
+    if told.decisions:
+        one = told.decisions[0]
+        return page.Decision(one.motion or "No motion was set.", facts(one), heading="The motion")
+    asked = page.Fact("asked for", named, code=True)
+    statement = "No flow has led from here to anything."
+    return page.Decision(statement, (asked, *origin), heading="Where it led")
+
+
+def _came_to(told: Story) -> str:
+    """The last final statement; before there is one, what the last step is for, or why it stuck."""
+    said = [one.says for one in told.moments if one.what == _FINAL]
+    return said[-1] if said else f"{_about(told.steps[-1]).rstrip('.')}."
+
+
+def _blocks(told: Story) -> Iterator[page.Block]:
+    if told.steps:
+        yield page.Flow(tuple(map(_step, told.steps)), title="The path")
+    if _title(told) != told.title:
+        yield page.Prose(told.title, title="What it is about")
+    for one in told.decisions:
+        if told.steps:
+            yield page.Facts(facts(one), title=f"{one.id}: {one.question}")
+        yield from blocks(one)
+    yield from _timelines(told)
+    yield page.Table(
+        ("Agent", "By mail", "Seats", "Parts", "Key"),
+        tuple(map(_person, told.people)),
+        title="Who",
+    )
+    if told.steps:
+        yield page.Table(
+            ("Step", "Flow", "From", "To", "Made"),
+            tuple(map(_ids, told.steps)),
+            title="Every step and its ids",
+            folded=True,
+        )
+    yield page.Table(
+        ("Record", "What", "Id", "SHA-256"),
+        tuple(map(_record, told.shown)),
+        title="Every record and its hash",
+        folded=True,
+    )
+
+
+def _timelines(told: Story) -> Iterator[page.Timeline]:
+    """What happened, in order; on a path, what each step has made and what was done there."""
+    if not told.steps:
+        yield page.Timeline(tuple(map(_moment, told.shown)), title="What happened")
+        return
+    titles = ("What began it", *(f"Step {one['number']}: {_way(one)}" for one in told.steps))
+    groups: list[list[page.Moment]] = [[] for _ in titles]
+    for one in told.shown:
+        if one.what not in _KEPT_OUT:
+            groups[_place(one, told.steps)].append(_moment(one))
+    for title, moments in zip(titles, groups, strict=True):
+        if moments:
+            yield page.Timeline(tuple(moments), title=title)
+
+
+def _place(one: Moment, steps: list[dict[str, Any]]) -> int:
+    """The last step that made something at or before this record; 0 for what was there before."""
+    places = [
+        place
+        for place, step in enumerate(steps, 1)
+        if (one.stream.startswith(f"{PROTOCOL}/") and one.flow == step["flow"])
+        or any(made["stream"] == one.stream and made["seq"] <= one.seq for made in step["made"])
+    ]
+    return places[-1] if places else 0
+
+
+def _step(step: dict[str, Any]) -> page.Step:
+    target = step["target"]
+    return page.Step(
+        _way(step),
+        _about(step),
+        target["file"] or (target["id"] if len(target["id"]) <= _MOST_ID else ""),
+        _STAGES.get(step["stage"], "caution"),
+    )
+
+
+def _about(step: dict[str, Any]) -> str:
+    """Why it stuck, or else what such a step is for."""
+    known = FLOWS.get(step["flow"])
+    words: str = step["why"] or (known.says if known else step["flow"])
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def _way(step: dict[str, Any]) -> str:
+    """`message to debate`: from which protocol to which."""
+    return f"{_kind(step['source']['stream'])} to {_kind(step['target']['stream'])}"
+
+
+def _kind(stream: str) -> str:
+    protocol = stream.partition("/")[0]
+    return _KINDS.get(protocol, protocol)
+
+
+def _made(step: dict[str, Any]) -> str:
+    return made_words(step) or step["why"] or f"{step['flow']} was begun"
+
+
+def made_words(step: dict[str, Any]) -> str:
+    """What a step made; of more than two of a kind only their number."""
+    kinds: dict[str, list[str]] = {}
+    for one in step["made"]:
+        kinds.setdefault(one["kind"], []).append(one["id"])
+    few = (
+        f"{len(ids)} {kind}s" if len(ids) > 2 else f"{kind} {', '.join(ids)}"
+        for kind, ids in kinds.items()
+    )
+    return ", ".join(few)
+
+
+def _ids(step: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        str(step["number"]),
+        step["flow"],
+        step["source"]["id"],
+        step["target"]["id"],
+        _made(step),
+    )
+
+
+def _moment(one: Moment) -> page.Moment:
+    return page.Moment(
+        one.at,
+        one.who,
+        f"{one.in_words}: {one.says}" if one.says else one.in_words,
+        ref=one.id if len(one.id) <= _MOST_ID else "",
+        tone=_TONES.get(one.what, "plain"),
+    )
+
+
+def _record(one: Moment) -> tuple[str | page.Cell, ...]:
+    by = f", by {one.flow}" if one.flow else ""
+    return (
+        f"{one.stream} event {one.seq}",
+        f"{one.in_words}{by}",
+        one.id,
+        page.Cell(one.hash, code=True),
+    )
+
+
+def _person(one: Person) -> tuple[str | page.Cell, ...]:
+    return (one.agent, one.brenner, seats(one), parts(one), page.Cell(one.keys[0][:16], code=True))
+
+
+def seats(one: Person) -> str:
+    return ", ".join(f"{seat} in {name}" for name, seat in one.seats.items())
+
+
+def parts(one: Person) -> str:
+    return ", ".join(f"{' and '.join(roles)} in {name}" for name, roles in one.parts.items())

@@ -1,0 +1,56 @@
+"""Who lost a scope to another is told so, and what of theirs can no longer run there (F-2).
+
+Nothing needs to be stopped by hand: `guarded_execution` refuses what the former owner would start
+there. This only says it, before it is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from moot.core.errors import Refused
+from moot.flows.bridges import sources
+from moot.flows.bridges.sources import Found
+from moot.flows.bridges.steps import Walked
+from moot.flows.bridges.to_mail import told
+from moot.flows.trace import tracing
+from moot.protocols.presence.paths import inside, read_scope
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Role, State
+from moot.workspace.workspace import Workspace
+
+FLOW = "takeover-to-info"
+
+
+def takeover_to_info(space: Workspace, named: str, asked_by: str) -> Walked:
+    recorded = sources.presence_event(space, named, sources.INCURSION)
+    event = recorded.event
+    if event.outcome != "taken_over":
+        raise Refused(
+            "wrong_source",
+            f"{named} took nothing over",
+            hint="`moot event list` shows what was taken over",
+        )
+    stopped = list(stopped_by(space, event.owner, event.key))
+    title = f"{event.held} was taken over by {recorded.actor.id}"
+    found = Found(sources.source_of(recorded, event.id), title, recorded.actor.id, recorded.corr)
+    lines = [f"{title}: {event.resolution_hint}."]
+    lines += [f"- {trace} {intent} can no longer run there" for trace, intent in stopped]
+    body = "# Information\n\n" + "\n".join(lines) + "\n"
+    return told(space, FLOW, found, asked_by, (event.owner,), f"INFO: {title}"[:200], body)
+
+
+def stopped_by(space: Workspace, owner: str, key: str) -> Iterator[tuple[str, str]]:
+    """Open intents of this agent that would write to what it no longer holds."""
+    prefix = f"{MACHINE.name}/"
+    for stream in space.engine.open_streams():
+        if not stream.startswith(prefix):
+            continue
+        state: State = space.engine.state(stream)
+        bound = state.holder(Role.EXECUTOR)
+        if bound is None or bound.agent != owner:
+            continue
+        for intent in state.intents.values():
+            keys = [read_scope(scope, str(space.root)).key for scope in intent.writes]
+            if any(one == key or inside(one, key) or inside(key, one) for one in keys):
+                yield tracing.short(stream), intent.id

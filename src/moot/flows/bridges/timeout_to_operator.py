@@ -1,0 +1,50 @@
+"""A debate whose turn has timed out waits for a person: BLOCKED to the operator, urgent (F-4)."""
+
+from __future__ import annotations
+
+import shlex
+
+from moot.core.errors import Refused
+from moot.flows.bridges import sources
+from moot.flows.bridges.liveness import alive
+from moot.flows.bridges.steps import Walked
+from moot.flows.bridges.to_mail import told
+from moot.protocols.debate import events as did
+from moot.protocols.debate.state import State
+from moot.protocols.mail.reply import blocked_body
+from moot.workspace.workspace import Workspace
+
+FLOW = "timeout-to-operator"
+
+
+def timeout_to_operator(space: Workspace, named: str, asked_by: str) -> Walked:
+    begun, path = sources.debate(space, named, did.SessionBegan)
+    stream, file = begun.source.stream, shlex.quote(str(path))
+    space.engine.tick(stream)
+    found, _ = sources.debate(space, named, did.TurnTimedOut)
+    state: State = space.engine.state(stream)
+    if not space.engine.registry().humans():
+        raise Refused(
+            "nobody_to_tell",
+            "no person is registered here",
+            hint="`moot agent register operator --human` makes one",
+        )
+    late = _late(space, found.source.seq, stream)
+    how = "; ".join(f"{name} is {verdict.liveness}" for name, verdict in alive(space, late).items())
+    body = blocked_body(
+        item=state.session_id,
+        blocker=f"{', '.join(late)} did not speak in time in {found.title!r}. {how}".strip(),
+        kind="Dependency",
+        needed=(
+            f"moot debate resume {file} --late gives the time again, --skip passes over; "
+            f"moot debate close {file} --reason TEXT ends it"
+        ),
+    )
+    subject = f"BLOCKED: {' '.join(found.title.split())}"[:200]
+    return told(space, FLOW, found, asked_by, (), subject, body, importance="urgent")
+
+
+def _late(space: Workspace, seq: int, stream: str) -> list[str]:
+    with space.store.read() as view:
+        record = next(view.records(stream, after=seq - 1))
+    return [str(name) for name in record.body.data["agents"]]

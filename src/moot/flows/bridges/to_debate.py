@@ -1,0 +1,156 @@
+"""A message that needs an answer by several: BLOCKED, QUESTION, KICKOFF, CRITIQUE -> a debate.
+
+The sender, the receivers and whoever is named besides take part. Their words stand in the Context
+as quotations: no line of them can be a heading, a fence or a mark of the protocol (X-09).
+"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from moot.core.errors import Refused
+from moot.core.machine import Recorded
+from moot.core.names import SYSTEM
+from moot.engine.job import Link
+from moot.flows.bridges import sources
+from moot.flows.bridges.identities import agent_of
+from moot.flows.bridges.liveness import require_present
+from moot.flows.bridges.steps import Plan, Walked, walk
+from moot.flows.debate import session
+from moot.flows.debate.file import named as named_file
+from moot.flows.debate.others_words import quoted, title
+from moot.flows.debate.record import Record, place_of, stream_of
+from moot.flows.mail.post import body_of
+from moot.protocols.debate.model import Rules
+from moot.protocols.debate.writer import new_session
+from moot.protocols.mail.body import read_body, unwrapped
+from moot.protocols.mail.events import MessageImported
+from moot.protocols.mail.types import MessageType
+from moot.protocols.path.model import Made, Target
+from moot.workspace.workspace import Workspace
+
+FOLDER: Final = "paths"
+# Which flow takes which message, and which of its sections are put before the debate.
+KINDS: Final[dict[str, tuple[MessageType, tuple[str, ...]]]] = {
+    "blocked-to-debate": (MessageType.BLOCKED, ("Item", "Blocker", "Attempted", "Needed")),
+    "question-to-debate": (MessageType.QUESTION, ("Question", "Context", "Options", "Impact")),
+    "kickoff-to-debate": (
+        MessageType.KICKOFF,
+        ("Research Question", "Context", "Constraints", "Initial Hypotheses"),
+    ),
+    "critique-to-debate": (
+        MessageType.CRITIQUE,
+        ("Target", "Attack", "Evidence", "Proposed Resolution"),
+    ),
+}
+
+
+class Wanted(NamedTuple):
+    """How the debate shall be: who takes part besides, where its file is, by which rules."""
+
+    more: tuple[str, ...] = ()
+    file: Path | None = None
+    rules: Rules = Rules(())
+    even_if_gone: bool = False
+
+
+def message_to_debate(
+    space: Workspace, flow: str, named: str, asked_by: str, wanted: Wanted
+) -> Walked:
+    kind, headings = KINDS[flow]
+    said = sources.message(space, named, kind)
+    body = read_body(body_of(space, said.recorded))
+    if kind is MessageType.QUESTION and body.said("Urgency").casefold() != "blocking":
+        raise Refused(
+            "not_blocking",
+            "this question blocks nobody",
+            hint=f"answer it (`moot mail ack {said.found.source.id} --notes ...`); only Urgency:"
+            " Blocking is debated",
+        )
+    agents = _agents(space, said.recorded, said.found.origin, wanted)
+    if not wanted.even_if_gone:
+        require_present(space, agents)
+    sections = [(name, unwrapped(body.said(name))) for name in headings]
+    context = _context([part for part in sections if part[1]], said, asked_by)
+    rules = msgspec.structs.replace(wanted.rules, agents=agents)
+    place = place_of(space, named_file(wanted.file)) if wanted.file is not None else ""
+    name = title(said.found.title or flow)
+
+    def make(target: Target, link: Link) -> tuple[Made, ...]:
+        text = new_session(name, context, rules, target.id, space.engine.clock())
+        return _session(space, target, text, link)
+
+    return walk(
+        space,
+        Plan(flow, said.found, asked_by, lambda: _target(space, wanted.file), make, file=place),
+    )
+
+
+def _agents(
+    space: Workspace, recorded: Recorded[Any], origin: str, wanted: Wanted
+) -> tuple[str, ...]:
+    """Sender, receivers, and those named besides, each under the name it has here (F-10)."""
+    receivers = [one.name for one in (*recorded.event.to, *recorded.event.cc)]
+    given = [name for name in (origin, *receivers, *wanted.more) if name != SYSTEM]
+    names = tuple(dict.fromkeys(_known(space, name) for name in given))
+    if len(names) < 2:
+        raise Refused("bad_participants", "a debate needs two at least", hint="--with NAME")
+    return names
+
+
+def _known(space: Workspace, name: str) -> str:
+    agent = agent_of(space, name)
+    if agent is None:
+        raise Refused(
+            "agent_not_found",
+            f"nobody here is called {name[:60]!r}",
+            hint="`moot agent list` shows all; `moot agent register NAME` makes one",
+        )
+    return agent
+
+
+def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str) -> str:
+    told = "\n".join(f"### {name}\n\n{quoted(text)}" for name, text in sections)
+    source = said.found.source
+    event = getattr(said.recorded.event, "event", None)
+    refs = f"mail:{source.id}" + (f", event:{event}" if event else "")
+    if isinstance(said.recorded.event, MessageImported):
+        refs += ", taken in from outside and not proved"
+    return (
+        f"{told}\nOpened by system for {said.found.origin}, asked by {asked_by}."
+        f" Evidence: {refs} (record {source.hash[:12]})."
+    )
+
+
+def _target(space: Workspace, file: Path | None) -> Target:
+    """A new session id, and a file called after it unless one is named."""
+    session_id = str(uuid.uuid4())
+    place = file or space.path / FOLDER / f"debate-{session_id[:8]}.md"
+    return Target(stream_of(session_id), session_id, place_of(space, named_file(place)))
+
+
+def _session(space: Workspace, target: Target, text: str, link: Link) -> tuple[Made, ...]:
+    """The file and its record; what a killed run left is gone on with."""
+    file = space.root / target.file
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        session.new(file, text, space, link=link)
+    _require_ours(file, target)
+    record = Record(space, file, target.id)
+    if not record.known:
+        record.begin(session.read(file), SYSTEM, link=link)
+    return (Made("session", target.stream, 0, target.id),)
+
+
+def _require_ours(file: Path, target: Target) -> None:
+    found = session.read(file).document.session_id
+    if found != target.id:
+        raise Refused(
+            "file_taken",
+            f"{file} holds another session",
+            hint="move it away, or name another file: --file FILE",
+        )

@@ -1,0 +1,54 @@
+"""A message by the machine, once, as a step of a path."""
+
+from __future__ import annotations
+
+from moot.core.errors import Refused
+from moot.core.names import SYSTEM
+from moot.engine.job import Link
+from moot.flows.bridges.notify import concerned
+from moot.flows.bridges.sources import Found
+from moot.flows.bridges.steps import Plan, Walked, walk
+from moot.flows.mail.post import Letter, post
+from moot.protocols.mail.model import stream_of as mail_stream
+from moot.protocols.path.model import Made, Target
+from moot.workspace.workspace import Workspace
+
+
+def told(
+    space: Workspace,
+    flow: str,
+    found: Found,
+    asked_by: str,
+    names: tuple[str, ...],
+    subject: str,
+    body: str,
+    importance: str = "normal",
+) -> Walked:
+    """A message by the machine, once, in the thread of the path."""
+    to = concerned(space, *names)
+    if not to:
+        raise Refused(
+            "nobody_to_tell",
+            "nobody is left who could read this",
+            hint="`moot agent register NAME --human` lets a person read it",
+        )
+
+    def make(target: Target, link: Link) -> tuple[Made, ...]:
+        letter = Letter(
+            to=to,
+            subject=subject,
+            body=body,
+            thread=target.id,
+            importance=importance,
+            key=f"{flow}-{found.source.hash[:12]}",
+            cause=link.cause,
+            corr=link.corr,
+        )
+        message = post(space, SYSTEM, letter).message
+        return (Made("message", message.stream, message.seq, message.event.id),)
+
+    def target() -> Target:
+        thread = f"{flow}-{found.source.hash[:10]}"
+        return Target(mail_stream(thread), thread)
+
+    return walk(space, Plan(flow, found, asked_by, target, make, fresh=False))

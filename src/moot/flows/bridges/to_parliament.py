@@ -1,0 +1,155 @@
+"""What a debate agreed on, or could not, goes to a parliament with the same agents.
+
+A thin, provisional or faulty result goes nowhere (X-04). Nobody's position becomes a vote: seats
+get seeds of their statements, and leans are only shown. A deadlock goes on because a person asks.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from moot.agents.quoting import Trust
+from moot.core.errors import Refused
+from moot.core.findings import errors
+from moot.engine.agents import agent_named
+from moot.engine.job import Link
+from moot.flows.bridges import seeds, sources
+from moot.flows.bridges.identities import pascal
+from moot.flows.bridges.liveness import require_present
+from moot.flows.bridges.sources import Found
+from moot.flows.bridges.steps import Plan, Walked, look, walk
+from moot.flows.debate.place import Desk, desk
+from moot.flows.debate.record import place_of
+from moot.flows.debate.trust import trust_in
+from moot.flows.parliament.chamber import Room
+from moot.flows.parliament.chamber import stream_of as parliament_stream
+from moot.flows.parliament.convening import Plan as SeatWanted
+from moot.flows.parliament.convening import convene, fresh_id, make_folder
+from moot.protocols.debate import events as did
+from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.course import spoken
+from moot.protocols.debate.views import consensus_data, course_of
+from moot.protocols.parliament.model import DEFAULT_ROUNDS
+from moot.protocols.path.model import Made, Standing, Target
+from moot.workspace.workspace import Workspace
+
+FOLDER: Final = "paths"
+CONSENSUS, DEADLOCK = "consensus-to-parliament", "deadlock-to-parliament"
+
+
+class Chamber(NamedTuple):
+    """How the parliament shall be: where its files go, its issues, rounds, the operator's note."""
+
+    folder: Path | None = None
+    issues: tuple[str, ...] = ()
+    rounds: int = DEFAULT_ROUNDS
+    note: str = ""
+    even_if_gone: bool = False
+
+
+def to_parliament(
+    space: Workspace, flow: str, named: str, asked_by: str, wanted: Chamber
+) -> Walked:
+    begun, file = sources.debate(space, named, did.SessionBegan)
+    look(space, flow, begun, asked_by)
+    with desk(file, space.engine.clock, space) as held:  # what stands there is on record first
+        checked, unsigned = held.checked, _unsigned(held)
+    found, _ = _source(space, named, checked)
+    agents = course_of(checked).rules.agents
+    for name in agents:
+        agent_named(space.engine, name)
+    if not wanted.even_if_gone:
+        require_present(space, agents)
+    told = consensus_data(checked)
+    problem = _problem(checked, found.source.id, asked_by, wanted.note)
+
+    def make(target: Target, link: Link) -> tuple[Made, ...]:
+        folder = space.root / target.file
+        room = Room(space, folder, target.id)
+        if room.state.status is None:
+            plans, issues = _seats(checked, wanted.issues)
+            room = convene(space, folder, problem, issues, plans, wanted.rounds, target.id, link)
+        make_folder(folder)
+        room.cabinet.write()
+        seats = {seat.agent: seat.id for seat in room.state.in_order()}
+        texts = seeds.write_seeds(folder, checked, seats)
+        session_made = Made("session", target.stream, 0, target.id)
+        return (session_made, *(Made("seed", target.stream, 0, f"{target.id}/{t}") for t in texts))
+
+    plan = Plan(
+        flow,
+        found,
+        asked_by,
+        lambda: _target(space, wanted.folder),
+        make,
+        file=place_of(space, wanted.folder) if wanted.folder is not None else "",
+        standing=standing(checked, unsigned),
+        approvers=tuple(told["approvers"]),
+    )
+    return walk(space, plan)
+
+
+def standing(checked: Checked, unsigned: tuple[str, ...] = ()) -> Standing:
+    """X-04: how sure the debate's result is."""
+    told = consensus_data(checked)
+    return Standing(
+        reached=bool(told["reached"]),
+        thin=any(one["code"] == "thin_quorum" for one in told["findings"]),
+        provisional=bool(told["provisional"]) or not course_of(checked).phase.ended,
+        errors=len(errors(checked.findings)),
+        unsigned=unsigned,
+    )
+
+
+def _unsigned(held: Desk) -> tuple[str, ...]:
+    """X-05: whose words stand in the file without that one's signature on record."""
+    trust = trust_in(held.reading, held.record)
+    said = spoken(course_of(held.checked).rounds)
+    return tuple(dict.fromkeys(one.author for one in said if trust(one) is Trust.UNSIGNED))
+
+
+def _source(space: Workspace, named: str, checked: Checked) -> tuple[Found, Path]:
+    """The event that ended the debate; a debate that goes on leads nowhere yet."""
+    try:
+        return sources.debate(space, named, did.SessionEnded)
+    except Refused:
+        raise Refused(
+            "not_settled",
+            f"this debate is {course_of(checked).phase.value}",
+            hint="`moot debate status FILE` says who must speak",
+        ) from None
+
+
+def _problem(checked: Checked, session_id: str, asked_by: str, note: str) -> str:
+    """3.5: the name of the session and its context, and where they come from."""
+    document = checked.document
+    parts = [document.name, document.section_text("Context").strip()]
+    leaning = ", ".join(f"{name} {word}" for name, word in seeds.leans(checked).items())
+    parts.append(f"From debate {session_id}, taken up by system, asked by {asked_by}.")
+    parts.append(f"Leaning before this session (nobody has voted): {leaning}.")
+    if note.strip():
+        parts.append(f"The operator's guidance: {' '.join(note.split())}")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _seats(
+    checked: Checked, named: tuple[str, ...]
+) -> tuple[tuple[SeatWanted, ...], tuple[str, ...]]:
+    """Agents become representatives of what they argued for; issues named besides go round."""
+    stands_for = {agent: [motive] for agent, motive in seeds.motives(checked).items()}
+    own = tuple(motive for motives in stands_for.values() for motive in motives)
+    names = list(stands_for)
+    for place, issue in enumerate(named):
+        stands_for[names[place % len(names)]].append(issue)
+    plans = tuple(
+        SeatWanted(f"Rep. {pascal(agent)}", tuple(motives), agent)
+        for agent, motives in stands_for.items()
+    )
+    return plans, named or own
+
+
+def _target(space: Workspace, folder: Path | None) -> Target:
+    parliament_id = fresh_id(space)
+    place = folder or space.path / FOLDER / parliament_id
+    return Target(parliament_stream(parliament_id), parliament_id, place_of(space, place))

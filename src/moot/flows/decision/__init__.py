@@ -1,1 +1,0 @@
-"""Questions put to participants, and a person's word."""

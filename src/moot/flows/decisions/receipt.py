@@ -1,0 +1,103 @@
+"""Making a receipt: the machine signs for what it says, and the record goes into the same file.
+
+docs/format.md section 8. Nothing new is recorded if nothing has happened since the last receipt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from moot.core.canonical import canonical
+from moot.core.errors import Conflict, Refused
+from moot.core.names import SYSTEM
+from moot.engine.export import bundle
+from moot.flows.decisions.questions import state_of
+from moot.flows.decisions.receipt_content import says, streams
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import MakeReceipt
+from moot.protocols.decision.model import Chamber
+from moot.workspace.workspace import Workspace
+
+FORMAT: Final = "moot-receipt/1"
+MEDIA_TYPE: Final = "application/vnd.moot.receipt.v1+json"
+MOST_BYTES: Final = 64 * 1024 * 1024
+_TRIES: Final = 5
+
+
+class Receipt(NamedTuple):
+    """`data` is the file; `proofs` and `checkpoint` are those of the record in it."""
+
+    says: dict[str, Any]
+    data: bytes
+    proofs: tuple[dict[str, Any], ...]
+    checkpoint: str | None
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+
+def make(space: Workspace, decision: str) -> Receipt:
+    _require_argued(space, decision)
+    said = _signed(space, decision)
+    with suppress(Refused):  # without its key the end stays unproven, and the verdict says so
+        space.engine.checkpoint()
+    with space.store.read() as view:
+        lines = list(bundle(view, space.trust, space.artifacts, streams(space, decision)))
+    record = b"".join(lines).decode()
+    data = canonical({"format": FORMAT, "record": record, "says": said}) + b"\n"
+    if len(data) > MOST_BYTES:
+        raise Refused(
+            "receipt_too_large",
+            f"the record of {decision} takes {len(data)} bytes, a receipt at most {MOST_BYTES}",
+            hint=f"`moot ledger export -o record.moot {stream_of(decision)}` has no such limit",
+        )
+    rest = [msgspec.json.decode(line) for line in lines if line.startswith(_PROVES)]
+    proofs = tuple(one["proof"] for one in rest if "proof" in one)
+    notes = [one["checkpoint"] for one in rest if "checkpoint" in one]
+    return Receipt(said, data, proofs, notes[0] if notes else None)
+
+
+def _require_argued(space: Workspace, decision: str) -> None:
+    chamber = state_of(space, decision).chamber
+    if chamber is Chamber.MAIL:
+        raise Refused(
+            "not_a_decision",
+            f"{decision} keeps the costs of mail: nothing was voted on",
+            hint=f"`moot ledger log {stream_of(decision)}` shows it",
+        )
+    if chamber is Chamber.TRACE:
+        raise Refused(
+            "not_a_decision",
+            f"{decision} is a trace: its work is proved, nothing was voted on",
+            hint=f"`moot report {decision}` shows it; `moot trace export {decision}` proves it",
+        )
+
+
+_PROVES: Final = (b'{"proof":', b'{"checkpoint":')
+
+
+def _signed(space: Workspace, decision: str) -> dict[str, Any]:
+    """What the receipt says, once the machine has signed for exactly this."""
+    stream = stream_of(decision)
+    for _ in range(_TRIES):
+        seen = _head(space, stream)
+        said = says(space, decision)
+        raw = canonical(said)
+        if state_of(space, decision).receipt == hashlib.sha256(raw).hexdigest():
+            return said
+        ref = space.artifacts.put(raw, MEDIA_TYPE)
+        outcome = space.engine.execute(stream, MakeReceipt(receipt=ref), SYSTEM)
+        if outcome.recorded[0].seq == seen + 1:  # nobody wrote between the look and the act
+            return said
+    raise Conflict("busy", f"{decision} is being written to", hint="try again when it rests")
+
+
+def _head(space: Workspace, stream: str) -> int:
+    with space.store.read() as view:
+        head = view.head(stream)
+    return -1 if head is None else head.seq

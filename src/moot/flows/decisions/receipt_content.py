@@ -1,0 +1,220 @@
+"""Everything a receipt says about a decision, as plain data that can be signed for.
+
+All of it follows from the record: the same record gives the same bytes. Decimals are text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from moot.core.clock import to_text
+from moot.core.ledger import View
+from moot.core.record import Record
+from moot.core.registry.model import State as Registry
+from moot.flows.decisions.argument import NOTHING, Argued
+from moot.flows.decisions.debate_result import debated
+from moot.flows.decisions.parliament_result import sat
+from moot.flows.decisions.questions import state_of
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import Chamber, PersonsWord, Purse, Seat, State
+from moot.protocols.decision.views import against, in_order
+from moot.protocols.parliament.words import Word
+from moot.workspace.workspace import Workspace
+
+MADE: Final = "decision.receipt_made"
+CHECK: Final = (
+    "moot verify FILE.json --trust TRUST.json, or python standalone.py FILE.json --trust "
+    "TRUST.json, which is one file; the trust file must come by another way than this one"
+)
+_ARGUED: Final[dict[Chamber, Callable[[Workspace, str, State], Argued]]] = {
+    Chamber.DEBATE: debated,
+    Chamber.PARLIAMENT: sat,
+}
+
+
+def says(space: Workspace, decision: str) -> dict[str, Any]:
+    state = state_of(space, decision)
+    registry = space.engine.registry()
+    found = argued(space, decision, state)
+    return {
+        "decision": decision,
+        "stage": state.stage.value,
+        "question": state.question,
+        "context": _text(space, state.context),
+        "asked": {"at": to_text(state.asked_at), "by": state.asked_by},
+        "chamber": state.chamber.value,
+        "rule": state.rule,
+        "rounds": state.rounds,
+        "options": list(state.options),
+        "participants": [_participant(registry, state, seat) for seat in state.seats],
+        "first_answers": msgspec.to_builtins(in_order(state)),
+        "motion": msgspec.to_builtins(state.motion),
+        "argument": msgspec.to_builtins(found),
+        "result": msgspec.to_builtins(state.verdict),
+        "cautions": [*cautions(state), *_unheard(decision, state, found)],
+        "word": _word(space, registry, state.word),
+        "sent_back": [_word(space, registry, one) for one in state.sent_back],
+        "earlier": list(_earlier(space, state)),
+        "superseded_by": state.superseded_by,
+        "cost": msgspec.to_builtins(state.cost),
+        "evidence": _evidence(space, decision),
+        "check": CHECK,
+    }
+
+
+def argued(space: Workspace, decision: str, state: State) -> Argued:
+    tell = _ARGUED.get(state.chamber)
+    return NOTHING if tell is None or state.session is None else tell(space, decision, state)
+
+
+def outcome_of(state: State, found: Argued) -> str:
+    """What the vote came to, in words for people; nothing if there is no result."""
+    return (found.outcome or state.verdict.summary) if state.verdict is not None else ""
+
+
+def chain(space: Workspace, decision: str) -> list[str]:
+    """The decision and those that it supersedes, the newest first."""
+    found = [decision]
+    while (before := state_of(space, found[-1]).supersedes) is not None and before not in found:
+        found.append(before)
+    return found
+
+
+def streams(space: Workspace, decision: str) -> list[str]:
+    """Every history that a receipt rests on."""
+    found = []
+    for one in chain(space, decision):
+        session = state_of(space, one).session
+        found += [stream_of(one), *([session.id] if session is not None else [])]
+    with space.store.read() as view:
+        return [name for name in found if view.head(name) is not None]
+
+
+def _text(space: Workspace, sha256: str | None) -> dict[str, Any] | None:
+    """A stored text with its hash; one that was erased is only named."""
+    if sha256 is None:
+        return None
+    stored = b"".join(space.artifacts.chunks(sha256)) if space.artifacts.has(sha256) else None
+    return {"sha256": sha256, "text": None if stored is None else stored.decode()}
+
+
+def _participant(registry: Registry, state: State, seat: Seat) -> dict[str, Any]:
+    return {
+        "agent": seat.agent,
+        "kind": seat.kind,
+        "what": seat.spec,
+        "model": seat.model,
+        "scripted": seat.scripted,
+        "key": _key(registry, seat.agent),
+        "cost": msgspec.to_builtins(state.purses.get(seat.agent, Purse())),
+    }
+
+
+def _key(registry: Registry, name: str) -> dict[str, Any] | None:
+    agent = registry.agents.get(name)
+    if agent is None:
+        return None
+    key = registry.keys[agent.kid]
+    return {"class": key.kind.value, "kid": key.kid, "custodian": key.custodian, "epoch": key.epoch}
+
+
+def _word(space: Workspace, registry: Registry, word: PersonsWord | None) -> dict[str, Any] | None:
+    if word is None:
+        return None
+    return {
+        "word": word.word.value,
+        "by": word.by,
+        "key": _key(registry, word.by),
+        "reason": word.reason,
+        "at": to_text(word.at),
+        "attended": word.attended,
+        "text": _text(space, word.text),
+    }
+
+
+def _earlier(space: Workspace, state: State) -> Iterator[dict[str, Any]]:
+    """The decisions that this one takes the place of, with why each was vetoed."""
+    if state.supersedes is None:
+        return
+    for one in chain(space, state.supersedes):
+        before = state_of(space, one)
+        yield {
+            "decision": one,
+            "motion": before.motion.text if before.motion else None,
+            "result": msgspec.to_builtins(before.verdict),
+            "outcome": outcome_of(before, argued(space, one, before)),
+            "word": before.word.word.value if before.word else None,
+            "by": before.word.by if before.word else None,
+            "reason": before.word.reason if before.word else None,
+        }
+
+
+def cautions(state: State) -> Iterator[str]:
+    """What must stand beside the tally: voices that do not count as independent."""
+    scripted = [seat.agent for seat in state.seats if seat.scripted]
+    if scripted:
+        yield f"{', '.join(scripted)}: scripted; no model and no person thought about these words"
+    alike: dict[str, list[str]] = {}
+    for seat in state.seats:
+        if not seat.scripted and (seat.model or seat.spec):
+            what = f"model {seat.model}" if seat.model else f"program {seat.spec}"
+            alike.setdefault(what, []).append(seat.agent)
+    for what, names in alike.items():
+        if len(names) > 1:
+            yield f"{', '.join(names)}: the same {what}; agreement between them weighs less"
+    keepers = {seat.custodian for seat in state.seats}
+    if len(keepers) < len(state.seats):
+        yield _together(len(state.seats), len(keepers))
+    if against(state):
+        yield f"approved {against(state)}"
+    if state.word is not None and state.verdict is None:
+        yield "the person decided before there was a result"
+    if state.word is not None and not state.word.attended:
+        yield f"{state.word.by}'s key was unlocked by a file, not by hand"
+
+
+def _unheard(decision: str, state: State, found: Argued) -> Iterator[str]:
+    """The session has a person's word that this record lacks: nothing of ours leaves it so."""
+    if found.heard and state.word is None:
+        said = "amend" if found.heard == Word.AMEND_AND_APPROVE else found.heard
+        yield (
+            f"a person has said {found.heard} in the session, and not here: "
+            f"`moot decide {decision} {said}` completes it"
+        )
+
+
+def _together(seats: int, keepers: int) -> str:
+    if keepers == 1:
+        return "all keys lie in one folder: whoever has it could sign as any of them"
+    return (
+        f"the keys of {seats} participants lie in {keepers} folders: whoever has a folder could "
+        "sign as anyone whose key lies in it"
+    )
+
+
+def _evidence(space: Workspace, decision: str) -> list[dict[str, Any]]:
+    """Every event this rests on, by its hash; a receipt does not rest on receipts."""
+    names = streams(space, decision)
+    with space.store.read() as view:
+        return [{"id": name, "events": list(_events(view, name))} for name in names]
+
+
+def _events(view: View, name: str) -> Iterator[dict[str, Any]]:
+    for record in view.records(name):
+        if record.body.type != MADE:
+            yield _event(record)
+
+
+def _event(record: Record) -> dict[str, Any]:
+    body = record.body
+    return {
+        "seq": record.seq,
+        "type": body.type,
+        "by": body.actor.id,
+        "at": body.at,
+        "hash": record.hash.hex(),
+        "artifacts": [ref.sha256 for ref in body.artifacts],
+    }

@@ -1,0 +1,126 @@
+"""First answers: each says what it would answer alone, all at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from moot.agents.brief import Brief, schema_of
+from moot.agents.budget import Spent
+from moot.agents.desk import Passed
+from moot.agents.outcome import Ended, Ending, Outcome
+from moot.agents.quoting import Quote, Trust
+from moot.agents.repeats import Said
+from moot.core.errors import Malformed
+from moot.core.machine import Due
+from moot.core.names import SYSTEM
+from moot.engine.engine import Engine
+from moot.flows.runs.run_record import DecisionBooks
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import MOST_ANSWER, Chamber, Stage, State
+
+WHAT = "first_answer"
+
+
+class AnswerReply(msgspec.Struct, forbid_unknown_fields=True):
+    """`answer`: your answer in one short sentence. `why`: your reasons, in a few sentences."""
+
+    answer: str
+    why: str = ""
+
+
+class SeatReply(AnswerReply, forbid_unknown_fields=True):
+    """`motives`: one to three things that matter most to you here, each in a word or two."""
+
+    motives: list[str] = []
+
+
+_SHAPES = dict.fromkeys(Chamber, AnswerReply) | {Chamber.PARLIAMENT: SeatReply}
+_SCHEMAS = {chamber: schema_of(shape) for chamber, shape in _SHAPES.items()}
+_TASK = (
+    "Give your own answer to the question quoted below, before you hear the others. Put the "
+    "answer itself in one short sentence, without reasons; if it names options and one of them "
+    "fits, use exactly its words. Give your reasons separately."
+)
+_MOTIVES = (
+    " It will be argued in a parliament: name as motives the one to three things that matter most "
+    "to you here. You will stand for them."
+)
+
+
+class AnswersDesk:
+    def __init__(self, engine: Engine, decision: str, context: str = "") -> None:
+        self._engine = engine
+        self._stream = stream_of(decision)
+        self._context = context
+        self._books = DecisionBooks(engine, decision)
+
+    @property
+    def _state(self) -> State:
+        return self._books.state
+
+    def advance(self) -> None:
+        """Nothing here moves by itself."""
+
+    def dues(self) -> Sequence[Due]:
+        state = self._state
+        if state.stage is not Stage.ANSWERING:
+            return ()
+        names = state.unanswered
+        return [Due(who=name, what=WHAT, subject="first answer") for name in names]
+
+    def together(self, due: Due) -> bool:
+        del due
+        return True
+
+    def brief(self, due: Due) -> Brief:
+        state = self._state
+        # The question is the task's matter, not its author's order: it is quoted, too.
+        quotes = [Quote(author="the question", trust=Trust.MATERIAL, text=state.question)]
+        if self._context:
+            quotes.append(Quote(author="context", trust=Trust.MATERIAL, text=self._context))
+        view: dict[str, Any] = {"participants": len(state.seats)}
+        view |= {"options": list(state.options)} if state.options else {}
+        return Brief(
+            agent=due.who,
+            role="one of several who are asked the same question",
+            what=WHAT,
+            task=_TASK + (_MOTIVES if state.chamber is Chamber.PARLIAMENT else ""),
+            schema=_SCHEMAS[state.chamber],
+            view=view,
+            quotes=tuple(quotes),
+        )
+
+    def submit(self, due: Due, said: dict[str, Any]) -> None:
+        try:
+            reply = msgspec.convert(said, _SHAPES[self._state.chamber])
+        except msgspec.ValidationError as error:
+            raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
+        motives = tuple(" ".join(one.split()) for one in getattr(reply, "motives", ()))
+        answer = reply.answer.strip()[: MOST_ANSWER + 1]
+        command = ask.GiveAnswer(answer=answer, why=reply.why, motives=motives)
+        self._engine.execute(self._stream, command, due.who, key="first-answer")
+
+    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+        command = ask.PassAnswer(agent=due.who, why=f"{ending.value}: {detail}"[:1_000])
+        self._engine.execute(self._stream, command, SYSTEM)
+        return Passed.DONE
+
+    def history(self) -> Sequence[Said]:
+        return ()
+
+    def standing(self) -> dict[str, Any]:
+        state = self._state
+        return {"state": state.stage.value, "answers": len(state.answers)}
+
+    def spent(self) -> Spent:
+        return self._books.spent()
+
+    def note(self, outcome: Outcome) -> None:
+        self._books.note(outcome)
+
+    def ended(self, ended: Ended) -> None:
+        self._books.ended(ended)

@@ -1,0 +1,257 @@
+"""A debate for the runner: whose turn it is, what was said, entries under their author's key."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from shlex import quote
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from moot.agents.brief import Brief, schema_of
+from moot.agents.budget import Spent
+from moot.agents.desk import Passed
+from moot.agents.outcome import Ended, Ending, Outcome
+from moot.agents.quoting import Quote, Trust
+from moot.agents.repeats import TIMES, Said
+from moot.core.clock import Clock
+from moot.core.errors import Malformed
+from moot.core.machine import Due
+from moot.core.names import OPERATOR
+from moot.flows.debate import session
+from moot.flows.debate.reading import Held
+from moot.flows.debate.record import find
+from moot.flows.debate.trust import trust_in
+from moot.flows.runs.run_record import Books
+from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.course import Course, is_placeholder, spoken
+from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.model import STANCES, Entry, Escalation, TurnOrder
+from moot.protocols.debate.turns import Standing, standing
+from moot.protocols.debate.views import consensus_data, course_of
+from moot.workspace.workspace import Workspace
+
+WHAT: Final = "entry"
+# How much of what was said a brief holds; the newest counts most.
+MOST_SAID: Final = 60_000
+MOST_ENTRIES: Final = 100
+
+
+class EntryReply(msgspec.Struct, forbid_unknown_fields=True):
+    """An entry as a participant gives it."""
+
+    stance: Literal["approve", "reject", "neutral", "defer"]
+    confidence: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    summary: Annotated[
+        str, msgspec.Meta(min_length=1, max_length=1_000, description="One or two lines.")
+    ]
+    body: Annotated[str, msgspec.Meta(description="Your argument, in markdown.")] = ""
+    action_requested: Annotated[str, msgspec.Meta(description="One line; may name an agent.")] = (
+        "n/a"
+    )
+    evidence: Annotated[str, msgspec.Meta(description="Files or addresses, with commas.")] = "n/a"
+
+
+_SCHEMA: Final = schema_of(EntryReply)
+_TASK: Final = (
+    "It is your turn in a debate. The session's title and context are quoted below, then what was "
+    "said so far. If the context names a motion, your stance is about that motion: approve, "
+    "reject, neutral, or defer if you cannot judge. State how sure you are, from 0 to 1, the "
+    "point in one or two lines, and your argument in the body. Change your mind where an argument "
+    "convinces you, and name the agent whose argument it was. The body holds no headings of level "
+    "1 or 2, no HTML comments, and every code block in it is closed."
+)
+
+
+class DebateDesk:
+    def __init__(self, file: Path, clock: Clock, space: Workspace | None, books: Books) -> None:
+        self._file = file
+        self._clock = clock
+        self._space = space
+        self._books = books
+        self._held = Held(file)
+
+    # What is due ----------------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        """Nothing here moves by itself."""
+
+    def dues(self) -> Sequence[Due]:
+        course, here = self._standing()
+        if here.phase.ended:
+            return ()
+        if here.open is not None:
+            return [self._operator(f"{here.open.author} has not yielded its entry")]
+        if not here.may_speak:
+            return [self._operator(f"{', '.join(here.due)} let its time pass")]
+        return [self._due(course, here, agent) for agent in here.may_speak]
+
+    def _due(self, course: Course, here: Standing, agent: str) -> Due:
+        before = course.running.count(agent) if course.running else 0
+        place = f"round {here.round}, entry {before + 1}"
+        return Due(who=agent, what=WHAT, subject=place, since=course.since, by=here.deadline)
+
+    def together(self, due: Due) -> bool:
+        del due
+        return course_of(self._checked()).rules.turn_order is TurnOrder.FREE_FORM
+
+    # What a speaker is told -----------------------------------------------------------------------
+
+    def brief(self, due: Due) -> Brief:
+        checked = self._checked()
+        course, here = self._standing()
+        said = spoken(course.rounds)
+        own = [entry for entry in said if entry.author == due.who]
+        quotes, left_out = self._quotes(checked, said)
+        rules = course.rules
+        view = {
+            "round": here.round,
+            "of_rounds": rules.max_rounds,
+            "turn": here.turn,
+            "agents": list(rules.agents),
+            "settled_by": rules.consensus_mode.value,
+            "threshold": float(rules.consensus_threshold),
+            "positions": _positions(said, rules.agents),
+            "older_entries_left_out": left_out,
+        }
+        return Brief(
+            agent=due.who,
+            role="a participant of a debate that is recorded",
+            what=WHAT,
+            task=_TASK,
+            schema=_SCHEMA,
+            view=view,
+            quotes=quotes,
+            number=sum(not is_placeholder(entry) for entry in own),
+            by=due.by,
+        )
+
+    def _quotes(self, checked: Checked, said: list[Entry]) -> tuple[tuple[Quote, ...], int]:
+        """Title and context first, then what was said, from the newest back to a bound."""
+        document, kept, room = checked.document, list[Quote](), MOST_SAID
+        record = find(self._space, self._file, checked) if self._space is not None else None
+        trust = trust_in(self._held.look(), record)
+        for entry in reversed(said[-MOST_ENTRIES:]):
+            quote = _quoted(entry, trust(entry))
+            room -= len(quote.text)
+            if room < 0:
+                break
+            kept.append(quote)
+        context = document.section_text("Context").strip()
+        head = Quote(author="the session's title", trust=Trust.MATERIAL, text=document.name)
+        about = Quote(author="the session's context", trust=Trust.MATERIAL, text=context)
+        return (head, about, *reversed(kept)), len(said) - len(kept)
+
+    # What comes of it -----------------------------------------------------------------------------
+
+    def submit(self, due: Due, said: dict[str, Any]) -> None:
+        try:
+            reply = msgspec.convert(said, EntryReply)
+        except msgspec.ValidationError as error:
+            raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
+        draft = Draft(
+            author=due.who,
+            stance=reply.stance,
+            confidence=_decimal(reply.confidence),
+            summary=reply.summary,
+            body=reply.body,
+            action_requested=reply.action_requested.strip() or "n/a",
+            evidence=reply.evidence.strip() or "n/a",
+        )
+        session.add(
+            self._file, draft, self._clock, self._space,
+            entry_id=self._entry_id(due), held=self._held,
+        )  # fmt: skip
+
+    def _entry_id(self, due: Due) -> str:
+        """The same for the same turn: a turn that was taken twice at once is taken once."""
+        session_id = self._checked().document.session_id
+        turn = "\n".join((session_id, due.who, due.subject))
+        return str(uuid.UUID(bytes=hashlib.sha256(turn.encode()).digest()[:16], version=4))
+
+    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+        """Only the session's own policy writes in someone's place, and only after the deadline."""
+        del due, ending, detail
+        if course_of(self._checked()).rules.escalation is Escalation.HUMAN:
+            return Passed.NEVER
+        done = session.tick(self._file, self._clock, self._space, self._held)
+        return Passed.DONE if done.entries else Passed.LATER
+
+    def history(self) -> Sequence[Said]:
+        """The end of it is enough: a circle shows in the last few entries of everybody."""
+        course = course_of(self._checked())
+        said = spoken(course.rounds)[-2 * TIMES * len(course.rules.agents) :]
+        return [
+            Said(entry.author, f"{entry.said('stance')} {entry.said('summary')} {entry.body}")
+            for entry in said
+            if not is_placeholder(entry)
+        ]
+
+    def spent(self) -> Spent:
+        return self._books.spent()
+
+    def note(self, outcome: Outcome) -> None:
+        self._books.note(outcome)
+
+    def ended(self, ended: Ended) -> None:
+        self._books.ended(ended)
+
+    # For whoever looks on -------------------------------------------------------------------------
+
+    def standing(self) -> dict[str, Any]:
+        """Round, state and score of this moment."""
+        checked = self._checked()
+        here = standing(course_of(checked), self._clock())
+        found = consensus_data(checked)
+        kept = ("score", "reached", "approvers", "rejecters", "neutral", "deferred", "outcome")
+        return {
+            "round": here.round,
+            "state": here.phase.value,
+            **{name: found[name] for name in kept},
+        }
+
+    # The file -------------------------------------------------------------------------------------
+
+    def _standing(self) -> tuple[Course, Standing]:
+        course = course_of(self._checked())
+        return course, standing(course, self._clock())
+
+    def _checked(self) -> Checked:
+        return self._held.look().checked
+
+    def _operator(self, why: str) -> Due:
+        hint = f"moot debate status {quote(str(self._file))}"
+        return Due(who=OPERATOR, what="resume", subject=why, hint=hint)
+
+
+def _positions(said: list[Entry], agents: tuple[str, ...]) -> dict[str, str]:
+    """The latest stance of each, if it is one; a placeholder is nobody's position."""
+    latest: dict[str, str] = {}
+    for entry in reversed(said):
+        stance = entry.said("stance")
+        if entry.author not in latest and stance in STANCES and not is_placeholder(entry):
+            latest[entry.author] = stance
+        if len(latest) == len(agents):
+            break
+    return {agent: latest[agent] for agent in agents if agent in latest}
+
+
+def _quoted(entry: Entry, trust: Trust) -> Quote:
+    place = f"round {entry.round}, turn {entry.turn}: {entry.said('stance')}"
+    sure = entry.said("confidence")
+    text = "\n\n".join(part for part in (entry.said("summary"), entry.body.strip()) if part)
+    return Quote(
+        author=entry.author,
+        trust=trust,
+        text=text,
+        place=f"{place}, confidence {sure}" if sure else place,
+    )
+
+
+def _decimal(value: float) -> str:
+    """As short as it can be said: 0.8, not 0.8000000000000000444."""
+    return f"{Decimal(repr(value)):f}"

@@ -1,0 +1,125 @@
+"""Mail for the runner: whoever owes an acknowledgement reads the message and gives one.
+
+Only answers that are owed and were never given are asked for; whether more is done about a
+message is the agent's own business. Chasing and the operator are mail's own way when time is up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from moot.agents.brief import Brief, schema_of
+from moot.agents.budget import Spent
+from moot.agents.desk import Passed
+from moot.agents.outcome import Ended, Ending, Outcome
+from moot.agents.quoting import Quote, Trust
+from moot.agents.repeats import Said
+from moot.core.errors import Malformed
+from moot.core.machine import Due, KeyClass
+from moot.flows.mail import notices, post
+from moot.flows.runs.run_record import Books, NoBooks
+from moot.protocols.mail.model import Message, State, stream_of, thread_of_id
+from moot.workspace.workspace import Workspace
+
+WHAT: Final = "ack"
+_TASK: Final = (
+    "A message waits for your acknowledgement; it is quoted below. Say Received if you have only "
+    "read it, Understood, Will Action if you will do what it asks for, or Completed if that is "
+    "done or the question is answered. Put the answer itself into the notes."
+)
+
+
+class AckReply(msgspec.Struct, forbid_unknown_fields=True):
+    status: Literal["Received", "Understood", "Will Action", "Completed"]
+    notes: str = ""
+
+
+_SCHEMA: Final = schema_of(AckReply)
+
+
+class MailDesk:
+    def __init__(self, space: Workspace, names: Iterable[str], books: Books | None = None) -> None:
+        self._space = space
+        self._names = frozenset(names)
+        self._books = books or NoBooks()
+
+    def advance(self) -> None:
+        """Nothing here moves by itself."""
+
+    def dues(self) -> Sequence[Due]:
+        return [due for stream, state in post.open_threads(self._space)
+                for due in self._owed(stream, state)]  # fmt: skip
+
+    def _owed(self, stream: str, state: State) -> Iterator[Due]:
+        """Who has given no answer at all, and still holds the name it was sent to."""
+        for _, due in self._space.engine.agenda([stream]):
+            id_ = due.subject.partition(": ")[0]
+            message = state.message(id_)
+            missing = () if message is None else [one.name for one in message.missing]
+            if due.who in self._names and due.who in missing:
+                yield Due(who=due.who, what=WHAT, subject=id_, since=due.since)
+
+    def together(self, due: Due) -> bool:
+        del due
+        return True
+
+    def brief(self, due: Due) -> Brief:
+        with self._space.store.read() as view:
+            recorded = post.message_at(view, due.subject)
+        message = self._message(due)
+        text = f"{message.subject}\n\n{post.body_of(self._space, recorded)}"
+        quote = Quote(
+            author=message.sender, trust=self._trust(message.sender), place=message.id, text=text
+        )
+        view_ = {"message": message.id, "type": str(message.type or ""), "from": message.sender}
+        return Brief(
+            agent=due.who,
+            role="the receiver of a message",
+            what=WHAT,
+            task=_TASK,
+            schema=_SCHEMA,
+            view=view_,
+            quotes=(quote,),
+        )
+
+    def submit(self, due: Due, said: dict[str, Any]) -> None:
+        try:
+            reply = msgspec.convert(said, AckReply)
+        except msgspec.ValidationError as error:
+            raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
+        notices.answer(self._space, due.who, due.subject, reply.status, reply.notes)
+
+    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+        """A receiver who is silent is chased by mail itself, in its own time."""
+        del due, ending, detail
+        return Passed.NEVER
+
+    def history(self) -> Sequence[Said]:
+        return ()
+
+    def standing(self) -> dict[str, Any]:
+        return {"open": len(self.dues())}
+
+    def spent(self) -> Spent:
+        return self._books.spent()
+
+    def note(self, outcome: Outcome) -> None:
+        self._books.note(outcome)
+
+    def ended(self, ended: Ended) -> None:
+        self._books.ended(ended)
+
+    def _message(self, due: Due) -> Message:
+        state = self._space.engine.state(stream_of(thread_of_id(due.subject)))
+        found: Message | None = state.message(due.subject)
+        if found is None:
+            raise post.not_found(due.subject)
+        return found
+
+    def _trust(self, name: str) -> Trust:
+        known = self._space.engine.registry().agents.get(name)
+        person = known is not None and known.kind is KeyClass.HUMAN
+        return Trust.PERSON if person else Trust.AGENT

@@ -1,0 +1,293 @@
+"""A trace for the runner: the planner proposes, the critic judges, the executor intends and claims.
+
+What runs is never the reply itself: an intent is signed, judged where the policy says so, and
+run by the trace's own rules, and only if whoever started the run allowed it. The audit is the
+machine's own check, signed by the auditor.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from moot.agents.brief import Brief
+from moot.agents.budget import Spent
+from moot.agents.desk import Passed
+from moot.agents.outcome import Ended, Ending, Outcome
+from moot.agents.quoting import Quote, Trust
+from moot.agents.repeats import TIMES, Said
+from moot.core.errors import Malformed, Refused
+from moot.core.machine import Command, Due
+from moot.core.names import OPERATOR
+from moot.engine.replay import read_record
+from moot.flows.runs.run_record import Books, NoBooks
+from moot.flows.runs.trace_prompts import (
+    JUDGE,
+    REVISE_INTENT,
+    REVISE_PROPOSAL,
+    SCHEMAS,
+    WANTED,
+    ChallengeReply,
+    ClaimReply,
+    ClaimReviewReply,
+    IntentReply,
+    IntentReviewReply,
+    ProposalReply,
+    ReviewReply,
+    StatementReply,
+)
+from moot.flows.trace import auditing, execution, tracing
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Profile, Review, Role, State
+from moot.workspace.workspace import Workspace
+
+MOST_EVENTS: Final = 60
+MOST_OUTPUT: Final = 4_000
+RUN: Final = "run an intent"
+VERIFY: Final = ("verify", "complete the verification")
+FINISH: Final = "finish with a final statement"
+# What the roles say in their own words; a circle shows in the last few of them.
+WORDS: Final = ("objective", "rationale", "justification", "command", "text", "reason")
+MOST_CIRCLED: Final = 2 * TIMES
+
+
+class Ground(NamedTuple):
+    """Where intents run, and with which environment; None of it is given to a participant."""
+
+    root: Path
+    env: Mapping[str, str]
+
+
+class TraceDesk:
+    def __init__(
+        self,
+        space: Workspace,
+        stream: str,
+        seated: Iterable[str],
+        ground: Ground | None = None,
+        books: Books | None = None,
+    ) -> None:
+        """With `ground`, intents that may run are run; without it they wait for someone else."""
+        self._space = space
+        self._stream = stream
+        self._seated = frozenset(seated)
+        self._ground = ground
+        self._books = books or NoBooks()
+        # That a claim stands is no event of a trace; another run would ask the critic once more.
+        self._stands: set[str] = set()
+
+    @property
+    def _state(self) -> State:
+        state: State = self._space.engine.state(self._stream)
+        return state
+
+    def advance(self) -> None:
+        """Runs that were agreed upon, and the audit: once each, then everything is looked at anew.
+
+        A run that failed is not repeated: its intent is closed, and the executor must sign another.
+        """
+        for due in self._agenda():
+            if due.who not in self._seated:
+                continue
+            if due.what == RUN and self._ground is not None:
+                self._run(due, self._ground)
+                return
+            if due.what in VERIFY:
+                auditing.verify(self._space, self._stream, due.who, Profile.DEFAULT)
+                return
+
+    def _run(self, due: Due, ground: Ground) -> None:
+        """A refused run (a scope that another holds, say) stays due, for a person to see."""
+        with suppress(Refused):
+            execution.execute(
+                self._space, self._stream, _about(due), due.who, ground.env, ground.root
+            )
+
+    def _agenda(self) -> list[Due]:
+        return [due for _, due in self._space.engine.agenda([self._stream])]
+
+    def dues(self) -> Sequence[Due]:
+        """What a participant can answer; for the rest a person is waited for."""
+        found = [*self._to_judge(), *self._agenda()]
+        ours = [due for due in found if due.what in WANTED]
+        return ours or [
+            Due(who=OPERATOR, what=due.what, subject=f"{due.who}: {due.subject}") for due in found
+        ]
+
+    def _to_judge(self) -> Iterator[Due]:
+        """Before the work is closed the critic looks at every claim that stands, once."""
+        if not any(due.what == FINISH for due in self._agenda()):
+            return
+        state = self._state
+        critic = tracing.player(state, Role.CRITIC)
+        for claim in state.claims.values():
+            if critic in self._seated and claim.id not in self._stands:
+                yield Due(who=critic, what=JUDGE, subject=claim.id, since=claim.since)
+
+    def together(self, due: Due) -> bool:
+        del due
+        return False
+
+    def brief(self, due: Due) -> Brief:
+        state, wanted = self._state, WANTED[due.what]
+        task = Quote(author="the task", trust=Trust.MATERIAL, text=state.task)
+        events = list(self._events())
+        mine = sum(quote.author == due.who for quote in events)
+        return Brief(
+            agent=due.who,
+            role="one of the four roles of a recorded piece of work",
+            what=wanted.what,
+            task=wanted.task,
+            schema=SCHEMAS[wanted.what],
+            view={"stage": str(state.stage), "about": due.subject.partition(":")[0]},
+            quotes=(task, *events[-MOST_EVENTS:]),
+            number=mine,
+        )
+
+    def _events(self) -> Iterator[Quote]:
+        with self._space.store.read() as view:
+            records = [read_record(MACHINE, record) for record in view.records(self._stream)]
+        for one in records:
+            name = type(one.event).__name__
+            text = json.dumps(msgspec.to_builtins(one.event), ensure_ascii=False)
+            trust = Trust.AGENT if one.actor.id in self._roles() else Trust.SYSTEM
+            place = f"event {one.seq}, {name}"
+            yield Quote(author=one.actor.id, trust=trust, place=place, text=text)
+            yield from self._outputs(one.event)
+
+    def _roles(self) -> set[str]:
+        return {tracing.player(self._state, role) for role in Role if self._state.holder(role)}
+
+    def _outputs(self, event: Any) -> Iterator[Quote]:
+        """What a run printed, shortened; the whole of it is stored."""
+        for output in getattr(event, "outputs", ()):
+            raw = b"".join(self._space.artifacts.chunks(output.sha256))[:MOST_OUTPUT]
+            name = f"{event.execution_id}/{output.name}"
+            text = raw.decode("utf-8", "replace")
+            yield Quote(author="a program", trust=Trust.UNSIGNED, place=name, text=text)
+
+    def submit(self, due: Due, said: dict[str, Any]) -> None:
+        wanted = WANTED[due.what]
+        try:
+            reply = msgspec.convert(said, wanted.shape)
+        except msgspec.ValidationError as error:
+            raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
+        execution.recover(self._space, self._stream)
+        command = _COMMANDS[wanted.what](self, due, reply)
+        if command is not None:
+            tracing.ask(self._space, self._stream, command, due.who)
+
+    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+        """No role is played by another, and a trace has no clock: it waits."""
+        del due, ending, detail
+        return Passed.NEVER
+
+    def history(self) -> Sequence[Said]:
+        """The latest words of the roles: what is blocked and revised without end is a circle."""
+        with self._space.store.read() as view:
+            records = [read_record(MACHINE, record) for record in view.records(self._stream)]
+        found = [(one.actor.id, _words(one.event)) for one in records]
+        return [Said(who, text) for who, text in found if text][-MOST_CIRCLED:]
+
+    def standing(self) -> dict[str, Any]:
+        return {"state": str(self._state.stage)}
+
+    def spent(self) -> Spent:
+        return self._books.spent()
+
+    def note(self, outcome: Outcome) -> None:
+        self._books.note(outcome)
+
+    def ended(self, ended: Ended) -> None:
+        self._books.ended(ended)
+
+    # A reply as a command -------------------------------------------------------------------------
+
+    def propose(self, due: Due, reply: ProposalReply) -> Command:
+        blocked = due.what == REVISE_PROPOSAL
+        return ask.CreateProposal(
+            objective=reply.objective,
+            required_tools=tuple(reply.tools),
+            assumptions=tuple(reply.assumptions),
+            expected_evidence=tuple(reply.expected_evidence),
+            supersedes=_about(due) if blocked else None,
+        )
+
+    def review(self, due: Due, reply: ReviewReply) -> Command:
+        return ask.ReviewProposal(
+            proposal_id=_about(due),
+            status=reply.verdict,
+            rationale=reply.rationale,
+            conditions=tuple(reply.conditions),
+        )
+
+    def intend(self, due: Due, reply: IntentReply) -> Command:
+        agreed = [one.id for one in self._state.proposals.values() if one.review in _AGREED]
+        return ask.SignIntent(
+            proposal_id=agreed[-1] if agreed else "",
+            tool=reply.tool,
+            command=tuple(reply.command),
+            risk=reply.risk,
+            justification=reply.why,
+            writes=tuple(reply.writes),
+            supersedes=_about(due) if due.what == REVISE_INTENT else None,
+        )
+
+    def review_intent(self, due: Due, reply: IntentReviewReply) -> Command:
+        return ask.ReviewIntent(
+            intent_id=_about(due), status=reply.verdict, rationale=reply.rationale
+        )
+
+    def judge(self, due: Due, reply: ClaimReviewReply) -> Command | None:
+        if reply.verdict == "stands":
+            self._stands.add(due.subject)
+            return None
+        return ask.ChallengeClaim(claim_id=due.subject, reason=reply.reason)
+
+    def answer(self, due: Due, reply: ChallengeReply) -> Command:
+        if reply.action == "withdraw":
+            return ask.WithdrawClaim(claim_id=due.subject, reason=reply.reason)
+        better = ClaimReply(reply.text, reply.confidence, reply.evidence)
+        return self.claim(due, better, supersedes=due.subject)
+
+    def claim(self, _due: Due, reply: ClaimReply, supersedes: str | None = None) -> Command:
+        evidence = [tracing.cited(self._space, self._stream, one) for one in reply.evidence]
+        runs = dict.fromkeys(one.partition("/")[0] for one in reply.evidence if "/" in one)
+        return ask.IssueClaim(
+            text=reply.text,
+            confidence=f"{reply.confidence:g}",
+            evidence=tuple(evidence),
+            execution_ids=tuple(runs),
+            supersedes=supersedes,
+        )
+
+    def finish(self, _due: Due, reply: StatementReply) -> Command:
+        return ask.SignFinalStatement(statement=reply.statement)
+
+
+def _words(event: Any) -> str:
+    said = (getattr(event, name, None) for name in WORDS)
+    return " ".join(" ".join(one) if isinstance(one, tuple) else one for one in said if one)
+
+
+def _about(due: Due) -> str:
+    return due.subject.partition(":")[0]
+
+
+_AGREED: Final = (Review.APPROVED, Review.CONDITIONAL)
+_COMMANDS: Final[dict[str, Callable[[TraceDesk, Due, Any], Command | None]]] = {
+    "proposal": TraceDesk.propose,
+    "review": TraceDesk.review,
+    "intent": TraceDesk.intend,
+    "intent_review": TraceDesk.review_intent,
+    "claim": TraceDesk.claim,
+    "claim_review": TraceDesk.judge,
+    "challenge_answer": TraceDesk.answer,
+    "statement": TraceDesk.finish,
+}
