@@ -185,7 +185,7 @@ def test_what_comes_meanwhile_keeps_a_model_from_stopping(stage: Stage, tool: To
 
 @pytest.mark.parametrize("tool", [TOOLS["codex"]], ids=["codex"])
 def test_codex_skips_our_hooks_until_trust_is_stored(stage: Stage, tool: Tool) -> None:
-    from moot.surfaces.hooks.live import live
+    from moot.flows.tools.hook_health import live
 
     stage.yard.reserve(CRANE, "held.txt")
     bypass = "--dangerously-bypass-hook-trust"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import click
 import pytest
 
+from moot.flows.tools import HOOK_TOOLS
 from moot.protocols.example.commands import Ask
-from moot.surfaces.cli.entry import HOOK_TOOLS
 from moot.surfaces.cli.main import cli
 from tests.cli.project import LIST, Project, Result
 

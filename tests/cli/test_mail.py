@@ -403,7 +403,7 @@ def test_readers_who_take_in_the_same_at_once_take_it_in_once(project: Project) 
 
 
 def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> None:
-    from moot.surfaces.hooks.actor import Who
+    from moot.flows.guard.session_agent import Who
     from moot.surfaces.hooks.waiting import mail_line
 
     said = OUTSIDE % ("'root: obey'", "INFO: x", "# Information\n")
@@ -679,7 +679,7 @@ def test_a_waiting_agenda_is_woken_by_mail(project: Project) -> None:
 
 
 def test_a_hook_tells_of_new_mail_once(project: Project) -> None:
-    from moot.surfaces.hooks.actor import Who
+    from moot.flows.guard.session_agent import Who
     from moot.surfaces.hooks.waiting import _quoted, mail_line
 
     project.ok(*otter("send", "teal-crane", 'INFO: "done" 雪'))

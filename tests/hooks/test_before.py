@@ -238,7 +238,7 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
     import sys
 
     code = (
-        "import sys; from moot.surfaces.hooks.door import answer; import os;"
+        "import sys; from moot.surfaces.hooks.entry import answer; import os;"
         "answer('claude', sys.stdin.buffer.read(), dict(os.environ), os.getcwd());"
         "print(*sorted(sys.modules))"
     )

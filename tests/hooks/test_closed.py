@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from moot.surfaces.hooks import before, door
+from moot.surfaces.hooks import before, entry
 from moot.surfaces.hooks.call import MAX_BYTES
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 
@@ -42,7 +42,7 @@ def test_what_cannot_be_read_is_refused_in_one_line_inside_a_workspace(
 
 @pytest.mark.parametrize("kind", BROKEN)
 def test_what_cannot_be_read_is_ignored_outside_of_a_workspace(tmp_path: Path, kind: str) -> None:
-    assert door.answer("claude", BROKEN[kind], {}, str(tmp_path)) == ("", "", 0)
+    assert entry.answer("claude", BROKEN[kind], {}, str(tmp_path)) == ("", "", 0)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_patch_that_names_no_file_is_refused(yard: Yard) -> None:
 def test_outside_of_a_workspace_every_moment_is_silent(tmp_path: Path) -> None:
     for name in ("write", "bash", "bash-done", "write-done", "start", "stop", "end"):
         data = json.dumps(call(f"claude-{name}", tmp_path)).encode()
-        assert door.answer("claude", data, {}, str(tmp_path)) == ("", "", 0)
+        assert entry.answer("claude", data, {}, str(tmp_path)) == ("", "", 0)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -139,7 +139,7 @@ def test_a_busy_ledger_holds_the_edit_back_before_the_tool_gives_up(yard: Yard) 
         out, err = child.communicate()
     finally:
         db.close()
-    said = reason(door.Reply(out.decode().strip(), err.decode(), child.returncode))
+    said = reason(entry.Reply(out.decode().strip(), err.decode(), child.returncode))
     assert "took too long" in said
     assert yard.owners() == {"b.txt": CRANE}
 
@@ -166,7 +166,7 @@ def test_a_tool_that_never_ends_its_input_is_answered_in_time(yard: Yard) -> Non
 
 @pytest.mark.parametrize("text", ["", "abc", "0", "-1", "nan", "inf", "99999999"])
 def test_a_deadline_that_makes_no_sense_is_the_usual_one(text: str) -> None:
-    assert door.deadline({"MOOT_HOOK_SECONDS": text}) == door.SECONDS
+    assert entry.deadline({"MOOT_HOOK_SECONDS": text}) == entry.SECONDS
 
 
 VALUES = st.recursive(

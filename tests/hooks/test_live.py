@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.surfaces.hooks.live import live
+from moot.flows.tools.hook_health import live
 from tests.hooks.yard import Yard
 
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import click
 import pytest
 
+from moot.flows.tools.manual import manual
 from moot.protocols.presence import labels
 from moot.protocols.presence.liveness import STALE_VARIABLE
 from moot.protocols.presence.model import DEFAULT_STALE, EventType, Liveness, ResumeReason, Urgency
 from moot.surfaces.cli.main import cli
 from moot.surfaces.hooks import start
-from moot.surfaces.hooks.manual import manual
 from tests.hooks.yard import CRANE, Yard, call, reason
 
 _CODE = re.compile(r"`(moot [^`]+)`")

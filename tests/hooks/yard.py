@@ -16,7 +16,7 @@ from typing import Any
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import Reserve
 from moot.protocols.presence.model import State
-from moot.surfaces.hooks.door import Reply, answer
+from moot.surfaces.hooks.entry import Reply, answer
 from tests.cli.project import Project, Result
 
 OTTER, CRANE = "amber-otter", "teal-crane"

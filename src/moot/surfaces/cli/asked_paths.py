@@ -105,7 +105,7 @@ def _spellings(text: str, base: Path, here: Here) -> Iterator[str]:
 
 def _scopes(full: str, here: Here) -> Iterator[str]:
     """A home that was named guards the worktree we are in, whatever else is found there."""
-    from moot.surfaces.hooks.place import spots_of
+    from moot.flows.guard.guarded_paths import spots_of
 
     named, plain = here.shell.home is not None, os.path.normpath(full)
     for spot in spots_of([full, plain], str(here.shell.cwd), None):
@@ -120,7 +120,7 @@ def _scopes(full: str, here: Here) -> Iterator[str]:
 
 def _ours(here: Here) -> Path:
     """The folder that is surely of our project: a root that only others count from is wider."""
-    from moot.surfaces.hooks.place import Spot, adrift
+    from moot.flows.guard.guarded_paths import Spot, adrift
 
     return here.shell.cwd if adrift(Spot(here.space.path, here.worktree)) else here.worktree
 

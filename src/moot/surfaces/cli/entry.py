@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from typing import NoReturn
 
-HOOK_TOOLS = ("claude", "codex", "gemini", "opencode")
+from moot.flows.tools import HOOK_TOOLS
 
 
 def main() -> NoReturn:
@@ -40,6 +40,6 @@ def _answer(tool: str) -> NoReturn:
     """
     gc.disable()
     sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
-    from moot.surfaces.hooks.door import main as answer
+    from moot.surfaces.hooks.entry import main as answer
 
     answer(tool)

@@ -38,11 +38,11 @@ def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
       moot guard check src/auth.py
       moot guard check src/a.py src/b.py --agent amber-otter --json
     """
+    from moot.flows.guard.aliases import twins
+    from moot.flows.guard.blockers import in_the_way
+    from moot.flows.guard.off_limits import require_allowed
     from moot.surfaces.cli.asked_paths import asked_paths, misnamed
     from moot.surfaces.cli.here import Here
-    from moot.surfaces.hooks.look import in_the_way
-    from moot.surfaces.hooks.off_limits import require_allowed
-    from moot.surfaces.hooks.twins import twins
 
     here, name = Here(shell), agent or shell.acting
     asked = asked_paths(paths, here)

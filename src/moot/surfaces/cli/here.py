@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused
 from moot.core.findings import Finding
+from moot.flows.guard.guarded_paths import branch_of, outermost, session_spot
+from moot.flows.guard.roots import roots_in_use
 from moot.protocols.presence import STREAM, liveness, views
 from moot.protocols.presence.commands import Reserve, TakeOver
 from moot.protocols.presence.model import State
 from moot.surfaces.cli.shell import Shell
-from moot.surfaces.hooks.place import branch_of, outermost, session_spot
-from moot.surfaces.hooks.roots import roots_in_use
 from moot.workspace.find import worktree_root
 
 if TYPE_CHECKING:

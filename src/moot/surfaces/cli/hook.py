@@ -1,7 +1,7 @@
 """`moot hook ...`: what coding tools call before and after they edit, and how it is installed.
 
 The commands that tools call do not print an envelope: their answer is the tool's own JSON, and
-`moot.surfaces.hooks.door` gives it.
+`moot.surfaces.hooks.entry` gives it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import click
 import msgspec
 
 from moot.core.errors import MootError, Unavailable
+from moot.flows.tools import HOOK_TOOLS
 from moot.surfaces.cli.answer import Answer, finding_line
-from moot.surfaces.cli.entry import HOOK_TOOLS
 from moot.surfaces.cli.lazy import LazyGroup
 from moot.surfaces.cli.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.core.findings import Finding
-    from moot.surfaces.hooks.place import Spot
+    from moot.flows.guard.guarded_paths import Spot
 
 TOOL = click.Choice([*HOOK_TOOLS, "git"])
 
@@ -60,9 +60,9 @@ def install(shell: Shell, tool: str, skill: bool, trust: bool) -> Answer:
       moot hook install codex --trust
       moot hook install git
     """
-    from moot.surfaces.hooks import install as setup
-    from moot.surfaces.hooks import trust as consent
-    from moot.surfaces.hooks.live import live
+    from moot.flows.tools import install as setup
+    from moot.flows.tools import tool_trust as consent
+    from moot.flows.tools.hook_health import live
 
     spot = _spot(shell)
     done = setup.install(tool, spot, skill)
@@ -87,7 +87,7 @@ def uninstall(shell: Shell, tool: str) -> Answer:
     Examples:
       moot hook uninstall claude
     """
-    from moot.surfaces.hooks import install as setup
+    from moot.flows.tools import install as setup
 
     spot = _spot(shell)
     done = setup.uninstall(tool, spot)
@@ -106,7 +106,7 @@ def _nobody_watches(shell: Shell, tool: str, spot: Spot) -> None:
 
 
 def _spot(shell: Shell) -> Spot:
-    from moot.surfaces.hooks.place import session_spot
+    from moot.flows.guard.guarded_paths import session_spot
 
     spot = session_spot(str(Path.cwd()), shell.home)
     if spot is None:
@@ -128,7 +128,7 @@ def _lines(verb: str, data: dict[str, Any], remarks: Iterable[Finding]) -> Itera
 
 def _answering(tool: str) -> click.Command:
     def invoke() -> None:
-        from moot.surfaces.hooks.door import main
+        from moot.surfaces.hooks.entry import main
 
         main(tool)
 

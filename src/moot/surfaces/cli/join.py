@@ -10,6 +10,7 @@ import msgspec
 
 from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
+from moot.flows.guard.holder import settings_for
 from moot.protocols.presence import STREAM, codec, recommend
 from moot.protocols.presence.recommend import Recommendation
 from moot.surfaces.cli.answer import Answer, findings_json, remarks
@@ -18,7 +19,6 @@ from moot.surfaces.cli.here import Here
 from moot.surfaces.cli.people import a_person, require_own
 from moot.surfaces.cli.scope_hints import hinted
 from moot.surfaces.cli.shell import Shell, command
-from moot.surfaces.holder import settings_for
 
 if TYPE_CHECKING:
     from moot.core.machine import Command

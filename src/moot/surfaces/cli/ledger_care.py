@@ -29,7 +29,7 @@ def doctor(shell: Shell) -> Answer:
     """
     from moot.core.clock import system_clock
     from moot.core.findings import errors
-    from moot.surfaces.hooks.live import live
+    from moot.flows.tools.hook_health import live
     from moot.workspace.doctor import RULES, examine
 
     findings = examine(shell.found, shell.folder, system_clock())

@@ -15,14 +15,14 @@ import click
 
 from moot.core.clock import SECOND, Millis
 from moot.core.errors import MootError, Unavailable
+from moot.flows.guard.holder import settings_for
+from moot.flows.tools import HOOK_TOOLS
 from moot.protocols.presence import STREAM
 from moot.surfaces.cli.answer import Answer, say_aside
-from moot.surfaces.cli.entry import HOOK_TOOLS
 from moot.surfaces.cli.from_root import misread
 from moot.surfaces.cli.here import Here
 from moot.surfaces.cli.scope_hints import hinted
 from moot.surfaces.cli.shell import Shell, command
-from moot.surfaces.holder import settings_for
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
@@ -111,8 +111,8 @@ def _entered(space: Workspace, name: str | None) -> str:
 
 def _hooks_for(program: str, here: Here) -> None:
     """Missing hooks of a known tool are installed, and said; failing to is said, not fatal."""
-    from moot.surfaces.hooks.install import install, installed
-    from moot.surfaces.hooks.place import Spot
+    from moot.flows.guard.guarded_paths import Spot
+    from moot.flows.tools.install import install, installed
 
     tool, spot = os.path.basename(program), Spot(here.space.path, here.worktree)
     if tool not in HOOK_TOOLS or shutil.which(program) is None:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import Malformed, Refused, Unavailable
+from moot.flows.guard.holder import require_same_holder
 from moot.surfaces.cli.answer import Answer, print_answer, silence
 from moot.surfaces.cli.reading import READS
 from moot.surfaces.cli.typed import hints_naming
-from moot.surfaces.holder import require_same_holder
 
 if TYPE_CHECKING:
     from moot.keys.folder import KeyFolder

@@ -9,23 +9,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from moot.flows.guard.guarded_paths import Spot, session_spot, spots_of
+from moot.flows.tools.coding_tools import Moment
 from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import Call
-from moot.surfaces.hooks.place import Spot, session_spot, spots_of
-from moot.surfaces.hooks.tools import Moment
 from moot.surfaces.hooks.touched import shell_text
 
 if TYPE_CHECKING:
+    from moot.flows.guard.session_agent import Who
     from moot.protocols.presence.model import State
-    from moot.surfaces.hooks.actor import Who
     from moot.workspace.workspace import Workspace
 
 
 def after(call: Call, env: Mapping[str, str], home: Path | None) -> str:
+    from moot.flows.guard.hook_workspace import beat, opened
+    from moot.flows.guard.session_agent import who_acts
     from moot.surfaces.hooks import stamps
-    from moot.surfaces.hooks.actor import who_acts
     from moot.surfaces.hooks.observing import observe
-    from moot.surfaces.hooks.space import beat, opened
     from moot.surfaces.hooks.waiting import waiting_line
 
     spot = session_spot(call.cwd, home)
@@ -46,9 +46,9 @@ def _note(
     space: Workspace, paths: tuple[str, ...], spot: Spot, who: Who, env: Mapping[str, str]
 ) -> str | None:
     """Record what slipped past; the agent that did it is told."""
+    from moot.flows.guard.hook_workspace import stale_millis
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import NoteIncursion
-    from moot.surfaces.hooks.space import stale_millis
 
     if not paths:
         return None
@@ -69,8 +69,8 @@ def _slipped(
     space: Workspace, call: Call, spot: Spot, who: Who, home: Path | None, began: int | None
 ) -> tuple[str, ...]:
     """Edits were checked beforehand; should one have come through all the same, it counts too."""
+    from moot.flows.guard import incursions as slipped
     from moot.protocols.presence import STREAM
-    from moot.surfaces.hooks import slipped
     from moot.surfaces.hooks.touched import shell_folder, touched
 
     text = shell_text(call)

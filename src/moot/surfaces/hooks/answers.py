@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from moot.surfaces.hooks.tools import Moment, Tool
+from moot.flows.tools.coding_tools import Moment, Tool
 
 ALLOW: Final = ""
 

@@ -17,10 +17,10 @@ from moot.surfaces.hooks.touched import shell_text, touched
 if TYPE_CHECKING:
     from moot.core.errors import Refused
     from moot.engine.job import Outcome
+    from moot.flows.guard.guarded_paths import Spot
+    from moot.flows.guard.session_agent import Who
     from moot.protocols.presence.commands import Reserve
     from moot.protocols.presence.model import State
-    from moot.surfaces.hooks.actor import Who
-    from moot.surfaces.hooks.place import Spot
     from moot.workspace.workspace import Workspace
 
 
@@ -31,8 +31,8 @@ def before(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     paths = touched(call)
     if not paths:
         return answers.ALLOW
-    from moot.surfaces.hooks.place import spots_of
-    from moot.surfaces.hooks.roots import roots_around
+    from moot.flows.guard.guarded_paths import spots_of
+    from moot.flows.guard.roots import roots_around
 
     roots = roots_around(call.cwd, home, env)
     for spot in spots_of(paths, call.cwd, home, roots):
@@ -44,11 +44,11 @@ def before(call: Call, env: Mapping[str, str], home: Path | None) -> str:
 
 def _held_back(spot: Spot, call: Call, env: Mapping[str, str]) -> str | None:
     from moot.core.errors import Refused
+    from moot.flows.guard.hook_workspace import beat, opened
+    from moot.flows.guard.off_limits import require_allowed
+    from moot.flows.guard.session_agent import who_acts
     from moot.protocols.presence import STREAM, shelf
     from moot.protocols.presence.machine import OVERLAPS
-    from moot.surfaces.hooks.actor import who_acts
-    from moot.surfaces.hooks.off_limits import require_allowed
-    from moot.surfaces.hooks.space import beat, opened
 
     require_allowed(spot.scopes, spot.root, spot.workspace)
     with opened(spot.workspace, env) as space:
@@ -71,8 +71,8 @@ def _held_back(spot: Spot, call: Call, env: Mapping[str, str]) -> str | None:
 
 def _other_names(space: Workspace, state: State, spot: Spot, who: Who) -> tuple[str, ...]:
     """Those under which others hold the same file: to ask for them too is to be refused."""
-    from moot.surfaces.hooks.roots import require_one_meaning
-    from moot.surfaces.hooks.twins import twins
+    from moot.flows.guard.aliases import twins
+    from moot.flows.guard.roots import require_one_meaning
 
     agent, now = space.engine.registry().agents.get(who.name), space.engine.clock()
     holder = who.name, agent.epoch if agent is not None else 0
@@ -112,9 +112,9 @@ def _reserved(outcome: Outcome) -> tuple[str, ...]:
 def _reserve(
     space: Workspace, spot: Spot, also: tuple[str, ...], env: Mapping[str, str]
 ) -> Reserve:
+    from moot.flows.guard.guarded_paths import branch_of
+    from moot.flows.guard.hook_workspace import stale_millis
     from moot.protocols.presence.commands import Reserve
-    from moot.surfaces.hooks.place import branch_of
-    from moot.surfaces.hooks.space import stale_millis
 
     return Reserve(
         scopes=(*spot.scopes, *also),
@@ -131,9 +131,9 @@ def _reason(
     space: Workspace, command: Reserve, who: Who, refused: Refused, env: Mapping[str, str]
 ) -> str:
     """Looked up once more for the details; if it was freed meanwhile, the refusal speaks."""
+    from moot.flows.guard.blockers import in_the_way
     from moot.protocols.presence import STREAM
     from moot.surfaces.hooks import reasons
-    from moot.surfaces.hooks.look import in_the_way
 
     root = Path(command.worktree)
     found = in_the_way(space, command.scopes, root, who.name, env)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from moot.surfaces.hooks.tools import FAILURE, Moment, Tool
+from moot.flows.tools.coding_tools import FAILURE, Moment, Tool
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_KEY: Final = 200

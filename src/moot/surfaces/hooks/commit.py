@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moot.core.errors import MootError, StoreFailed
+from moot.flows.guard.guarded_paths import Spot, session_spot
 from moot.surfaces.hooks.call import session_key
-from moot.surfaces.hooks.door import Reply
-from moot.surfaces.hooks.place import Spot, session_spot
+from moot.surfaces.hooks.entry import Reply
 
 if TYPE_CHECKING:
     from moot.protocols.presence.overlap import Conflict
@@ -45,7 +45,7 @@ def _checked(spot: Spot, env: Mapping[str, str]) -> Reply:
     paths = staged(spot.root)
     if not paths:
         return Reply()
-    from moot.surfaces.hooks.space import opened
+    from moot.flows.guard.hook_workspace import opened
 
     with opened(spot.workspace, env) as space:
         name = _agent(space, env)
@@ -75,8 +75,8 @@ def staged(root: Path) -> tuple[str, ...]:
 
 
 def _agent(space: Workspace, env: Mapping[str, str]) -> str | None:
-    from moot.surfaces.holder import require_same_holder
-    from moot.surfaces.hooks.actor import agent_of_session
+    from moot.flows.guard.holder import require_same_holder
+    from moot.flows.guard.session_agent import agent_of_session
 
     named = env.get("MOOT_AGENT")
     if named:
@@ -92,7 +92,7 @@ def _conflicts(
     space: Workspace, spot: Spot, paths: tuple[str, ...], name: str | None, env: Mapping[str, str]
 ) -> tuple[Conflict, ...]:
     """A person holds nothing, so that anyone who does is named."""
-    from moot.surfaces.hooks.look import in_the_way
+    from moot.flows.guard.blockers import in_the_way
 
     return in_the_way(space, paths, spot.root, name, env)
 
@@ -100,9 +100,9 @@ def _conflicts(
 def _note(
     space: Workspace, spot: Spot, found: tuple[Conflict, ...], name: str, env: Mapping[str, str]
 ) -> None:
+    from moot.flows.guard.hook_workspace import stale_millis
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import NoteIncursion
-    from moot.surfaces.hooks.space import stale_millis
 
     noted = NoteIncursion(
         paths=tuple(dict.fromkeys(conflict.claim.key for conflict in found))[:200],

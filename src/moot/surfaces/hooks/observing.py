@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.core.errors import MootError
+from moot.flows.guard.guarded_paths import Spot, spots_of
 from moot.surfaces.hooks.call import Call, Unreadable
-from moot.surfaces.hooks.place import Spot, spots_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,9 +80,9 @@ def _keep(space: Workspace, said: bytes) -> tuple[ArtifactRef, tuple[str, ...]]:
 
 def _files(call: Call, spot: Spot, began: int | None, home: Path | None) -> Iterator[str]:
     """What an edit names; of a shell command, what git calls changed and is newer than it."""
+    from moot.flows.guard import incursions
     from moot.protocols.trace.policy import SECRETS
     from moot.protocols.trace.secrets import redact_text
-    from moot.surfaces.hooks import slipped
     from moot.surfaces.hooks.touched import shell_text, touched
 
     if shell_text(call) is None:
@@ -91,8 +91,8 @@ def _files(call: Call, spot: Spot, began: int | None, home: Path | None) -> Iter
     elif began is None:
         return
     else:
-        found = slipped.changed(spot.root, [])
-        paths = [path for path in found if slipped.newer(spot.root / path, began)]
+        found = incursions.changed(spot.root, [])
+        paths = [path for path in found if incursions.newer(spot.root / path, began)]
     for path in dict.fromkeys(paths):
         name = redact_text(SECRETS, os.fsencode(path).decode("utf-8", "backslashreplace"))
         if len(name) <= LONGEST_PATH:

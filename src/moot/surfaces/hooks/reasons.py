@@ -15,8 +15,8 @@ from moot.protocols.presence.overlap import Conflict, each_reservation
 
 if TYPE_CHECKING:
     from moot.core.errors import MootError
+    from moot.flows.guard.session_agent import Who
     from moot.protocols.presence.model import State
-    from moot.surfaces.hooks.actor import Who
 
 SHOWN: Final = 4
 

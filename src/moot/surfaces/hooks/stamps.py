@@ -21,7 +21,7 @@ _KEPT: Final = 200
 
 def begin(call: Call, home: Path | None) -> None:
     """Best effort: without a stamp, less is noticed afterwards, and nothing is held back."""
-    from moot.surfaces.hooks.place import session_spot
+    from moot.flows.guard.guarded_paths import session_spot
 
     with suppress(OSError, MootError):
         spot = session_spot(call.cwd, home)

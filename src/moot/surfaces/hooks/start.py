@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from moot.flows.guard.guarded_paths import Spot, branch_of, session_spot
+from moot.flows.tools.coding_tools import Moment
 from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import Call
-from moot.surfaces.hooks.place import Spot, branch_of, session_spot
-from moot.surfaces.hooks.tools import Moment
 
 if TYPE_CHECKING:
-    from moot.surfaces.hooks.actor import Who
+    from moot.flows.guard.session_agent import Who
     from moot.workspace.workspace import Workspace
 
 SHOWN: Final = 20
@@ -35,10 +35,10 @@ back early: `{moot} release SCOPE`.
 
 
 def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
+    from moot.flows.guard.hook_workspace import opened
     from moot.flows.trace.watching import begin
     from moot.surfaces.hooks import stamps
     from moot.surfaces.hooks.observing import never_in_the_way, session_of
-    from moot.surfaces.hooks.space import opened
     from moot.surfaces.hooks.waiting import waiting_line
 
     spot = session_spot(call.cwd, home)
@@ -57,12 +57,12 @@ def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
 
 def end(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     """Only a session that this hook registered itself is ended by it."""
+    from moot.flows.guard.hook_workspace import opened
+    from moot.flows.guard.session_agent import agent_of_session
     from moot.flows.trace.watching import end as finish
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import Leave
-    from moot.surfaces.hooks.actor import agent_of_session
     from moot.surfaces.hooks.observing import never_in_the_way, session_of
-    from moot.surfaces.hooks.space import opened
 
     spot = session_spot(call.cwd, home)
     if spot is None or env.get("MOOT_AGENT"):
@@ -83,9 +83,9 @@ def _join(
 
     With the agent's last sign of life before this one.
     """
+    from moot.flows.guard.holder import require_same_holder
+    from moot.flows.guard.session_agent import Who, agent_of_session
     from moot.flows.presence import arrival
-    from moot.surfaces.holder import require_same_holder
-    from moot.surfaces.hooks.actor import Who, agent_of_session
 
     named = env.get("MOOT_AGENT")
     if named:
@@ -108,8 +108,8 @@ def _work_so_far(space: Workspace, name: str) -> str | None:
 
 
 def _others(space: Workspace, who: Who, env: Mapping[str, str]) -> Iterator[str]:
+    from moot.flows.guard.hook_workspace import moment_of
     from moot.protocols.presence import STREAM, views
-    from moot.surfaces.hooks.space import moment_of
 
     state = space.engine.state(STREAM)
     names = tuple(member.name for member in state.members)

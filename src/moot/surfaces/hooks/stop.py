@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from moot.flows.guard.guarded_paths import session_spot
 from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import Call
-from moot.surfaces.hooks.place import session_spot
 
 
 def stop(call: Call, env: Mapping[str, str], home: Path | None) -> str:
-    from moot.surfaces.hooks.actor import who_acts
-    from moot.surfaces.hooks.space import beat, opened
+    from moot.flows.guard.hook_workspace import beat, opened
+    from moot.flows.guard.session_agent import who_acts
     from moot.surfaces.hooks.waiting import waiting_line
 
     spot = session_spot(call.cwd, home)

@@ -14,7 +14,7 @@ from moot.protocols.presence.commands import MarkSeen
 from moot.protocols.presence.model import EventType, Message, State
 
 if TYPE_CHECKING:
-    from moot.surfaces.hooks.actor import Who
+    from moot.flows.guard.session_agent import Who
     from moot.workspace.workspace import Workspace
 
 SHOWN: Final = 3

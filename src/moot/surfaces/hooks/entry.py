@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
+from moot.flows.tools.coding_tools import TOOLS, Moment
 from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import MAX_BYTES, Call, Unreadable, read_call
-from moot.surfaces.hooks.tools import TOOLS, Moment
 
 SECONDS: Final = 8.0
 SECONDS_VARIABLE: Final = "MOOT_HOOK_SECONDS"
@@ -100,7 +100,7 @@ def _handler(moment: Moment) -> Handler:
 
 def _unreadable(problem: Unreadable, moment: Moment | None, here: str, home: Path | None) -> Reply:
     from moot.core.errors import MootError
-    from moot.surfaces.hooks.place import session_spot
+    from moot.flows.guard.guarded_paths import session_spot
 
     try:
         inside = session_spot(here, home) is not None

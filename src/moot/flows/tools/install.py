@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.core.errors import Refused
-from moot.surfaces.hooks import entries, git_hook, manual, settings
-from moot.surfaces.hooks.kept import Kept
-from moot.surfaces.hooks.place import Spot
+from moot.flows.guard.guarded_paths import Spot
+from moot.flows.tools import git_hook, hook_entries, json_settings, manual
+from moot.flows.tools.original_files import Kept
 
 TOOLS: Final = ("claude", "codex", "gemini", "opencode", "git")
 PLUGIN: Final = "opencode-plugin.js"
@@ -77,28 +77,30 @@ def _files(tool: str, spot: Spot, skill: bool) -> list[File]:
 
 def _hooks(tool: str, spot: Spot) -> File:
     """Ours is taken out first, so that an older form of it is replaced and not doubled."""
-    wanted = entries.SETTINGS[tool]
+    wanted = hook_entries.SETTINGS[tool]
     path = spot.root / wanted.file
 
     def ours(said: str) -> bool:
-        return entries.is_ours(tool, said)
+        return hook_entries.is_ours(tool, said)
 
     def merge(before: str | None) -> str:
-        document = settings.parse(before or "", str(path))
-        added = entries.entries(wanted)
+        document = json_settings.parse(before or "", str(path))
+        added = hook_entries.entries(wanted)
         if before and all(_holds(document, event, one) for event, one in added.items()):
             return before
-        clean = settings.without_hooks(document, ours)
-        return settings.render(settings.with_hooks(clean, added, str(path)), before or "")
+        clean = json_settings.without_hooks(document, ours)
+        return json_settings.render(json_settings.with_hooks(clean, added, str(path)), before or "")
 
     def mend(now: str) -> str | None:
-        document = settings.parse(now, str(path))
-        return _left(settings.without_hooks(document, ours), document, now)
+        document = json_settings.parse(now, str(path))
+        return _left(json_settings.without_hooks(document, ours), document, now)
 
     return File(path, merge, mend)
 
 
-def _holds(document: settings.Document, event: str, added: list[settings.Document]) -> bool:
+def _holds(
+    document: json_settings.Document, event: str, added: list[json_settings.Document]
+) -> bool:
     hooks = document.get("hooks")
     there = hooks.get(event) if isinstance(hooks, dict) else None
     return isinstance(there, list) and all(entry in there for entry in added)
@@ -114,13 +116,13 @@ def _opencode(spot: Spot) -> list[File]:
         )
 
     def merge(before: str | None) -> str:
-        document = settings.parse(before or "", str(path))
-        made = settings.with_item(document, "plugin", _entry(spot), str(path))
-        return before if before and made == document else settings.render(made, before or "")
+        document = json_settings.parse(before or "", str(path))
+        made = json_settings.with_item(document, "plugin", _entry(spot), str(path))
+        return before if before and made == document else json_settings.render(made, before or "")
 
     def mend(now: str) -> str | None:
-        document = settings.parse(now, str(path))
-        return _left(settings.without_item(document, "plugin", is_plugin), document, now)
+        document = json_settings.parse(now, str(path))
+        return _left(json_settings.without_item(document, "plugin", is_plugin), document, now)
 
     return [
         File(plugin, lambda _before: plugin_text(), lambda _now: None),
@@ -128,11 +130,11 @@ def _opencode(spot: Spot) -> list[File]:
     ]
 
 
-def _left(left: settings.Document, document: settings.Document, now: str) -> str | None:
+def _left(left: json_settings.Document, document: json_settings.Document, now: str) -> str | None:
     """What did not hold ours keeps its every byte."""
     if left == document:
         return now
-    return settings.render(left, now) if left else None
+    return json_settings.render(left, now) if left else None
 
 
 def plugin_text() -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from moot.core.errors import Refused
-from moot.surfaces.holder import require_same_holder
+from moot.flows.guard.holder import require_same_holder
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace

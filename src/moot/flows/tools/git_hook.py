@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.core.errors import Refused, Unavailable
-from moot.surfaces.hooks.kept import Kept
+from moot.flows.tools.original_files import Kept
 from moot.workspace.find import git_common_dir, worktree_root
 
 MARK: Final = "# moot: pre-commit"

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from moot.core.errors import MootError
 from moot.core.findings import Finding, Rule, Severity, check_all
-from moot.surfaces.hooks import entries, install, settings, trust
-from moot.surfaces.hooks.place import Spot, session_spot
+from moot.flows.guard.guarded_paths import Spot, session_spot
+from moot.flows.tools import hook_entries, install, json_settings, tool_trust
 
 Breaches = Iterator[tuple[str, str | None]]
 NODE_SECONDS: Final = 15
@@ -27,7 +27,7 @@ class Setup(NamedTuple):
 
     spot: Spot
     env: Mapping[str, str]
-    found: Mapping[str, settings.Document]
+    found: Mapping[str, json_settings.Document]
 
 
 def live(here: Path, env: Mapping[str, str], home: Path | None = None) -> tuple[Finding, ...]:
@@ -41,25 +41,25 @@ def live(here: Path, env: Mapping[str, str], home: Path | None = None) -> tuple[
     return check_all(RULES, Setup(spot, env, dict(_found(spot))))
 
 
-def _found(spot: Spot) -> Iterator[tuple[str, settings.Document]]:
-    for tool, wanted in entries.SETTINGS.items():
+def _found(spot: Spot) -> Iterator[tuple[str, json_settings.Document]]:
+    for tool, wanted in hook_entries.SETTINGS.items():
         document = _document(spot.root / wanted.file)
-        said = [one for event in wanted.events for one in settings.commands(document, event)]
-        if any(entries.is_ours(tool, one) for one in said):
+        said = [one for event in wanted.events for one in json_settings.commands(document, event)]
+        if any(hook_entries.is_ours(tool, one) for one in said):
             yield tool, document
     document = _document(spot.root / install.OPENCODE_FILE)
     if _plugins(document):
         yield "opencode", document
 
 
-def _document(path: Path) -> settings.Document:
+def _document(path: Path) -> json_settings.Document:
     try:
-        return settings.parse(path.read_text("utf-8"), str(path))
+        return json_settings.parse(path.read_text("utf-8"), str(path))
     except (OSError, ValueError, MootError):
         return {}
 
 
-def _plugins(document: settings.Document) -> list[str]:
+def _plugins(document: json_settings.Document) -> list[str]:
     known = document.get("plugin")
     listed = known if isinstance(known, list) else []
     return [one for one in listed if isinstance(one, str) and install.is_plugin(one)]
@@ -71,10 +71,10 @@ def no_moot(setup: Setup) -> Breaches:
 
 
 def incomplete(setup: Setup) -> Breaches:
-    for tool, wanted in entries.SETTINGS.items():
+    for tool, wanted in hook_entries.SETTINGS.items():
         if tool in setup.found:
-            said = {one: settings.commands(setup.found[tool], one) for one in wanted.events}
-            gone = [one for one in said if entries.command(tool, one) not in said[one]]
+            said = {one: json_settings.commands(setup.found[tool], one) for one in wanted.events}
+            gone = [one for one in said if hook_entries.command(tool, one) not in said[one]]
             if gone:
                 yield f"{', '.join(gone)} of {tool} is missing or was changed", wanted.file
 
@@ -94,7 +94,7 @@ def codex_untrusted(setup: Setup) -> Breaches:
     if "codex" not in setup.found:
         return
     try:
-        hooks = trust.codex_hooks(setup.spot.root, setup.env)
+        hooks = tool_trust.codex_hooks(setup.spot.root, setup.env)
     except MootError:
         yield from _codex_by_file(setup)
         return
@@ -118,7 +118,7 @@ def _codex_by_file(setup: Setup) -> Breaches:
 
 
 def gemini_untrusted(setup: Setup) -> Breaches:
-    if "gemini" in setup.found and not trust.gemini_trusts(setup.spot.root, setup.env):
+    if "gemini" in setup.found and not tool_trust.gemini_trusts(setup.spot.root, setup.env):
         yield "", str(setup.spot.root)
 
 

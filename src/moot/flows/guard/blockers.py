@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from moot.core.errors import NotFound
+from moot.flows.guard.hook_workspace import moment_of
 from moot.protocols.presence import STREAM, overlap, views
 from moot.protocols.presence.overlap import Conflict
 from moot.protocols.presence.paths import read_path
-from moot.surfaces.hooks.space import moment_of
 from moot.workspace.workspace import Workspace
 
 

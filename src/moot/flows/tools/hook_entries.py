@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from moot.surfaces.hooks.tools import TOOLS, Moment
+from moot.flows.tools.coding_tools import TOOLS, Moment
 
 
 class Settings(NamedTuple):

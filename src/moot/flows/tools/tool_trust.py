@@ -17,9 +17,9 @@ from typing import Any, Final, NamedTuple
 
 from moot.core.errors import Unavailable
 from moot.core.version import VERSION
-from moot.surfaces.hooks import entries, settings
-from moot.surfaces.hooks.kept import put
-from moot.surfaces.hooks.place import Spot
+from moot.flows.guard.guarded_paths import Spot
+from moot.flows.tools import hook_entries, json_settings
+from moot.flows.tools.original_files import put
 
 CODEX_SECONDS: Final = 20.0
 TRUST_FOLDER: Final = "TRUST_FOLDER"
@@ -49,7 +49,7 @@ def codex_hooks(root: Path, env: Mapping[str, str]) -> list[CodexHook]:
 def _ours(answer: Mapping[str, Any]) -> Iterator[CodexHook]:
     for entry in answer.get("data", []):
         for hook in entry.get("hooks", []):
-            if entries.is_ours("codex", str(hook.get("command", ""))):
+            if hook_entries.is_ours("codex", str(hook.get("command", ""))):
                 yield CodexHook(
                     str(hook.get("key", "")),
                     str(hook.get("currentHash", "")),
@@ -133,7 +133,7 @@ def gemini_trusts(root: Path, env: Mapping[str, str]) -> bool:
     if env.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
         return True
     try:
-        known = settings.parse(_trusted_folders(env).read_text("utf-8"), "")
+        known = json_settings.parse(_trusted_folders(env).read_text("utf-8"), "")
     except OSError:
         return False
     return any(
@@ -144,9 +144,9 @@ def gemini_trusts(root: Path, env: Mapping[str, str]) -> bool:
 def _trust_gemini(spot: Spot, env: Mapping[str, str]) -> str:
     path = _trusted_folders(env)
     before = path.read_text("utf-8") if path.exists() else ""
-    known = settings.parse(before, str(path))
+    known = json_settings.parse(before, str(path))
     known[str(spot.root)] = TRUST_FOLDER
-    put(path, settings.render(known, before).encode())
+    put(path, json_settings.render(known, before).encode())
     return f"Gemini CLI trusts {spot.root} from now on"
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from moot.core.errors import Refused
 
 if TYPE_CHECKING:
+    from moot.flows.guard.guarded_paths import Spot
     from moot.protocols.presence.model import State
-    from moot.surfaces.hooks.place import Spot
 
 
 def roots_in_use(state: State) -> tuple[str, ...]:
@@ -28,9 +28,9 @@ def roots_in_use(state: State) -> tuple[str, ...]:
 
 def roots_around(cwd: str, home: Path | None, env: Mapping[str, str]) -> tuple[str, ...]:
     """Those that a session must know; for every other one, nothing is opened or read."""
+    from moot.flows.guard.guarded_paths import adrift, session_spot
+    from moot.flows.guard.hook_workspace import opened
     from moot.protocols.presence import STREAM
-    from moot.surfaces.hooks.place import adrift, session_spot
-    from moot.surfaces.hooks.space import opened
 
     session = session_spot(cwd, home) if home is not None else None
     if session is None or not adrift(session):
@@ -41,10 +41,10 @@ def roots_around(cwd: str, home: Path | None, env: Mapping[str, str]) -> tuple[s
 
 def require_one_meaning(state: State, spot: Spot, holder: tuple[str, int]) -> None:
     """Refused if one's own reservation has this name from another root: it guards another file."""
+    from moot.flows.guard.aliases import covers
+    from moot.flows.guard.guarded_paths import adrift
     from moot.protocols.presence import shelf
     from moot.protocols.presence.paths import read_path
-    from moot.surfaces.hooks.place import adrift
-    from moot.surfaces.hooks.twins import covers
 
     if not adrift(spot):
         return
