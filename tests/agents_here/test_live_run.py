@@ -13,7 +13,7 @@ import pytest
 from moot.agents.cost import call
 from moot.agents.outcome import Ending, Outcome
 from moot.core.machine import Due
-from moot.surfaces.cli.live_run import Lines, ending_line
+from moot.surfaces.cli.runs.live_run import Lines, ending_line
 from tests.cli.project import MOOT, Project
 from tests.cli.terminal import on_a_terminal
 

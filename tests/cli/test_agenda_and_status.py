@@ -101,7 +101,7 @@ def test_waiting_looks_again_when_a_limit_passes(
     ask(project, "theirs", due_in=HOUR)
     looked: list[int] = []
     with project.workspace() as space:
-        from moot.surfaces.cli import agenda
+        from moot.surfaces.cli.presence import agenda
 
         moments = iter([0, 2 * HOUR, 2 * HOUR, 2 * HOUR])
         now = system_clock()

@@ -8,8 +8,8 @@ import pytest
 
 from moot.core.machine import Due
 from moot.protocols.example.commands import Ask, Lapse
-from moot.surfaces.cli.due_ways import way
-from moot.surfaces.cli.parliament_ways import WAYS
+from moot.surfaces.cli.parliament.due_ways import WAYS
+from moot.surfaces.cli.presence.due_ways import way
 from tests.cli.project import Project
 from tests.cli.sitting import Sitting
 from tests.cli.test_presence import as_

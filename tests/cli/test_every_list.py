@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from moot.surfaces.cli.listing import columns_of
+from moot.surfaces.terminal.listing import columns_of
 from tests.cli.project import MOOT, Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_presence import as_

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.surfaces.cli.answer import visible
-from moot.surfaces.cli.listing import GAP, LEAST, MOST, fitted, listing
+from moot.surfaces.terminal.answer import visible
+from moot.surfaces.terminal.listing import GAP, LEAST, MOST, fitted, listing
 from tests.cli.project import Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_mail import KICKOFF, write

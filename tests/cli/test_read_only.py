@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from moot.protocols.example.commands import Ask
-from moot.surfaces.cli.reading import READS
+from moot.surfaces.terminal.reading import READS
 from tests.cli.damage import edit, of
 from tests.cli.nobody import each_as_nobody, run_as_nobody
 from tests.cli.project import LIST, Project

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from moot.protocols.example.commands import Ask
-from moot.surfaces.cli.progress import progress
-from moot.surfaces.cli.verdict import said
+from moot.surfaces.terminal.progress import progress
+from moot.surfaces.terminal.verdict import said
 from tests.cli.damage import edit, of
 from tests.cli.project import LIST, MOOT, Project
 from tests.cli.terminal import on_a_terminal
@@ -429,7 +429,7 @@ def test_an_unreadable_trust_file_in_the_workspace_cannot_run(busy: Project) -> 
 
 
 def test_long_work_shows_a_bar_to_a_person(busy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moot.surfaces.cli.progress.QUIET_SECONDS", -1.0)
+    monkeypatch.setattr("moot.surfaces.terminal.progress.QUIET_SECONDS", -1.0)
     busy.ok("ledger", "export", "-o", "record.moot")
     assert on_a_terminal(busy, "verify", "record.moot").startswith("\x1b[32mINTACT")
     with progress("checking") as tell:

@@ -23,7 +23,9 @@ class Module:
         self.path = path
         parts = path.relative_to(PACKAGE).with_suffix("").parts
         self.name = ".".join(part for part in parts if part != "__init__")
-        self.package = parts[0] if len(parts) > 1 else ""
+        self.package = ".".join(parts[:-1])
+        self.top = parts[0] if len(parts) > 1 else ""
+        self.protocol = parts[1] if self.top == "protocols" and len(parts) > 2 else ""
         self.text = path.read_text("utf-8")
         self.tree = ast.parse(self.text)
 
@@ -40,15 +42,14 @@ class Module:
                 yield from self._names(node)
 
     def _names(self, node: ast.ImportFrom) -> Iterator[tuple[str, int]]:
-        """`from moot import core` imports `moot.core`."""
+        """`from moot.core import clock` imports `moot.core.clock`, a name of a module only that."""
         module = node.module or ""
-        if module == "moot":
-            yield from ((f"moot.{alias.name}", node.lineno) for alias in node.names)
-        else:
-            yield module, node.lineno
+        for alias in node.names:
+            inner = f"{module}.{alias.name}"
+            yield inner if inner in module_names() else module, node.lineno
 
     def own_imports(self) -> Iterator[tuple[str, int]]:
-        """What it imports of this package, without the leading `moot`."""
+        """The modules of this package that it imports, without the leading `moot`."""
         for name, line in self.imports():
             if name.split(".")[0] == "moot":
                 yield name.partition(".")[2], line
@@ -65,10 +66,22 @@ def modules() -> tuple[Module, ...]:
 
 
 @cache
+def module_names() -> frozenset[str]:
+    """Every module and package of ours, with the leading `moot`."""
+    files = (path.relative_to(PACKAGE.parent).with_suffix("") for path in PACKAGE.rglob("*.py"))
+    return frozenset(".".join(file.parts).removesuffix(".__init__") for file in files)
+
+
+def package_of(name: str) -> str:
+    """The package that a module's name (without `moot`) stands in, or is."""
+    folder = PACKAGE.joinpath(*name.split("."))
+    return name if folder.is_dir() else name.rpartition(".")[0]
+
+
+@cache
 def protocols() -> frozenset[str]:
-    """The five, begun or not, and whatever else holds a machine."""
-    found = {module.package for module in modules() if module.name == f"{module.package}.machine"}
-    return frozenset(found | FIVE) - {"core"}
+    """The five, and whatever else holds a machine."""
+    return frozenset(module.protocol for module in modules() if module.protocol)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.tidy.source import Module, modules, protocols
+from tests.tidy.source import Module, modules
 
 # What a pure module has no use for, and the few that may.
 IMPURE_MODULES = {
@@ -48,7 +48,7 @@ METHOD_EXCEPTIONS = {("core.clock", "time_ns")}
 
 
 def pure() -> list[Module]:
-    return [module for module in modules() if module.package in protocols() | {"core"}]
+    return [module for module in modules() if module.top in ("core", "pages", "protocols")]
 
 
 def calls(module: Module) -> Iterator[tuple[str, bool, int]]:
@@ -104,7 +104,7 @@ def test_no_state_is_kept_in_a_protocols_module() -> None:
     kept = [
         f"{module}:{node.lineno}"
         for module in modules()
-        if module.package in protocols()
+        if module.protocol
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Global | ast.Nonlocal)
     ]

@@ -48,7 +48,7 @@ def homes(row: list[str]) -> dict[str, list[str]]:
 
 
 def module(protocol: str, file: str) -> Module:
-    name = f"{protocol}.{Path(file).stem}"
+    name = f"protocols.{protocol}.{Path(file).stem}"
     found = next((one for one in modules() if one.name == name), None)
     assert found is not None, f"{protocol} has no {file}"
     return found
@@ -66,13 +66,13 @@ def defined(one: Module) -> Iterator[str]:
 
 @pytest.mark.parametrize("protocol", sorted(protocols()))
 def test_every_protocol_has_the_files_of_the_shape(protocol: str) -> None:
-    folder = ROOT / "src" / "moot" / protocol
+    folder = ROOT / "src" / "moot" / "protocols" / protocol
     assert [file for file in FILES if not (folder / file).is_file()] == []
 
 
 @pytest.mark.parametrize("protocol", sorted(protocols()))
 def test_a_machine_names_all_it_is_made_of(protocol: str) -> None:
-    machine = vars(import_module(f"moot.{protocol}.machine"))
+    machine = vars(import_module(f"moot.protocols.{protocol}.machine"))
     names = NAMES.findall(FILES["machine.py"])
     assert len(names) == 6
     assert [name for name in names if name not in machine] == []
@@ -96,9 +96,7 @@ def test_rows_stand_where_the_page_says_and_nowhere_else() -> None:
     (commands,) = (row for row in HOMES if row[0] == "`RULES`")
     said = set(elsewhere(texts[2]))
     said |= {(protocol, file) for protocol, files in homes(commands).items() for file in files}
-    found = {
-        (m.package, m.path.name) for m in modules() if m.package in protocols() if holds_rows(m)
-    }
+    found = {(m.protocol, m.path.name) for m in modules() if m.protocol if holds_rows(m)}
     assert found == said
 
 

@@ -11,8 +11,8 @@ from typing import NoReturn
 import click
 
 from moot.core.version import VERSION
-from moot.surfaces.cli.heartbeat import heartbeat
 from moot.surfaces.cli.main import main as moot_main
+from moot.surfaces.cli.presence.heartbeat import heartbeat
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

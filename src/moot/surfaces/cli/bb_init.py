@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moot.surfaces.cli.bb import SETTINGS
-from moot.surfaces.cli.join import join_answer
-from moot.surfaces.cli.shell import command
+from moot.surfaces.cli.presence.join import join_answer
+from moot.surfaces.terminal.shell import command
 
 bb_init = command(None, "bb-init", "join", context_settings=SETTINGS)(join_answer)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from moot.surfaces.cli.answer import Answer
-from moot.surfaces.cli.shell import Shell, command
+from moot.surfaces.terminal.answer import Answer
+from moot.surfaces.terminal.shell import Shell, command
 
 
 @command(None, "completion", "completion")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from moot.surfaces.cli.answer import Answer, paint
-from moot.surfaces.cli.shell import Shell, command
+from moot.surfaces.terminal.answer import Answer, paint
+from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.surfaces.demo.stage import Line

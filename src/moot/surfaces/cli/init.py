@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from moot.core.clock import Clock, fixed_clock, system_clock
-from moot.surfaces.cli.answer import Answer, paint
-from moot.surfaces.cli.shell import Shell, command
+from moot.surfaces.terminal.answer import Answer, paint
+from moot.surfaces.terminal.shell import Shell, command
 
 
 @command(None, "init", "init")

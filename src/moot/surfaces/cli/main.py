@@ -14,50 +14,80 @@ import click
 
 from moot.core.errors import MootError
 from moot.core.version import VERSION
-from moot.surfaces.cli.answer import CANNOT_RUN, USAGE, Unheard, print_error, silence
-from moot.surfaces.cli.lazy import Entry, LazyGroup
-from moot.surfaces.cli.shell import Shell
+from moot.surfaces.terminal.answer import CANNOT_RUN, USAGE, Unheard, print_error, silence
+from moot.surfaces.terminal.lazy import Entry, LazyGroup
+from moot.surfaces.terminal.shell import Shell
 
 INTERRUPTED = 130
 _CLI = "moot.surfaces.cli"
 SECTIONS: dict[str, dict[str, Entry]] = {
     "Every day": {
         "init": Entry(f"{_CLI}.init:init", "make a workspace for this repository"),
-        "run": Entry(f"{_CLI}.run:run", "run a program as an agent, alive while it runs"),
-        "status": Entry(f"{_CLI}.status:status", "one screen: who is here, what is due"),
-        "reserve": Entry(f"{_CLI}.reserve:reserve", "reserve files or folders for yourself"),
-        "release": Entry(f"{_CLI}.reserve:release", "give back what you hold"),
-        "send": Entry(f"{_CLI}.send:send", "send a checked message to other agents"),
-        "inbox": Entry(f"{_CLI}.inbox:inbox", "what is new for you"),
-        "handoff": Entry(f"{_CLI}.event:handoff", "pass work on"),
-        "blocked": Entry(f"{_CLI}.event:blocked", "say what you need to go on, and from whom"),
-        "ask": Entry(f"{_CLI}.ask:ask", "ask several participants, and see what they come to"),
-        "decide": Entry(f"{_CLI}.decide:decide", "your word: approve, veto or amend"),
-        "report": Entry(f"{_CLI}.report:report", "how anything went, by its id, as a page"),
-        "receipt": Entry(f"{_CLI}.receipt:receipt", "a decision as a file that proves itself"),
-        "agenda": Entry(f"{_CLI}.agenda:agenda", "what is due, for whom, by when"),
-        "tick": Entry(f"{_CLI}.agenda:tick", "let time limits that have passed take effect"),
-        "verify": Entry(f"{_CLI}.verify:verify", "is the record intact and complete?"),
+        "run": Entry(f"{_CLI}.presence.run:run", "run a program as an agent, alive while it runs"),
+        "status": Entry(f"{_CLI}.presence.status:status", "one screen: who is here, what is due"),
+        "reserve": Entry(f"{_CLI}.presence.scope:reserve", "reserve files or folders for yourself"),
+        "release": Entry(f"{_CLI}.presence.scope:release", "give back what you hold"),
+        "send": Entry(f"{_CLI}.mail.send:send", "send a checked message to other agents"),
+        "inbox": Entry(f"{_CLI}.mail.inbox:inbox", "what is new for you"),
+        "handoff": Entry(f"{_CLI}.presence.event:handoff", "pass work on"),
+        "blocked": Entry(
+            f"{_CLI}.presence.event:blocked", "say what you need to go on, and from whom"
+        ),
+        "ask": Entry(
+            f"{_CLI}.decisions.ask:ask", "ask several participants, and see what they come to"
+        ),
+        "decide": Entry(f"{_CLI}.decisions.decide:decide", "your word: approve, veto or amend"),
+        "report": Entry(
+            f"{_CLI}.decisions.report:report", "how anything went, by its id, as a page"
+        ),
+        "receipt": Entry(
+            f"{_CLI}.decisions.receipt:receipt", "a decision as a file that proves itself"
+        ),
+        "agenda": Entry(f"{_CLI}.presence.agenda:agenda", "what is due, for whom, by when"),
+        "tick": Entry(
+            f"{_CLI}.presence.agenda:tick", "let time limits that have passed take effect"
+        ),
+        "verify": Entry(f"{_CLI}.ledger.verify:verify", "is the record intact and complete?"),
         "demo": Entry(f"{_CLI}.demo:demo", "see it work, in a temporary folder"),
     },
     "Agents": {
-        "agent": Entry(f"{_CLI}.agent:agent", "register, list, show, heartbeat, retire, ..."),
-        "join": Entry(f"{_CLI}.join:join", "start under a name of your own, or go on with one"),
-        "scope": Entry(f"{_CLI}.reserve:scope", "who works where: reserve, release, list, compare"),
-        "event": Entry(f"{_CLI}.event:event", "between agents: handoff, blocked, list, accept"),
-        "hook": Entry(f"{_CLI}.hook:hook", "stop a coding tool before it edits what another holds"),
-        "guard": Entry(f"{_CLI}.guard:guard", "may an agent write there?"),
-        "mail": Entry(f"{_CLI}.mail:mail", "typed messages: write, check, send, answer, compile"),
-        "debate": Entry(f"{_CLI}.debate:debate", "argue in turns in one file; do we agree?"),
-        "parliament": Entry(f"{_CLI}.parliament:parliament", "draft, debate, amend, vote, decide"),
-        "trace": Entry(f"{_CLI}.trace:trace", "provable work: propose, run, claim, verify"),
-        "flow": Entry(f"{_CLI}.flow:flow", "lead from one protocol to another, step by step"),
+        "agent": Entry(
+            f"{_CLI}.presence.agent:agent", "register, list, show, heartbeat, retire, ..."
+        ),
+        "join": Entry(
+            f"{_CLI}.presence.join:join", "start under a name of your own, or go on with one"
+        ),
+        "scope": Entry(
+            f"{_CLI}.presence.scope:scope", "who works where: reserve, release, list, compare"
+        ),
+        "event": Entry(
+            f"{_CLI}.presence.event:event", "between agents: handoff, blocked, list, accept"
+        ),
+        "hook": Entry(
+            f"{_CLI}.guard.hook:hook", "stop a coding tool before it edits what another holds"
+        ),
+        "guard": Entry(f"{_CLI}.guard.check:guard", "may an agent write there?"),
+        "mail": Entry(
+            f"{_CLI}.mail.group:mail", "typed messages: write, check, send, answer, compile"
+        ),
+        "debate": Entry(f"{_CLI}.debate.read:debate", "argue in turns in one file; do we agree?"),
+        "parliament": Entry(
+            f"{_CLI}.parliament.session:parliament", "draft, debate, amend, vote, decide"
+        ),
+        "trace": Entry(f"{_CLI}.trace.steps:trace", "provable work: propose, run, claim, verify"),
+        "flow": Entry(
+            f"{_CLI}.bridges.flow:flow", "lead from one protocol to another, step by step"
+        ),
     },
     "The record": {
-        "ledger": Entry(f"{_CLI}.ledger:ledger", "log, verify, export, backup, doctor, ..."),
-        "story": Entry(f"{_CLI}.story:story", "the whole path a decision took, with every id"),
-        "trust": Entry(f"{_CLI}.trust:trust", "the keys an outsider needs to check the record"),
-        "artifact": Entry(f"{_CLI}.artifact:artifact", "stored files: show, erase"),
+        "ledger": Entry(f"{_CLI}.ledger.group:ledger", "log, verify, export, backup, doctor, ..."),
+        "story": Entry(
+            f"{_CLI}.bridges.story:story", "the whole path a decision took, with every id"
+        ),
+        "trust": Entry(
+            f"{_CLI}.ledger.trust:trust", "the keys an outsider needs to check the record"
+        ),
+        "artifact": Entry(f"{_CLI}.ledger.artifact:artifact", "stored files: show, erase"),
         "completion": Entry(f"{_CLI}.completion:completion", "shell completion"),
     },
 }

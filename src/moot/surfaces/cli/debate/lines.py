@@ -1,0 +1,172 @@
+"""What `moot debate` says to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from moot.core.findings import Finding
+from moot.core.plural import plural
+from moot.flows.debate.outcome import decided_by
+from moot.surfaces.terminal.answer import finding_line, paint, table, visible
+from moot.surfaces.terminal.listing import listing
+from moot.surfaces.terminal.verdict import plain
+
+if TYPE_CHECKING:
+    from moot.protocols.debate.checker import Checked
+
+MOST_SAID = 160
+_WORDS = {
+    "not-started": "not started",
+    "active": "going on",
+    "entry-open": "an entry is being written",
+    "waiting-human": "timed out; waits for its operator",
+    "ended:consensus": "ended by consensus",
+    "ended:deadlock": "ended in deadlock: everyone deferred",
+    "ended:max-rounds": "ended after the last round",
+    "ended:closed-by-operator": "closed by its operator",
+}
+
+
+def check(file: Path, checked: Checked) -> Iterable[str]:
+    word = paint("valid", "green") if checked.valid else paint("invalid", "red")
+    yield f"{file}: {word}, {_entries(checked.entries)}"
+    yield from map(finding_line, checked.findings)
+
+
+def _entries(count: int) -> str:
+    return plural(count, "entry", "entries")
+
+
+def status(data: dict[str, Any]) -> Iterable[str]:
+    yield f"{paint(visible(data['title']), 'bold')}: {_WORDS[data['state']]}"
+    if data["ended_at_round"]:
+        yield f"ended in round {data['ended_at_round']}"
+    elif data["open_entry"]:
+        yield f"{data['open_entry']['author']} is writing; time until {data['deadline']}"
+    else:
+        who = ", ".join(map(_expected(data), data["may_speak"])) or "nobody until the operator acts"
+        late = ", which has passed" if data["timed_out"] else ""
+        yield f"round {data['round']} turn {data['turn']}: {who}, until {data['deadline']}{late}"
+    yield from _positions(data["entries"])
+    yield _verdict(data["consensus"])
+
+
+def _expected(data: dict[str, Any]) -> Callable[[str], str]:
+    """X-07: a name, and how alive it is unless it is active."""
+    alive: dict[str, str] = data.get("liveness", {})
+
+    def named(name: str) -> str:
+        how = alive.get(name, "active")
+        return name if how == "active" else f"{name} ({paint(how, 'yellow')})"
+
+    return named
+
+
+def _positions(entries: Sequence[dict[str, Any]]) -> Iterable[str]:
+    if entries:
+        rows = [
+            (f"{e['round']}.{e['turn']}", e["author"], e["stance"] or "-", _sure(e), e["summary"])
+            for e in entries
+        ]
+        yield from listing(rows, ("TURN", "AUTHOR", "STANCE", "SURE", "IN SHORT"))
+
+
+def _said(entry: dict[str, Any]) -> str:
+    return in_short(entry["summary"])
+
+
+def in_short(text: str) -> str:
+    """As much of it as a line can bear; the file has all of it."""
+    return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID - 1]}…"
+
+
+def _sure(entry: dict[str, Any]) -> str:
+    return "-" if entry["confidence"] is None else f"{entry['confidence']:g}"
+
+
+def _verdict(data: dict[str, Any]) -> str:
+    where = f"round {data['round']}" if data["round"] else "no round yet"
+    kind = ", still running" if data["provisional"] and data["round"] else ""
+    colour = "green" if data["reached"] else "yellow"
+    outcome = paint(data["outcome"], colour)
+    return f"{outcome}: {decided_by(data)} ({where}{kind})"
+
+
+def consensus(data: dict[str, Any], file: Path) -> Iterable[str]:
+    yield _verdict(data)
+    for kind in ("approvers", "rejecters", "neutral", "deferred", "missing"):
+        if data[kind]:
+            yield f"  {kind}: {', '.join(data[kind])}"
+    if data["deferred"] and data["defer_in_denominator"]:
+        yield "  those who deferred are counted as not approving"
+    elif data["deferred"]:
+        counted = "none" if data["score_all_agents"] is None else f"{data['score_all_agents']:.4g}"
+        yield f"  with those who deferred counted: {counted}"
+    if data["blocked"]:
+        yield visible(f"  the file has errors: `moot debate check {quote(str(file))}`")
+    yield from (f"  {finding['severity']}: {finding['message']}" for finding in data["findings"])
+
+
+def compared(old: Path, new: Path, found: Sequence[Finding]) -> Iterable[str]:
+    if not found:
+        yield f"{paint('ok', 'green')}: {new} is {old} with nothing changed, at most appended to"
+    yield from map(finding_line, found)
+
+
+def made(data: dict[str, Any]) -> Iterable[str]:
+    first = data["agents"][0]
+    yield f"{data['file']}: a session of {', '.join(data['agents'])}"
+    if len(data["agents"]) == 1:
+        yield "  note: one alone can only agree with itself; --agents A,B makes it a debate"
+    yield f"  {paint('next:', 'bold')} moot debate add {data['file']} --author {first} --stance ..."
+
+
+_RECORDED = {"signed": ", and signed it", "observed": "; recorded as observed", None: ""}
+
+
+def added(data: dict[str, Any]) -> Iterable[str]:
+    how = "; it stood there already" if data["again"] else _RECORDED[data["recorded"]]
+    yield f"round {data['round']} turn {data['turn']}: {data['author']} has spoken{how}"
+    yield f"{_WORDS[data['state']]}" + (f"; next: {data['next']}" if data["next"] else "")
+    for finding in data["findings"]:
+        yield f"  {finding['severity']} {finding['rule']}: {finding['message']}"
+
+
+def moved(data: dict[str, Any], done: str = "written") -> Iterable[str]:
+    yield f"{_entries(len(data['entries']))} {done}; {_WORDS[data['state']]}"
+    if data["next"]:
+        yield f"next: {data['next']}, until {data['deadline']}"
+
+
+def verified(file: Path, data: dict[str, Any]) -> Iterable[str]:
+    """One line that says it, what it rests on, and where it does not hold."""
+    word, colour = _VERDICTS.get(data["verdict"], (data["verdict"].upper(), "red"))
+    yield f"{paint(word, colour)}: {file}: {data['integrity']}"
+    rows = [(name, plain(str(data[name]))) for name in ("authenticity", "completeness", "custody")]
+    yield from table(rows)
+    for found in data["findings"]:
+        yield finding_line(msgspec.convert({**found, "hint": found["hint"] or ""}, Finding))
+
+
+_VERDICTS = {
+    "valid": ("INTACT", "green"),
+    "unproven": ("UNPROVEN", "yellow"),
+    "truncated": ("CUT SHORT", "red"),
+    "tampered": ("CHANGED", "red"),
+}
+
+
+def heard(data: dict[str, Any]) -> str:
+    place = f"{data['round']}.{data['turn']}"
+    return visible(
+        f"{place}  {data['author']}  {data['stance'] or '-'}  {_sure(data)}  {_said(data)}"
+    )
+
+
+def watched(data: dict[str, Any]) -> Iterable[str]:
+    yield _WORDS[data["state"]] + (f"; next: {data['next']}" if data["next"] else "")

@@ -1,0 +1,1 @@
+"""Questions and their answers: ask, decide, report, receipt."""

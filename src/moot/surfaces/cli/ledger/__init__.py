@@ -1,0 +1,1 @@
+"""The record as a whole: log, verify, export, backup, doctor, trust, artifacts."""

@@ -1,0 +1,1 @@
+"""Messages: write, check, send, read, answer, compile."""

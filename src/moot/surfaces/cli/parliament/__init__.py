@@ -1,0 +1,1 @@
+"""Parliaments: call a session, submit messages, vote, decide, print the final bill."""

@@ -1,0 +1,1 @@
+"""Agents and where they work: join, run, reserve, hand over, see who is here and what is due."""

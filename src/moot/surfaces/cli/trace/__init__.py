@@ -1,0 +1,1 @@
+"""Provable work: propose, review, run, claim, verify."""

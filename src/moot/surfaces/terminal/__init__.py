@@ -1,0 +1,11 @@
+"""What every command of the command line needs, whatever it is about.
+
+shell.py     one invocation: who acts, where the workspace is, how a function becomes a command
+answer.py    what a command gives back, printed as one JSON envelope or as lines for a person
+lazy.py      groups that load only the command that was asked for
+listing.py, verdict.py, progress.py   tables, verdicts and long work, for people
+output.py, page.py   `-o FILE`
+people.py    acts reserved to people: the human key that must consent
+reading.py   which commands only read
+typed.py     hints that name what was typed
+"""

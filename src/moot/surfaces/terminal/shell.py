@@ -1,0 +1,228 @@
+"""What a command runs in: who acts, where the workspace is, how answers are printed.
+
+A command is a function that takes the `Shell` first and returns an `Answer`; `command` turns it
+into a click command whose errors and output follow the contract. Only `main.run` catches broadly.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from moot.core.errors import Malformed, Refused, Unavailable
+from moot.flows.guard.holder import require_same_holder
+from moot.surfaces.terminal.answer import Answer, print_answer, silence
+from moot.surfaces.terminal.reading import READS
+from moot.surfaces.terminal.typed import hints_naming
+
+if TYPE_CHECKING:
+    from moot.keys.folder import KeyFolder
+    from moot.keys.held import Passphrase
+    from moot.workspace.workspace import Workspace
+
+MAX_TEXT = 16 * 1024 * 1024
+
+
+class Shell:
+    """One invocation. Everything from the environment is read here and nowhere else."""
+
+    def __init__(self) -> None:
+        self.env = dict(os.environ)
+        self.json = False
+        self.home: Path | None = _path(self.env.get("MOOT_HOME"))
+        self.acting: str | None = self.env.get("MOOT_AGENT") or None
+        self.command = ""
+        self.answered = False  # from the moment the answer is being printed
+        self._workspace: Workspace | None = None
+
+    @property
+    def folder(self) -> KeyFolder:
+        from moot.workspace.workspace import key_folder
+
+        return key_folder(self.env)
+
+    @property
+    def cwd(self) -> Path:
+        try:
+            return Path.cwd()
+        except OSError:
+            raise Unavailable(
+                "no_folder", "the folder you are in is gone", hint="cd to the project first"
+            ) from None
+
+    @property
+    def place(self) -> Path:
+        """The workspace's folder, for commands that only look at it."""
+        from moot.workspace.find import require_ledger
+
+        return require_ledger(self.found)
+
+    @property
+    def found(self) -> Path:
+        """The same, whatever may be missing in it."""
+        from moot.workspace.find import find
+
+        return find(self.cwd, self.home)
+
+    @property
+    def workspace(self) -> Workspace:
+        """Opened on first use, closed (and its checkpoint made) when the command ends."""
+        if self._workspace is None:
+            from moot.workspace.workspace import Workspace
+
+            self._workspace = Workspace(
+                self.place,
+                self.folder,
+                self.ask_passphrase,
+                self.env.get("MOOT_CLOCK", ""),
+                reads=self.command in READS,
+            )
+        return self._workspace
+
+    def close(self) -> None:
+        if self._workspace is not None:
+            self._workspace.close()
+            self._workspace = None
+
+    def actor(self, named: str | None = None) -> str:
+        """Who acts: `named` (--agent, --from, ...), else --as or MOOT_AGENT. They must agree."""
+        if self.acting and named and named != self.acting:
+            raise Refused(
+                "not_you",
+                f"you are {self.acting}; this would act as {named}",
+                hint=f"leave the option away, or use --as {named} with its key",
+            )
+        name = named or self.acting
+        if not name:
+            raise Refused(
+                "actor_required",
+                "who acts is not known",
+                hint="use --as NAME, or set MOOT_AGENT (`moot run` does)",
+            )
+        require_same_holder(lambda: self.workspace, name, self.env)
+        return name
+
+    def interactive(self) -> bool:
+        return sys.stdin.isatty() and sys.stderr.isatty() and not self.json
+
+    def ask_passphrase(self, name: str) -> Passphrase | None:
+        """From MOOT_PASSPHRASE_FILE, else typed at a terminal, else none: nothing hangs."""
+        from moot.keys.held import Passphrase
+
+        file = self.env.get("MOOT_PASSPHRASE_FILE")
+        if file:
+            return Passphrase(_read(Path(file)).rstrip("\r\n"), attended=False)
+        if not self.interactive():
+            return None
+        typed = click.prompt(f"passphrase of {name}", hide_input=True, err=True)
+        return Passphrase(typed, attended=True)
+
+    def new_passphrase(self, name: str) -> str | None:
+        """A passphrase for a new key; typed twice at a terminal."""
+        file = self.env.get("MOOT_PASSPHRASE_FILE")
+        if file:
+            return _read(Path(file)).rstrip("\r\n")
+        if not self.interactive():
+            return None
+        label = f"new passphrase for {name} (a person's key; 8 characters or more; empty: later)"
+        typed: str = click.prompt(
+            label,
+            hide_input=True,
+            err=True,
+            default="",
+            show_default=False,
+            confirmation_prompt="once more",
+        )
+        return typed or None
+
+
+def text_argument(value: str) -> str:
+    """An argument as text: `-` reads standard input, `@file` reads a file.
+
+    The line end that `echo` and editors put after the last line is no part of it.
+    """
+    if value == "-":
+        return _without_end(document("-"))
+    if value.startswith("@"):
+        return _without_end(document(value[1:]))
+    return value
+
+
+def document(file: str) -> str:
+    """A file, or standard input if it is called `-`, as it is."""
+    if file == "-":
+        return _decoded(sys.stdin.buffer.read(MAX_TEXT + 1), "standard input")
+    return _read(Path(file))
+
+
+def _without_end(text: str) -> str:
+    return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return _decoded(file.read(MAX_TEXT + 1), str(path))
+    except OSError as error:
+        raise Unavailable(
+            "unreadable_file", f"{path}: {error.strerror or error}", hint="check the path"
+        ) from None
+
+
+def _decoded(data: bytes, where: str) -> str:
+    if len(data) > MAX_TEXT:
+        hint = "put the long part into a file and name it"
+        raise Malformed(f"{where} is longer than {MAX_TEXT} bytes", code="too_large", hint=hint)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        said = f"{where} is not UTF-8: {error.reason}"
+        raise Malformed(said, code="not_utf8", hint="save it as UTF-8 text") from None
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def command(
+    group: click.Group | None, name: str, dotted: str, **options: Any
+) -> Callable[[Callable[..., Answer]], click.Command]:
+    """Register `function(shell, ...) -> Answer` as a click command called `name`."""
+
+    def register(function: Callable[..., Answer]) -> click.Command:
+        def invoke(**values: Any) -> None:
+            shell = click.get_current_context().find_object(Shell)
+            assert shell is not None
+            shell.command = dotted
+            with hints_naming(parameters, values):
+                answer = function(shell, **values)
+            shell.close()
+            shell.answered = True
+            try:
+                print_answer(dotted, answer, shell.json)
+            except BrokenPipeError:  # `| head` has read enough: the work is done all the same
+                silence(sys.stdout)
+            click.get_current_context().exit(answer.exit_code)
+
+        # Options stand above the function: click has left them there as an attribute.
+        parameters = list(reversed(getattr(function, "__click_params__", [])))
+        made = click.Command(
+            name, callback=invoke, params=parameters, help=_help(function), **options
+        )
+        if group is not None:
+            group.add_command(made)
+        return made
+
+    return register
+
+
+def _help(function: Callable[..., Answer]) -> str:
+    """The docstring; what follows `Examples:` keeps its line breaks."""
+    text = cleandoc(function.__doc__ or "")
+    return text.replace("Examples:\n", "\b\nExamples:\n")

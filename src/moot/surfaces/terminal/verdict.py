@@ -1,0 +1,202 @@
+"""A verdict for people: one line that says it, what it rests on, and what to do.
+
+The checker speaks the language of the record format; here its sentences become plain words. The
+facts of the JSON output stay as the checker gave them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from moot.core.findings import Finding, Severity
+from moot.core.plural import plural
+from moot.surfaces.terminal.answer import (
+    DONE,
+    REFUSED,
+    UNPROVEN,
+    Answer,
+    finding_line,
+    paint,
+    table,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from moot.pages import Proof, Report
+    from moot.verify import Place, Verdict
+
+_WORDS = {
+    "valid": "INTACT",
+    "unproven": "UNPROVEN",
+    "tampered": "DAMAGED",
+    "truncated": "CUT SHORT",
+    "rolled-back": "ROLLED BACK",
+    "forked": "FORKED",
+    "unknown-key": "UNKNOWN KEY",
+}
+_FACETS = {
+    "integrity": "integrity",
+    "authenticity": "authenticity",
+    "completeness": "completeness",
+    "freshness": "freshness",
+    "key_status": "keys",
+    "artifacts": "artifacts",
+}
+# The format's own nouns, which nobody should have to learn to read a verdict.
+_PLAIN = {
+    "streams": "histories",
+    "stream": "history",
+    "registry": "list of keys",
+    "origin": "ledger",
+    "bundle": "record",
+}
+_ONE_EVENT = re.compile(r"\b1 events follow\b")
+# What to do next in words of this command line, by the code of what was found.
+_NEXT = {
+    "minimum_unset": "Against the owner only a checkpoint kept elsewhere helps: "
+    "`--checkpoint NOTE` demands what it pinned.",
+}
+_MOST_QUESTION = 200
+_QUOTED = r'"(?:[^"\\]|\\.)*"'  # somebody's own words stay as they are
+_PLAIN_WORD = re.compile(rf"{_QUOTED}|\b({'|'.join(_PLAIN)})\b(?!/)")
+
+
+def verdict_answer(verdict: Verdict) -> Answer:
+    return Answer(verdict.to_dict(), lambda: verdict_lines(verdict), exit_code(verdict))
+
+
+def exit_code(verdict: Verdict) -> int:
+    if verdict:
+        return DONE
+    return UNPROVEN if verdict.verdict == "unproven" else REFUSED
+
+
+def verdict_lines(verdict: Verdict) -> Iterable[str]:
+    word, _, rest = headline(verdict).partition(_WORDS[verdict.verdict])
+    yield word + paint(_WORDS[verdict.verdict], _colour(verdict)) + rest
+    yield ""
+    yield from table(_rows(verdict))
+    yield f"{'custody':<14}{facet(verdict, 'custody')}"
+    if verdict.says is not None:
+        yield f"{'says':<14}{said(verdict.says)}"
+    findings = plain_findings(verdict)
+    if findings:
+        yield ""
+        yield from map(finding_line, findings)
+
+
+def _rows(verdict: Verdict) -> list[tuple[str, str]]:
+    """The word of the format, which the other checker uses too, and what it rests on."""
+    rows = [(name, facet(verdict, field)) for field, name in _FACETS.items()]
+    trusted = [] if verdict.fingerprint is None else [("fingerprint", verdict.fingerprint)]
+    return [("verdict", verdict.verdict), *rows, *trusted]
+
+
+def said(says: Mapping[str, Any]) -> str:
+    """`q-1 APPROVED by operator: "Which queue?", 1 dissenting`, whatever a receipt may hold."""
+    word, result = (one if isinstance(one, dict) else {} for one in (says["word"], says["result"]))
+    texts = (says["decision"], says["stage"], says["question"], word.get("by"))
+    decision, stage, question, by = (one if isinstance(one, str) else "" for one in texts)
+    voices = result.get("dissent")
+    dissent = len(voices) if isinstance(voices, list) else 0
+    who = f"{decision} {stage.upper()}" + (f" by {by}" if by else "")
+    told = f"{who.strip()}: {_quoted(question)}, {dissent} dissenting"
+    return visible(f"{told} (the machine's signed summary)")
+
+
+def _quoted(question: str) -> str:
+    short = f"{question[:_MOST_QUESTION]}…" if len(question) > _MOST_QUESTION else question
+    return json.dumps(short, ensure_ascii=False)
+
+
+def headline(verdict: Verdict) -> str:
+    """`INTACT · 412 events · complete up to checkpoint 9`."""
+    word, clock = _WORDS[verdict.verdict], " · test clock" if verdict.clock == "fixed" else ""
+    if verdict.verdict == "tampered":
+        return f"{word} at {_place(verdict.first_bad)}; {_trusted(verdict.last_trusted)}{clock}"
+    return f"{word} · {plural(verdict.events, 'event')} · {_because(verdict)}{clock}"
+
+
+def _place(place: Place | None) -> str:
+    """Events are counted from 1; the first line of an export is not one."""
+    if place is None:
+        return "an unknown place"
+    if place.stream is None:
+        return f"line {place.line}"
+    return f"event {place.line - 1}"
+
+
+def _trusted(place: Place | None) -> str:
+    return "nothing is trusted" if place is None else f"trusted up to {place.line - 1}"
+
+
+def _because(verdict: Verdict) -> str:
+    if verdict.verdict == "valid":
+        part = verdict.streams != verdict.checkpoint_streams
+        some = f"{verdict.streams} of {verdict.checkpoint_streams} histories, " if part else ""
+        return f"{some}complete up to checkpoint {verdict.checkpoint}"
+    grave = [finding for finding in plain_findings(verdict) if finding.severity != "info"]
+    if not grave:
+        return facet(verdict, "completeness")
+    return grave[0].message + (f" ({grave[0].where})" if grave[0].where else "")
+
+
+def facet(verdict: Verdict, field: str) -> str:
+    return plain(str(getattr(verdict, field)))
+
+
+def plain(text: str) -> str:
+    text = _ONE_EVENT.sub("1 event follows", text)
+    return _PLAIN_WORD.sub(lambda found: _PLAIN[found[1]] if found[1] else found[0], text)
+
+
+def plain_findings(verdict: Verdict) -> list[Finding]:
+    return [
+        Finding(
+            rule=found.rule,
+            code=found.code,
+            message=plain(found.message),
+            severity=Severity(found.severity),
+            line=found.line,
+            where=found.where,
+            hint=_NEXT.get(found.code) or plain(found.hint or ""),
+        )
+        for found in verdict.findings
+    ]
+
+
+def _colour(verdict: Verdict) -> str:
+    return {DONE: "green", UNPROVEN: "yellow"}.get(exit_code(verdict), "red")
+
+
+def verdict_page(verdict: Verdict, title: str, proof: Proof | None) -> Report:
+    """The same as a page."""
+    from moot import pages as page
+
+    tones: dict[int, page.Tone] = {DONE: "good", UNPROVEN: "caution"}
+    receipt = [] if verdict.says is None else [("says", said(verdict.says))]
+    rows = [page.Fact(name, text) for name, text in (*_rows(verdict), *receipt)]
+    marks = {True: "holds", False: "fails", None: "not checked"}
+    checks = [(check.name, marks[check.ok], plain(check.detail)) for check in verdict.checks]
+    findings = [
+        page.FindingRow(
+            found.severity.value, found.message, found.rule, found.where or "", found.hint
+        )
+        for found in plain_findings(verdict)
+    ]
+    return page.Report(
+        kind="verdict",
+        title=title,
+        verdict=page.Verdict(_WORDS[verdict.verdict], tones.get(exit_code(verdict), "bad")),
+        decision=page.Decision(headline(verdict), (*rows,), heading="Verdict"),
+        dissent=None,
+        blocks=(
+            page.Prose(facet(verdict, "custody"), title="Who could have written as whom"),
+            page.Table(("Check", "Result", "Detail"), tuple(checks), title="What was checked"),
+            page.Findings(tuple(findings), title="Findings"),
+        ),
+        proof=proof,
+    )
