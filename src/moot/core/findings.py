@@ -47,13 +47,14 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rule(Generic[Subject]):
-    """One row: the norm's id, its code, how grave it is, its sentence, and its check.
+    """One row: the norm's id, its code, its sentence, its check, what to do, how grave it is.
 
     `check` yields `(message, where)` for each breach, so that one row may report many places; a
     check of a text adds the line, and one that knows more what stands for words of the hint.
+    `requirement` names the rows of tests/requirements that it enforces, where the id is not one.
     """
 
-    __slots__ = ("check", "code", "hint", "id", "sentence", "severity")
+    __slots__ = ("check", "code", "hint", "id", "requirement", "sentence", "severity")
 
     def __init__(
         self,
@@ -61,15 +62,18 @@ class Rule(Generic[Subject]):
         code: str,
         sentence: str,
         check: Callable[[Subject], Iterable[Breach]],
-        severity: Severity = Severity.ERROR,
         hint: str = "",
+        severity: Severity = Severity.ERROR,
+        *,
+        requirement: str | tuple[str, ...] = (),
     ) -> None:
         self.id = id
         self.code = code
         self.sentence = sentence
         self.check = check
-        self.severity = severity
         self.hint = hint
+        self.severity = severity
+        self.requirement = (requirement,) if isinstance(requirement, str) else requirement
 
     def finding(
         self, message: str, where: str | None, line: int | None = None, known: Known | None = None

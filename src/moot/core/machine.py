@@ -36,6 +36,7 @@ class Command(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 E = TypeVar("E", bound=Event)
+C = TypeVar("C", bound=Command)
 
 
 class KeyClass(StrEnum):
@@ -81,6 +82,18 @@ class Context(msgspec.Struct, frozen=True, gc=False):
     stream: str
     origin: str
     seen: dict[str, Sign] = {}
+
+
+class Case(msgspec.Struct, Generic[S, C], frozen=True, gc=False):
+    """A command under check: the state it meets, and the outside world of this decision.
+
+    A protocol extends it with what its rules look up more than once. A check says in its signature
+    which command it is about: `def no_title(case: Case[State, ask.Ask]) -> Breaches`.
+    """
+
+    state: S
+    command: C
+    context: Context
 
 
 class Recorded(msgspec.Struct, Generic[E], frozen=True, gc=False):

@@ -269,194 +269,91 @@ def _loss_said(asked: Asked[ask.AcceptHistory]) -> bytes | None:
         return None
 
 
-_BY_SYSTEM = Rule(
-    "REG-01",
-    "not_allowed",
-    "only the ledger's own root key may do this",
-    not_by_system,
-    hint="the root key is in the key folder of whoever ran `moot init`",
-)
-_BY_SYSTEM_OR_HUMAN = Rule(
-    "REG-02",
-    "not_allowed",
-    "only the root key or a person may do this",
-    not_by_system_or_human,
-    hint="let a person do this, outside of `moot run`",
-)
-_REASON = Rule("REG-03", "reason_required", "a reason is required", no_reason, hint="--reason TEXT")
-_WEAK = Rule(
-    "REG-04",
-    "weak_key",
-    "the public key is not safe",
-    weak_key,
-    hint="make a new key: `moot agent register NAME`",
-)
-_KNOWN = Rule(
-    "REG-05",
-    "key_known",
-    "this key was registered before",
-    key_known,
-    hint="make a new key: one key, one name",
-)
-_PROOF = Rule(
-    "REG-06",
-    "no_proof",
-    "the proof that the key is held does not hold",
-    no_proof,
-    hint="sign with the key that is being registered",
-)
-_UNKNOWN = Rule(
-    "REG-07", "agent_not_found", "no such agent", unknown_name, hint="`moot agent list` shows all"
-)
-_CUSTODY = Rule(
-    "REG-08",
-    "bad_value",
-    "a custodian is 32 hex digits",
-    bad_custodian,
-    hint="let `moot` build the command",
-)
-_ARTIFACT = Rule(
-    "REG-08",
-    "bad_value",
-    "an artifact is named by hash and size",
-    bad_artifact,
-    hint="let `moot` build the command",
-)
+_BY_SYSTEM = Rule("REG-01", "not_allowed", "only the ledger's own root key may do this",
+                  not_by_system,
+                  "the root key is in the key folder of whoever ran `moot init`")  # fmt: skip
+_BY_SYSTEM_OR_HUMAN = Rule("REG-02", "not_allowed", "only the root key or a person may do this",
+                           not_by_system_or_human,
+                           "let a person do this, outside of `moot run`")  # fmt: skip
+_REASON = Rule("REG-03", "reason_required", "a reason is required", no_reason,
+               "--reason TEXT")  # fmt: skip
+_WEAK = Rule("REG-04", "weak_key", "the public key is not safe", weak_key,
+             "make a new key: `moot agent register NAME`")  # fmt: skip
+_KNOWN = Rule("REG-05", "key_known", "this key was registered before", key_known,
+              "make a new key: one key, one name")  # fmt: skip
+_PROOF = Rule("REG-06", "no_proof", "the proof that the key is held does not hold", no_proof,
+              "sign with the key that is being registered")  # fmt: skip
+_UNKNOWN = Rule("REG-07", "agent_not_found", "no such agent", unknown_name,
+                "`moot agent list` shows all")  # fmt: skip
+_CUSTODY = Rule("REG-08", "bad_value", "a custodian is 32 hex digits", bad_custodian,
+                "let `moot` build the command")  # fmt: skip
+_ARTIFACT = Rule("REG-08", "bad_value", "an artifact is named by hash and size", bad_artifact,
+                 "let `moot` build the command")  # fmt: skip
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.CreateLedger: (
         _BY_SYSTEM,
-        Rule(
-            "REG-10",
-            "ledger_exists",
-            "the ledger exists already",
-            already_created,
-            hint="`moot status` shows it",
-        ),
-        Rule(
-            "REG-11",
-            "bad_founding",
-            "the ledger's keys do not hold",
-            bad_founding,
-            hint="let `moot init` make the keys",
-        ),
-        Rule(
-            "REG-08",
-            "bad_value",
-            "the clock is `system` or `fixed`",
-            bad_clock,
-            hint="let `moot` build the command",
-        ),
+        Rule("REG-10", "ledger_exists", "the ledger exists already", already_created,
+             "`moot status` shows it"),
+        Rule("REG-11", "bad_founding", "the ledger's keys do not hold", bad_founding,
+             "let `moot init` make the keys"),
+        Rule("REG-08", "bad_value", "the clock is `system` or `fixed`", bad_clock,
+             "let `moot` build the command"),
         _CUSTODY,
     ),
     ask.AddKey: (
         _BY_SYSTEM,
-        Rule(
-            "REG-12",
-            "bad_name",
-            "not an agent name",
-            bad_name,
-            hint="3 to 48 of a-z, 0-9 and single hyphens, such as amber-otter",
-        ),
-        Rule(
-            "REG-13",
-            "name_reserved",
-            "the name is reserved",
-            reserved_name,
-            hint="choose a name of your own, such as amber-otter",
-        ),
-        Rule(
-            "REG-14",
-            "name_taken",
-            "the name was used before",
-            name_taken,
-            hint="choose another name; a name is never given twice",
-        ),
-        Rule(
-            "REG-15",
-            "wrong_class",
-            "new names are agents or people",
-            wrong_class,
-            hint="`moot agent register NAME`, with --human for a person",
-        ),
+        Rule("REG-12", "bad_name", "not an agent name", bad_name,
+             "3 to 48 of a-z, 0-9 and single hyphens, such as amber-otter"),
+        Rule("REG-13", "name_reserved", "the name is reserved", reserved_name,
+             "choose a name of your own, such as amber-otter"),
+        Rule("REG-14", "name_taken", "the name was used before", name_taken,
+             "choose another name; a name is never given twice"),
+        Rule("REG-15", "wrong_class", "new names are agents or people", wrong_class,
+             "`moot agent register NAME`, with --human for a person"),
         _CUSTODY,
         _WEAK,
         _KNOWN,
         _PROOF,
-        Rule(
-            "REG-16",
-            "human_key_required",
-            "the consent of a person is missing",
-            not_endorsed,
-            hint="let a registered person unlock their key at a terminal",
-        ),
+        Rule("REG-16", "human_key_required", "the consent of a person is missing", not_endorsed,
+             "let a registered person unlock their key at a terminal"),
     ),
     ask.RotateKey: (
         _BY_SYSTEM,
         _UNKNOWN,
-        Rule(
-            "REG-17",
-            "not_current",
-            "not the current key",
-            not_current,
-            hint="`moot agent show NAME` names its current key",
-        ),
+        Rule("REG-17", "not_current", "not the current key", not_current,
+             "`moot agent show NAME` names its current key"),
         _CUSTODY,
         _WEAK,
         _KNOWN,
         _PROOF,
-        Rule(
-            "REG-18",
-            "not_endorsed",
-            "consent is missing",
-            rotation_not_endorsed,
-            hint="run this where the old key is, or let a person unlock theirs",
-        ),
+        Rule("REG-18", "not_endorsed", "consent is missing", rotation_not_endorsed,
+             "run this where the old key is, or let a person unlock theirs"),
     ),
     ask.RevokeKey: (
         _BY_SYSTEM_OR_HUMAN,
         _REASON,
-        Rule(
-            "REG-19",
-            "cannot_revoke",
-            "the key cannot be revoked",
-            cannot_revoke,
-            hint="`moot agent show NAME` names its keys",
-        ),
+        Rule("REG-19", "cannot_revoke", "the key cannot be revoked", cannot_revoke,
+             "`moot agent show NAME` names its keys"),
         _ARTIFACT,
     ),
     ask.RetireAgent: (
         _BY_SYSTEM,
         _UNKNOWN,
-        Rule(
-            "REG-20",
-            "cannot_retire",
-            "the agent cannot retire",
-            cannot_retire,
-            hint="`moot agent show NAME` says how it stands",
-        ),
+        Rule("REG-20", "cannot_retire", "the agent cannot retire", cannot_retire,
+             "`moot agent show NAME` says how it stands"),
     ),
     ask.EraseArtifact: (
         _BY_SYSTEM_OR_HUMAN,
         _REASON,
-        Rule(
-            "REG-21",
-            "already_erased",
-            "this artifact was erased before",
-            already_erased,
-            hint="nothing is left to do",
-        ),
+        Rule("REG-21", "already_erased", "this artifact was erased before", already_erased,
+             "nothing is left to do"),
         _ARTIFACT,
     ),
     ask.AcceptHistory: (
         _BY_SYSTEM,
         _REASON,
-        Rule(
-            "REG-22",
-            "human_key_required",
-            "a person must accept the loss",
-            history_not_endorsed,
-            hint="let a registered person unlock their key at a terminal",
-        ),
+        Rule("REG-22", "human_key_required", "a person must accept the loss", history_not_endorsed,
+             "let a registered person unlock their key at a terminal"),
     ),
-}
+}  # fmt: skip

@@ -169,7 +169,7 @@ def _rule(
     hint: str,
     severity: Severity = Severity.WARNING,
 ) -> Rule[Setup]:
-    return Rule("hooks", code, sentence, check, severity, hint=hint)
+    return Rule("hooks", code, sentence, check, hint, severity)
 
 
 RULES: Final[tuple[Rule[Setup], ...]] = (

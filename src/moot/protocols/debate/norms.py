@@ -28,6 +28,8 @@ def norm(
     check: Callable[[Subject], Iterable[Flaw]],
     hint: str,
     severity: Severity = Severity.ERROR,
+    *,
+    requirement: str | tuple[str, ...] = (),
 ) -> Rule[Subject]:
     """`id` is a rule of the document (R1 to R20) or the section that says it."""
 
@@ -35,7 +37,7 @@ def norm(
         found = check(subject)
         return [_told(sentence, *one) for one in found] if found else ()
 
-    return Rule(id, code, sentence, in_full, severity, hint)
+    return Rule(id, code, sentence, in_full, hint, severity, requirement=requirement)
 
 
 def _told(sentence: str, saw: str, where: str | None, line: int | None) -> Breach:

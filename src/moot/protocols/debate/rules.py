@@ -27,114 +27,78 @@ from moot.protocols.debate.sequence import Remark
 from moot.protocols.debate.speaking import forbidden
 from moot.protocols.debate.state import walk_from
 
-_BEGUN: Final = Rule(
-    "BNC-119", "session_unknown", "nothing is recorded of this session", checks.unknown,
-    hint="any writing `moot debate` command on its file records it",
-)  # fmt: skip
-_NAME: Final = Rule(
-    "BNC-004", "name_required", "a session has a file", checks.no_name, hint="name its file"
-)  # fmt: skip
-_STEP: Final = Rule(
-    "BNC-098", "out_of_step", "a piece begins where the record ends", checks.out_of_step,
-    hint="`moot debate verify FILE` says how file and record differ",
-)  # fmt: skip
-_SHA: Final = Rule(
-    "BNC-005", "bad_digest", "a digest is 64 lower-case hex digits", checks.bad_digest,
-    hint="give the SHA-256 of the file up to the end of the piece",
-)  # fmt: skip
-_ENTRY: Final = Rule(
-    "BNC-067", "not_an_entry", "the text must end with one whole entry", checks.no_entry,
-    hint="one entry, with its <!-- yield --> as the last line",
-)  # fmt: skip
-_OPERATOR: Final = Rule(
-    "BNC-051", "human_key_required", "this is the operator's act", checks.not_the_operator,
-    hint="run it yourself, outside of `moot run`",
-)  # fmt: skip
-_MACHINE: Final = Rule(
-    "BNC-168", "not_allowed", "only the machine itself does this", checks.not_the_machine,
-    hint="`moot debate tick FILE` lets it",
-)  # fmt: skip
-_LATE: Final = Rule(
-    "BNC-145", "too_early", "the turn's time is not over", checks.not_late,
-    hint="`moot debate status FILE` says until when",
-)  # fmt: skip
+_BEGUN: Final = Rule("BNC-119", "session_unknown", "nothing is recorded of this session",
+                     checks.unknown,
+                     "any writing `moot debate` command on its file records it")  # fmt: skip
+_NAME: Final = Rule("BNC-004", "name_required", "a session has a file", checks.no_name,
+                    "name its file")  # fmt: skip
+_STEP: Final = Rule("BNC-098", "out_of_step", "a piece begins where the record ends",
+                    checks.out_of_step,
+                    "`moot debate verify FILE` says how file and record differ")  # fmt: skip
+_SHA: Final = Rule("BNC-005", "bad_digest", "a digest is 64 lower-case hex digits",
+                   checks.bad_digest,
+                   "give the SHA-256 of the file up to the end of the piece")  # fmt: skip
+_ENTRY: Final = Rule("BNC-067", "not_an_entry", "the text must end with one whole entry",
+                     checks.no_entry,
+                     "one entry, with its <!-- yield --> as the last line")  # fmt: skip
+_OPERATOR: Final = Rule("BNC-051", "human_key_required", "this is the operator's act",
+                        checks.not_the_operator,
+                        "run it yourself, outside of `moot run`")  # fmt: skip
+_MACHINE: Final = Rule("BNC-168", "not_allowed", "only the machine itself does this",
+                       checks.not_the_machine, "`moot debate tick FILE` lets it")  # fmt: skip
+_LATE: Final = Rule("BNC-145", "too_early", "the turn's time is not over", checks.not_late,
+                    "`moot debate status FILE` says until when")  # fmt: skip
 
 RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
     ask.Begin: (
-        Rule(
-            "BNC-026", "session_known", "this session is recorded already", checks.known_already,
-            hint="one session, one file: begin another with `moot debate new`",
-        ),
-        Rule(
-            "BNC-164", "invalid_session", "this is not the beginning of a session",
-            checks.no_session, hint="`moot debate check FILE` says what to mend",
-        ),
+        Rule("BNC-026", "session_known", "this session is recorded already", checks.known_already,
+             "one session, one file: begin another with `moot debate new`"),
+        Rule("BNC-164", "invalid_session", "this is not the beginning of a session",
+             checks.no_session, "`moot debate check FILE` says what to mend"),
         _NAME, _SHA,
     ),
     ask.Add: (
         _BEGUN, _STEP, _SHA, _ENTRY,
-        Rule(
-            "A-66", "not_you", "an entry is signed by its author", checks.someone_elses,
-            hint="use --as NAME with its own key",
-        ),
-        Rule(
-            "BNC-107", "misplaced", "turn and round do not follow the last entry", checks.misplaced,
-            hint="`moot debate add` counts them",
-        ),
+        Rule("A-66", "not_you", "an entry is signed by its author", checks.someone_elses,
+             "use --as NAME with its own key"),
+        Rule("BNC-107", "misplaced", "turn and round do not follow the last entry",
+             checks.misplaced, "`moot debate add` counts them"),
     ),
     ask.Observe: (
         _BEGUN, _STEP, _SHA,
-        Rule(
-            "BNC-067", "nothing_said", "the text ends with neither an entry nor a mark",
-            checks.neither_entry_nor_mark, hint="observe up to a marker of the protocol",
-        ),
+        Rule("BNC-067", "nothing_said", "the text ends with neither an entry nor a mark",
+             checks.neither_entry_nor_mark, "observe up to a marker of the protocol"),
     ),
     ask.Escalate: (
         _BEGUN, _STEP, _SHA, _ENTRY, _OPERATOR,
-        Rule(
-            "BNC-145", "too_early", "the turn's time is not over", checks.policy_at_rest,
-            hint="`moot debate status FILE` says until when",
-        ),
-        Rule(
-            "BNC-146", "not_a_placeholder", "the policy writes in a silent agent's place only",
-            checks.not_a_placeholder, hint="`moot debate tick FILE` writes it",
-        ),
+        Rule("BNC-145", "too_early", "the turn's time is not over", checks.policy_at_rest,
+             "`moot debate status FILE` says until when"),
+        Rule("BNC-146", "not_a_placeholder", "the policy writes in a silent agent's place only",
+             checks.not_a_placeholder, "`moot debate tick FILE` writes it"),
     ),
     ask.Resume: (
         _BEGUN, _STEP, _SHA, _OPERATOR, _LATE,
-        Rule(
-            "BNC-051", "no_mark", "the text holds no operator's mark", checks.no_mark,
-            hint="`moot debate resume FILE --late` writes it",
-        ),
+        Rule("BNC-051", "no_mark", "the text holds no operator's mark", checks.no_mark,
+             "`moot debate resume FILE --late` writes it"),
     ),
     ask.AddContext: (
         _BEGUN, _SHA, _OPERATOR,
-        Rule(
-            "BNC-062", "not_in_context", "context is added above the dialogue",
-            checks.beyond_preamble, hint="`moot debate add-context FILE` finds the place",
-        ),
-        Rule(
-            "BNC-062", "no_subsection", "what is added is a ### subsection", checks.no_subsection,
-            hint="begin it with `### TITLE`",
-        ),
+        Rule("BNC-062", "not_in_context", "context is added above the dialogue",
+             checks.beyond_preamble, "`moot debate add-context FILE` finds the place"),
+        Rule("BNC-062", "no_subsection", "what is added is a ### subsection", checks.no_subsection,
+             "begin it with `### TITLE`"),
     ),
     ask.Sign: (
         _BEGUN,
-        Rule(
-            "A-66", "nothing_to_sign", "no such entry waits for its author's signature",
-            checks.not_unsigned, hint="`moot debate verify FILE` lists what is only observed",
-        ),
-        Rule(
-            "A-66", "not_you", "an entry is signed by its author", checks.not_its_author,
-            hint="use --as NAME with its own key",
-        ),
+        Rule("A-66", "nothing_to_sign", "no such entry waits for its author's signature",
+             checks.not_unsigned, "`moot debate verify FILE` lists what is only observed"),
+        Rule("A-66", "not_you", "an entry is signed by its author", checks.not_its_author,
+             "use --as NAME with its own key"),
     ),
     ask.NoteTimeout: (
         _BEGUN, _MACHINE, _LATE,
-        Rule(
-            "BNC-168", "noted_already", "this timeout is on record", checks.noted_already,
-            hint="nothing is left to do",
-        ),
+        Rule("BNC-168", "noted_already", "this timeout is on record", checks.noted_already,
+             "nothing is left to do"),
     ),
     ask.Move: (
         _BEGUN, _NAME,

@@ -118,31 +118,31 @@ _OPERATOR: Final = "the operator lets it go on: `moot debate resume FILE --late`
 MAY_SPEAK: Final[dict[str, tuple[Rule[Wish], ...]]] = {
     "unknown_agent": (  # A-27
         Rule("R12", "UNKNOWN_AGENT", "only listed agents take part", _stranger,
-             hint="the agents are AGENTS"),
+             "the agents are AGENTS"),
         Rule("R18", "UNKNOWN_AGENT", "judge and system speak after the end only",
-             _clerk_before_the_end, hint="the agents are AGENTS"),
+             _clerk_before_the_end, "the agents are AGENTS"),
     ),
     "session_ended": (  # A-28
         Rule("R17", "max_rounds", "the last round is a hard limit", _no_round_left,
-             hint="begin a new session"),
-        Rule("R18", "after_end", "after the end nobody speaks who does not insist",
-             _after_the_end, hint="--after-end if you must"),
+             "begin a new session"),
+        Rule("R18", "after_end", "after the end nobody speaks who does not insist", _after_the_end,
+             "--after-end if you must"),
     ),
     "entry_open": (
         Rule("R6", "entry_open", "nobody writes while another's entry is open",
-             _anothers_entry_open, hint="wait for its <!-- yield -->"),
+             _anothers_entry_open, "wait for its <!-- yield -->"),
     ),
     "wrong_speaker": (  # A-16, A-63
-        Rule("R13", "OUT_OF_ORDER_TURN", "in round-robin the listed order holds",
-             _before_its_turn, hint="next: NEXT"),
+        Rule("R13", "OUT_OF_ORDER_TURN", "in round-robin the listed order holds", _before_its_turn,
+             "next: NEXT"),
         Rule("R14", "OUT_OF_ORDER_TURN", "under a supervisor only whoever was named speaks",
-             _not_named, hint="next: NEXT"),
+             _not_named, "next: NEXT"),
         Rule("3.3", "max_turns", "in a round everyone has max-turns-per-round", _turns_used_up,
-             hint="next: NEXT"),
+             "next: NEXT"),
     ),
     "waiting_human": (  # A-59
-        Rule("3.3", "waiting_human", "whoever is late waits for the operator",
-             _person_waited_for, hint=_OPERATOR),
+        Rule("3.3", "waiting_human", "whoever is late waits for the operator", _person_waited_for,
+             _OPERATOR),
     ),
 }  # fmt: skip
 

@@ -14,27 +14,14 @@ from moot.protocols.decision.model import MOST_ANSWER, MOST_QUESTION, MOST_TEXT,
 Rows = tuple[Rule[Any], ...]
 
 _SHORTER: Final = "say it in fewer words, and name a file for the rest"
-_BEGUN: Final = Rule(
-    "DEC-001",
-    "decision_not_found",
-    "nothing was asked under this id",
-    breach.not_begun,
-    hint="`moot agenda` shows what waits; `moot ask` begins a decision",
-)
-_OPEN: Final = Rule(
-    "DEC-014",
-    "decided",
-    "a person has decided this",
-    breach.ended,
-    hint="ask anew: `moot ask`",
-)
-_BOOKS: Final = Rule(
-    "DEC-017",
-    "not_allowed",
-    "only the machine or whoever asked keeps the books",
-    breach.not_the_clerk,
-    hint="let `moot ask` or `moot debate run` do this",
-)
+_BEGUN: Final = Rule("DEC-001", "decision_not_found", "nothing was asked under this id",
+                     breach.not_begun,
+                     "`moot agenda` shows what waits; `moot ask` begins a decision")  # fmt: skip
+_OPEN: Final = Rule("DEC-014", "decided", "a person has decided this", breach.ended,
+                    "ask anew: `moot ask`")  # fmt: skip
+_BOOKS: Final = Rule("DEC-017", "not_allowed", "only the machine or whoever asked keeps the books",
+                     breach.not_the_clerk,
+                     "let `moot ask` or `moot debate run` do this")  # fmt: skip
 
 
 def _stage(code: str, sentence: str, hint: str, *stages: Stage) -> Rule[Any]:
@@ -60,190 +47,102 @@ def _text(*fields: str, most: int = MOST_TEXT) -> Rows:
     )
 
 
-_MOTIVES: Final = Rule(
-    "DEC-027",
-    "bad_motives",
-    "a seat stands for up to three things, each in a few words",
-    breach.bad_motives,
-    hint="such as: cost, safety",
-)
+_MOTIVES: Final = Rule("DEC-027", "bad_motives",
+                       "a seat stands for up to three things, each in a few words",
+                       breach.bad_motives, "such as: cost, safety")  # fmt: skip
 _ASK: Final[Rows] = (
     _stage("id_taken", "this id is taken", "use another id", Stage.NEW),
     *_text("question", most=MOST_QUESTION),
-    Rule(
-        "DEC-003",
-        "bad_participants",
-        "at least two take part, each once",
-        breach.bad_seats,
-        hint='--with "cmd:claude -p,cmd:codex exec"',
-    ),
-    Rule(
-        "DEC-003",
-        "bad_rounds",
-        "a decision has 1 to 100 rounds",
-        breach.bad_rounds,
-        hint="--rounds 2",
-    ),
+    Rule("DEC-003", "bad_participants", "at least two take part, each once", breach.bad_seats,
+         '--with "cmd:claude -p,cmd:codex exec"'),
+    Rule("DEC-003", "bad_rounds", "a decision has 1 to 100 rounds", breach.bad_rounds,
+         "--rounds 2"),
     _MOTIVES,
-)
+)  # fmt: skip
 _ANSWERS_OPEN: Final = _stage(
     "answers_closed", "first answers are closed", "argue in the session", Stage.ANSWERING
 )
-_ONCE: Final = Rule(
-    "DEC-004",
-    "answered",
-    "a first answer is given once",
-    breach.answered_before,
-    hint="argue in the session",
-)
+_ONCE: Final = Rule("DEC-004", "answered", "a first answer is given once", breach.answered_before,
+                    "argue in the session")  # fmt: skip
 _GIVE: Final[Rows] = (
     _BEGUN,
     _ANSWERS_OPEN,
-    Rule(
-        "DEC-004",
-        "not_a_participant",
-        "only those who take part answer",
-        breach.no_seat,
-        hint="ask whoever asked for a seat",
-    ),
+    Rule("DEC-004", "not_a_participant", "only those who take part answer", breach.no_seat,
+         "ask whoever asked for a seat"),
     _ONCE,
     _MOTIVES,
     *_text("answer", most=MOST_ANSWER),
-    Rule(
-        "DEC-002",
-        "text_too_long",
-        "the text is too long",
-        too_long(MOST_TEXT, "why"),
-        hint=_SHORTER,
-    ),
-)
-_SEATED: Final = Rule(
-    "DEC-006",
-    "not_a_participant",
-    "this is about someone who takes part",
-    breach.unknown_agent,
-    hint="name one of the participants",
-)
+    Rule("DEC-002", "text_too_long", "the text is too long", too_long(MOST_TEXT, "why"), _SHORTER),
+)  # fmt: skip
+_SEATED: Final = Rule("DEC-006", "not_a_participant", "this is about someone who takes part",
+                      breach.unknown_agent, "name one of the participants")  # fmt: skip
 _PASS: Final[Rows] = (_BEGUN, _BOOKS, _ANSWERS_OPEN, _SEATED, _ONCE, *_text("why"))
 _MOVE: Final[Rows] = (
     _BEGUN,
     _BOOKS,
     _stage("motion_set", "the motion is set once", "argue it", Stage.ANSWERING),
-    Rule(
-        "DEC-007",
-        "answers_missing",
-        "a motion waits for every first answer",
-        breach.still_open,
-        hint="collect them first; go on with `moot ask --resume ID`",
-    ),
+    Rule("DEC-007", "answers_missing", "a motion waits for every first answer", breach.still_open,
+         "collect them first; go on with `moot ask --resume ID`"),
     *_text("text", most=MOST_ANSWER),
-)
+)  # fmt: skip
 _SIT: Final[Rows] = (
     _BEGUN,
     _BOOKS,
-    Rule(
-        "DEC-009",
-        "session_open",
-        "one session for one decision",
-        breach.out_of_stage(Stage.ANSWERING, Stage.MOVED),
-        hint="go on with the session that is open",
-    ),
+    Rule("DEC-009", "session_open", "one session for one decision",
+         breach.out_of_stage(Stage.ANSWERING, Stage.MOVED), "go on with the session that is open"),
     *_text("session"),
-)
+)  # fmt: skip
 _NOTE: Final[Rows] = (
     _BEGUN,
     _BOOKS,
     _OPEN,
     _SEATED,
     *_text("ending"),
-    Rule(
-        "DEC-010", "bad_cost", "costs are never negative", breach.negative, hint="count from zero"
-    ),
-    Rule(
-        "DEC-002",
-        "text_too_long",
-        "the text is too long",
-        too_long(MOST_TEXT, "detail", "subject", "what"),
-        hint=_SHORTER,
-    ),
-)
+    Rule("DEC-010", "bad_cost", "costs are never negative", breach.negative, "count from zero"),
+    Rule("DEC-002", "text_too_long", "the text is too long",
+         too_long(MOST_TEXT, "detail", "subject", "what"), _SHORTER),
+)  # fmt: skip
 _STOP: Final[Rows] = (_BEGUN, _BOOKS, _OPEN, *_text("stop"))
 _RESULT: Final[Rows] = (
     _BEGUN,
     _BOOKS,
-    Rule(
-        "DEC-012",
-        "result_known",
-        "a result is recorded when the session has come to one",
-        breach.result_out_of_place,
-        hint="look at what is recorded",
-    ),
+    Rule("DEC-012", "result_known", "a result is recorded when the session has come to one",
+         breach.result_out_of_place, "look at what is recorded"),
     *_text("summary"),
-)
-_PERSON: Final = Rule(
-    "DEC-013",
-    "human_key_required",
-    "only a person decides",
-    breach.no_person,
-    hint="run this yourself, at a terminal, outside of `moot run`",
-)
+)  # fmt: skip
+_PERSON: Final = Rule("DEC-013", "human_key_required", "only a person decides", breach.no_person,
+                      "run this yourself, at a terminal, outside of `moot run`")  # fmt: skip
 _WORD: Final[Rows] = (
     _BEGUN,
     _PERSON,
     _OPEN,
     *_text("reason"),
-    Rule(
-        "DEC-014",
-        "no_result_yet",
-        "no result was recorded before this",
-        breach.early,
-        severity=Severity.WARNING,
-        hint="a person may decide at any time; the record says so",
-    ),
-)
+    Rule("DEC-014", "no_result_yet", "no result was recorded before this", breach.early,
+         "a person may decide at any time; the record says so", Severity.WARNING),
+)  # fmt: skip
 _SEND_BACK: Final[Rows] = (
     _BEGUN,
     _PERSON,
     _OPEN,
-    Rule(
-        "DEC-028",
-        "no_parliament",
-        "only a parliament goes on after a veto",
-        breach.no_parliament,
-        hint="`moot decide ID veto --reason TEXT` begins another decision",
-    ),
+    Rule("DEC-028", "no_parliament", "only a parliament goes on after a veto",
+         breach.no_parliament, "`moot decide ID veto --reason TEXT` begins another decision"),
     _stage("no_session", "nothing is argued", "`moot agenda`", Stage.ARGUING, Stage.WAITING),
     *_text("reason"),
-)
+)  # fmt: skip
 _SUCCEED: Final[Rows] = (
     _BEGUN,
     _BOOKS,
-    Rule(
-        "DEC-016",
-        "not_vetoed",
-        "only a vetoed decision is superseded",
-        breach.out_of_stage(Stage.VETOED),
-        hint="`moot decide ID veto --reason TEXT`",
-    ),
-    Rule(
-        "DEC-016",
-        "superseded",
-        "a decision is superseded once",
-        breach.has_successor,
-        hint="go on with that one",
-    ),
+    Rule("DEC-016", "not_vetoed", "only a vetoed decision is superseded",
+         breach.out_of_stage(Stage.VETOED), "`moot decide ID veto --reason TEXT`"),
+    Rule("DEC-016", "superseded", "a decision is superseded once", breach.has_successor,
+         "go on with that one"),
     *_text("decision"),
-)
+)  # fmt: skip
 _RECEIPT: Final[Rows] = (
     _BEGUN,
-    Rule(
-        "DEC-021",
-        "not_allowed",
-        "only the machine signs a receipt",
-        breach.not_the_machine,
-        hint="let `moot receipt ID -o FILE` do this",
-    ),
-)
+    Rule("DEC-021", "not_allowed", "only the machine signs a receipt", breach.not_the_machine,
+         "let `moot receipt ID -o FILE` do this"),
+)  # fmt: skip
 
 RULES: Final[dict[type[Command], Rows]] = {
     ask.AskQuestion: _ASK,

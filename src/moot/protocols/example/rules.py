@@ -60,33 +60,16 @@ def too_early(asked: Asked) -> Breaches:
         yield "", "id"
 
 
-_TITLE = Rule(
-    "EXA-01", "title_required", "an errand needs a title", no_title, hint="say what is to be done"
-)
-_RECEIVER = Rule(
-    "EXA-02",
-    "bad_name",
-    "an errand is asked of an agent",
-    bad_receiver,
-    hint="a name such as amber-otter",
-)
-_OPEN = Rule(
-    "EXA-03",
-    "errand_not_open",
-    "no open errand has this id",
-    not_open,
-    hint="look at the list of open errands",
-)
-_OWNER = Rule(
-    "EXA-04",
-    "not_yours",
-    "this errand is someone else's",
-    not_theirs,
-    hint="ask whoever it belongs to",
-)
-_TIME = Rule(
-    "EXA-05", "too_early", "its time is not over", too_early, hint="wait until its time is over"
-)
+_TITLE = Rule("EXA-01", "title_required", "an errand needs a title", no_title,
+              "say what is to be done")  # fmt: skip
+_RECEIVER = Rule("EXA-02", "bad_name", "an errand is asked of an agent", bad_receiver,
+                 "a name such as amber-otter")  # fmt: skip
+_OPEN = Rule("EXA-03", "errand_not_open", "no open errand has this id", not_open,
+             "look at the list of open errands")  # fmt: skip
+_OWNER = Rule("EXA-04", "not_yours", "this errand is someone else's", not_theirs,
+              "ask whoever it belongs to")  # fmt: skip
+_TIME = Rule("EXA-05", "too_early", "its time is not over", too_early,
+             "wait until its time is over")  # fmt: skip
 
 RULES: dict[type[Command], tuple[Rule[Asked], ...]] = {
     ask.Ask: (_TITLE, _RECEIVER),

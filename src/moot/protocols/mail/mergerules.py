@@ -37,60 +37,21 @@ _WHILE_MERGING: tuple[Rule[Any], ...] = (
         hint="hypothesis_slate, predictions_table, discriminative_tests, assumption_ledger, "
         "anomaly_register, adversarial_critique or research_thread",
     ),
-    Rule(
-        "MRG-002",
-        "rt_add_not_allowed",
-        "the research thread is only edited",
-        _never,
-        hint='"operation": "EDIT" with target_id null or "RT"',
-    ),
-    Rule(
-        "MRG-003",
-        "invalid_target",
-        "EDIT and KILL name an item of their section",
-        _never,
-        hint="ids are in the latest COMPILED message",
-    ),
-    Rule(
-        "MRG-004",
-        "section_limit_exceeded",
-        "at most six hypotheses stand at a time",
-        _never,
-        hint="KILL one first, then ADD again",
-    ),
-    Rule(
-        "MRG-005",
-        "target_killed",
-        "a killed item is not edited",
-        _never,
-        _WARN,
-        hint="ADD it anew if it deserves to live",
-    ),
-    Rule(
-        "MRG-006",
-        "missing_required_field",
-        "an item says what its section asks",
-        _never,
-        _WARN,
-        hint="EDIT the item and add the fields",
-    ),
-    Rule(
-        "MRG-007",
-        "forbidden_payload_key",
-        "ids and who killed what are not set by a payload",
-        _never,
-        _WARN,
-        hint="leave the field away",
-    ),
-    Rule(
-        "MRG-008",
-        "edit_conflict",
-        "two agents change one field in one round",
-        _never,
-        _WARN,
-        hint="agree, then EDIT it once more",
-    ),
-)
+    Rule("MRG-002", "rt_add_not_allowed", "the research thread is only edited", _never,
+         '"operation": "EDIT" with target_id null or "RT"'),
+    Rule("MRG-003", "invalid_target", "EDIT and KILL name an item of their section", _never,
+         "ids are in the latest COMPILED message"),
+    Rule("MRG-004", "section_limit_exceeded", "at most six hypotheses stand at a time", _never,
+         "KILL one first, then ADD again"),
+    Rule("MRG-005", "target_killed", "a killed item is not edited", _never,
+         "ADD it anew if it deserves to live", _WARN),
+    Rule("MRG-006", "missing_required_field", "an item says what its section asks", _never,
+         "EDIT the item and add the fields", _WARN),
+    Rule("MRG-007", "forbidden_payload_key", "ids and who killed what are not set by a payload",
+         _never, "leave the field away", _WARN),
+    Rule("MRG-008", "edit_conflict", "two agents change one field in one round", _never,
+         "agree, then EDIT it once more", _WARN),
+)  # fmt: skip
 MERGE_RULES: dict[str, Rule[Any]] = {rule.code: rule for rule in _WHILE_MERGING}
 
 
@@ -129,39 +90,15 @@ def _mentions(item: Item, *words: str) -> bool:
 
 
 ARTIFACT_RULES: tuple[Rule[Artifact], ...] = (
-    Rule(
-        "MRG-011",
-        "below_minimum",
-        "each section has its minimum",
-        _too_few,
-        _WARN,
-        hint="ask for more deltas in this section",
-    ),
-    Rule(
-        "MRG-012",
-        "no_third_alternative",
-        "a third alternative was considered",
-        _no_third,
-        _WARN,
-        hint="ADD an item whose name says third alternative, or with third_alternative: true",
-    ),
-    Rule(
-        "MRG-013",
-        "no_scale_check",
-        "one assumption is about scale or physics",
-        _no_scale,
-        _WARN,
-        hint="ADD an assumption that checks the orders of magnitude, with scale_check: true",
-    ),
-    Rule(
-        "MRG-014",
-        "no_potency_check",
-        "every test has a potency check",
-        _no_potency,
-        _WARN,
-        hint="EDIT the test and add potency_check",
-    ),
-)
+    Rule("MRG-011", "below_minimum", "each section has its minimum", _too_few,
+         "ask for more deltas in this section", _WARN),
+    Rule("MRG-012", "no_third_alternative", "a third alternative was considered", _no_third,
+         "ADD an item whose name says third alternative, or with third_alternative: true", _WARN),
+    Rule("MRG-013", "no_scale_check", "one assumption is about scale or physics", _no_scale,
+         "ADD an assumption that checks the orders of magnitude, with scale_check: true", _WARN),
+    Rule("MRG-014", "no_potency_check", "every test has a potency check", _no_potency,
+         "EDIT the test and add potency_check", _WARN),
+)  # fmt: skip
 
 
 def check_artifact(artifact: Artifact) -> tuple[Finding, ...]:

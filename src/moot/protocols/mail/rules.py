@@ -19,117 +19,63 @@ _WARN, _NOTE = Severity.WARNING, Severity.INFO
 _ACK_HINT = "--ack-required, or leave the flag away: it is set by the type"
 _NO_ACK_HINT = "--no-ack, or leave the flag away: it is set by the type"
 _FENCE_HINT = "put each delta into a block of its own that starts with ```delta in the first column"
+_SECTIONS_HINT = (
+    "hypothesis_slate, predictions_table, discriminative_tests, assumption_ledger, "
+    "anomaly_register, adversarial_critique or research_thread"
+)
+_ROLES_HINT = (
+    "opus, gpt, gemini, claude, human, hypothesis_generator, test_designer or "
+    "adversarial_critic are understood everywhere"
+)
 
 Row = Rule[Draft]
 
 EVERY: tuple[Row, ...] = (
-    Row(
-        "MB-001",
-        "invalid_subject_prefix",
-        "the subject has a valid prefix",
-        breach.no_prefix,
-        hint=PREFIX_HINT,
-    ),
-    Row(
-        "MBX-001",
-        "empty_subject_description",
-        "the subject says something after its prefix",
-        breach.no_description,
-        hint="write a few words after the colon",
-    ),
-    Row(
-        "MBX-002",
-        "subject_too_long",
-        "a subject has at most 120 characters",
-        breach.too_long,
-        _WARN,
-        hint="shorten it, and put the rest into the body",
-    ),
-    Row(
-        "MBX-003",
-        "subject_not_one_line",
-        "a subject is one line without control characters",
-        breach.not_one_line,
-        hint="take out line breaks and control characters",
-    ),
-    Row(
-        "MBX-004",
-        "reply_prefix",
-        "`Re:` before the prefix was taken off",
-        breach.reply_prefix,
-        _WARN,
-        hint="reply in the same thread with a subject of one of the ten types",
-    ),
-    Row(
-        "MBX-005",
-        "not_utf8",
-        "a body is UTF-8 text",
-        breach.not_utf8,
-        hint="save the file as UTF-8",
-    ),
-    Row(
-        "MBX-006",
-        "byte_order_mark",
-        "the byte order mark at the start is ignored",
-        breach.byte_order_mark,
-        _NOTE,
-        hint="save the file without it; --fix takes it out",
-    ),
-    Row(
-        "MBX-007",
-        "unclosed_fence",
-        "a fenced block is closed",
-        breach.never_closed,
-        _WARN,
-        hint="end the block with a line of the same marks",
-    ),
-    Row(
-        "MBX-008",
-        "duplicate_section",
-        "a section stands there once",
-        breach.twice,
-        _WARN,
-        hint="join the two; only the first is read",
-    ),
-    Row(
-        "MBX-009",
-        "template_text",
-        "template text was replaced",
-        breach.left_over,
-        _WARN,
-        hint="fill the section in, or take its heading out",
-    ),
-)
+    Row("MB-001", "invalid_subject_prefix", "the subject has a valid prefix", breach.no_prefix,
+        PREFIX_HINT),
+    Row("MBX-001", "empty_subject_description", "the subject says something after its prefix",
+        breach.no_description, "write a few words after the colon"),
+    Row("MBX-002", "subject_too_long", "a subject has at most 120 characters", breach.too_long,
+        "shorten it, and put the rest into the body", _WARN),
+    Row("MBX-003", "subject_not_one_line", "a subject is one line without control characters",
+        breach.not_one_line, "take out line breaks and control characters"),
+    Row("MBX-004", "reply_prefix", "`Re:` before the prefix was taken off", breach.reply_prefix,
+        "reply in the same thread with a subject of one of the ten types", _WARN),
+    Row("MBX-005", "not_utf8", "a body is UTF-8 text", breach.not_utf8, "save the file as UTF-8"),
+    Row("MBX-006", "byte_order_mark", "the byte order mark at the start is ignored",
+        breach.byte_order_mark, "save the file without it; --fix takes it out", _NOTE),
+    Row("MBX-007", "unclosed_fence", "a fenced block is closed", breach.never_closed,
+        "end the block with a line of the same marks", _WARN),
+    Row("MBX-008", "duplicate_section", "a section stands there once", breach.twice,
+        "join the two; only the first is read", _WARN),
+    Row("MBX-009", "template_text", "template text was replaced", breach.left_over,
+        "fill the section in, or take its heading out", _WARN),
+)  # fmt: skip
 
 
 def _section(id: str, code: str, name: str, hint: str, severity: Severity = Severity.ERROR) -> Row:  # noqa: A002 - as in Rule
-    return Row(id, code, f"`## {name}` says something", breach.missing(name), severity, hint)
+    return Row(id, code, f"`## {name}` says something", breach.missing(name), hint, severity)
 
 
 def _choice(id: str, code: str, name: str, words: str, severity: Severity = _WARN) -> Row:  # noqa: A002 - as in Rule
     sentence = f"`## {name}` is one of {words}"
     hint = f"write one of {words} under `## {name}`"
-    return Row(id, code, sentence, breach.not_one_of(name), severity, hint)
+    return Row(id, code, sentence, breach.not_one_of(name), hint, severity)
 
 
 def _owed(id: str, kind: MessageType) -> Row:  # noqa: A002 - as in Rule
     sentence = f"{kind.value} sets ack_required: true"
-    return Row(id, "ack_not_set", sentence, breach.ack_differs, _WARN, _ACK_HINT)
+    return Row(id, "ack_not_set", sentence, breach.ack_differs, _ACK_HINT, _WARN)
 
 
 def _not_owed(id: str, kind: MessageType) -> Row:  # noqa: A002 - as in Rule
     sentence = f"{kind.value} does not set ack_required"
-    return Row(id, "ack_set", sentence, breach.ack_differs, _WARN, _NO_ACK_HINT)
+    return Row(id, "ack_set", sentence, breach.ack_differs, _NO_ACK_HINT, _WARN)
 
 
-_UNKNOWN_ITEM = Row(
-    "MBX-011",
-    "unknown_item",
-    "a work id that is named exists",
-    special.unknown_item,
-    _WARN,
-    hint="check the id; a task in words is fine too",
-)
+_UNKNOWN_ITEM = Row("MBX-011", "unknown_item", "a work id that is named exists",
+                    special.unknown_item, "check the id; a task in words is fine too",
+                    _WARN)  # fmt: skip
 
 
 def _known(*names: str) -> Row:
@@ -138,154 +84,62 @@ def _known(*names: str) -> Row:
         "unknown_agent",
         "an agent that is named is known",
         special.unknown_agent(*names),
+        "`moot status` shows who is here",
         _WARN,
-        hint="`moot status` shows who is here",
     )
 
 
 _DELTA: tuple[Row, ...] = (
-    Row(
-        "MB-004",
-        "no_delta_block",
-        "a DELTA has at least one delta block",
-        delta.no_block,
-        hint=_FENCE_HINT,
-    ),
-    Row(
-        "MB-005",
-        "invalid_delta_json",
-        "each delta block parses as JSON",
-        delta.not_json,
-        hint="strict JSON: no comments, no trailing commas, no NaN, every key once",
-    ),
-    Row(
-        "MBX-030",
-        "delta_not_object",
-        "a delta block holds one JSON object",
-        delta.not_an_object,
-        hint="one block for each delta: {...}, not [...]",
-    ),
-    Row(
-        "MBX-031",
-        "invalid_operation",
-        "`operation` is ADD, EDIT or KILL",
-        delta.no_operation,
-        hint='"operation": "ADD", "EDIT" or "KILL", in capitals',
-    ),
-    Row(
-        "MBX-032",
-        "invalid_section",
-        "`section` is one of the artifact's seven",
-        delta.unknown_section,
-        _WARN,
-        hint="hypothesis_slate, predictions_table, discriminative_tests, assumption_ledger, "
-        "anomaly_register, adversarial_critique or research_thread",
-    ),
-    Row(
-        "MBX-033",
-        "missing_delta_field",
-        "a delta has section, target_id, payload and rationale",
-        delta.no_fields,
-        _WARN,
-        hint="`moot mail template DELTA` shows a whole one",
-    ),
-    Row(
-        "MBX-034",
-        "invalid_target",
-        "EDIT and KILL name a target, ADD does not",
-        delta.wrong_target,
-        _WARN,
-        hint="target_id: null to add, an id such as H2 to edit or kill",
-    ),
-    Row(
-        "MBX-035",
-        "missing_required_field",
-        "the payload says what its section asks",
-        delta.poor_payload,
-        _WARN,
-        hint="add the fields that are named; a KILL gives a reason",
-    ),
-    Row(
-        "MBX-036",
-        "rt_add_not_allowed",
-        "the research thread is only edited",
-        delta.thread_only_edited,
-        _WARN,
-        hint='"operation": "EDIT" with target_id null or "RT"',
-    ),
-    Row(
-        "MBX-037",
-        "stray_delta",
-        "no delta stands where it does not count",
-        delta.astray,
-        _WARN,
-        hint=_FENCE_HINT,
-    ),
-    Row(
-        "MBX-038",
-        "unknown_role",
-        "the role is one of the usual",
-        breach.strange_role,
-        _NOTE,
-        hint="opus, gpt, gemini, claude, human, hypothesis_generator, test_designer or "
-        "adversarial_critic are understood everywhere",
-    ),
+    Row("MB-004", "no_delta_block", "a DELTA has at least one delta block", delta.no_block,
+        _FENCE_HINT),
+    Row("MB-005", "invalid_delta_json", "each delta block parses as JSON", delta.not_json,
+        "strict JSON: no comments, no trailing commas, no NaN, every key once"),
+    Row("MBX-030", "delta_not_object", "a delta block holds one JSON object", delta.not_an_object,
+        "one block for each delta: {...}, not [...]"),
+    Row("MBX-031", "invalid_operation", "`operation` is ADD, EDIT or KILL", delta.no_operation,
+        '"operation": "ADD", "EDIT" or "KILL", in capitals'),
+    Row("MBX-032", "invalid_section", "`section` is one of the artifact's seven",
+        delta.unknown_section, _SECTIONS_HINT, _WARN),
+    Row("MBX-033", "missing_delta_field", "a delta has section, target_id, payload and rationale",
+        delta.no_fields, "`moot mail template DELTA` shows a whole one", _WARN),
+    Row("MBX-034", "invalid_target", "EDIT and KILL name a target, ADD does not",
+        delta.wrong_target, "target_id: null to add, an id such as H2 to edit or kill", _WARN),
+    Row("MBX-035", "missing_required_field", "the payload says what its section asks",
+        delta.poor_payload, "add the fields that are named; a KILL gives a reason", _WARN),
+    Row("MBX-036", "rt_add_not_allowed", "the research thread is only edited",
+        delta.thread_only_edited, '"operation": "EDIT" with target_id null or "RT"', _WARN),
+    Row("MBX-037", "stray_delta", "no delta stands where it does not count", delta.astray,
+        _FENCE_HINT, _WARN),
+    Row("MBX-038", "unknown_role", "the role is one of the usual", breach.strange_role,
+        _ROLES_HINT, _NOTE),
     _not_owed("MBX-012", MessageType.DELTA),
-)
+)  # fmt: skip
 
 RULES: dict[MessageType, tuple[Row, ...]] = {
     MessageType.KICKOFF: (
-        Row(
-            "MB-002",
-            "missing_research_question",
-            "a KICKOFF has a research question",
-            special.no_question,
-            hint="write it as `# Title` or under `## Research Question`",
-        ),
+        Row("MB-002", "missing_research_question", "a KICKOFF has a research question",
+            special.no_question, "write it as `# Title` or under `## Research Question`"),
         _section(
             "MB-003", "missing_context", "Context", "say under `## Context` what one has to know"
         ),
-        Row(
-            "MBX-020",
-            "no_excerpt",
-            "`## Excerpt` cites its passages as §n",
-            special.no_citation,
-            _WARN,
-            hint="quote what this rests on, such as: §42",
-        ),
-        Row(
-            "MBX-021",
-            "unusual_length",
-            "the question is one sentence, the context two to four",
-            special.wordy,
-            _NOTE,
-            hint="a short kickoff is read by everyone",
-        ),
+        Row("MBX-020", "no_excerpt", "`## Excerpt` cites its passages as §n", special.no_citation,
+            "quote what this rests on, such as: §42", _WARN),
+        Row("MBX-021", "unusual_length", "the question is one sentence, the context two to four",
+            special.wordy, "a short kickoff is read by everyone", _NOTE),
         _owed("MB-010", MessageType.KICKOFF),
     ),
     MessageType.DELTA: _DELTA,
     MessageType.COMPILED: (
-        Row(
-            "MBX-040",
-            "no_version",
-            "the title or the summary names the version",
-            special.no_version,
-            hint="such as `# Compiled Artifact v2`",
-        ),
+        Row("MBX-040", "no_version", "the title or the summary names the version",
+            special.no_version, "such as `# Compiled Artifact v2`"),
         _section(
             "MBX-041",
             "no_contributors",
             "Contributors",
             "list under `## Contributors` whose deltas were merged",
         ),
-        Row(
-            "MBX-042",
-            "no_statistics",
-            "`## Statistics` has counts",
-            special.no_counts,
-            _WARN,
-            hint="such as `- Hypotheses: 3`",
-        ),
+        Row("MBX-042", "no_statistics", "`## Statistics` has counts", special.no_counts,
+            "such as `- Hypotheses: 3`", _WARN),
         _not_owed("MBX-012", MessageType.COMPILED),
     ),
     MessageType.CRITIQUE: (
@@ -319,46 +173,19 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
         _not_owed("MBX-012", MessageType.CLAIM),
     ),
     MessageType.HANDOFF: (
-        Row(
-            "MB-008",
-            "missing_handoff_agents",
-            "a HANDOFF has From and To agents",
-            special.no_agents,
-            hint="one agent's name under each of `## From` and `## To`",
-        ),
+        Row("MB-008", "missing_handoff_agents", "a HANDOFF has From and To agents",
+            special.no_agents, "one agent's name under each of `## From` and `## To`"),
         _section("MBX-080", "missing_item", "Item", "name what is passed on under `## Item`"),
         _section("MBX-081", "no_state", "State", "say under `## State` how far it is", _WARN),
-        Row(
-            "MBX-082",
-            "no_receiver_in_subject",
-            "the subject ends with the receiver",
-            special.no_receiver,
-            _WARN,
-            hint="HANDOFF: {work id or task} to {agent}",
-        ),
-        Row(
-            "MBX-083",
-            "receiver_differs",
-            "subject and `## To` name the same agent",
-            special.other_receiver,
-            _WARN,
-            hint="name one agent in both places",
-        ),
-        Row(
-            "MBX-084",
-            "not_the_sender",
-            "`## From` is who sends it",
+        Row("MBX-082", "no_receiver_in_subject", "the subject ends with the receiver",
+            special.no_receiver, "HANDOFF: {work id or task} to {agent}", _WARN),
+        Row("MBX-083", "receiver_differs", "subject and `## To` name the same agent",
+            special.other_receiver, "name one agent in both places", _WARN),
+        Row("MBX-084", "not_the_sender", "`## From` is who sends it",
             special.other_sender(received=False),
-            hint="put your own name there; nobody hands over in another's name",
-        ),
-        Row(
-            "MBX-085",
-            "from_differs",
-            "`## From` is who sent it",
-            special.other_sender(received=True),
-            _WARN,
-            hint="ask the sender before you take it over",
-        ),
+            "put your own name there; nobody hands over in another's name"),
+        Row("MBX-085", "from_differs", "`## From` is who sent it",
+            special.other_sender(received=True), "ask the sender before you take it over", _WARN),
         _known("From", "To"),
         _UNKNOWN_ITEM,
         _owed("MBX-013", MessageType.HANDOFF),
@@ -381,4 +208,4 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
         _owed("MB-011", MessageType.QUESTION),
     ),
     MessageType.INFO: (_not_owed("MBX-012", MessageType.INFO),),
-}
+}  # fmt: skip

@@ -13,48 +13,20 @@ from moot.protocols.path.model import MOST_TEXT, MOST_TITLE
 
 Rows = tuple[Rule[Any], ...]
 
-_MACHINE: Final = Rule(
-    "X-05",
-    "not_the_machine",
-    "a path is written by the machine, with whoever asked named",
-    breach.not_the_machine,
-    hint="let `moot flow` do this",
-)
-_BEGUN: Final = Rule(
-    "PTH-001",
-    "path_not_found",
-    "this path was never begun",
-    breach.not_begun,
-    hint="`moot flow list` shows what can be begun",
-)
-_SOURCE: Final = Rule(
-    "X-01",
-    "bad_source",
-    "a step names the record that led to it",
-    breach.bad_source,
-    hint="name a message, a session or a trace that is on record here",
-)
-_FLOW: Final = Rule(
-    "PTH-002",
-    "unknown_flow",
-    "there is no such flow",
-    breach.unknown_flow,
-    hint="`moot flow list` shows all",
-)
-_STEP: Final = Rule(
-    "PTH-003",
-    "step_not_found",
-    "this step was never begun",
-    breach.unknown_step,
-    hint="`moot story ID` shows the steps of a path",
-)
-_DONE: Final = Rule(
-    "X-02",
-    "step_done",
-    "this step is done",
-    breach.done_before,
-    hint="`moot story ID` shows what it made",
-)
+_MACHINE: Final = Rule("X-05", "not_the_machine",
+                       "a path is written by the machine, with whoever asked named",
+                       breach.not_the_machine, "let `moot flow` do this")  # fmt: skip
+_BEGUN: Final = Rule("PTH-001", "path_not_found", "this path was never begun", breach.not_begun,
+                     "`moot flow list` shows what can be begun")  # fmt: skip
+_SOURCE: Final = Rule("X-01", "bad_source", "a step names the record that led to it",
+                      breach.bad_source,
+                      "name a message, a session or a trace that is on record here")  # fmt: skip
+_FLOW: Final = Rule("PTH-002", "unknown_flow", "there is no such flow", breach.unknown_flow,
+                    "`moot flow list` shows all")  # fmt: skip
+_STEP: Final = Rule("PTH-003", "step_not_found", "this step was never begun", breach.unknown_step,
+                    "`moot story ID` shows the steps of a path")  # fmt: skip
+_DONE: Final = Rule("X-02", "step_done", "this step is done", breach.done_before,
+                    "`moot story ID` shows what it made")  # fmt: skip
 
 
 def _text(most: int, *fields: str) -> Rows:
@@ -78,74 +50,34 @@ def _text(most: int, *fields: str) -> Rows:
 
 _BEGIN_PATH: Final[Rows] = (
     _MACHINE,
-    Rule(
-        "PTH-001",
-        "path_begun",
-        "a path is begun once",
-        breach.begun_before,
-        hint="go on with it: `moot story ID`",
-    ),
+    Rule("PTH-001", "path_begun", "a path is begun once", breach.begun_before,
+         "go on with it: `moot story ID`"),
     _SOURCE,
     *_text(MOST_TITLE, "title"),
     *_text(100, "origin"),
-)
+)  # fmt: skip
 _BEGIN_STEP: Final[Rows] = (
     _MACHINE,
     _BEGUN,
     _SOURCE,
     _FLOW,
-    Rule(
-        "PTH-002",
-        "bad_join",
-        "a flow leads from one protocol to another",
-        breach.bad_join,
-        hint="`moot flow list` says what leads where",
-    ),
+    Rule("PTH-002", "bad_join", "a flow leads from one protocol to another", breach.bad_join,
+         "`moot flow list` says what leads where"),
     *_text(100, "asked_by"),
     _DONE,
-    Rule(
-        "X-02",
-        "other_target",
-        "one record leads to one thing by one flow",
-        breach.other_target,
-        hint="run it as it was begun: `moot story ID` shows the target",
-    ),
-    Rule(
-        "PTH-005",
-        "path_full",
-        "a path has a limited number of steps",
-        breach.too_many,
-        hint="begin anew with a new message",
-    ),
-    Rule(
-        "X-04",
-        "not_settled",
-        "only a sure result leads further",
-        breach.unsure,
-        hint="`moot debate consensus FILE` says what is missing",
-    ),
-    Rule(
-        "X-05",
-        "words_unsigned",
-        "a result rests on words that their authors have signed",
-        breach.unsigned,
-        hint="their authors sign them: `moot debate sign FILE --author NAME`",
-    ),
-    Rule(
-        "X-08",
-        "two_parts",
-        "whoever runs something does not approve it",
-        breach.two_parts,
-        hint="name another critic: --critic NAME",
-    ),
-    Rule(
-        "X-08",
-        "lone_approver",
-        "one agent alone does not decide and then approve",
-        breach.lone_approver,
-        hint="name another critic: --critic NAME",
-    ),
-)
+    Rule("X-02", "other_target", "one record leads to one thing by one flow", breach.other_target,
+         "run it as it was begun: `moot story ID` shows the target"),
+    Rule("PTH-005", "path_full", "a path has a limited number of steps", breach.too_many,
+         "begin anew with a new message"),
+    Rule("X-04", "not_settled", "only a sure result leads further", breach.unsure,
+         "`moot debate consensus FILE` says what is missing"),
+    Rule("X-05", "words_unsigned", "a result rests on words that their authors have signed",
+         breach.unsigned, "their authors sign them: `moot debate sign FILE --author NAME`"),
+    Rule("X-08", "two_parts", "whoever runs something does not approve it", breach.two_parts,
+         "name another critic: --critic NAME"),
+    Rule("X-08", "lone_approver", "one agent alone does not decide and then approve",
+         breach.lone_approver, "name another critic: --critic NAME"),
+)  # fmt: skip
 RULES: Final[dict[type[Command], Rows]] = {
     ask.BeginPath: _BEGIN_PATH,
     ask.BeginStep: _BEGIN_STEP,
@@ -155,13 +87,8 @@ RULES: Final[dict[type[Command], Rows]] = {
         _FLOW,
         _STEP,
         _DONE,
-        Rule(
-            "PTH-002",
-            "bad_join",
-            "a flow leads from one protocol to another",
-            breach.wrong_target,
-            hint="`moot flow list` says what leads where",
-        ),
+        Rule("PTH-002", "bad_join", "a flow leads from one protocol to another",
+             breach.wrong_target, "`moot flow list` says what leads where"),
     ),
     ask.FinishStep: (
         _MACHINE,
@@ -169,27 +96,13 @@ RULES: Final[dict[type[Command], Rows]] = {
         _FLOW,
         _STEP,
         _DONE,
-        Rule(
-            "PTH-006",
-            "nothing_made",
-            "a step that is done has made something",
-            breach.made_nothing,
-            hint="say that it failed, and why",
-        ),
-        Rule(
-            "X-03",
-            "guard_lowered",
-            "no flow makes an approval, a reservation or a verification",
-            breach.makes_a_guard,
-            hint="let the critic, the agent or the auditor do it under its own key",
-        ),
-        Rule(
-            "PTH-002",
-            "bad_join",
-            "a flow makes what it is for",
-            breach.makes_another_thing,
-            hint="`moot flow list` says what leads where",
-        ),
+        Rule("PTH-006", "nothing_made", "a step that is done has made something",
+             breach.made_nothing, "say that it failed, and why"),
+        Rule("X-03", "guard_lowered", "no flow makes an approval, a reservation or a verification",
+             breach.makes_a_guard,
+             "let the critic, the agent or the auditor do it under its own key"),
+        Rule("PTH-002", "bad_join", "a flow makes what it is for", breach.makes_another_thing,
+             "`moot flow list` says what leads where"),
     ),
     ask.FailStep: (_MACHINE, _BEGUN, _FLOW, _STEP, _DONE, *_text(MOST_TEXT, "code", "why")),
-}
+}  # fmt: skip

@@ -124,7 +124,7 @@ def _only(*known: str, within: str = "") -> Rule[Document]:
             if name not in known:
                 yield f"{name[:60]!r} is not of this contract", f"{within}{name[:60]}"
 
-    return Rule("OPR-049", "unknown_key", "no other key", check, Severity.WARNING)
+    return Rule("OPR-049", "unknown_key", "no other key", check, severity=Severity.WARNING)
 
 
 def _field(
@@ -142,7 +142,7 @@ def _field(
         if name in document and not holds(document[name], document):
             yield f"{name}: {sentence}", f"{within}{name}"
 
-    return Rule(norm, code, sentence, check, severity)
+    return Rule(norm, code, sentence, check, severity=severity)
 
 
 def _required(

@@ -14,90 +14,34 @@ from moot.protocols.presence import checks as breach
 from moot.protocols.presence import commands as ask
 
 _READABLE: tuple[Rule[Any], ...] = (
-    Rule(
-        "B-14",
-        "scope_empty",
-        "a scope may not be empty",
-        breach.bad_scope("scope_empty"),
-        hint="`.` is the whole project",
-    ),
-    Rule(
-        "B-14",
-        "scope_outside",
-        "a scope lies inside the project",
-        breach.bad_scope("scope_outside"),
-        hint="name it from the root of the worktree, such as src/api/x.py",
-    ),
-    Rule(
-        "OPR-043",
-        "unsupported_glob",
-        "only a final /* is understood",
-        breach.bad_scope("unsupported_glob"),
-        hint="reserve the folder (src/*) or name each file",
-    ),
-    Rule(
-        "OPR-035",
-        "bad_scope",
-        "a scope is a readable path",
-        breach.bad_scope("bad_scope"),
-        hint="name a file or folder of the project",
-    ),
-    Rule(
-        "OPR-054",
-        "bad_root",
-        "the root of a scope is absolute",
-        breach.bad_scope("bad_root"),
-        hint="run this inside the project",
-    ),
-)
-_SOMEONE = Rule(
-    "B-08",
-    "not_allowed",
-    "only an agent or a person does this",
-    breach.by_the_machine,
-    hint="use --as NAME with an agent's key",
-)
-_ROOT = Rule(
-    "OPR-054",
-    "bad_root",
-    "the project root is absolute",
-    breach.relative_root,
-    hint="run this inside the project",
-)
-_NAMED = Rule(
-    "B-14", "scope_empty", "name at least one scope", breach.nothing_named, hint="`.` is the root"
-)
-_MANY = Rule(
-    "OPR-102",
-    "too_many_scopes",
-    "too many scopes at once",
-    breach.too_many_named,
-    hint="name a folder",
-)
-_LONG = Rule(
-    "OPR-061",
-    "text_too_long",
-    "the text is too long",
-    breach.text_too_long,
-    hint="shorten it, and name a file for the rest",
-)
-_WORK_ID = Rule(
-    "OPR-055",
-    "bad_work",
-    "a work id is 1 to 200 characters without spaces",
-    breach.bad_work,
-    hint="such as bb-u6f.6.3, or the branch",
-)
-_TTL = Rule(
-    "B-18", "bad_ttl", "not a time to live", breach.bad_ttl, hint="5 to 1440 minutes, or none"
-)
-_WIDE = Rule(
-    "B-17",
-    "scope_too_wide",
-    "too many others hold parts of it",
-    breach.too_wide,
-    hint="reserve less",
-)
+    Rule("B-14", "scope_empty", "a scope may not be empty", breach.bad_scope("scope_empty"),
+         "`.` is the whole project"),
+    Rule("B-14", "scope_outside", "a scope lies inside the project",
+         breach.bad_scope("scope_outside"),
+         "name it from the root of the worktree, such as src/api/x.py"),
+    Rule("OPR-043", "unsupported_glob", "only a final /* is understood",
+         breach.bad_scope("unsupported_glob"), "reserve the folder (src/*) or name each file"),
+    Rule("OPR-035", "bad_scope", "a scope is a readable path", breach.bad_scope("bad_scope"),
+         "name a file or folder of the project"),
+    Rule("OPR-054", "bad_root", "the root of a scope is absolute", breach.bad_scope("bad_root"),
+         "run this inside the project"),
+)  # fmt: skip
+_SOMEONE = Rule("B-08", "not_allowed", "only an agent or a person does this",
+                breach.by_the_machine, "use --as NAME with an agent's key")  # fmt: skip
+_ROOT = Rule("OPR-054", "bad_root", "the project root is absolute", breach.relative_root,
+             "run this inside the project")  # fmt: skip
+_NAMED = Rule("B-14", "scope_empty", "name at least one scope", breach.nothing_named,
+              "`.` is the root")  # fmt: skip
+_MANY = Rule("OPR-102", "too_many_scopes", "too many scopes at once", breach.too_many_named,
+             "name a folder")  # fmt: skip
+_LONG = Rule("OPR-061", "text_too_long", "the text is too long", breach.text_too_long,
+             "shorten it, and name a file for the rest")  # fmt: skip
+_WORK_ID = Rule("OPR-055", "bad_work", "a work id is 1 to 200 characters without spaces",
+                breach.bad_work, "such as bb-u6f.6.3, or the branch")  # fmt: skip
+_TTL = Rule("B-18", "bad_ttl", "not a time to live", breach.bad_ttl,
+            "5 to 1440 minutes, or none")  # fmt: skip
+_WIDE = Rule("B-17", "scope_too_wide", "too many others hold parts of it", breach.too_wide,
+             "reserve less")  # fmt: skip
 _ACTIVE = Rule(
     "OPR-030",
     "reservation_conflict",
@@ -106,13 +50,9 @@ _ACTIVE = Rule(
     hint="work elsewhere, or ask the holder: `moot blocked HOLDER --work WORK --subject SCOPE"
     " --blocker 'it is held' --requested-action 'release it, or say when'`",
 )
-_QUIET = Rule(
-    "B-15",
-    "reservation_stale_found",
-    "an agent that has gone quiet holds this",
-    breach.owner_quiet,
-    hint="`moot reserve SCOPE --takeover-stale` takes it over",
-)
+_QUIET = Rule("B-15", "reservation_stale_found", "an agent that has gone quiet holds this",
+              breach.owner_quiet,
+              "`moot reserve SCOPE --takeover-stale` takes it over")  # fmt: skip
 _RESERVE = (
     _SOMEONE,
     _ROOT,
@@ -127,82 +67,36 @@ _RESERVE = (
     _QUIET,
 )
 _SEND: tuple[Rule[Any], ...] = (
-    Rule(
-        "B-08",
-        "sender_required",
-        "only an agent or a person sends this",
-        breach.by_the_machine,
-        hint="use --as NAME with an agent's key",
-    ),
-    Rule(
-        "OPR-057",
-        "agent_not_found",
-        "the receiver is not known",
-        breach.unknown_receiver,
-        hint="`moot status` shows who is here",
-    ),
-    Rule(
-        "OPR-057",
-        "to_yourself",
-        "the receiver is someone else",
-        breach.to_oneself,
-        hint="name another agent: `moot status` shows who is here",
-    ),
-    Rule(
-        "B-05",
-        "work_required",
-        "say which work this is about",
-        breach.no_work,
-        hint="--work ID; the branch's name will do",
-    ),
+    Rule("B-08", "sender_required", "only an agent or a person sends this", breach.by_the_machine,
+         "use --as NAME with an agent's key"),
+    Rule("OPR-057", "agent_not_found", "the receiver is not known", breach.unknown_receiver,
+         "`moot status` shows who is here"),
+    Rule("OPR-057", "to_yourself", "the receiver is someone else", breach.to_oneself,
+         "name another agent: `moot status` shows who is here"),
+    Rule("B-05", "work_required", "say which work this is about", breach.no_work,
+         "--work ID; the branch's name will do"),
     _WORK_ID,
     _ROOT,
     *_READABLE,
     _LONG,
-    Rule(
-        "OPR-106",
-        "too_many_pending",
-        "too much waits for the receiver",
-        breach.too_many_pending,
-        hint="wait until some are accepted, or ask another agent",
-    ),
-)
-_KNOWN_EVENT = Rule(
-    "OPR-105",
-    "event_not_found",
-    "no such event waits here",
-    breach.unknown_event,
-    hint="`moot event list` shows all",
-)
-_BY_MACHINE = Rule(
-    "B-18",
-    "not_allowed",
-    "the workspace itself does this",
-    breach.not_by_the_machine,
-    hint="`moot tick` lets the workspace do it",
-)
+    Rule("OPR-106", "too_many_pending", "too much waits for the receiver", breach.too_many_pending,
+         "wait until some are accepted, or ask another agent"),
+)  # fmt: skip
+_KNOWN_EVENT = Rule("OPR-105", "event_not_found", "no such event waits here", breach.unknown_event,
+                    "`moot event list` shows all")  # fmt: skip
+_BY_MACHINE = Rule("B-18", "not_allowed", "the workspace itself does this",
+                   breach.not_by_the_machine, "`moot tick` lets the workspace do it")  # fmt: skip
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.Join: (
         _SOMEONE,
-        Rule(
-            "OPR-015",
-            "adoption_required",
-            "an earlier session's name is adopted, not reused",
-            breach.not_adopted,
-            hint="`moot join --adopt NAME`, or --register a new name",
-        ),
+        Rule("OPR-015", "adoption_required", "an earlier session's name is adopted, not reused",
+             breach.not_adopted, "`moot join --adopt NAME`, or --register a new name"),
         _ROOT,
         _WORK_ID,
         _LONG,
-        Rule(
-            "OPR-016",
-            "name_style",
-            "names are best an adjective and a noun",
-            breach.unusual_name,
-            Severity.WARNING,
-            hint="such as amber-otter",
-        ),
+        Rule("OPR-016", "name_style", "names are best an adjective and a noun",
+             breach.unusual_name, "such as amber-otter", Severity.WARNING),
     ),
     ask.Leave: (_LONG,),
     ask.Reserve: _RESERVE,
@@ -210,89 +104,39 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.Release: (
         _NAMED,
         *_READABLE,
-        Rule(
-            "OPR-102",
-            "reservation_not_found",
-            "this is not reserved",
-            breach.not_held,
-            hint="`moot scope list` shows what is",
-        ),
-        Rule(
-            "OPR-102",
-            "release_forbidden",
-            "only its holder may release it",
-            breach.not_the_owner,
-            hint="`moot scope list` shows who holds what; ask the holder",
-        ),
+        Rule("OPR-102", "reservation_not_found", "this is not reserved", breach.not_held,
+             "`moot scope list` shows what is"),
+        Rule("OPR-102", "release_forbidden", "only its holder may release it",
+             breach.not_the_owner, "`moot scope list` shows who holds what; ask the holder"),
     ),
     ask.SendHandoff: (
-        Rule(
-            "OPR-062",
-            "text_missing",
-            "subject, summary and next_action are required",
-            breach.text_missing("subject", "summary", "next_action"),
-            hint="--subject, --summary and --next-action each need text",
-        ),
+        Rule("OPR-062", "text_missing", "subject, summary and next_action are required",
+             breach.text_missing("subject", "summary", "next_action"),
+             "--subject, --summary and --next-action each need text"),
         *_SEND,
-        Rule(
-            "B-26",
-            "nothing_to_move",
-            "accepting it will move no reservation",
-            breach.moves_nothing,
-            Severity.WARNING,
-            hint="reserve exactly this scope before it is accepted",
-        ),
-        Rule(
-            "B-26",
-            "nothing_to_move",
-            "no scope is named, so no reservation moves",
-            breach.names_no_scope,
-            Severity.WARNING,
-            hint="--scope SCOPE moves what you hold there",
-        ),
+        Rule("B-26", "nothing_to_move", "accepting it will move no reservation",
+             breach.moves_nothing, "reserve exactly this scope before it is accepted",
+             Severity.WARNING),
+        Rule("B-26", "nothing_to_move", "no scope is named, so no reservation moves",
+             breach.names_no_scope, "--scope SCOPE moves what you hold there", Severity.WARNING),
     ),
     ask.SendBlocked: (
-        Rule(
-            "OPR-064",
-            "text_missing",
-            "subject, blocker and requested_action are required",
-            breach.text_missing("subject", "blocker", "requested_action"),
-            hint="--subject, --blocker and --requested-action each need text",
-        ),
-        Rule(
-            "OPR-065",
-            "bad_urgency",
-            "urgency is low, medium or high",
-            breach.bad_urgency,
-            hint="--urgency low, medium or high",
-        ),
+        Rule("OPR-064", "text_missing", "subject, blocker and requested_action are required",
+             breach.text_missing("subject", "blocker", "requested_action"),
+             "--subject, --blocker and --requested-action each need text"),
+        Rule("OPR-065", "bad_urgency", "urgency is low, medium or high", breach.bad_urgency,
+             "--urgency low, medium or high"),
         *_SEND,
     ),
     ask.MarkSeen: (_KNOWN_EVENT,),
     ask.Accept: (
         _KNOWN_EVENT,
-        Rule(
-            "B-27",
-            "ack_forbidden",
-            "there is nothing to accept",
-            breach.nothing_to_accept,
-            hint="`moot event list` shows what was sent to whom",
-        ),
-        Rule(
-            "B-27",
-            "ack_forbidden",
-            "only the receiver may accept",
-            breach.not_the_receiver,
-            hint="`moot event list` shows what was sent to whom",
-        ),
-        Rule(
-            "B-26",
-            "nothing_moved",
-            "accepted, but no reservation moved",
-            breach.moved_nothing,
-            Severity.WARNING,
-            hint="reserve the scope yourself once it is free",
-        ),
+        Rule("B-27", "ack_forbidden", "there is nothing to accept", breach.nothing_to_accept,
+             "`moot event list` shows what was sent to whom"),
+        Rule("B-27", "ack_forbidden", "only the receiver may accept", breach.not_the_receiver,
+             "`moot event list` shows what was sent to whom"),
+        Rule("B-26", "nothing_moved", "accepted, but no reservation moved", breach.moved_nothing,
+             "reserve the scope yourself once it is free", Severity.WARNING),
     ),
     ask.Resume: (
         _SOMEONE,
@@ -300,27 +144,12 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         *_READABLE,
         _WORK_ID,
         _LONG,
-        Rule(
-            "B-06",
-            "agent_alive",
-            "the agent is running",
-            breach.still_running,
-            hint="end that `moot run` first, or register a new name",
-        ),
-        Rule(
-            "OPR-015",
-            "adoption_rejected",
-            "only a new session adopts a name",
-            breach.same_holder,
-            hint="`moot join --adopt NAME` makes the new session",
-        ),
-        Rule(
-            "OPR-011",
-            "adoption_rejected",
-            "nothing of that session is unfinished here",
-            breach.no_ground,
-            hint="name its --scope or --work, or --register NAME for a new one",
-        ),
+        Rule("B-06", "agent_alive", "the agent is running", breach.still_running,
+             "end that `moot run` first, or register a new name"),
+        Rule("OPR-015", "adoption_rejected", "only a new session adopts a name",
+             breach.same_holder, "`moot join --adopt NAME` makes the new session"),
+        Rule("OPR-011", "adoption_rejected", "nothing of that session is unfinished here",
+             breach.no_ground, "name its --scope or --work, or --register NAME for a new one"),
     ),
     ask.NoteIncursion: (
         _ROOT,
@@ -329,30 +158,14 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _MANY,
         _WORK_ID,
         _LONG,
-        Rule(
-            "B-30",
-            "slipped_past",
-            "someone else holds what was changed",
-            breach.slipped_past,
-            Severity.WARNING,
-            hint="tell the holder, or take your change back",
-        ),
+        Rule("B-30", "slipped_past", "someone else holds what was changed", breach.slipped_past,
+             "tell the holder, or take your change back", Severity.WARNING),
     ),
     ask.SetStaleMinutes: (
-        Rule(
-            "OPR-001",
-            "human_key_required",
-            "only a person or the workspace itself sets this",
-            breach.not_a_persons_act,
-            hint="let a registered person do this",
-        ),
-        Rule(
-            "B-19",
-            "bad_stale_minutes",
-            "not a stale time",
-            breach.bad_stale,
-            hint="a positive number of minutes, at most a year",
-        ),
+        Rule("OPR-001", "human_key_required", "only a person or the workspace itself sets this",
+             breach.not_a_persons_act, "let a registered person do this"),
+        Rule("B-19", "bad_stale_minutes", "not a stale time", breach.bad_stale,
+             "a positive number of minutes, at most a year"),
     ),
     ask.ExpireScopes: (_BY_MACHINE,),
-}
+}  # fmt: skip

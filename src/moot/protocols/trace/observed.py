@@ -124,36 +124,19 @@ def bad_span(asked: Asked) -> Breaches:
 
 
 RULES: Final[tuple[Rule[Asked], ...]] = (
-    Rule("T-10", "trace_ended", "this session is over", is_over, hint="begin a new record"),
-    Rule(
-        "T-10",
-        "not_yours",
-        "another agent is watched here",
-        not_theirs,
-        hint="each session has a record of its own",
-    ),
-    Rule(
-        "T-10", "not_begun", "nothing is watched here yet", not_begun, hint="begin with its agent"
-    ),
-    Rule("T-10", "already_begun", "it is watched already", begun_already, hint="go on with it"),
-    Rule("T-10", "bad_text", "a text is too long or broken", bad_text, hint="shorten it"),
-    Rule("T-10", "tool_missing", "say which tool was used", no_tool, hint="give the tool's name"),
-    Rule(
-        "T-10",
-        "input_hash_missing",
-        "the input stands here as its hash",
-        no_hash,
-        hint="64 hex digits of SHA-256; never the input itself",
-    ),
-    Rule("T-10", "too_many_items", "too many files", too_many_files, hint="name their folders"),
-    Rule(
-        "T-11",
-        "bad_span",
-        "a gap ends after it began, and not in the future",
-        bad_span,
-        hint="give when watching stopped and when it went on",
-    ),
-)
+    Rule("T-10", "trace_ended", "this session is over", is_over, "begin a new record"),
+    Rule("T-10", "not_yours", "another agent is watched here", not_theirs,
+         "each session has a record of its own"),
+    Rule("T-10", "not_begun", "nothing is watched here yet", not_begun, "begin with its agent"),
+    Rule("T-10", "already_begun", "it is watched already", begun_already, "go on with it"),
+    Rule("T-10", "bad_text", "a text is too long or broken", bad_text, "shorten it"),
+    Rule("T-10", "tool_missing", "say which tool was used", no_tool, "give the tool's name"),
+    Rule("T-10", "input_hash_missing", "the input stands here as its hash", no_hash,
+         "64 hex digits of SHA-256; never the input itself"),
+    Rule("T-10", "too_many_items", "too many files", too_many_files, "name their folders"),
+    Rule("T-11", "bad_span", "a gap ends after it began, and not in the future", bad_span,
+         "give when watching stopped and when it went on"),
+)  # fmt: skip
 
 
 def decide(state: Observed, command: Command, context: Context) -> Decision:

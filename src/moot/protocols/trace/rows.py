@@ -9,13 +9,8 @@ from moot.protocols.trace import checks as breach
 from moot.protocols.trace.checks import Told
 
 STATUS: Final = "`moot trace status TRACE` shows what stands"
-PROPOSAL: Final[Rule[Told]] = Rule(
-    "TRC-035",
-    "unknown_proposal",
-    "no such proposal stands",
-    breach.unknown_proposal,
-    hint=STATUS,
-)
+PROPOSAL: Final[Rule[Told]] = Rule("TRC-035", "unknown_proposal", "no such proposal stands",
+                                   breach.unknown_proposal, STATUS)  # fmt: skip
 
 
 def numbered(name: str, count: str) -> Rule[Told]:
