@@ -111,6 +111,19 @@ def test_what_has_no_page_can_be_listed(old: OldProject) -> None:
         assert old.ok("ledger", "log", stream)["events"], stream
 
 
+def test_mail_that_was_shown_before_is_not_new_again(old: OldProject) -> None:
+    """How far an agent has read is on no record: it is kept beside them."""
+    everything = old.ok("--as", "teal-crane", "inbox", "--all", "--peek")["messages"]
+    new = {message["id"] for message in old.ok("--as", "teal-crane", "inbox")["messages"]}
+    (question,) = [
+        one["id"]
+        for one in everything
+        if (one["from"], one["subject"]) == ("amber-otter", "QUESTION: Which cache?")
+    ]
+    assert question not in new
+    assert new
+
+
 def test_its_indexes_can_be_made_anew(old: OldProject) -> None:
     """A newer version may index more, but finds all that was found before."""
     events, rows = old.count_events(), old.index_keys()
