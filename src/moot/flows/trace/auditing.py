@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from moot.protocols.trace.audit import Report
     from moot.workspace.workspace import Workspace
 
-JSON: Final = "application/vnd.moot.protocols.trace-report+json"
+JSON: Final = "application/vnd.moot.trace-report+json"
 MARKDOWN: Final = "text/markdown"
 HTML: Final = "text/html"
 

@@ -59,7 +59,7 @@ def _chance(seed: str) -> Iterator[int]:
     """Numbers without end that only the seed decides."""
     number = 0
     while True:
-        text = f"moot.protocols.parliament.temperatures\n{seed}\n{number}"
+        text = f"moot.parliament.temperatures\n{seed}\n{number}"
         digest = hashlib.sha256(text.encode("utf-8", "replace")).digest()
         yield int.from_bytes(digest[:8], "big")
         number += 1

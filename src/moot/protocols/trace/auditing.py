@@ -121,7 +121,7 @@ def as_document(report: Report) -> dict[str, Any]:
     return {"format": FORMAT, **document}
 
 
-FORMAT: Final = "moot.protocols.trace.report.v1"
+FORMAT: Final = "moot.trace.report.v1"
 
 
 class Grade(msgspec.Struct, frozen=True):
