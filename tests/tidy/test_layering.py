@@ -40,8 +40,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"flows.presence", "flows.mail", "flows.debate", "flows.parliament", "flows.trace"}
     | {"flows.runs", "flows.decisions"},
     "flows": BELOW_FLOWS,
-    "surfaces": BELOW_FLOWS | {"flows"},
-    "": {"surfaces"},
+    "api": BELOW_FLOWS | {"flows"},
+    "surfaces": BELOW_FLOWS | {"flows", "api"},
+    "": {"surfaces", "api", "core"},
 }
 # One purpose, one place: who may import what is not ours.
 ONLY_IN: dict[str, tuple[str, ...]] = {

@@ -17,6 +17,28 @@ from moot.core.errors import Refused
 if TYPE_CHECKING:
     from moot.flows.guard.guarded_paths import Spot
     from moot.protocols.presence.model import State
+    from moot.workspace.workspace import Workspace
+
+
+def worktree_of(folder: Path, workspace: Workspace) -> Path:
+    """The root of the worktree around `folder` that this workspace guards.
+
+    A submodule is part of the project around it. Without git, and with the workspace elsewhere, it
+    is the root that the hooks count from: two callers that guessed different roots would give one
+    file two names, and both could reserve it.
+    """
+    from moot.flows.guard.guarded_paths import outermost, session_spot
+    from moot.protocols.presence import STREAM
+    from moot.workspace.find import worktree_root
+
+    spot = session_spot(str(folder), None)
+    if spot is not None and spot.workspace.samefile(workspace.path):
+        return spot.root
+    root = worktree_root(folder)
+    if root is not None:
+        return root
+    known = roots_in_use(workspace.engine.state(STREAM))
+    return outermost(str(folder), (*known, str(folder))) or folder
 
 
 def roots_in_use(state: State) -> tuple[str, ...]:

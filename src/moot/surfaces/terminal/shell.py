@@ -15,17 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.core.errors import Malformed, Refused, Unavailable
-from moot.flows.guard.holder import require_same_holder
+from moot.core.errors import Malformed, Unavailable
 from moot.surfaces.terminal.answer import Answer, print_answer, silence
 from moot.surfaces.terminal.reading import READS
 from moot.surfaces.terminal.typed import hints_naming
 
 if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.clock import Millis
+    from moot.core.findings import Finding
     from moot.keys.folder import KeyFolder
     from moot.keys.held import Passphrase
     from moot.workspace.workspace import Workspace
 
+STALE_VARIABLE = "BB_AGENT_STALE_MINUTES"
 MAX_TEXT = 16 * 1024 * 1024
 
 
@@ -39,7 +42,50 @@ class Shell:
         self.acting: str | None = self.env.get("MOOT_AGENT") or None
         self.command = ""
         self.answered = False  # from the moment the answer is being printed
-        self._workspace: Workspace | None = None
+        self._session: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        """What the library's operations take; closed (and its checkpoint made) with the command."""
+        if self._session is None:
+            from moot.api.session import Session
+
+            stale_millis, remarks = self._patience()
+            self._session = Session(
+                self.cwd,
+                acting=self.acting,
+                epoch=self._epoch(),
+                home=self.home,
+                keys=self.folder,
+                ask_passphrase=self.ask_passphrase,
+                stale_millis=stale_millis,
+                remarks=remarks,
+                clock=self.env.get("MOOT_CLOCK", ""),
+                env=self.env,
+                read_only=self._only_reads,
+            )
+        return self._session
+
+    def _epoch(self) -> int | None:
+        """Which holder of its name this process was started as. Only MOOT_AGENT has one."""
+        told = self.env.get("MOOT_EPOCH")
+        if not told or self.acting != self.env.get("MOOT_AGENT"):
+            return None
+        return int(told) if told.isascii() and told.isdigit() else -1  # nobody's
+
+    def _patience(self) -> tuple[Millis | None, tuple[Finding, ...]]:
+        """How soon whoever started us calls others stale, and a warning if that is no number."""
+        if not self.env.get(STALE_VARIABLE):
+            return None, ()
+        from moot.protocols.presence.liveness import stale_from_text
+
+        millis, warning = stale_from_text(self.env[STALE_VARIABLE])
+        return millis, () if warning is None else (warning,)
+
+    def _only_reads(self) -> bool:
+        from moot.api.operation import only_reads
+
+        return self.command in READS or only_reads(self.command)
 
     @property
     def folder(self) -> KeyFolder:
@@ -66,47 +112,19 @@ class Shell:
     @property
     def found(self) -> Path:
         """The same, whatever may be missing in it."""
-        from moot.workspace.find import find
-
-        return find(self.cwd, self.home)
+        return self.session.workspace_folder
 
     @property
     def workspace(self) -> Workspace:
-        """Opened on first use, closed (and its checkpoint made) when the command ends."""
-        if self._workspace is None:
-            from moot.workspace.workspace import Workspace
-
-            self._workspace = Workspace(
-                self.place,
-                self.folder,
-                self.ask_passphrase,
-                self.env.get("MOOT_CLOCK", ""),
-                reads=self.command in READS,
-            )
-        return self._workspace
+        return self.session.workspace
 
     def close(self) -> None:
-        if self._workspace is not None:
-            self._workspace.close()
-            self._workspace = None
+        if self._session is not None:
+            self._session.close()
+            self._session = None
 
     def actor(self, named: str | None = None) -> str:
-        """Who acts: `named` (--agent, --from, ...), else --as or MOOT_AGENT. They must agree."""
-        if self.acting and named and named != self.acting:
-            raise Refused(
-                "not_you",
-                f"you are {self.acting}; this would act as {named}",
-                hint=f"leave the option away, or use --as {named} with its key",
-            )
-        name = named or self.acting
-        if not name:
-            raise Refused(
-                "actor_required",
-                "who acts is not known",
-                hint="use --as NAME, or set MOOT_AGENT (`moot run` does)",
-            )
-        require_same_holder(lambda: self.workspace, name, self.env)
-        return name
+        return self.session.actor(named)
 
     def interactive(self) -> bool:
         return sys.stdin.isatty() and sys.stderr.isatty() and not self.json

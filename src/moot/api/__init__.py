@@ -1,0 +1,25 @@
+"""The library: what a person or a program can do with Moot, one typed function each.
+
+    with moot.open("path/to/repository", agent="amber-otter") as session:
+        moot.api.scopes.reserve(session, ["src/auth"], work="T-7")
+
+Every function takes a `Session` (session.py: who acts, where, on which workspace) and gives back a
+frozen Struct, the same one that the command line prints as `data`. Whatever may be refused raises
+`moot.MootError` with a stable code and a hint. `operation.py` is the table of all of them.
+
+Command line, hooks and every other way in parse, call this and render; they hold no rules.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+
+def __getattr__(name: str) -> ModuleType:
+    """A subject is imported when it is first used: `moot.api.scopes`."""
+    from moot.api.operation import SUBJECTS
+
+    if name not in SUBJECTS:
+        raise AttributeError(f"module 'moot.api' has no attribute {name!r}")
+    return import_module(f"moot.api.{name}")

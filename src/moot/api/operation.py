@@ -1,0 +1,62 @@
+"""What can be done with Moot, as one table: each operation's name, and whether it only reads.
+
+`@operation` registers a function of this package and gives it back unchanged. The table feeds the
+command ids, the reference in docs/, the choice to open a workspace read-only, and the tests that
+run every operation through every way in. A way in that must not start programs (MCP) leaves out
+those that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final, NamedTuple, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# The modules of this package that hold operations, by subject.
+SUBJECTS: Final = ("scopes",)
+
+
+class Operation(NamedTuple):
+    """One thing that can be done. `name` is the dotted id of its command; `also` are its others."""
+
+    name: str
+    function: Callable[..., Any]
+    writes: bool
+    runs_programs: bool
+    also: tuple[str, ...]
+
+
+OPERATIONS: Final[dict[str, Operation]] = {}
+
+
+def operation(
+    name: str, *, writes: bool = False, runs_programs: bool = False, also: str = ""
+) -> Callable[[Function], Function]:
+    """Register a function as the operation `name`; `also` lists its other names, with spaces."""
+
+    def register(function: Function) -> Function:
+        entry = Operation(name, function, writes, runs_programs, tuple(also.split()))
+        for known in (entry.name, *entry.also):
+            assert known not in OPERATIONS, f"{known} is registered twice"
+            OPERATIONS[known] = entry
+        return function
+
+    return register
+
+
+def all_operations() -> tuple[Operation, ...]:
+    """Every operation, each once, in the order of the subjects."""
+    for subject in SUBJECTS:
+        import_module(f"moot.api.{subject}")
+    return tuple(dict.fromkeys(OPERATIONS.values()))
+
+
+def only_reads(name: str) -> bool:
+    """True if `name` is a known operation that writes nothing, so that it may run read-only.
+
+    An operation is known once its module is imported, which is before it can open a workspace.
+    """
+    known = OPERATIONS.get(name)
+    return known is not None and not known.writes

@@ -1,0 +1,280 @@
+"""A session: who acts, from where, on which workspace. Every operation takes one first.
+
+Whoever makes a session (`moot.open`, the command line, a hook) says what it knows; nothing here
+reads the environment. Who may act for whom is decided here and nowhere else:
+
+    not_you             one agent may not act under another's name
+    actor_required      nobody is named, and the act needs someone
+    session_replaced    another session has adopted the name since this one was started
+    human_key_required  the act is a person's
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from moot.core.errors import NotFound, Refused
+
+if TYPE_CHECKING:
+    from moot.core.clock import Millis
+    from moot.core.findings import Finding
+    from moot.core.registry.model import Agent
+    from moot.core.signing import Signer
+    from moot.keys.folder import KeyFolder
+    from moot.keys.held import AskPassphrase, Passphrase
+    from moot.workspace.workspace import Workspace
+
+
+class Place(NamedTuple):
+    """Where a session stands: its folder, the root of the worktree around it, and the branch."""
+
+    folder: Path
+    worktree: Path
+    branch: str | None
+
+
+class Session:
+    """One caller's way to a workspace. Use it in a `with` block, or `close()` it.
+
+    `acting` is the agent or person whose key signs; None: each act says who acts. `epoch` is which
+    holder of that name this session was started as, if that is known. `read_only` lets the
+    workspace open where nothing may be written; it may be a function that is asked on first use.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        acting: str | None = None,
+        epoch: int | None = None,
+        home: Path | None = None,
+        keys: KeyFolder | None = None,
+        ask_passphrase: AskPassphrase | None = None,
+        stale_millis: Millis | None = None,
+        remarks: tuple[Finding, ...] = (),
+        clock: str = "",
+        env: Mapping[str, str] | None = None,
+        read_only: bool | Callable[[], bool] = False,
+    ) -> None:
+        """`stale_millis` is how soon this session calls others stale; None: as the workspace does.
+
+        `remarks` are warnings about how the session was set up; operations that report findings
+        add them. `env` is what programs find that are started for this session, and nothing else.
+        """
+        self.folder = folder
+        self.acting = acting
+        self.epoch = epoch
+        self.home = home
+        self.stale_millis = stale_millis
+        self.remarks = remarks
+        self.clock_text = clock
+        self.env: Mapping[str, str] = env or {}
+        self._keys = keys
+        self._ask_passphrase = ask_passphrase
+        self._read_only = read_only
+        self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
+        self._place: Place | None = None
+
+    @property
+    def keys(self) -> KeyFolder:
+        """The key folder: the one given, else the user's own."""
+        if self._keys is None:
+            from moot.workspace.workspace import key_folder
+
+            self._keys = key_folder({})
+        return self._keys
+
+    @property
+    def workspace_folder(self) -> Path:
+        """The `.moot` folder that belongs to where the session stands; Unavailable if none does."""
+        from moot.workspace.find import find
+
+        return find(self.folder, self.home)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The open workspace. Opened on first use: debate files, for example, need none."""
+        if not self._opened:
+            self._opened.append(self._open())
+        return self._opened[0]
+
+    @property
+    def place(self) -> Place:
+        """Where the session stands in this workspace."""
+        if self._place is None:
+            from moot.flows.guard.guarded_paths import branch_of
+            from moot.flows.guard.roots import worktree_of
+
+            worktree = worktree_of(self.folder, self.workspace)
+            self._place = Place(self.folder, worktree, branch_of(worktree))
+        return self._place
+
+    def acting_as(self, name: str) -> Session:
+        """The same session under another name whose key is here. Closing one closes both."""
+        other = Session(
+            self.folder,
+            acting=name,
+            home=self.home,
+            keys=self._keys,
+            ask_passphrase=self._ask_passphrase,
+            stale_millis=self.stale_millis,
+            remarks=self.remarks,
+            clock=self.clock_text,
+            env=self.env,
+            read_only=self._read_only,
+        )
+        other._opened = self._opened
+        return other
+
+    @contextmanager
+    def unlocked(self, person: str, passphrase: Passphrase) -> Iterator[Session]:
+        """A session in which `person` acts, with a workspace of its own: the opened key is
+        forgotten when the block ends, whatever this session goes on to do."""
+        with Session(
+            self.folder,
+            acting=person,
+            home=self.home,
+            keys=self._keys,
+            ask_passphrase=lambda name: passphrase if name == person else None,
+            stale_millis=self.stale_millis,
+            clock=self.clock_text,
+            env=self.env,
+        ) as session:
+            yield session
+
+    def actor(self, named: str | None = None) -> str:
+        """Who acts: `named`, else the session's own name. If both are given they must agree."""
+        if self.acting and named and named != self.acting:
+            raise Refused(
+                "not_you",
+                f"you are {self.acting}; this would act as {named}",
+                hint=f"leave the option away, or use --as {named} with its key",
+            )
+        name = named or self.acting
+        if not name:
+            raise Refused(
+                "actor_required",
+                "who acts is not known",
+                hint="use --as NAME, or set MOOT_AGENT (`moot run` does)",
+            )
+        self.require_current_holder(name)
+        return name
+
+    def require_current_holder(self, name: str) -> None:
+        """Refused if another session has adopted this session's own name since it was started.
+
+        The earlier session may live on with the new key within reach; it must not go on signing as
+        the one who took over.
+        """
+        if self.epoch is None or name != self.acting:
+            return
+        agent = self.workspace.engine.registry().agents.get(name)
+        if agent is not None and agent.epoch != self.epoch:
+            raise Refused(
+                "session_replaced",
+                f"{name} has been adopted by another session since this one started",
+                hint="stop here, or start anew: `moot join`",
+            )
+
+    def require_agent(self, name: str) -> Agent:
+        """What the registry knows of a name; NotFound if nobody is called so."""
+        agent = self.workspace.engine.registry().agents.get(name)
+        if agent is None:
+            raise NotFound(
+                "agent_not_found", f"no agent is called {name}", hint="`moot agent list` shows all"
+            )
+        return agent
+
+    def epoch_of(self, name: str) -> int | None:
+        """Which holder of a name is meant: the one registered now. Who has ended answers nobody."""
+        registry = self.workspace.engine.registry()
+        agent = registry.agents.get(name)
+        ending = registry.keys[agent.kid].ending if agent is not None else None
+        if ending is not None:
+            hint = "`moot status` shows who is here"
+            raise Refused("agent_retired", f"{name} has ended: {ending}", hint=hint)
+        return None if agent is None else agent.epoch
+
+    def person(self, what: str) -> str:
+        """The person who acts: the one named, else the first whose key can be unlocked here."""
+        self.require_no_agent(what)
+        for key in self.workspace.engine.registry().humans():
+            wanted = self.acting in (None, key.name)
+            if wanted and self.workspace.keys.find(key.name, key.kid) is not None:
+                return key.name
+        raise Refused(
+            "human_key_required",
+            f"no person's key is here: {what} is for people",
+            hint="`moot agent register NAME --human` makes one",
+        )
+
+    def person_signer(self) -> Signer | None:
+        """The unlocked key of a person who may consent here; None if there is none.
+
+        Whoever acts under a name lends no other name's consent.
+        """
+        for key in self.workspace.engine.registry().humans():
+            if self.acting in (None, key.name):
+                held = self.workspace.keys.find(key.name, key.kid)
+                if held is not None:
+                    return held.signer
+        return None
+
+    def require_no_agent(self, what: str) -> None:
+        """Refuse an agent outright, before anyone is asked for a passphrase."""
+        if self.acting is not None and not self._acts_as_person():
+            raise Refused(
+                "human_key_required",
+                f"{self.acting} is no person: {what} is for people",
+                hint="run this yourself, outside of `moot run`",
+            )
+
+    def require_self_or_person(self, name: str) -> None:
+        """An agent ends or renews only itself; a person, or a caller without a name, anyone."""
+        if self.acting in (None, name) or self._acts_as_person():
+            return
+        raise Refused(
+            "not_you",
+            f"you are {self.acting}; this is about {name}",
+            hint="an agent does this for itself only; ask the person who runs you",
+        )
+
+    def close(self, *, checkpoint: bool = True) -> None:
+        """Close the workspace, if it was opened, after one signature over everything it wrote.
+
+        A hook has no time for that signature: the next command makes it.
+        """
+        while self._opened:
+            workspace = self._opened.pop()
+            if checkpoint:
+                workspace.close()
+            else:
+                workspace.store.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _acts_as_person(self) -> bool:
+        from moot.core.machine import KeyClass
+
+        known = self.workspace.engine.registry().agents.get(self.acting or "")
+        return known is not None and known.kind is KeyClass.HUMAN
+
+    def _open(self) -> Workspace:
+        from moot.keys.held import never_ask
+        from moot.workspace.find import require_ledger
+        from moot.workspace.workspace import Workspace
+
+        return Workspace(
+            require_ledger(self.workspace_folder),
+            self.keys,
+            self._ask_passphrase or never_ask,
+            self.clock_text,
+            reads=self._read_only() if callable(self._read_only) else self._read_only,
+        )
