@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The modules of this package that hold operations, by subject.
-SUBJECTS: Final = ("scopes",)
+SUBJECTS: Final = ("artifacts",)
 
 
 class Operation(NamedTuple):

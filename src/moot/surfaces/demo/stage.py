@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from moot.core.errors import Refused, StoreFailed
+from moot.store.named_files import unwritable
 from moot.surfaces.demo import programs
-from moot.surfaces.terminal.page import unwritable
 
 Kind = Literal["act", "say", "run", "out", "end"]
 Words = tuple[str, ...]

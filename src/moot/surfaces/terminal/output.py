@@ -5,21 +5,13 @@
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from moot.core.errors import Unavailable
-
 STDOUT = Path("-")
-_HINTS = {
-    errno.ENOSPC: "free some space and try again",
-    errno.EDQUOT: "free some space and try again",
-    errno.EISDIR: "name a file in it",
-}
 
 
 def output_option(
@@ -57,33 +49,3 @@ def _require_printable(ctx: click.Context, printable: bool) -> None:
     shell = ctx.find_object(Shell)
     if shell is not None and shell.json:
         raise click.BadParameter("with --json standard output is the envelope's: name a file")
-
-
-def write_file(file: Path, data: bytes) -> None:
-    """A file that somebody named, whole or not at all."""
-    write_pieces(file, (data,))
-
-
-def write_own(file: Path, data: bytes) -> None:
-    """A file that has its name and place from us."""
-    from moot.store.files import replace
-
-    try:
-        replace(file, data)
-    except OSError as error:
-        raise unwritable(file, error) from None
-
-
-def write_pieces(file: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
-    """The same without holding them all; returns their SHA-256 and size."""
-    from moot.store.files import replace_with
-
-    try:
-        return replace_with(file, pieces)
-    except OSError as error:
-        raise unwritable(file, error) from None
-
-
-def unwritable(file: Path, error: OSError) -> Unavailable:
-    hint = _HINTS.get(error.errno or 0, "check the folder and its permissions")
-    return Unavailable("unwritable_file", f"{file}: {error.strerror or error}", hint=hint)

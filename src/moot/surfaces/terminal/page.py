@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from moot.surfaces.terminal.output import output_option, write_file
-from moot.surfaces.terminal.output import unwritable as unwritable  # for the demonstration
+from moot.store.named_files import write_file
+from moot.surfaces.terminal.output import output_option
 
 if TYPE_CHECKING:
     from moot.pages import Report

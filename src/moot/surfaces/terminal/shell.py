@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.core.errors import Malformed, Unavailable
+from moot.core.errors import Unavailable
+from moot.store.named_files import MAX_BYTES, decode_text, read_bounded, require_bounded
 from moot.surfaces.terminal.answer import Answer, print_answer, silence
 from moot.surfaces.terminal.reading import READS
 from moot.surfaces.terminal.typed import hints_naming
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 STALE_VARIABLE = "BB_AGENT_STALE_MINUTES"
-MAX_TEXT = 16 * 1024 * 1024
 
 
 class Shell:
@@ -135,7 +135,7 @@ class Shell:
 
         file = self.env.get("MOOT_PASSPHRASE_FILE")
         if file:
-            return Passphrase(_read(Path(file)).rstrip("\r\n"), attended=False)
+            return Passphrase(document(file).rstrip("\r\n"), attended=False)
         if not self.interactive():
             return None
         typed = click.prompt(f"passphrase of {name}", hide_input=True, err=True)
@@ -145,7 +145,7 @@ class Shell:
         """A passphrase for a new key; typed twice at a terminal."""
         file = self.env.get("MOOT_PASSPHRASE_FILE")
         if file:
-            return _read(Path(file)).rstrip("\r\n")
+            return document(file).rstrip("\r\n")
         if not self.interactive():
             return None
         label = f"new passphrase for {name} (a person's key; 8 characters or more; empty: later)"
@@ -173,35 +173,19 @@ def text_argument(value: str) -> str:
 
 
 def document(file: str) -> str:
-    """A file, or standard input if it is called `-`, as it is."""
+    """The text of a file, or of standard input if it is called `-`, as it is."""
+    return decode_text(document_bytes(file), "standard input" if file == "-" else file)
+
+
+def document_bytes(file: str) -> bytes:
+    """The same before it is read as text: what is wrong with it may be for rules to say."""
     if file == "-":
-        return _decoded(sys.stdin.buffer.read(MAX_TEXT + 1), "standard input")
-    return _read(Path(file))
+        return require_bounded(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
+    return read_bounded(Path(file))
 
 
 def _without_end(text: str) -> str:
     return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return _decoded(file.read(MAX_TEXT + 1), str(path))
-    except OSError as error:
-        raise Unavailable(
-            "unreadable_file", f"{path}: {error.strerror or error}", hint="check the path"
-        ) from None
-
-
-def _decoded(data: bytes, where: str) -> str:
-    if len(data) > MAX_TEXT:
-        hint = "put the long part into a file and name it"
-        raise Malformed(f"{where} is longer than {MAX_TEXT} bytes", code="too_large", hint=hint)
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        said = f"{where} is not UTF-8: {error.reason}"
-        raise Malformed(said, code="not_utf8", hint="save it as UTF-8 text") from None
 
 
 def _path(text: str | None) -> Path | None:

@@ -10,8 +10,9 @@ import click
 
 from moot.core.errors import Refused
 from moot.core.names import STREAM
+from moot.store.named_files import write_file
 from moot.surfaces.terminal.answer import Answer, visible
-from moot.surfaces.terminal.output import output_option, write_file
+from moot.surfaces.terminal.output import output_option
 from moot.surfaces.terminal.page import require_form, write_page
 from moot.surfaces.terminal.shell import Shell, command
 

@@ -10,14 +10,9 @@ import click
 
 from moot.core.errors import Refused, Tampered
 from moot.core.plural import plural
+from moot.store.named_files import unwritable, write_file, write_pieces
 from moot.surfaces.terminal.answer import Answer
-from moot.surfaces.terminal.output import (
-    STDOUT,
-    output_option,
-    unwritable,
-    write_file,
-    write_pieces,
-)
+from moot.surfaces.terminal.output import STDOUT, output_option
 from moot.surfaces.terminal.progress import counted, progress
 from moot.surfaces.terminal.shell import Shell, command
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from moot.core.errors import Refused
+from moot.store.named_files import write_file
 from moot.surfaces.terminal.answer import Answer, table
 from moot.surfaces.terminal.lazy import LazyGroup
-from moot.surfaces.terminal.output import STDOUT, output_option, write_file
+from moot.surfaces.terminal.output import STDOUT, output_option
 from moot.surfaces.terminal.shell import Shell, command
 
 SECTIONS = {

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from moot.core.findings import Finding
+from moot.store.named_files import write_file
 from moot.surfaces.terminal.answer import Answer, remarks, visible
-from moot.surfaces.terminal.output import STDOUT, output_option, write_file
+from moot.surfaces.terminal.output import STDOUT, output_option
 from moot.surfaces.terminal.shell import Shell, command
 
 

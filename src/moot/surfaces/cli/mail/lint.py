@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from moot.core.errors import Malformed, Refused, Unavailable
+from moot.core.errors import Malformed, Refused
 from moot.protocols.mail.types import TYPES, MessageType
 from moot.surfaces.terminal.answer import REFUSED, Answer, finding_line, paint, visible
-from moot.surfaces.terminal.shell import MAX_TEXT, Shell, command
+from moot.surfaces.terminal.shell import Shell, command, document_bytes
 
 if TYPE_CHECKING:
     from moot.protocols.mail.fix import Fixed
@@ -78,7 +77,7 @@ def lint(shell: Shell, file: str, subject: str | None, ack: bool | None, fix: bo
       moot mail lint message.md
     """
     del shell
-    raw = _read(file)
+    raw = document_bytes(file)
     draft = _draft(raw, subject, ack)
     fixed = _repair(draft) if fix else None
     if fixed is None:
@@ -193,27 +192,6 @@ def _repair(draft: _Draft) -> Fixed | None:
 
 
 def _write(file: str, text: str) -> None:
-    from moot.surfaces.terminal.output import write_file
+    from moot.store.named_files import write_file
 
     write_file(Path(file), text.encode())
-
-
-def _read(file: str) -> bytes:
-    """The bytes as they are: what is wrong with them is for the rules to say."""
-    try:
-        if file == _STDIN:
-            data = sys.stdin.buffer.read(MAX_TEXT + 1)
-        else:
-            with Path(file).open("rb") as opened:
-                data = opened.read(MAX_TEXT + 1)
-    except OSError as error:
-        raise Unavailable(
-            "unreadable_file", f"{file}: {error.strerror or error}", hint="check the path"
-        ) from None
-    if len(data) > MAX_TEXT:
-        raise Malformed(
-            f"{file} is longer than {MAX_TEXT} bytes",
-            code="too_large",
-            hint="put the long part into a file and name it",
-        )
-    return data

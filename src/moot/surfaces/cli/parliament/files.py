@@ -12,6 +12,7 @@ import click
 
 from moot.core.errors import NotFound, Refused
 from moot.core.plural import plural
+from moot.store.named_files import write_own_file
 from moot.surfaces.cli.debate.group import space_of
 from moot.surfaces.cli.parliament.group import (
     answer,
@@ -29,7 +30,6 @@ from moot.surfaces.terminal.answer import (
     findings_json,
     visible,
 )
-from moot.surfaces.terminal.output import write_own
 from moot.surfaces.terminal.page import page_option, write_page
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
@@ -279,7 +279,7 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
         document, there = finish(room).encode(), read_or_none(folder / FINAL_FILE)
         if there not in (None, document):
             aside.append(room.cabinet.put_aside(FINAL_FILE))
-        write_own(folder / FINAL_FILE, document)
+        write_own_file(folder / FINAL_FILE, document)
         written.append(str(folder / FINAL_FILE))
     if output is not None:
         write_page(output, report(room.proceedings(), _proof(folder), scripted(room)))

@@ -12,8 +12,9 @@ import click
 from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity, filled
 from moot.core.plural import plural
+from moot.store.named_files import write_pieces
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, finding_line, paint
-from moot.surfaces.terminal.output import output_option, write_pieces
+from moot.surfaces.terminal.output import output_option
 from moot.surfaces.terminal.page import page_option, write_page
 from moot.surfaces.terminal.progress import progress
 from moot.surfaces.terminal.shell import Shell, command

@@ -1,0 +1,79 @@
+"""Files that somebody named: read within bounds, written whole or not at all.
+
+Whatever goes wrong is Unavailable or Malformed and says what to do; no caller handles OSError.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from moot.core.errors import Malformed, Unavailable
+from moot.store.files import replace, replace_with
+
+MAX_BYTES: Final = 16 * 1024 * 1024
+_HINTS: Final = {
+    errno.ENOSPC: "free some space and try again",
+    errno.EDQUOT: "free some space and try again",
+    errno.EISDIR: "name a file in it",
+}
+
+
+def read_bounded(file: Path, most: int = MAX_BYTES) -> bytes:
+    """The bytes of a file; refused if there are more than `most`."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(most + 1)
+    except OSError as error:
+        raise unreadable(file, error) from None
+    return require_bounded(data, str(file), most)
+
+
+def require_bounded(data: bytes, where: str, most: int = MAX_BYTES) -> bytes:
+    """The same bytes, if they are not too many."""
+    if len(data) > most:
+        hint = "put the long part into a file and name it"
+        raise Malformed(f"{where} is longer than {most} bytes", code="too_large", hint=hint)
+    return data
+
+
+def decode_text(data: bytes, where: str) -> str:
+    """UTF-8 text, or Malformed with where it came from."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        problem = f"{where} is not UTF-8: {error.reason}"
+        raise Malformed(problem, code="not_utf8", hint="save it as UTF-8 text") from None
+
+
+def write_file(file: Path, data: bytes) -> None:
+    """A file that somebody named, whole or not at all."""
+    write_pieces(file, (data,))
+
+
+def write_own_file(file: Path, data: bytes) -> None:
+    """A file that has its name and place from us."""
+    try:
+        replace(file, data)
+    except OSError as error:
+        raise unwritable(file, error) from None
+
+
+def write_pieces(file: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
+    """A named file from pieces, without holding them all; returns their SHA-256 and size."""
+    try:
+        return replace_with(file, pieces)
+    except OSError as error:
+        raise unwritable(file, error) from None
+
+
+def unreadable(file: Path, error: OSError) -> Unavailable:
+    problem = f"{file}: {error.strerror or error}"
+    return Unavailable("unreadable_file", problem, hint="check the path")
+
+
+def unwritable(file: Path, error: OSError) -> Unavailable:
+    hint = _HINTS.get(error.errno or 0, "check the folder and its permissions")
+    return Unavailable("unwritable_file", f"{file}: {error.strerror or error}", hint=hint)
