@@ -1,0 +1,42 @@
+"""Every story through every transport; each does exactly what it says it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from moot.keys.folder import KeyFolder
+from moot.keys.lock import QUICK
+from tests.cli.project import Project
+from tests.scenarios import stories
+from tests.scenarios.transports import TRANSPORTS
+from tests.scenarios.world import PASSPHRASE, STORIES, Story, World
+
+assert stories
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A workspace with a person and two agents."""
+    monkeypatch.setitem(KeyFolder.add.__kwdefaults__, "cost", QUICK)
+    root, file = tmp_path / "project", tmp_path / "passphrase"
+    root.mkdir()
+    file.write_text(PASSPHRASE)
+    file.chmod(0o600)
+    made = Project(root, tmp_path / "keys")
+    made.ok("init", MOOT_PASSPHRASE_FILE=str(file))
+    made.ok("agent", "register", "amber-otter")
+    made.ok("agent", "register", "teal-crane")
+    return made
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.tell.__name__)
+def test_the_story_goes_the_same_way(project: Project, story: Story, transport: str) -> None:
+    way = TRANSPORTS[transport]
+    if not all(way.offers(operation) for operation in story.does | story.refuses):
+        return  # another transport tells it
+    world = World(project, way)
+    story.tell(world)
+    assert (world.done, world.refused) == (set(story.does), set(story.refuses))

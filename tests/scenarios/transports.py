@@ -1,0 +1,162 @@
+"""The ways in. Each takes an operation by its name and gives back data or an error.
+
+A new one (MCP, HTTP) is a class with `offers` and `call`, and a row in `TRANSPORTS`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import click
+import msgspec
+
+from moot.api.operation import OPERATIONS, all_operations
+from moot.api.session import Session
+from moot.core.errors import MootError
+from moot.keys.folder import KeyFolder
+from moot.keys.held import Passphrase
+from moot.surfaces.cli.main import cli
+from tests.cli.project import Project
+
+Arguments = Mapping[str, Any]
+
+
+class Reply(NamedTuple):
+    """What came back: `data` as plain JSON values, or the code of the error."""
+
+    data: Any = None
+    error: str | None = None
+
+
+class Caller(NamedTuple):
+    """Who calls, and from which project. `passphrase` unlocks a person's key."""
+
+    project: Project
+    acting: str | None = None
+    passphrase: str | None = None
+    folder: Path | None = None
+
+
+class Transport(Protocol):
+    def offers(self, operation: str) -> bool: ...
+
+    def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply: ...
+
+
+class Library:
+    """Python calls Python."""
+
+    def offers(self, operation: str) -> bool:
+        all_operations()
+        return operation in OPERATIONS
+
+    def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply:
+        all_operations()
+        before = Path.cwd()
+        os.chdir(caller.folder or caller.project.root)  # relative files are the caller's
+        try:
+            with self._session(caller) as session:
+                result = OPERATIONS[operation].function(session, **arguments)
+                return Reply(msgspec.to_builtins(result))
+        except MootError as error:
+            return Reply(error=error.code)
+        finally:
+            os.chdir(before)
+
+    def _session(self, caller: Caller) -> Session:
+        text = caller.passphrase
+        return Session(
+            caller.folder or caller.project.root,
+            acting=caller.acting,
+            keys=KeyFolder(caller.project.keys),
+            ask_passphrase=lambda _: None if text is None else Passphrase(text, attended=False),
+            env=caller.project.env,
+        )
+
+
+class CommandLine:
+    """The same as words: options and arguments are found by the names of their parameters."""
+
+    def offers(self, operation: str) -> bool:
+        return _command(operation) is not None
+
+    def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply:
+        settings = {} if caller.acting is None else {"MOOT_AGENT": caller.acting}
+        if caller.passphrase is not None:
+            file = caller.project.keys.parent / "typed-passphrase"
+            file.write_text(caller.passphrase)
+            file.chmod(0o600)
+            settings["MOOT_PASSPHRASE_FILE"] = str(file)
+        done = caller.project.json(*_words(operation, arguments), cwd=caller.folder, **settings)
+        if done.envelope["ok"]:
+            return Reply(done.data)
+        return Reply(error=done.error["code"])
+
+
+TRANSPORTS: Final[dict[str, Transport]] = {"library": Library(), "command line": CommandLine()}
+
+# Where the command line calls an argument differently than the library: (operation, argument) or
+# the argument alone -> the name of the click parameter.
+PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
+    ("artifact.show", "sha256"): "sha",
+    ("artifact.erase", "sha256"): "sha",
+    "file": "output",
+}
+
+
+def _command(operation: str) -> click.Command | None:
+    found: click.Command | None = cli
+    for word in operation.replace("_", "-").split("."):
+        if not isinstance(found, click.Group):
+            return None
+        found = found.get_command(click.Context(found), word)
+    return found
+
+
+def _words(operation: str, arguments: Arguments) -> list[str]:
+    command = _command(operation)
+    assert command is not None, f"the command line has no {operation}"
+    by_name = {parameter.name: parameter for parameter in command.params}
+    options: list[str] = []
+    positional: dict[str, list[str]] = {}
+    for name, value in arguments.items():
+        parameter = by_name[_parameter(operation, name, by_name)]
+        if isinstance(parameter, click.Option):
+            options += _option(parameter, value)
+        else:
+            assert parameter.name is not None
+            positional[parameter.name] = _texts(value)
+    ordered = [p.name for p in command.params if isinstance(p, click.Argument) and p.name]
+    tail = [word for name in ordered for word in positional.get(name, ())]
+    return [*operation.replace("_", "-").split("."), *options, "--", *tail]
+
+
+def _parameter(operation: str, name: str, known: Mapping[str | None, click.Parameter]) -> str:
+    for key in ((operation, name), name):
+        if key in PARAMETERS and PARAMETERS[key] in known:
+            return PARAMETERS[key]
+    assert name in known, f"{operation} has no parameter for {name}: {sorted(map(str, known))}"
+    return name
+
+
+def _option(option: click.Option, value: Any) -> list[str]:
+    flag = option.opts[-1]
+    if option.is_flag:
+        return [flag] if value else list(option.secondary_opts[-1:])
+    values = value if option.multiple else [value]
+    return [word for one in values for word in (flag, str(one))]
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str | Path | int | float):
+        return [str(value)]
+    return [] if value is None else [str(one) for one in value]
+
+
+def parameters_of(operation: str) -> list[str]:
+    """The library's own names for what an operation takes, without the session."""
+    return list(inspect.signature(OPERATIONS[operation].function).parameters)[1:]
