@@ -104,6 +104,7 @@ TRANSPORTS: Final[dict[str, Transport]] = {"library": Library(), "command line":
 PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("artifact.show", "sha256"): "sha",
     ("artifact.erase", "sha256"): "sha",
+    ("ledger.export", "ids"): "names",
     "file": "output",
 }
 

@@ -1,5 +1,5 @@
 """The stories, by subject. Importing this package registers all of them."""
 
-from tests.scenarios.stories import artifacts
+from tests.scenarios.stories import artifacts, ledger
 
-__all__ = ["artifacts"]
+__all__ = ["artifacts", "ledger"]

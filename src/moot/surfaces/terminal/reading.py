@@ -18,7 +18,5 @@ READS: Final = frozenset(
         *("parliament.check", "parliament.status", "parliament.next"),
         *("parliament.context", "parliament.history"),
         *("trace.status", "trace.list", "trace.observed", "trace.report", "trace.export"),
-        *("ledger.log", "ledger.export", "ledger.backup"),
-        *("trust.show", "trust.export", "artifact.show"),
     }
 )

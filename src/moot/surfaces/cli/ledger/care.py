@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-import msgspec
-
+from moot.api import ledger
 from moot.core.plural import plural
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, finding_line, paint
 from moot.surfaces.terminal.shell import Shell, command
-
-if TYPE_CHECKING:
-    from moot.core.findings import Finding
 
 
 @command(None, "doctor", "ledger.doctor")
@@ -27,27 +19,15 @@ def doctor(shell: Shell) -> Answer:
       moot ledger doctor
       moot ledger doctor --json
     """
-    from moot.core.clock import system_clock
-    from moot.core.findings import errors
-    from moot.flows.tools.hook_health import live
-    from moot.workspace.doctor import RULES, examine
-
-    findings = examine(shell.found, shell.folder, system_clock())
-    findings += live(Path.cwd(), shell.env, shell.home)
-    healthy = not errors(findings)
-    data = {
-        "healthy": healthy,
-        "checked": len(RULES),
-        "findings": msgspec.to_builtins(findings),
-    }
-    lines = _diagnosis(findings, healthy, len(RULES))
-    return Answer(data, lambda: lines, DONE if healthy else REFUSED)
+    seen = ledger.doctor(shell.session)
+    lines = _diagnosis(seen)
+    return Answer(seen, lambda: lines, DONE if seen.healthy else REFUSED)
 
 
-def _diagnosis(findings: Iterable[Finding], healthy: bool, checked: int) -> list[str]:
-    said = [finding_line(finding) for finding in findings]
-    end = paint("healthy", "green") if healthy else paint("not healthy", "red")
-    return [*said, f"{end}: {checked} things looked at, {len(said) or 'none'} worth telling"]
+def _diagnosis(seen: ledger.Diagnosis) -> list[str]:
+    lines = [finding_line(finding) for finding in seen.findings]
+    end = paint("healthy", "green") if seen.healthy else paint("not healthy", "red")
+    return [*lines, f"{end}: {seen.checked} things looked at, {len(lines) or 'none'} worth telling"]
 
 
 @command(None, "rebuild", "ledger.rebuild")
@@ -61,18 +41,11 @@ def rebuild(shell: Shell) -> Answer:
     Examples:
       moot ledger rebuild
     """
-    done = shell.workspace.engine.rebuild()
-    changed = bool(done.differences)
-    data = {
-        "changed": changed,
-        "events": done.events,
-        "rows": done.rows,
-        "words": done.words,
-        "snapshots": done.snapshots,
-        "findings": msgspec.to_builtins(done.differences),
-    }
-    said = [finding_line(finding) for finding in done.differences]
+    done = ledger.rebuild(shell.session)
+    lines = [finding_line(finding) for finding in done.findings]
     counts = ((done.events, "event"), (done.rows, "index row"), (done.snapshots, "snapshot"))
     count = ", ".join(plural(*one) for one in counts)
-    verdict = f"{plural(len(said), 'difference')} mended" if changed else "all as it should be"
-    return Answer(data, lambda: [*said, f"{verdict}: {count}"])
+    verdict = (
+        f"{plural(len(lines), 'difference')} mended" if done.changed else "all as it should be"
+    )
+    return Answer(done, lambda: [*lines, f"{verdict}: {count}"])

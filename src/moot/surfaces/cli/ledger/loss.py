@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.core.errors import Tampered, Unavailable
+from moot.api import ledger
 from moot.core.plural import plural
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, paint
 from moot.surfaces.terminal.listing import listing
-from moot.surfaces.terminal.people import a_person, require_no_agent
 from moot.surfaces.terminal.progress import progress
 from moot.surfaces.terminal.shell import Shell, command, text_argument
-
-if TYPE_CHECKING:
-    from moot.engine.witness import Witnessed
-    from moot.verify import Verdict
 
 
 @command(None, "accept-loss", "ledger.accept_loss")
@@ -33,17 +27,9 @@ def accept(shell: Shell, reason: str) -> Answer:
     Examples:
       moot ledger accept-loss --reason "the disk died; this is the backup of Monday"
     """
-    from moot.core.names import REGISTRY
-    from moot.workspace.loss import accept_loss
-
-    shell.workspace.engine.load_anew(REGISTRY)  # what is left of it says who must sign
-    require_no_agent(shell, "accepting a loss")
-    person = a_person(shell)
-    reason = text_argument(reason)
-    made = accept_loss(shell.workspace, reason, person)
-    number = made.checkpoint.number
-    data = {"checkpoint": number, "by": person.kid if person else None, "reason": reason}
-    return Answer(data, lambda: [f"the loss is on record; checkpoint {number} goes on from here"])
+    made = ledger.accept_loss(shell.session, text_argument(reason))
+    line = f"the loss is on record; checkpoint {made.checkpoint} goes on from here"
+    return Answer(made, lambda: [line])
 
 
 @command(None, "witness", "ledger.witness")
@@ -57,55 +43,20 @@ def testify(shell: Shell, file: Path) -> Answer:
     Examples:
       moot ledger witness their-record.moot
     """
-    from moot.engine.witness import witness
-    from moot.verify.receipt import opened
-
-    verdict = _sound(shell, file)
-    with file.open("rb") as other:
-        found = witness(shell.workspace.engine, opened(other).file)
-    agrees = found.differing == 0
-    data = {
-        "verdict": "agrees" if agrees else "forked",
-        "same": found.same,
-        "only_there": found.ahead,
-        "differing": found.differing,
-        "forks": [
-            {"id": fork.stream, "seq": fork.seq, "kid": fork.kid, "hash": fork.hash.hex()}
-            for fork in found.forks
-        ],
-        "other": verdict.verdict,
-    }
-    return Answer(data, lambda: _lines(found, data), DONE if agrees else REFUSED)
-
-
-def _sound(shell: Shell, file: Path) -> Verdict:
-    """The other copy must hold by itself, and be of this ledger."""
-    from moot.workspace.check import How, check_file
-
-    space = shell.workspace
     with progress("checking") as tell:
-        verdict = check_file(file, How(shell.folder, space.path / "trust.json", progress=tell))
-    if verdict.verdict == "tampered":
-        raise Tampered(
-            f"{file.name} is damaged itself and proves nothing",
-            hint=f"`moot verify {file.name}` says where; obtain it again",
-        )
-    if verdict.origin != space.trust.origin:
-        raise Unavailable(
-            "another_ledger", f"{file.name} is of another ledger", hint="compare like with like"
-        )
-    return verdict
+        seen = ledger.witness(shell.session, file, progress=tell)
+    return Answer(seen, lambda: _lines(seen), DONE if seen.verdict == "agrees" else REFUSED)
 
 
-def _lines(found: Witnessed, data: dict[str, Any]) -> Iterable[str]:
-    word = paint("AGREES", "green") if data["verdict"] == "agrees" else paint("FORKED", "red")
+def _lines(seen: ledger.Witnessed) -> Iterable[str]:
+    word = paint("AGREES", "green") if seen.verdict == "agrees" else paint("FORKED", "red")
     counts = (
-        f"{plural(found.same, 'event')} alike, {found.ahead} only there, {found.differing} differ"
+        f"{plural(seen.same, 'event')} alike, {seen.only_there} only there, {seen.differing} differ"
     )
     yield f"{word} · {counts}"
-    if found.forks:
-        rows = [(fork.stream, str(fork.seq), fork.kid[:8]) for fork in found.forks]
+    if seen.forks:
+        rows = [(fork.id, str(fork.seq), fork.kid[:8]) for fork in seen.forks]
         yield from listing(rows, ("ID", "EVENT", "SIGNED BY"))
         yield "kept as proof: the next `moot ledger export` carries it"
-    elif found.differing:
+    elif seen.differing:
         yield "signed by keys unknown here: kept as nothing; ask whoever wrote the other copy"

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from moot.core.errors import Refused
-from moot.store.named_files import write_file
+from moot.api import trust as trusted
 from moot.surfaces.terminal.answer import Answer, table
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.output import STDOUT, output_option
@@ -38,21 +37,13 @@ def show(shell: Shell, file: Path | None) -> Answer:
       moot trust show
       moot trust show trust.json
     """
-    from moot.workspace.trust import fingerprint, read
-
-    known = shell.workspace.trust if file is None else read(file).trust()
-    data = {
-        "fingerprint": fingerprint(known),
-        "root": known.root.hex(),
-        "checkpoint": known.checkpoint.hex(),
-        "origin": known.origin,
-    }
+    keys = trusted.show(shell.session, file)
     rows = [
-        ("fingerprint", data["fingerprint"]),
-        ("root key", data["root"]),
-        ("checkpoint key", data["checkpoint"]),
+        ("fingerprint", keys.fingerprint),
+        ("root key", keys.root),
+        ("checkpoint key", keys.checkpoint),
     ]
-    return Answer(data, lambda: table(rows))
+    return Answer(keys, lambda: table(rows))
 
 
 @command(trust, "export", "trust.export")
@@ -67,25 +58,8 @@ def export(shell: Shell, output: Path, minimum: bool) -> Answer:
       moot trust export -o trust.json
       moot trust export -o trust.json --minimum
     """
-    from moot.engine.checkpoints import newest
-    from moot.workspace import trust as trust_files
-
-    space = shell.workspace
-    number = None
-    if minimum and space.rolled_back is not None:
-        raise space.rolled_back
-    if minimum:
-        with space.store.read() as view:
-            last = newest(view, space.trust)
-        if last is None:
-            raise Refused(
-                "no_checkpoint", "there is no checkpoint yet", hint="`moot ledger checkpoint`"
-            )
-        number = last.number
-    made = trust_files.to_bytes(trust_files.of(space.trust, number))
-    if output != STDOUT:
-        write_file(output, made)
-    digits = trust_files.fingerprint(space.trust)
-    data = {"file": str(output), "minimum": number, "fingerprint": digits}
-    said = [f"written to {output}", f"fingerprint  {digits}"]
-    return Answer(data, made.decode().splitlines if output == STDOUT else lambda: said)
+    if output == STDOUT:
+        text, _ = trusted.trust_file(shell.session, minimum=minimum)
+        return Answer({}, text.decode().splitlines)
+    made = trusted.export(shell.session, output, minimum=minimum)
+    return Answer(made, lambda: [f"written to {output}", f"fingerprint  {made.fingerprint}"])

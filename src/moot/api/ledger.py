@@ -1,0 +1,373 @@
+"""The record as a whole: what is on it, copies of it that prove something elsewhere, its care."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.errors import Malformed, NotFound, Refused, Tampered, Unavailable
+from moot.core.findings import Finding
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.ledger import View
+    from moot.core.note import Checkpoint
+    from moot.core.record import Record
+    from moot.verify import Verdict
+    from moot.workspace.workspace import Workspace
+
+# Told (done, total) while something takes long.
+Progress = Callable[[int, int], None]
+TELL_EVERY: Final = 1_024
+NEWEST: Final = 100
+
+
+class StreamLine(msgspec.Struct, frozen=True):
+    """One debate, thread, trace, ... on record; `last_at` is None if its newest is unreadable."""
+
+    id: str
+    events: int
+    last_at: str | None
+
+
+class StreamList(msgspec.Struct, frozen=True):
+    """`total` counts those that were left out, too."""
+
+    streams: list[StreamLine]
+    total: int
+
+
+class LogEvent(msgspec.Struct, frozen=True):
+    """An event as it stands on record. A damaged one is `unreadable` and says why."""
+
+    seq: int
+    hash: str
+    kid: str
+    at: str | None
+    type: str | None
+    actor: str | None
+    unreadable: str | msgspec.UnsetType = msgspec.UNSET
+    role: str | msgspec.UnsetType | None = msgspec.UNSET
+    cause: str | msgspec.UnsetType | None = msgspec.UNSET
+    corr: str | msgspec.UnsetType | None = msgspec.UNSET
+    data: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    artifacts: list[Any] | msgspec.UnsetType = msgspec.UNSET
+
+
+class EventList(msgspec.Struct, frozen=True):
+    """The events of one history, oldest first; `total` counts all of them."""
+
+    id: str
+    events: list[LogEvent]
+    total: int
+
+
+class MadeCheckpoint(msgspec.Struct, frozen=True):
+    """`made` is False if nothing was written since the newest one, which is then given."""
+
+    made: bool
+    file: str | None
+    note: str
+    number: int
+    events: int
+    at: str
+
+
+class Exported(msgspec.Struct, frozen=True):
+    """`complete`: everything in it is under a checkpoint. `rolled_back`: events were lost."""
+
+    file: str
+    sha256: str
+    bytes: int
+    complete: bool
+    checkpoint: int | None
+    rolled_back: bool
+
+
+class BackedUp(msgspec.Struct, frozen=True):
+    file: str
+    bytes: int
+    events: int
+
+
+class Rebuilt(msgspec.Struct, frozen=True):
+    """What was recomputed; `findings` are the differences that were mended."""
+
+    changed: bool
+    events: int
+    rows: int
+    words: int
+    snapshots: int
+    findings: tuple[Finding, ...]
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """`healthy` is False if anything is seriously wrong; `checked` is how much was looked at."""
+
+    healthy: bool
+    checked: int
+    findings: tuple[Finding, ...]
+
+
+class AcceptedLoss(msgspec.Struct, frozen=True):
+    checkpoint: int
+    by: str | None
+    reason: str
+
+
+class Fork(msgspec.Struct, frozen=True):
+    """Another event, signed by a key known here, for a position that is taken here."""
+
+    id: str
+    seq: int
+    kid: str
+    hash: str
+
+
+class Witnessed(msgspec.Struct, frozen=True):
+    """Two copies compared: `verdict` is agrees or forked, `other` what the other copy is worth."""
+
+    verdict: str
+    same: int
+    only_there: int
+    differing: int
+    forks: list[Fork]
+    other: str
+
+
+@operation("ledger.log")
+def log(
+    session: Session, name: str | None = None, *, limit: int = NEWEST, kind: str | None = None
+) -> StreamList | EventList:
+    """What is on record: a list of all histories, or the newest events of one of them.
+
+    `limit` 0 means all; `kind` keeps only events of that type.
+    """
+    with session.workspace.store.read() as view:
+        return _streams(view, limit) if name is None else _events(view, name, limit, kind)
+
+
+def _streams(view: View, limit: int) -> StreamList:
+    heads = list(view.streams())
+    shown = heads[-limit:] if limit else heads
+    lines = [StreamLine(name, head.seq + 1, _last_at(view, name, head.seq)) for name, head in shown]
+    return StreamList(lines, len(heads))
+
+
+def _last_at(view: View, name: str, seq: int) -> str | None:
+    record = next(view.records(name, after=seq - 1), None)
+    return None if record is None else _log_event(record).at
+
+
+def _events(view: View, name: str, limit: int, kind: str | None) -> EventList:
+    head = view.head(name)
+    if head is None:
+        raise NotFound("not_found", f"no record of {name}", hint="`moot ledger log` lists all")
+    records = _chosen(view, name, head.seq, limit, kind)
+    return EventList(name, [_log_event(record) for record in records], head.seq + 1)
+
+
+def _chosen(view: View, name: str, last: int, limit: int, kind: str | None) -> Iterable[Record]:
+    if kind is None:
+        return view.records(name, after=last - limit if limit else -1)
+    matches = (record for record in view.records(name) if _log_event(record).type == kind)
+    return deque(matches, maxlen=limit) if limit else matches
+
+
+def _log_event(record: Record) -> LogEvent:
+    """A damaged event is shown as such: a log must not hide what is there."""
+    known = (record.seq, record.hash.hex(), record.kid)
+    try:
+        body = record.body
+    except Malformed as error:
+        return LogEvent(*known, None, None, None, unreadable=str(error))
+    return LogEvent(
+        *known,
+        body.at,
+        body.type,
+        body.actor.id,
+        role=body.actor.role,
+        cause=body.cause,
+        corr=body.corr,
+        data=body.data,
+        artifacts=msgspec.to_builtins(body.artifacts),
+    )
+
+
+@operation("ledger.checkpoint", writes=True)
+def checkpoint(session: Session, *, file: Path | None = None) -> MadeCheckpoint:
+    """Put one signature over everything that is on record now; a repeat makes no second one.
+
+    Kept on another machine, the note shows later whether anything was taken back since. With
+    `file` the signed note is written there.
+    """
+    workspace = session.workspace
+    made = workspace.engine.checkpoint()
+    note, newest = _newest_checkpoint(workspace)
+    assert newest is not None, "a ledger has an event from its first moment"
+    if file is not None:
+        from moot.store.named_files import write_file
+
+        write_file(file, note.encode())
+    name = None if file is None else str(file)
+    return MadeCheckpoint(made is not None, name, note, newest.number, newest.events, newest.at)
+
+
+@operation("ledger.export")
+def export(
+    session: Session, file: Path, ids: Iterable[str] = (), *, progress: Progress | None = None
+) -> Exported:
+    """Write the record, or the histories named by `ids`, to a file that anyone can check offline.
+
+    The keys it rests on and all cited files are always in it. A checkpoint is made first if its
+    key is here; otherwise nothing proves that the newest events are all there.
+    """
+    from moot.engine.export import bundle
+    from moot.store.named_files import write_pieces
+
+    workspace = session.workspace
+    _pin_if_possible(workspace)
+    with workspace.store.read() as view:
+        lines = bundle(view, workspace.trust, workspace.artifacts, tuple(ids) or None)
+        sha256, size = write_pieces(file, _count(lines, progress))
+        complete = not view.stale_heads()
+    _, newest = _newest_checkpoint(workspace)
+    number = newest.number if newest else None
+    return Exported(str(file), sha256, size, complete, number, workspace.rolled_back is not None)
+
+
+def _count(lines: Iterable[bytes], progress: Progress | None) -> Iterator[bytes]:
+    """The same lines, telling how far they are; the first one promises how many there will be."""
+    total = 0
+    for number, line in enumerate(lines):
+        if number == 0:
+            total = msgspec.json.decode(line)["lines"] + 1
+        if progress is not None and number % TELL_EVERY == 0:
+            progress(number, total)
+        yield line
+
+
+def _pin_if_possible(workspace: Workspace) -> None:
+    """A checkpoint if one can be made: the key may be elsewhere, the ledger may be an old copy,
+    or nothing may be written."""
+    if workspace.rolled_back is None and workspace.read_only is None:
+        with suppress(Refused, Tampered):
+            workspace.engine.checkpoint()
+
+
+def _newest_checkpoint(workspace: Workspace) -> tuple[str, Checkpoint | None]:
+    """The newest checkpoint, as a note and as data; a damaged one is none."""
+    from moot.engine.checkpoints import newest
+
+    with workspace.store.read() as view, suppress(Tampered):
+        return view.note() or "", newest(view, workspace.trust)
+    return "", None
+
+
+@operation("ledger.backup")
+def backup(session: Session, file: Path) -> BackedUp:
+    """Copy the ledger file while others go on writing, and check the copy.
+
+    An existing file is never overwritten. Files cited by the record are not in it.
+    """
+    from moot.store.named_files import unwritable
+    from moot.workspace.backup import back_up
+
+    try:
+        made = back_up(session.workspace.store, file)
+    except OSError as error:
+        raise unwritable(file, error) from None
+    return BackedUp(str(file), made.size, made.events)
+
+
+@operation("ledger.rebuild", writes=True)
+def rebuild(session: Session) -> Rebuilt:
+    """Recompute every index and snapshot from the events; replace them if they differ.
+
+    So is the tree of heads under the newest checkpoint, if that one signs its root; else nothing is
+    changed. Events are never touched. Signs of life and delivery cursors are kept: no event holds
+    them. Doing it again changes nothing.
+    """
+    done = session.workspace.engine.rebuild()
+    return Rebuilt(
+        bool(done.differences), done.events, done.rows, done.words, done.snapshots, done.differences
+    )
+
+
+@operation("ledger.doctor")
+def doctor(session: Session) -> Diagnosis:
+    """What is wrong with this workspace and how to mend it. Repairs nothing, writes nothing.
+
+    Looks at the ledger file, every chain of events, indexes, stored files, keys, git, the clock,
+    the disk and the hooks of coding tools.
+    """
+    from moot.core.clock import system_clock
+    from moot.core.findings import errors
+    from moot.flows.tools.hook_health import live
+    from moot.workspace.doctor import RULES, examine
+
+    findings = examine(session.workspace_folder, session.keys, system_clock())
+    findings += live(session.folder, session.env, session.home)
+    return Diagnosis(not errors(findings), len(RULES), findings)
+
+
+@operation("ledger.accept_loss", writes=True)
+def accept_loss(session: Session, reason: str) -> AcceptedLoss:
+    """Go on from an older copy of the ledger, because the newest is lost for good.
+
+    The missing checkpoint and the reason stay on record, and everyone can see them. If a person is
+    registered here, one of them must unlock their key. A loss that leaves events resting on keys
+    that were registered in the lost part is not accepted. Once accepted there is nothing to accept.
+    """
+    from moot.core.names import REGISTRY
+    from moot.workspace.loss import accept_loss as accept
+
+    session.workspace.engine.load_anew(REGISTRY)  # what is left of it says who must sign
+    session.require_no_agent("accepting a loss")
+    person = session.person_signer()
+    made = accept(session.workspace, reason, person)
+    return AcceptedLoss(made.checkpoint.number, person.kid if person else None, reason)
+
+
+@operation("ledger.witness", writes=True)
+def witness(session: Session, file: Path, *, progress: Progress | None = None) -> Witnessed:
+    """Compare an export of another copy of this ledger with this one.
+
+    Where both hold a different event for the same position, and the other one is signed by a key
+    known here, it is kept as proof, once: verification says so from then on, and every export
+    shows it.
+    """
+    from moot.engine.witness import witness as compare
+    from moot.verify.receipt import opened
+
+    verdict = _require_sound_copy(session, file, progress)
+    with file.open("rb") as other:
+        seen = compare(session.workspace.engine, opened(other).file)
+    forks = [Fork(fork.stream, fork.seq, fork.kid, fork.hash.hex()) for fork in seen.forks]
+    agreement = "forked" if seen.differing else "agrees"
+    return Witnessed(agreement, seen.same, seen.ahead, seen.differing, forks, verdict.verdict)
+
+
+def _require_sound_copy(session: Session, file: Path, progress: Progress | None) -> Verdict:
+    """The other copy must hold by itself, and be of this ledger."""
+    from moot.workspace.check import How, check_file
+
+    workspace = session.workspace
+    how = How(session.keys, workspace.path / "trust.json", progress=progress)
+    verdict = check_file(file, how)
+    if verdict.verdict == "tampered":
+        raise Tampered(
+            f"{file.name} is damaged itself and proves nothing",
+            hint=f"`moot verify {file.name}` says where; obtain it again",
+        )
+    if verdict.origin != workspace.trust.origin:
+        raise Unavailable(
+            "another_ledger", f"{file.name} is of another ledger", hint="compare like with like"
+        )
+    return verdict

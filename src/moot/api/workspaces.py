@@ -1,0 +1,103 @@
+"""Making a workspace: one for a repository and all its worktrees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.operation import operation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from moot.api.session import Session
+    from moot.core.clock import Clock
+
+
+class EarlierLedger(msgspec.Struct, frozen=True):
+    """Another ledger that was made in this folder, and how far this key folder has seen it."""
+
+    origin: str
+    checkpoint: int | None
+
+
+class MadeWorkspace(msgspec.Struct, frozen=True):
+    """`created` is False if it was there already: then nothing was changed."""
+
+    created: bool
+    workspace: str
+    keys: str
+    fingerprint: str
+    operator: bool
+    earlier: list[EarlierLedger]
+
+
+def exists(session: Session) -> bool:
+    """True if there is a workspace already where `init` would make one."""
+    from moot.workspace.find import FOLDER
+
+    return (_project_folder(session) / FOLDER).exists()
+
+
+@operation("init", writes=True)
+def init(session: Session, *, passphrase: str | None = None) -> MadeWorkspace:
+    """Make a workspace for the repository around the session's folder; a repeat changes nothing.
+
+    Writes `.moot/` in the root of the main worktree (ignored by git) and the keys into the key
+    folder. With a `passphrase`, of at least 8 characters, the person's own key `operator` is made
+    as well. The session's own idea of when an agent is stale becomes that of the workspace.
+    """
+    from moot.workspace.create import create
+    from moot.workspace.trust import fingerprint
+
+    folder = _project_folder(session)
+    clock, is_fixed = _clock(session)
+    created = create(folder, session.keys, clock, fixed_clock=is_fixed, passphrase=passphrase)
+    session.home = folder
+    if created:
+        _set_stale_time(session)
+    workspace = session.workspace
+    return MadeWorkspace(
+        created,
+        str(workspace.path),
+        str(session.keys.path),
+        fingerprint(workspace.trust),
+        "operator" in workspace.engine.registry().agents,
+        _earlier_ledgers(session, folder) if created else [],
+    )
+
+
+def _project_folder(session: Session) -> Path:
+    from moot.workspace.find import FOLDER, project_root
+
+    folder = session.home or project_root(session.folder)
+    return folder.parent if folder.name == FOLDER else folder
+
+
+def _earlier_ledgers(session: Session, folder: Path) -> list[EarlierLedger]:
+    workspace = session.workspace
+    origins = [each for each in session.keys.made_in(folder) if each != workspace.trust.origin]
+    notes = {origin: workspace.kept.newest(origin) for origin in origins}
+    return [
+        EarlierLedger(origin, note.number if note is not None else None)
+        for origin, note in notes.items()
+    ]
+
+
+def _set_stale_time(session: Session) -> None:
+    from moot.core.names import SYSTEM
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.commands import SetStaleMinutes
+    from moot.protocols.presence.model import DEFAULT_STALE
+
+    stale = session.stale_millis
+    if stale is not None and stale != DEFAULT_STALE:
+        session.workspace.engine.execute(STREAM, SetStaleMinutes(stale_millis=stale), SYSTEM)
+
+
+def _clock(session: Session) -> tuple[Clock, bool]:
+    from moot.core.clock import fixed_clock, system_clock
+
+    text = session.clock_text
+    return (fixed_clock(text), True) if text else (system_clock, False)
