@@ -1,0 +1,1 @@
+"""What the command line has printed so far, which may grow and never change."""
