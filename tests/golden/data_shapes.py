@@ -3,8 +3,10 @@
 `agents[].name` is the name of every item of a list; `votes{}` is every value of a map whose keys
 are data (names, ids), which MAPS lists. A path that ends in `?` in `data.json` may be missing.
 
-To renew the golden on purpose, run the whole suite with MOOT_RECORD_DATA=FOLDER and then
-`python -m tests.golden.data_shapes --write FOLDER`; the difference is what a reader of `data` sees.
+To let the golden grow on purpose, run the tests that print what is new with
+MOOT_RECORD_DATA=FOLDER, then `python -m tests.golden.data_shapes --write FOLDER`: lines may come,
+none may change. After a recording of the whole suite `--lost FOLDER` names the paths of the golden
+that no test prints any more, which no single answer can show of a path that may be missing.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ from typing import Any, NamedTuple
 
 GOLDEN = Path(__file__).with_name("data.json")
 RENEW = (
-    "run the whole suite with MOOT_RECORD_DATA=FOLDER, "
+    "run the tests that print it with MOOT_RECORD_DATA=FOLDER, "
     "then `python -m tests.golden.data_shapes --write FOLDER`"
 )
-# Maps whose keys are data, as `command path`; `*` stands for every command.
-MAPS: frozenset[str] = frozenset()
+# Maps whose keys are data, by how their paths end.
+MAPS = ("amendment_support",)
+MAP_ENDS = tuple(f".{one}" for one in MAPS)
+ITEMS = ("[]", "{}")
 TYPES: dict[type, str] = {
     type(None): "null",
     bool: "boolean",
@@ -52,9 +56,9 @@ class Difference(NamedTuple):
     grown: list[str]
 
 
-def shape_of(command: str, data: Mapping[str, Any]) -> Shape:
-    """The shape of what one command printed, which must be JSON's own types."""
-    walk = _Walk(command)
+def shape_of(data: Mapping[str, Any]) -> Shape:
+    """The shape of what a command printed, which must be JSON's own types."""
+    walk = _Walk()
     walk.visit("", data)
     return {
         path: Field(frozenset(types), walk.present[path] == walk.objects[parent_of(path)])
@@ -64,8 +68,7 @@ def shape_of(command: str, data: Mapping[str, Any]) -> Shape:
 
 
 class _Walk:
-    def __init__(self, command: str) -> None:
-        self.command = command
+    def __init__(self) -> None:
         self.types: dict[str, set[str]] = {}
         self.objects: Counter[str] = Counter()
         self.present: Counter[str] = Counter()
@@ -75,7 +78,7 @@ class _Walk:
         if isinstance(value, list):
             for item in value:
                 self.visit(f"{path}[]", item)
-        elif isinstance(value, dict) and self._is_map(path):
+        elif isinstance(value, dict) and f".{path}".endswith(MAP_ENDS):
             for item in value.values():
                 self.visit(f"{path}{{}}", item)
         elif isinstance(value, dict):
@@ -85,13 +88,10 @@ class _Walk:
                 self.present[below] += 1
                 self.visit(below, item)
 
-    def _is_map(self, path: str) -> bool:
-        return not MAPS.isdisjoint((f"{self.command} {path}", f"* {path}"))
-
 
 def parent_of(path: str) -> str:
     """Where the object, list or map stands that holds what is at `path`."""
-    if path.endswith(("[]", "{}")):
+    if path.endswith(ITEMS):
         return path[:-2]
     return path.rpartition(".")[0]
 
@@ -112,29 +112,24 @@ def _merged(path: str, one: Shape, other: Shape) -> Field:
 def _has_object(shape: Shape, path: str) -> bool:
     """Is there an object that could hold what is at `path`?"""
     parent = parent_of(path)
+    if path.endswith(ITEMS):  # a list or a map may be empty
+        return False
     return not parent or (parent in shape and "object" in shape[parent].types)
 
 
 def compare(golden: Shape, shape: Shape) -> Difference:
     """What one answer's shape breaks of the golden, and what it adds."""
-    lost = [
+    missing = [
         f"`{path}` is missing"
         for path, field in golden.items()
-        if field.always
-        and not _is_item(path)
-        and _has_object(shape, path)
-        and not (path in shape and shape[path].always)
+        if field.always and not _merged(path, golden, shape).always
     ]
     changed = [
         f"`{path}` is {_words(field.types)}, not {_words(golden[path].types)}"
         for path, field in shape.items()
         if path in golden and not field.types <= golden[path].types
     ]
-    return Difference(lost + changed, [f"`{path}`" for path in shape if path not in golden])
-
-
-def _is_item(path: str) -> bool:
-    return path.endswith(("[]", "{}"))
+    return Difference(missing + changed, [f"`{path}`" for path in shape if path not in golden])
 
 
 def _words(types: Iterable[str]) -> str:
@@ -173,12 +168,28 @@ def merge_all(recorded: Iterable[Mapping[str, Shape]]) -> dict[str, Shape]:
     return reduce(add, recorded, {})
 
 
-def main(arguments: list[str]) -> int:
-    if len(arguments) != 2 or arguments[0] != "--write":
-        sys.stderr.write(f"usage: python -m tests.golden.data_shapes --write FOLDER\n{RENEW}\n")
+def lost(golden: Mapping[str, Shape], recorded: Mapping[str, Shape]) -> list[str]:
+    """The paths that nothing in the recording has printed."""
+    return [
+        f"{command} {path}"
+        for command, shape in golden.items()
+        for path in shape
+        if path not in recorded.get(command, {})
+    ]
+
+
+def main(arguments: list[str], golden: Path = GOLDEN) -> int:
+    if len(arguments) != 2 or arguments[0] not in ("--write", "--lost"):
+        sys.stderr.write("usage: python -m tests.golden.data_shapes --write|--lost FOLDER\n")
         return 2
-    write(GOLDEN, merge_all(read(file) for file in sorted(Path(arguments[1]).glob("*.json"))))
-    return 0
+    known = read(golden) if golden.exists() else {}
+    recorded = merge_all(map(read, sorted(Path(arguments[1]).glob("*.json"))))
+    if arguments[0] == "--write":
+        write(golden, merge_all([known, recorded]))
+        return 0
+    unprinted = lost(known, recorded)
+    sys.stdout.write("".join(f"{one}\n" for one in unprinted))
+    return 1 if unprinted else 0
 
 
 if __name__ == "__main__":

@@ -11,21 +11,13 @@ import os
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 import pytest
 
 from moot.surfaces.cli import answer as answers
-from tests.golden.data_shapes import (
-    GOLDEN,
-    RENEW,
-    Shape,
-    compare,
-    merge,
-    read,
-    shape_of,
-    write,
-)
+from tests.golden.data_shapes import GOLDEN, RENEW, Shape, compare, merge, read, shape_of, write
 
 FOLDER = os.environ.get("MOOT_RECORD_DATA")  # read before a test gives itself another environment
 _golden: dict[str, Shape] = read(GOLDEN) if GOLDEN.exists() else {}
@@ -36,7 +28,7 @@ _print_answer = answers.print_answer
 
 def check_data(command: str, data: Any) -> None:
     """Fail the running test, once it ends, if this is not how the command has answered so far."""
-    shape = shape_of(command, data)
+    shape = shape_of(data)
     if FOLDER is not None:
         known = _recorded.get(command)
         _recorded[command] = merge(known, shape) if known is not None else shape
@@ -80,4 +72,4 @@ def pytest_sessionfinish() -> None:
     if FOLDER is not None and _recorded:
         place = Path(FOLDER)
         place.mkdir(parents=True, exist_ok=True)
-        write(place / f"{os.getpid()}.json", _recorded)
+        write(place / f"{uuid4().hex}.json", _recorded)
