@@ -25,7 +25,20 @@ RENEW = (
     "then `python -m tests.golden.data_shapes --write FOLDER`"
 )
 # Maps whose keys are data, by how their paths end.
-MAPS = ("amendment_support",)
+MAPS = (
+    "decision.endings",
+    "decision.shared_models",
+    "liveness",
+    "mail.owed",
+    "motive_satisfaction",
+    "motive_scores",
+    "parts",
+    "positions",
+    "satisfaction",
+    "seats",
+    "sessions[].tools",
+    "stances",
+)
 MAP_ENDS = tuple(f".{one}" for one in MAPS)
 ITEMS = ("[]", "{}")
 TYPES: dict[type, str] = {

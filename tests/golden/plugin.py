@@ -7,6 +7,7 @@ the shapes are written into that folder instead, a file for each process that ru
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -47,14 +48,14 @@ def differences(golden: dict[str, Shape], command: str, shape: Shape) -> list[st
     ]
 
 
-def _print_and_check(command: str, answer: answers.Answer, as_json: bool) -> None:
-    check_data(command, msgspec.to_builtins(answer.data, str_keys=True))
+def print_and_check(command: str, answer: answers.Answer, as_json: bool) -> None:
+    """`print_answer`, watched."""
+    check_data(command, json.loads(json.dumps(msgspec.to_builtins(answer.data))))
     _print_answer(command, answer, as_json)
 
 
-def pytest_configure() -> None:
-    """Before any test module is loaded: who imports `print_answer` gets this one."""
-    answers.print_answer = _print_and_check
+# Now, before a conftest or a test loads the command line: who imports it then gets this one.
+answers.print_answer = print_and_check
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from moot.surfaces.cli import shell
 from tests.cli.command_tree import commands_with_envelopes
 from tests.golden.data_shapes import (
     GOLDEN,
@@ -25,6 +26,7 @@ from tests.golden.data_shapes import (
     shape_of,
     write,
 )
+from tests.golden.plugin import print_and_check
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTED = {"agents": [{"name": "amber-otter", "seen": None}, {"name": "teal-crane", "seen": "now"}]}
@@ -48,6 +50,10 @@ def golden_of(*answers: dict[str, Any]) -> Shape:
 
 def test_every_command_has_its_shape_in_the_golden() -> None:
     assert set(read(GOLDEN)) == set(commands_with_envelopes())
+
+
+def test_the_command_line_prints_through_the_check() -> None:
+    assert shell.print_answer is print_and_check
 
 
 def test_the_golden_is_as_it_would_be_written(tmp_path: Path) -> None:
