@@ -6,6 +6,8 @@ import signal
 
 from hypothesis import settings
 
+pytest_plugins = ("tests.golden.plugin",)
+
 settings.register_profile("moot", deadline=None, print_blob=True)
 settings.load_profile("moot")
 

@@ -21,6 +21,7 @@ from moot.core.machine import Command
 from moot.keys.folder import KeyFolder
 from moot.surfaces.cli.main import run as run_moot
 from moot.workspace.workspace import Workspace
+from tests.golden.plugin import check_data
 
 MOOT = (sys.executable, "-P", "-m", "moot")
 LIST = "example/today"
@@ -35,6 +36,8 @@ class Result(NamedTuple):
     def envelope(self) -> dict[str, Any]:
         (line,) = self.out.splitlines()
         said: dict[str, Any] = json.loads(line)
+        if said["ok"]:  # a process of its own may have printed it
+            check_data(said["command"], said["data"])
         return said
 
     @property

@@ -16,9 +16,10 @@ from moot.protocols.example.commands import Ask
 from moot.surfaces.cli.bb import bb
 from moot.surfaces.cli.bb_init import bb_init
 from moot.surfaces.cli.main import cli
+from tests.cli.command_tree import leaves
 from tests.cli.project import LIST, MOOT, Project
 from tests.cli.terminal import on_a_terminal
-from tests.cli.test_envelope import ALL, leaves
+from tests.cli.test_envelope import ALL
 
 HEAVY = ["pydantic", "fastapi", "starlette", "mcp", "psycopg", "pydantic_ai", "rich"]
 OUR_WORDS = re.compile(r"\b(streams?|registry|origins?|epochs?)\b", re.IGNORECASE)

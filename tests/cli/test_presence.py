@@ -233,6 +233,18 @@ def test_a_handoff_moves_the_scope_only_when_it_is_accepted(shop: Project) -> No
     assert shop.ok("agenda", "--agent", "teal-crane")["due"] == []
 
 
+def test_the_full_form_of_a_handoff_sends_the_same_event_without_a_message(shop: Project) -> None:
+    said = ("--subject", "cache", "--summary", "half done", "--next-action", "test it")
+    who = ("--from", "amber-otter", "--to", "teal-crane")
+    sent = shop.ok("event", "handoff", *who, "--scope", "src/auth", *said)
+    event = sent["event"]
+    assert (event["from_agent"], event["to_agent"]) == ("amber-otter", "teal-crane")
+    assert event["payload"]["next_action"] == "test it"
+    assert labels(shop) == ["Passed to"]
+    assert "message" not in sent
+    assert shop.ok("mail", "inbox", "--agent", "teal-crane")["messages"] == []
+
+
 def test_blocked_asks_for_input_and_waits(shop: Project) -> None:
     said = ("--subject", "schema", "--blocker", "none", "--requested-action", "write it")
     sent = shop.ok(*as_("amber-otter", "blocked", "teal-crane", "--urgency", "high", *said))

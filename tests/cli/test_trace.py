@@ -221,6 +221,19 @@ def test_a_claim_on_bytes_that_are_gone_is_accepted_flagged_and_fails_the_audit(
     assert "artifact_missing" in {one["code"] for one in audit.data["findings"]}
 
 
+def test_a_claim_that_is_taken_back_is_not_what_the_trace_comes_to(approved: Project) -> None:
+    desk = approved
+    desk.ok("trace", "exec", "t1", intended(desk, "--", PYTHON, "-c", "print('seen')"))
+    for _ in range(2):
+        desk.ok(*CLAIM, "--evidence", "x1/stdout")
+    taken = desk.ok("trace", "withdraw", "t1", "c1", "--reason", "said twice")
+    assert (taken["trace"], taken["claim"]) == ("t1", "c1")
+    before = events(desk)
+    assert desk.json("trace", "withdraw", "t1", "c1").code == 1
+    assert events(desk) == before
+    assert desk.ok("trace", "finalize", "t1", "--statement", "done")["claims"] == ["c2"]
+
+
 def test_evidence_whose_bytes_were_changed_is_refused(approved: Project) -> None:
     desk = approved
     done = desk.ok("trace", "exec", "t1", intended(desk, "--", PYTHON, "-c", "print('seen')"))
