@@ -10,6 +10,7 @@ import pytest
 from moot.surfaces.cli.bb import bb
 from moot.surfaces.cli.bb_init import bb_init
 from moot.surfaces.cli.main import cli
+from moot.surfaces.terminal.lazy import SHOW_ALL
 from tests.cli.project import Project
 
 COLUMNS = 80
@@ -18,6 +19,7 @@ COLUMNS = 80
 def walk(command: click.Command, above: click.Context | None, name: str) -> Iterator[click.Context]:
     """A command and all below it, each in a context as narrow as an old terminal."""
     here = click.Context(command, above, name, terminal_width=COLUMNS)
+    here.meta[SHOW_ALL] = True
     yield here
     if isinstance(command, click.Group):
         for word in command.list_commands(here):
@@ -109,3 +111,22 @@ def test_a_mistyped_command_is_asked_back(
 def test_a_word_like_no_command_gets_no_guess(bare: Project) -> None:
     assert "Did you mean" not in bare.json("xyzzy").error["message"]
     assert "Did you mean" not in bare.json("debate", "--nothing").error["message"]
+
+
+def test_help_shows_what_to_start_with_and_says_where_the_rest_is(bare: Project) -> None:
+    short = bare.run("--help").out
+    assert short == bare.run("help").out
+    assert short.index("run ") < short.index("status ") < short.index("ask ") < short.index("init ")
+    assert "parliament" not in short
+    assert "17 more: `moot help --all`" in short
+    everything = bare.run("help", "--all").out
+    assert "parliament" in everything
+    assert "more: `moot" not in everything
+
+
+def test_help_explains_any_command_by_its_words(bare: Project) -> None:
+    assert bare.run("help", "trace", "propose").out == bare.run("trace", "propose", "--help").out
+    assert bare.ok("help", "status")["command"] == "status"
+    done = bare.json("help", "trace", "nosuch")
+    assert (done.error["code"], done.code) == ("usage", 2)
+    assert done.error["hint"] == "`moot trace --help` shows how"

@@ -20,11 +20,17 @@ from moot.surfaces.terminal.shell import Shell
 
 INTERRUPTED = 130
 _CLI = "moot.surfaces.cli"
+# What `--help` shows; the rest stands behind `moot help --all`.
 SECTIONS: dict[str, dict[str, Entry]] = {
-    "Every day": {
-        "init": Entry(f"{_CLI}.init:init", "make a workspace for this repository"),
+    "Start here": {
         "run": Entry(f"{_CLI}.presence.run:run", "run a program as an agent, alive while it runs"),
         "status": Entry(f"{_CLI}.presence.status:status", "one screen: who is here, what is due"),
+        "ask": Entry(
+            f"{_CLI}.decisions.ask:ask", "ask several participants, and see what they come to"
+        ),
+    },
+    "Every day": {
+        "init": Entry(f"{_CLI}.init:init", "make a workspace for this repository"),
         "reserve": Entry(f"{_CLI}.presence.scope:reserve", "reserve files or folders for yourself"),
         "release": Entry(f"{_CLI}.presence.scope:release", "give back what you hold"),
         "send": Entry(f"{_CLI}.mail.send:send", "send a checked message to other agents"),
@@ -33,9 +39,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "blocked": Entry(
             f"{_CLI}.presence.event:blocked", "say what you need to go on, and from whom"
         ),
-        "ask": Entry(
-            f"{_CLI}.decisions.ask:ask", "ask several participants, and see what they come to"
-        ),
+        "agenda": Entry(f"{_CLI}.presence.agenda:agenda", "what is due, for whom, by when"),
         "decide": Entry(f"{_CLI}.decisions.decide:decide", "your word: approve, veto or amend"),
         "report": Entry(
             f"{_CLI}.decisions.report:report", "how anything went, by its id, as a page"
@@ -43,13 +47,12 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "receipt": Entry(
             f"{_CLI}.decisions.receipt:receipt", "a decision as a file that proves itself"
         ),
-        "agenda": Entry(f"{_CLI}.presence.agenda:agenda", "what is due, for whom, by when"),
-        "tick": Entry(
-            f"{_CLI}.presence.agenda:tick", "let time limits that have passed take effect"
-        ),
         "verify": Entry(f"{_CLI}.ledger.verify:verify", "is the record intact and complete?"),
         "demo": Entry(f"{_CLI}.demo:demo", "see it work, in a temporary folder"),
+        "help": Entry(f"{_CLI}.help:show_help", "every command: `help --all`; one: `help NAME`"),
     },
+}
+MORE: dict[str, dict[str, Entry]] = {
     "Agents": {
         "agent": Entry(
             f"{_CLI}.presence.agent:agent", "register, list, show, heartbeat, retire, ..."
@@ -88,6 +91,9 @@ SECTIONS: dict[str, dict[str, Entry]] = {
             f"{_CLI}.ledger.trust:trust", "the keys an outsider needs to check the record"
         ),
         "artifact": Entry(f"{_CLI}.ledger.artifact:artifact", "stored files: show, erase"),
+        "tick": Entry(
+            f"{_CLI}.presence.agenda:tick", "let time limits that have passed take effect"
+        ),
         "completion": Entry(f"{_CLI}.completion:completion", "shell completion"),
     },
 }
@@ -96,6 +102,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
 @click.command(
     cls=LazyGroup,
     sections=SECTIONS,
+    more=MORE,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -22,24 +22,27 @@ class Entry(NamedTuple):
     help: str
 
 
+# In a context's `meta`: whether its help lists every command.
+SHOW_ALL: Final = "moot.show_all"
+
 Sections = Mapping[str, Mapping[str, Entry | str]]
 
 
 class LazyGroup(click.Group):
     """`sections` maps a heading to its commands, in the order they are shown.
 
-    A command that joins the group by itself needs no more there than its line of help.
+    A command that joins the group by itself needs no more there than its line of help. Those of
+    `more` are offered like all others, and shown only by `moot help --all`.
     """
 
-    def __init__(self, *args: Any, sections: Sections, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, sections: Sections, more: Sections | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self._sections = {
-            heading: {name: _entry(one) for name, one in rows.items()}
-            for heading, rows in sections.items()
-        }
-        self._entries = {
-            name: entry for rows in self._sections.values() for name, entry in rows.items()
-        }
+        self._sections = _entries_by_heading(sections)
+        self._more = _entries_by_heading(more or {})
+        rows = (*self._sections.values(), *self._more.values())
+        self._entries = {name: entry for each in rows for name, entry in each.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(dict.fromkeys((*self._entries, *super().list_commands(ctx))))
@@ -81,11 +84,23 @@ class LazyGroup(click.Group):
         found = [CompletionItem(name, help=entry.help) for name, entry in names.items()]
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
-    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Help from the table alone: showing it imports nothing."""
-        for heading, entries in self._sections.items():
+        shown = {**self._sections, **self._more} if ctx.meta.get(SHOW_ALL) else self._sections
+        for heading, entries in shown.items():
             with formatter.section(heading):
                 formatter.write_dl([(name, entry.help) for name, entry in entries.items()])
+        left_out = len(self._entries) - sum(map(len, shown.values()))
+        if left_out:
+            formatter.write_paragraph()
+            formatter.write_text(f"{left_out} more: `moot help --all`")
+
+
+def _entries_by_heading(sections: Sections) -> dict[str, dict[str, Entry]]:
+    return {
+        heading: {name: _entry(row) for name, row in rows.items()}
+        for heading, rows in sections.items()
+    }
 
 
 def _entry(one: Entry | str) -> Entry:
