@@ -70,6 +70,7 @@ SUCCEEDS: dict[str, Words] = {
     "ledger.rebuild": ("ledger", "rebuild"),
     "trust.show": ("trust", "show"),
     "trust.export": ("trust", "export", "-o", "trust.json"),
+    "help": ("help", "status"),
     "completion": ("completion", "zsh"),
 }
 
@@ -205,7 +206,7 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
 }
 
 NEEDS_NO_WORKSPACE = {
-    *("init", "demo", "completion", "scope.compare", "mail.template", "mail.lint"),
+    *("init", "demo", "completion", "help", "scope.compare", "mail.template", "mail.lint"),
     *(name for name in ALL if name.startswith("debate.")),
     "parliament.check",
     "parliament.template",
