@@ -40,7 +40,7 @@ from moot.core.machine import (
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import drafts, overlap
 from moot.protocols.presence import events as did
-from moot.protocols.presence.asked import claims_of, look
+from moot.protocols.presence.case import OverlapCase, case_of, claims_of
 from moot.protocols.presence.evolution import evolve
 from moot.protocols.presence.model import EventType, Receipt, Reservation, Stage, State
 from moot.protocols.presence.numbering import Numbers
@@ -73,13 +73,15 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     rules = RULES.get(type(command))
     if rules is None:
         return refusal("OPR-102", "unknown_command", "presence knows no such command")
-    asked = look(state, command, context)
-    findings = check_all(rules, asked)
-    wrong = {finding.code for finding in errors(findings)}
+    case = case_of(state, command, context)
+    findings = check_all(rules, case)
+    codes = {finding.code for finding in errors(findings)}
     numbers = Numbers(state, context.now)
-    if not wrong:
-        return accept(*drafts.accepted(asked, numbers), findings=findings)
-    return refuse(findings, *drafts.refused(asked, numbers) if wrong <= OVERLAPS else ())
+    if not codes:
+        return accept(*drafts.accepted(case, numbers), findings=findings)
+    if codes <= OVERLAPS and isinstance(case, OverlapCase):
+        return refuse(findings, *drafts.refused(case, numbers))
+    return refuse(findings)
 
 
 def asks(state: State, command: Command) -> tuple[str, ...]:

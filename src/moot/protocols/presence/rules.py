@@ -53,7 +53,7 @@ _ACTIVE = Rule(
 _QUIET = Rule("B-15", "reservation_stale_found", "an agent that has gone quiet holds this",
               breach.owner_quiet,
               "`moot reserve SCOPE --takeover-stale` takes it over")  # fmt: skip
-_RESERVE = (
+_RESERVE: tuple[Rule[Any], ...] = (
     _SOMEONE,
     _ROOT,
     _NAMED,
