@@ -46,7 +46,7 @@ MAX_SUBJECT, MAX_TEXT, MAX_NAME = 200, 8_000, 200
 
 
 def bad_scope(code: str) -> Callable[[PresenceCase[Located]], Breaches]:
-    """Scopes that could not be read, of one kind: each kind is a row with its own code."""
+    """Scopes that could not be read, for one reason: each reason is a row with its own code."""
 
     def check(case: PresenceCase[Located]) -> Breaches:
         for text, problem in case.unreadable:
@@ -234,7 +234,7 @@ def moved_nothing(case: MessageCase[ask.Accept]) -> Breaches:
 
 
 def not_adopted(case: PresenceCase[ask.Join]) -> Breaches:
-    """A later holder of a name has passed the adoption checks, or is not let in (3.3.2)."""
+    """A later holder of a name must have passed the adoption checks (OPR-015)."""
     actor, member = case.context.actor, shelf.member(case.state, case.context.actor.id)
     if actor.epoch > 1 and (member is None or member.epoch < actor.epoch):
         yield f"{actor.id} was someone else's name", "name", None, {"NAME": actor.id}
@@ -254,13 +254,13 @@ def still_running(case: ResumeCase) -> Breaches:
 
 
 def no_ground(case: ResumeCase) -> Breaches:
-    """3.2: neither condition holds; the finding says what is missing."""
+    """Neither condition of an adoption holds; the finding says what is missing (OPR-011)."""
     if not case.adoption:
         yield f"{case.context.actor.id}: {'; '.join(case.adoption.missing)}", "name"
 
 
 def not_a_persons_act(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:
-    """Who could shorten the stale time alone could take from the living."""
+    """An agent that could shorten the stale time could declare others stale and take from them."""
     if case.context.actor.kind not in (KeyClass.HUMAN, KeyClass.SYSTEM):
         yield "", None
 
@@ -277,7 +277,7 @@ def unusual_name(case: PresenceCase[ask.Join]) -> Breaches:
 
 
 def names_no_scope(case: PresenceCase[ask.SendHandoff]) -> Breaches:
-    """Whoever holds nothing has nothing that could move."""
+    """Only a sender who holds something is warned: else there is nothing that could move."""
     actor, now = case.context.actor, case.context.now
     if case.command.scope is None:
         mine = shelf.held_by(case.state, actor.id, actor.epoch)

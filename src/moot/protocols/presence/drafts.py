@@ -41,7 +41,7 @@ MAX_NOTED: Final = 64
 EXPIRED_AT_ONCE: Final = 100
 Outcome = Literal["refused", "taken_over", "slipped_past"]
 
-# What the incoming agent should do, by what came of it and how alive the owner is.
+# What the incoming agent should do (OPR-070), by what came of it and how alive the owner is.
 HINTS: Final[dict[Outcome, dict[Liveness, str]]] = {
     "refused": {
         Liveness.ACTIVE: "{owner} is at work there: work elsewhere, or ask {owner}",
@@ -243,6 +243,7 @@ def _receiver_epoch(state: State, command: Sending) -> int:
 
 
 def _send_handoff(case: PresenceCase[ask.SendHandoff], numbers: Numbers) -> Iterator[Event]:
+    """OPR-103: what is sent stands in the ledger."""
     command = case.command
     scope = case.claims[0] if case.claims else None
     yield did.HandoffSent(
@@ -277,12 +278,14 @@ def _send_blocked(case: PresenceCase[ask.SendBlocked], numbers: Numbers) -> Iter
 
 
 def _mark_seen(case: MessageCase[ask.MarkSeen], _numbers: Numbers) -> Iterator[Event]:
+    """Once for each event and agent; repeating it records nothing (OPR-105)."""
     message = case.message
     if message is not None and case.context.actor.id not in message.seen_by:
         yield did.EventSeen(id=message.id)
 
 
 def _accept(case: MessageCase[ask.Accept], numbers: Numbers) -> Iterator[Event]:
+    """The acceptance, once, and the leases that an accepted HANDOFF moves."""
     message = case.message
     if message is None or message.accepted:
         return
@@ -358,6 +361,7 @@ def _set_stale_minutes(
 
 
 def _expire(case: PresenceCase[ask.ExpireScopes], _numbers: Numbers) -> Iterator[Event]:
+    """The leases whose time is over, the longest overdue first, a limited number at once."""
     due = [held for held in case.state.live if held.over(case.context.now)]
     due.sort(key=lambda held: (held.expires_at or 0, held.fencing))
     return map(_archive_lapsed, due[:EXPIRED_AT_ONCE])

@@ -20,7 +20,7 @@ from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command
 
-_TAKEOVER = click.option(
+_TAKEOVER = click.option(  # OPR-087
     "--takeover-stale", is_flag=True, help="Take it from an owner who has gone quiet or is gone."
 )
 _TTL = click.option(
