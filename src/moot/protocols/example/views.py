@@ -29,11 +29,11 @@ class ErrandListView(msgspec.Struct, frozen=True):
     closed: int
 
 
-def describe_list(state: State) -> ErrandListView:
-    errands = [describe_errand(errand) for errand in state.in_order()]
+def view_list(state: State) -> ErrandListView:
+    errands = [view_errand(errand) for errand in state.in_order()]
     return ErrandListView(errands, state.asked, state.closed)
 
 
-def describe_errand(errand: Errand) -> ErrandView:
+def view_errand(errand: Errand) -> ErrandView:
     due_at = None if errand.due_at is None else to_text(errand.due_at)
     return ErrandView(errand.id, errand.title, errand.asked_by, errand.asked_of, due_at)

@@ -52,7 +52,7 @@ class OverlapCase(PresenceCase[C], Generic[C], frozen=True, gc=False):
     conflicts: tuple[Conflict, ...]
 
 
-class MessageCase(PresenceCase[C], Generic[C], frozen=True, gc=False):
+class ReceiptCase(PresenceCase[C], Generic[C], frozen=True, gc=False):
     """For commands that answer an event: `message` is that event, None if it is not known here."""
 
     message: Message | None
@@ -118,13 +118,13 @@ def _find_overlaps(case: PresenceCase[Overlapping]) -> OverlapCase[Overlapping]:
     return OverlapCase(case.state, case.command, context, case.claims, case.unreadable, conflicts)
 
 
-def _find_message(case: PresenceCase[Receiving]) -> MessageCase[Receiving]:
+def _find_message(case: PresenceCase[Receiving]) -> ReceiptCase[Receiving]:
     state, event_id = case.state, case.command.id
     message = state.pending.get(event_id)
     if message is None:
         recent = (message for message in reversed(state.recent) if message.id == event_id)
         message = next(recent, None)
-    return MessageCase(state, case.command, case.context, case.claims, case.unreadable, message)
+    return ReceiptCase(state, case.command, case.context, case.claims, case.unreadable, message)
 
 
 def _judge_adoption(case: PresenceCase[ask.Resume]) -> ResumeCase:

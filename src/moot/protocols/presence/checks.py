@@ -17,9 +17,9 @@ from moot.protocols.presence import commands as ask
 from moot.protocols.presence import nameforge, shelf
 from moot.protocols.presence.case import (
     Located,
-    MessageCase,
     OverlapCase,
     PresenceCase,
+    ReceiptCase,
     Receiving,
     Reserving,
     ResumeCase,
@@ -204,18 +204,18 @@ def bad_urgency(case: PresenceCase[ask.SendBlocked]) -> Breaches:
         yield "", "urgency"
 
 
-def unknown_event(case: MessageCase[Receiving]) -> Breaches:
+def unknown_event(case: ReceiptCase[Receiving]) -> Breaches:
     if case.message is None:
         yield f"no event {case.command.id[:60]} waits here", "id"
 
 
-def nothing_to_accept(case: MessageCase[ask.Accept]) -> Breaches:
+def nothing_to_accept(case: ReceiptCase[ask.Accept]) -> Breaches:
     message = case.message
     if message is not None and message.type not in (EventType.HANDOFF, EventType.BLOCKED):
         yield f"{message.id} is a note; it asks for nothing", "id"
 
 
-def not_the_receiver(case: MessageCase[ask.Accept]) -> Breaches:
+def not_the_receiver(case: ReceiptCase[ask.Accept]) -> Breaches:
     message, actor = case.message, case.context.actor
     if message is None or message.is_for(actor.id, actor.epoch):
         return
@@ -225,7 +225,7 @@ def not_the_receiver(case: MessageCase[ask.Accept]) -> Breaches:
         yield f"only {message.to} may accept this", "id"
 
 
-def moved_nothing(case: MessageCase[ask.Accept]) -> Breaches:
+def moved_nothing(case: ReceiptCase[ask.Accept]) -> Breaches:
     message = case.message
     if message is None or message.key is None or message.accepted:
         return

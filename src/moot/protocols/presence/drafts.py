@@ -15,9 +15,9 @@ from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence import overlap, shelf
 from moot.protocols.presence.case import (
-    MessageCase,
     OverlapCase,
     PresenceCase,
+    ReceiptCase,
     Reserving,
     ResumeCase,
     Sending,
@@ -277,14 +277,14 @@ def _send_blocked(case: PresenceCase[ask.SendBlocked], numbers: Numbers) -> Iter
     )
 
 
-def _mark_seen(case: MessageCase[ask.MarkSeen], _numbers: Numbers) -> Iterator[Event]:
+def _mark_seen(case: ReceiptCase[ask.MarkSeen], _numbers: Numbers) -> Iterator[Event]:
     """Once for each event and agent; repeating it records nothing (OPR-105)."""
     message = case.message
     if message is not None and case.context.actor.id not in message.seen_by:
         yield did.EventSeen(id=message.id)
 
 
-def _accept(case: MessageCase[ask.Accept], numbers: Numbers) -> Iterator[Event]:
+def _accept(case: ReceiptCase[ask.Accept], numbers: Numbers) -> Iterator[Event]:
     """The acceptance, once, and the leases that an accepted HANDOFF moves."""
     message = case.message
     if message is None or message.accepted:

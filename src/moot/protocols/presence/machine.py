@@ -150,9 +150,8 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     if isinstance(event, did.NATIVE):
         yield from _event_rows(recorded)
     elif isinstance(event, did.EventSeen | did.EventAccepted):
-        receipt = RECEIPTS[Receipt.SENT][
-            type(event)
-        ]  # OPR-105: one row an event, agent and receipt
+        # OPR-105: one row for each event, agent and receipt.
+        receipt = RECEIPTS[Receipt.SENT][type(event)]
         key = f"{event.id} {recorded.actor.id} {receipt}"
         yield Put("presence.receipts", key, {"at": recorded.at})
     elif type(event) in TRANSITIONS[Stage.LIVE]:

@@ -93,7 +93,7 @@ class ReservationView(msgspec.Struct, frozen=True, kw_only=True):
     fencing: int
 
 
-class MessageView(msgspec.Struct, frozen=True, kw_only=True):
+class PresenceMessageView(msgspec.Struct, frozen=True, kw_only=True):
     """An event of the conversation; `status` is how far it has come with its receiver."""
 
     id: str
@@ -124,13 +124,13 @@ class StatusCounts(msgspec.Struct, frozen=True):
     pending: int
 
 
-class StatusView(msgspec.Struct, frozen=True, kw_only=True):
+class PresenceStatusView(msgspec.Struct, frozen=True, kw_only=True):
     """One screen: who is here, who holds what, who owes an answer, what waits for the reader."""
 
     agents: tuple[AgentView, ...]
     reservations: tuple[ReservationView, ...]
-    pending: tuple[MessageView, ...]
-    mine: tuple[MessageView, ...]
+    pending: tuple[PresenceMessageView, ...]
+    mine: tuple[PresenceMessageView, ...]
     work: tuple[WorkItemView, ...]
     counts: StatusCounts
     health: Health
@@ -201,14 +201,14 @@ def reservations(
     )
 
 
-def pending(state: State, agent: str | None = None) -> tuple[MessageView, ...]:
+def pending(state: State, agent: str | None = None) -> tuple[PresenceMessageView, ...]:
     """Events that owe an acceptance, oldest first; `agent` narrows to those it owes (OPR-106)."""
     waiting = sorted(state.pending.values(), key=lambda message: (message.at, message.id))
     return tuple(message(each) for each in waiting if agent in (None, each.to))
 
 
-def message(message: Message) -> MessageView:
-    return MessageView(
+def message(message: Message) -> PresenceMessageView:
+    return PresenceMessageView(
         id=message.id,
         event_type=message.type,
         label=labels.EVENTS[message.type],
@@ -229,10 +229,10 @@ def _receipt(message: Message) -> Receipt:
     return Receipt.SEEN if message.to in message.seen_by else Receipt.SENT
 
 
-def status(state: State, moment: Moment, me: str | None = None) -> StatusView:
+def status(state: State, moment: Moment, me: str | None = None) -> PresenceStatusView:
     """OPR-095: overlaps of work and agents gone quiet are visible on one screen."""
     here, held, waiting = members(state, moment), reservations(state, moment), pending(state)
-    return StatusView(
+    return PresenceStatusView(
         agents=here,
         reservations=held,
         pending=waiting,
