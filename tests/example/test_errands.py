@@ -13,7 +13,7 @@ from moot.protocols.example.events import (
     ErrandWithdrawn,
     Meddled,
 )
-from moot.protocols.example.views import as_json
+from moot.protocols.example.views import ErrandView, view_list
 from moot.testing import Scenario, World, given
 
 STREAM, OTTER, CRANE = "example/today", "amber-otter", "teal-crane"
@@ -116,16 +116,12 @@ def test_open_errands_are_indexed_and_found_by_their_words(world: World) -> None
 def test_what_people_read_lists_errands_as_they_were_asked(world: World) -> None:
     due = world.clock.now + 60_000
     story(world).when(*[Ask(title=str(n), of=CRANE, due_at=due) for n in range(12)])
-    told = as_json(world.engine.state(STREAM))
-    assert [errand["title"] for errand in told["open"]] == [str(n) for n in range(12)]
-    assert told["open"][0] == {
-        "id": "e1",
-        "title": "0",
-        "asked_by": OTTER,
-        "asked_of": CRANE,
-        "due_at": "2026-02-18T16:01:00.000Z",
-    }
-    assert (told["asked"], told["closed"]) == (12, 0)
+    errands = view_list(world.engine.state(STREAM))
+    assert [errand.title for errand in errands.open] == [str(n) for n in range(12)]
+    assert errands.open[0] == ErrandView(
+        id="e1", title="0", asked_by=OTTER, asked_of=CRANE, due_at="2026-02-18T16:01:00.000Z"
+    )
+    assert (errands.asked, errands.closed) == (12, 0)
 
 
 def test_the_scenario_itself_notices_what_it_should(world: World) -> None:

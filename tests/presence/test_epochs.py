@@ -34,8 +34,8 @@ def test_a_lease_of_an_earlier_holder_is_taken_over_as_evicted_however_fresh() -
     scenario = crew(OTTER, CRANE).when(reserve("src"))
     new_holder(scenario.world, OTTER)
     run(scenario, reserve("docs"), OTTER)  # the new holder is now known, and alive
-    (held,) = (one for one in reservations(scenario.state, Moment(0)) if one["scope"] == "src")
-    assert held["liveness"] == "evicted"
+    (held,) = (one for one in reservations(scenario.state, Moment(0)) if one.scope == "src")
+    assert held.liveness == "evicted"
     recorded = [one.event for one in run(scenario, take_over("src"), CRANE).recorded]
     assert [type(event) for event in recorded] == [
         did.IncursionNoted,

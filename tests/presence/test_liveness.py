@@ -67,9 +67,9 @@ def test_liveness_is_derived_and_changes_without_a_write() -> None:
     before = scenario.history()
     for age, expected in ((0, "active"), (15, "stale"), (30, "evicted")):
         moment = Moment(scenario.world.clock.now + minutes(age))
-        assert agent(scenario.state, OTTER, moment)["liveness"] == expected
+        assert agent(scenario.state, OTTER, moment).liveness == expected
     patient = Moment(scenario.world.clock.now + minutes(30), stale_millis=minutes(60))
-    assert agent(scenario.state, OTTER, patient)["liveness"] == "active"
+    assert agent(scenario.state, OTTER, patient).liveness == "active"
     assert scenario.history() == before
 
 
@@ -102,9 +102,9 @@ def test_being_registered_is_a_first_sign_of_life() -> None:
     world.clock.forward(minutes=10)
     since = {name: one.since for name, one in world.engine.registry().agents.items()}
     shown = agent(scenario.state, OTTER, Moment(world.clock.now, registered=since))
-    assert shown["liveness"] == "active"
-    assert "its registration" in shown["because"]
-    assert agent(scenario.state, CRANE, Moment(world.clock.now))["liveness"] == "evicted"
+    assert shown.liveness == "active"
+    assert "its registration" in shown.because
+    assert agent(scenario.state, CRANE, Moment(world.clock.now)).liveness == "evicted"
 
 
 def test_the_later_of_heartbeat_and_act_counts() -> None:
@@ -184,9 +184,9 @@ def test_a_verdict_names_the_facts_it_rests_on() -> None:
     scenario.world.clock.forward(minutes=14, seconds=59, millis=999)
     shown = agent(scenario.state, OTTER, Moment(scenario.world.clock.now))
     at = to_text(scenario.world.clock.now - minutes(15) + 1)
-    assert shown["liveness"] == "active"
-    assert shown["last_seen_at"] == at
-    assert shown["because"] == (
+    assert shown.liveness == "active"
+    assert shown.last_seen_at == at
+    assert shown.because == (
         f"last seen 14 min 59 s ago (a signed event, {at});"
         " stale after 15 min, evicted after 30 min"
     )
@@ -213,4 +213,4 @@ def test_both_identities_of_a_session_are_its_one_name() -> None:
     scenario = crew(OTTER)
     run(scenario, join(session_key="s-1"), OTTER)
     shown = agent(scenario.state, OTTER, Moment(scenario.world.clock.now))
-    assert shown["session_agent_id"] == shown["logical_agent_id"] == shown["agent"] == OTTER
+    assert shown.session_agent_id == shown.logical_agent_id == shown.agent == OTTER

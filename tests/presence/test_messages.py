@@ -73,21 +73,21 @@ def test_a_blocker_is_on_record_with_all_its_fields() -> None:
 @pytest.mark.requirement("OPR-106")
 def test_what_owes_an_acceptance_is_pending_until_it_is_accepted() -> None:
     scenario = crew(OTTER, CRANE).when(handoff(), blocked())
-    assert [one["label"] for one in pending(scenario.state, CRANE)] == ["Passed to", "Needs input"]
+    assert [view.label for view in pending(scenario.state, CRANE)] == ["Passed to", "Needs input"]
     assert [due.who for due in MACHINE.agenda(scenario.state, 0)] == [CRANE, CRANE]
     scenario.as_(CRANE).when(ask.MarkSeen(id=FIRST))
-    assert [one["status"] for one in pending(scenario.state)] == ["seen", "sent"]
+    assert [view.status for view in pending(scenario.state)] == ["seen", "sent"]
     scenario.when(ask.Accept(id=FIRST)).then(did.EventAccepted(id=FIRST))
-    assert [one["id"] for one in pending(scenario.state)] == ["proto_20260218_002"]
+    assert [view.id for view in pending(scenario.state)] == ["proto_20260218_002"]
     scenario.when(ask.Accept(id="proto_20260218_002"))
-    assert pending(scenario.state) == []
+    assert pending(scenario.state) == ()
 
 
 @pytest.mark.requirement("OPR-063")
 def test_a_handoff_asks_for_an_acceptance_unless_it_says_otherwise() -> None:
     assert handoff().requires_ack
     scenario = crew(OTTER, CRANE).when(handoff(requires_ack=False))
-    assert pending(scenario.state) == []
+    assert pending(scenario.state) == ()
     scenario.as_(CRANE).when(ask.Accept(id=FIRST)).then(did.EventAccepted(id=FIRST))
 
 

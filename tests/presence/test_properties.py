@@ -17,8 +17,8 @@ from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.drafts import _DRAFTS
-from moot.protocols.presence.evolution import _EVOLVE
+from moot.protocols.presence.drafts import DRAFTS
+from moot.protocols.presence.evolution import EFFECTS
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import STREAM, Kind, Liveness, ResumeReason, State, Urgency
 from moot.protocols.presence.paths import classify
@@ -335,8 +335,8 @@ def test_any_history_at_all_can_be_followed(history: list[tuple[Any, str, int]])
 
 @pytest.mark.requirement("OPR-092")
 def test_every_command_has_rules_and_every_event_an_effect() -> None:
-    assert set(RULES) == set(_DRAFTS) == set(ask.COMMANDS) == set(MACHINE.commands)
-    assert set(_EVOLVE) == set(did.EVENTS)
+    assert set(RULES) == set(DRAFTS) == set(ask.COMMANDS) == set(MACHINE.commands)
+    assert set(EFFECTS) == set(did.EVENTS)
 
 
 def test_an_unknown_command_is_refused() -> None:

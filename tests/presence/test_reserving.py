@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from moot.core.names import SYSTEM
@@ -209,7 +210,7 @@ def test_what_is_over_is_nobodys_even_before_anyone_archives_it() -> None:
     clock, keys = scenario.world.clock, scenario.world.keys
     clock.forward(minutes=5)
     keys.signers.pop(SYSTEM)
-    assert reservations(scenario.state, Moment(clock.now)) == []
+    assert reservations(scenario.state, Moment(clock.now)) == ()
     scenario.as_(CRANE).when(reserve("src/lib"))
     assert [type(event) for event in scenario.recorded] == [did.ScopeExpired, did.ScopeReserved]
     assert owners(scenario) == {"src/lib": CRANE}
@@ -293,12 +294,12 @@ def test_a_list_of_reservations_says_everything_about_them() -> None:
         .when(reserve("Src/*", work="bb-1", branch="main", ttl_minutes=60, automatic=False))
     )
     (shown,) = reservations(scenario.state, Moment(scenario.world.clock.now))
-    assert shown == {
+    assert msgspec.to_builtins(shown) == {
         "scope": "Src/*",
         "owner": OTTER,
         "liveness": "active",
         "label": "Active",
-        "because": shown["because"],
+        "because": shown.because,
         "work": "bb-1",
         "worktree": ROOT,
         "branch": "main",
@@ -307,4 +308,4 @@ def test_a_list_of_reservations_says_everything_about_them() -> None:
         "automatic": False,
         "fencing": 1,
     }
-    assert reservations(scenario.state, Moment(scenario.world.clock.now), owner=HARBOR) == []
+    assert reservations(scenario.state, Moment(scenario.world.clock.now), owner=HARBOR) == ()

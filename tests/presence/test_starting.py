@@ -39,7 +39,7 @@ def test_joining_says_where_and_on_what() -> None:
         )
     )
     shown = agent(scenario.state, OTTER, Moment(scenario.world.clock.now))
-    assert (shown["worktree"], shown["branch"], shown["work"]) == (OTHER_WORKTREE, "topic", "bb-7")
+    assert (shown.worktree, shown.branch, shown.work) == (OTHER_WORKTREE, "topic", "bb-7")
 
 
 def test_a_tools_session_finds_its_agent() -> None:
@@ -53,14 +53,14 @@ def test_a_tools_session_finds_its_agent() -> None:
 
 def test_acting_is_enough_to_be_here() -> None:
     scenario = scene().as_(OTTER).when(ask.Reserve(scopes=("src",), project_root=ROOT))
-    assert [one["agent"] for one in members(scenario.state, Moment(0))] == [OTTER]
+    assert [one.agent for one in members(scenario.state, Moment(0))] == [OTTER]
 
 
 def test_whoever_left_is_no_longer_shown_and_may_come_back() -> None:
     scenario = crew(OTTER, CRANE).when(ask.Leave(reason="done"))
-    assert [one["agent"] for one in members(scenario.state, Moment(0))] == [CRANE]
+    assert [one.agent for one in members(scenario.state, Moment(0))] == [CRANE]
     scenario.when(join())
-    assert [one["agent"] for one in members(scenario.state, Moment(0))] == [OTTER, CRANE]
+    assert [one.agent for one in members(scenario.state, Moment(0))] == [OTTER, CRANE]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,14 @@ from moot.protocols.presence.sessions import (
     session_state,
 )
 from moot.protocols.presence.timeline import Row, read_receipt, timeline
-from moot.protocols.presence.views import Moment, guard, status, work_items
+from moot.protocols.presence.views import (
+    Moment,
+    StatusCounts,
+    WorkItemView,
+    guard,
+    status,
+    work_items,
+)
 
 from .envelopes import document
 from .scene import (
@@ -135,20 +142,18 @@ def test_one_screen_says_who_is_here_who_holds_what_and_what_waits_for_me() -> N
     now = scenario.world.clock.now
     seen = scenario.world.engine.signs([OTTER, CRANE, HARBOR])
     shown = status(scenario.state, Moment(now, seen), CRANE)
-    assert [(one["agent"], one["liveness"]) for one in shown["agents"]] == [
+    assert [(one.agent, one.liveness) for one in shown.agents] == [
         (OTTER, "stale"),
         (HARBOR, "stale"),
         (CRANE, "active"),
     ]
-    assert {one["session_agent_id"] for one in shown["agents"]} == {OTTER, HARBOR, CRANE}
-    (held,) = shown["reservations"]
-    assert (held["owner"], held["liveness"], held["label"]) == (OTTER, "stale", "Gone quiet")
-    assert [one["label"] for one in shown["mine"]] == ["Needs input"]
-    assert shown["counts"] == {"agents": 3, "reservations": 1, "pending": 1}
-    assert shown["health"] == "warning"
-    assert shown["work"] == [
-        {"work": "bb-7", "state": "needs_input", "label": "Needs input", "agents": [OTTER]}
-    ]
+    assert {one.session_agent_id for one in shown.agents} == {OTTER, HARBOR, CRANE}
+    (held,) = shown.reservations
+    assert (held.owner, held.liveness, held.label) == (OTTER, "stale", "Gone quiet")
+    assert [one.label for one in shown.mine] == ["Needs input"]
+    assert shown.counts == StatusCounts(agents=3, reservations=1, pending=1)
+    assert shown.health is Health.WARNING
+    assert shown.work == (WorkItemView("bb-7", SessionState.NEEDS_INPUT, "Needs input", (OTTER,)),)
 
 
 def facts(**more: Any) -> Facts:
@@ -191,7 +196,7 @@ def test_work_items_come_from_whoever_works_holds_or_waits() -> None:
     run(scenario, blocked(work="bb-3"), OTTER)
     moment = Moment(scenario.world.clock.now)
     beads = {"bb-2": "closed", "bb-4": "open"}
-    shown = {one["work"]: one["state"] for one in work_items(scenario.state, moment, beads)}
+    shown = {one.work: one.state for one in work_items(scenario.state, moment, beads)}
     assert shown == {"bb-1": "active", "bb-2": "completed", "bb-3": "needs_input", "bb-4": "stale"}
 
 

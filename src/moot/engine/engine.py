@@ -166,7 +166,10 @@ class Engine:
         return decided
 
     def beat(self, name: str) -> Millis:
-        """Say that `name` is alive; returns the time now kept, which never moves back."""
+        """Say that `name` is alive; returns the time now kept, which never moves back.
+
+        It sets the time last seen, in UTC, and changes nothing else (OPR-023, OPR-024).
+        """
         if self._frozen is not None:
             raise self._frozen
         registry = self.registry()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from moot.core.errors import Unavailable
 
-FOLDER = ".moot"
+FOLDER = ".moot"  # a folder of our own, never inside `.beads` (OPR-003)
 LEDGER = "ledger.db"
 
 

@@ -7,6 +7,8 @@ from moot.core.registry.model import Endorsement
 
 
 class LedgerCreated(Event, frozen=True):
+    """Event 0: the root key signs it and names the checkpoint key beside itself."""
+
     checkpoint: str
     checkpoint_proof: str
     clock: str
@@ -15,6 +17,8 @@ class LedgerCreated(Event, frozen=True):
 
 
 class KeyAdded(Event, frozen=True, rename={"kind": "class"}):
+    """A new name, with its first key."""
+
     kind: KeyClass
     custodian: str
     endorsement: Endorsement | None
@@ -25,6 +29,8 @@ class KeyAdded(Event, frozen=True, rename={"kind": "class"}):
 
 
 class KeyRotated(Event, frozen=True, rename={"kind": "class"}):
+    """A name has a new key; if `epoch` grew, also a new holder."""
+
     kind: KeyClass
     custodian: str
     endorsement: Endorsement | None
@@ -37,24 +43,32 @@ class KeyRotated(Event, frozen=True, rename={"kind": "class"}):
 
 
 class KeyRevoked(Event, frozen=True):
+    """The key `kid` is no longer trusted beyond `heads`, the hash of the cited artifact."""
+
     heads: str
     kid: str
     reason: str
 
 
 class AgentRetired(Event, frozen=True):
+    """The holder `epoch` of a name has ended its work; the name stays taken."""
+
     epoch: int
     name: str
     reason: str
 
 
 class ArtifactErased(Event, frozen=True):
+    """The bytes of an artifact were removed; its hash and size stay on record."""
+
     reason: str
     sha256: str
     size: int
 
 
 class HistoryAccepted(Event, frozen=True):
+    """The ledger goes on although it lacks `lost`, a checkpoint remembered elsewhere."""
+
     endorsement: Endorsement | None
     lost: str
     reason: str

@@ -16,6 +16,7 @@ import msgspec
 
 from moot.core.findings import check_all
 from moot.core.machine import (
+    Case,
     Command,
     Context,
     Decision,
@@ -34,9 +35,9 @@ from moot.core.registry import commands as ask
 from moot.core.registry import events as did
 from moot.core.registry.model import Agent, Ending, Key, State
 from moot.core.registry.proofs import ORIGIN_PREFIX
-from moot.core.registry.rules import RULES, Asked
+from moot.core.registry.rules import RULES
 
-# What may follow what: an ended key has no way back, so its row is empty.
+# What may follow what, for one key (REG-36). Nothing follows a revocation: its row is empty.
 TRANSITIONS: dict[str, dict[str, str]] = {
     "absent": {"key_added": "valid", "key_rotated": "valid"},
     "valid": {"key_rotated": "rotated", "key_revoked": "revoked", "agent_retired": "retired"},
@@ -47,15 +48,15 @@ TRANSITIONS: dict[str, dict[str, str]] = {
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
+    """Accept or refuse; whatever is asked, nothing is raised (REG-35)."""
     if not isinstance(command, ask.CreateLedger) and not state.origin:
         return refusal("REG-00", "no_ledger", "this ledger has not been created")
-    asked: Asked[Any] = Asked(state, command, context.actor, context.origin)
-    findings = check_all(RULES[type(command)], asked)
+    findings = check_all(RULES[type(command)], Case(state, command, context))
     return judged(findings, *_DRAFTS[type(command)](state, command))
 
 
-def _copied(event: type[Event]) -> Callable[[State, Any], tuple[Event]]:
-    """The event that says just what the command asked."""
+def _copy_fields(event: type[Event]) -> Callable[[State, Any], tuple[Event]]:
+    """For events that record just what the command asked: each field from the field of its name."""
     names = event.__struct_fields__
 
     def draft(_state: State, command: Any) -> tuple[Event]:
@@ -64,34 +65,37 @@ def _copied(event: type[Event]) -> Callable[[State, Any], tuple[Event]]:
     return draft
 
 
-def _revoked(_state: State, command: ask.RevokeKey) -> tuple[Draft]:
+def _draft_revocation(_state: State, command: ask.RevokeKey) -> tuple[Draft]:
+    """REG-34: the cited heads say which of the key's signatures still count."""
     event = did.KeyRevoked(heads=command.heads.sha256, kid=command.kid, reason=command.reason)
     return (Draft(event, (command.heads,)),)
 
 
-def _retired(state: State, command: ask.RetireAgent) -> tuple[Event]:
+def _draft_retirement(state: State, command: ask.RetireAgent) -> tuple[Event]:
     agent = state.agents.get(command.name)
     epoch = agent.epoch if agent else 0
     return (did.AgentRetired(epoch=epoch, name=command.name, reason=command.reason),)
 
 
 _DRAFTS: dict[type[Command], Callable[[State, Any], tuple[Event | Draft, ...]]] = {
-    ask.CreateLedger: _copied(did.LedgerCreated),
-    ask.AddKey: _copied(did.KeyAdded),
-    ask.RotateKey: _copied(did.KeyRotated),
-    ask.RevokeKey: _revoked,
-    ask.RetireAgent: _retired,
-    ask.EraseArtifact: _copied(did.ArtifactErased),
-    ask.AcceptHistory: _copied(did.HistoryAccepted),
+    ask.CreateLedger: _copy_fields(did.LedgerCreated),
+    ask.AddKey: _copy_fields(did.KeyAdded),
+    ask.RotateKey: _copy_fields(did.KeyRotated),
+    ask.RevokeKey: _draft_revocation,
+    ask.RetireAgent: _draft_retirement,
+    ask.EraseArtifact: _copy_fields(did.ArtifactErased),
+    ask.AcceptHistory: _copy_fields(did.HistoryAccepted),
 }
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
+    """The state after an event. Total, even where a bad event stands in the ledger (REG-35)."""
     changed = _EVOLVE[type(recorded.event)](state, recorded)
     return msgspec.structs.replace(changed, position=recorded.seq)
 
 
 def _on_created(state: State, recorded: Recorded[did.LedgerCreated]) -> State:
+    """REG-30: event 0 names both founding keys; the root key's id gives the ledger its name."""
     event, kid = recorded.event, recorded.actor.kid
     root = Key(kid, SYSTEM, KeyClass.SYSTEM, 1, event.root, event.custodian, 0)
     return msgspec.structs.replace(
@@ -107,7 +111,7 @@ def _on_created(state: State, recorded: Recorded[did.LedgerCreated]) -> State:
 
 def _on_added(state: State, recorded: Recorded[did.KeyAdded] | Recorded[did.KeyRotated]) -> State:
     event = recorded.event
-    kid = _kid(event.public)
+    kid = _key_id(event.public)
     if kid is None:
         return state
     key = Key(kid, event.name, event.kind, event.epoch, event.public, event.custodian, recorded.seq)
@@ -118,19 +122,20 @@ def _on_added(state: State, recorded: Recorded[did.KeyAdded] | Recorded[did.KeyR
 
 
 def _on_rotated(state: State, recorded: Recorded[did.KeyRotated]) -> State:
-    ended = _end(state, recorded.event.replaces, recorded.seq, Ending.ROTATED)
+    """REG-32: the replaced key ends at the very position where its successor is added."""
+    ended = _end_key(state, recorded.event.replaces, recorded.seq, Ending.ROTATED)
     return _on_added(ended, recorded)
 
 
 def _on_revoked(state: State, recorded: Recorded[did.KeyRevoked]) -> State:
-    return _end(state, recorded.event.kid, recorded.seq, Ending.REVOKED, recorded.event.heads)
+    return _end_key(state, recorded.event.kid, recorded.seq, Ending.REVOKED, recorded.event.heads)
 
 
 def _on_retired(state: State, recorded: Recorded[did.AgentRetired]) -> State:
     agent = state.agents.get(recorded.event.name)
     if agent is None:
         return state
-    ended = _end(state, agent.kid, recorded.seq, Ending.RETIRED)
+    ended = _end_key(state, agent.kid, recorded.seq, Ending.RETIRED)
     retired = msgspec.structs.replace(agent, retired=True)
     return msgspec.structs.replace(ended, agents=ended.agents.set(agent.name, retired))
 
@@ -140,7 +145,7 @@ def _on_erased(state: State, recorded: Recorded[did.ArtifactErased]) -> State:
     return msgspec.structs.replace(state, erased=state.erased.set(event.sha256, event.reason))
 
 
-def _unchanged(state: State, _recorded: Recorded[Any]) -> State:
+def _keep(state: State, _recorded: Recorded[Any]) -> State:
     return state
 
 
@@ -151,22 +156,25 @@ _EVOLVE: dict[type[Event], Callable[[State, Any], State]] = {
     did.KeyRevoked: _on_revoked,
     did.AgentRetired: _on_retired,
     did.ArtifactErased: _on_erased,
-    did.HistoryAccepted: _unchanged,
+    did.HistoryAccepted: _keep,
 }
 
 
-def _end(state: State, kid: str, seq: int, ending: Ending, heads: str | None = None) -> State:
-    """A key ends where it first ended; a later revocation adds its heads, and stays."""
+def _end_key(state: State, kid: str, seq: int, ending: Ending, heads: str | None = None) -> State:
+    """REG-33: a key ends where it first ended, and once revoked it stays revoked.
+
+    A revocation may come after a rotation or retirement: it adds its heads, but moves no end.
+    """
     key = state.keys.get(kid)
     if key is None or key.ending is Ending.REVOKED:
         return state
-    first = seq if key.ended is None else key.ended
-    ended = msgspec.structs.replace(key, ended=first, ending=ending, heads=heads)
+    position = seq if key.ended is None else key.ended
+    ended = msgspec.structs.replace(key, ended=position, ending=ending, heads=heads)
     return msgspec.structs.replace(state, keys=state.keys.set(kid, ended))
 
 
-def _kid(public: str) -> str | None:
-    """None if the text is no key at all: such an event adds none."""
+def _key_id(public: str) -> str | None:
+    """The id of a public key; None if the text is no key at all, for such an event adds none."""
     from moot.core.signing import PUBLIC_BYTES, key_id  # libsodium is loaded only where needed
 
     try:
@@ -177,7 +185,7 @@ def _kid(public: str) -> str | None:
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Erased artifacts, so that whoever misses one can say so without reading the registry."""
+    """Erased artifacts, so that a missing one is explained without reading the whole registry."""
     event = recorded.event
     if isinstance(event, did.ArtifactErased):
         yield Put("registry.erased", event.sha256, {"reason": event.reason})

@@ -27,7 +27,10 @@ class Endorsement(msgspec.Struct, frozen=True):
 
 
 class Key(msgspec.Struct, frozen=True, array_like=True):
-    """A public key, from the registry position it was added to the one it ended at."""
+    """A public key, with the registry positions at which it was added and ended.
+
+    `heads` is the hash of the heads that a revocation cites: what the key signed beyond is void.
+    """
 
     kid: str
     name: str
@@ -41,6 +44,7 @@ class Key(msgspec.Struct, frozen=True, array_like=True):
     heads: str | None = None
 
     def valid_at(self, position: int) -> bool:
+        """REG-31: from the position it was added at, up to and without the one it ended at."""
         return self.added <= position and (self.ended is None or position < self.ended)
 
 
@@ -56,7 +60,11 @@ class Agent(msgspec.Struct, frozen=True, array_like=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """Before event 0 `origin` is empty; afterwards it never changes."""
+    """Everything the registry says. `origin` is empty before event 0 and never changes after it.
+
+    `position` is the newest event's; `agents` are by name, `keys` by id; `erased` gives, for the
+    hash of each erased artifact, the reason.
+    """
 
     origin: str = ""
     root: str = ""
@@ -70,17 +78,17 @@ class State(msgspec.Struct, frozen=True):
 
     def key(self, kid: str, position: int | None = None) -> Key | None:
         """The key `kid` if it is valid at `position` (default: now)."""
-        found = self.keys.get(kid)
+        key = self.keys.get(kid)
         at = self.position if position is None else position
-        return found if found is not None and found.valid_at(at) else None
+        return key if key is not None and key.valid_at(at) else None
 
     def holds(self, name: str, epoch: int) -> bool:
-        """Does this holder of a name have it still?"""
+        """True if the holder number `epoch` still has the name, with a key that signs."""
         agent = self.agents.get(name)
         return agent is not None and agent.epoch == epoch and self.key(agent.kid) is not None
 
     def humans(self) -> list[Key]:
-        """Human keys that sign now, the oldest first. There are few; agents may be many."""
-        named = (agent for agent in self.agents.values() if agent.kind is KeyClass.HUMAN)
-        keys = (self.key(agent.kid) for agent in named)
+        """Human keys that sign now, the oldest first."""
+        people = (agent for agent in self.agents.values() if agent.kind is KeyClass.HUMAN)
+        keys = (self.key(agent.kid) for agent in people)
         return sorted((key for key in keys if key is not None), key=lambda key: key.added)

@@ -1,4 +1,7 @@
-"""The statements that new keys and their endorsers sign. docs/format.md section 4."""
+"""The statements that new keys and their endorsers sign (docs/format.md section 4).
+
+A statement names the ledger, so that a proof made for one ledger is worth nothing in another.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def endorse(signer: Signer, said: bytes) -> Endorsement:
 
 
 def proof_holds(public: str, said: bytes, proof: str) -> bool:
-    """The key is sound and really signed the statement."""
+    """True if the key is safe to use and signed the statement."""
     try:
         return verify(public_key(public), KEY_PROOF, said, _signature(proof))
     except Malformed:
@@ -47,7 +50,7 @@ def proof_holds(public: str, said: bytes, proof: str) -> bool:
 
 
 def endorsement_holds(state: State, said: bytes, endorsement: Endorsement) -> bool:
-    """The endorsing key is known and really signed; whether it may is the caller's rule."""
+    """True if the endorsing key is known and signed. Whether it may endorse is for the rules."""
     key = state.keys.get(endorsement.kid)
     if key is None:
         return False
@@ -55,7 +58,10 @@ def endorsement_holds(state: State, said: bytes, endorsement: Endorsement) -> bo
 
 
 def _signature(text: str) -> bytes:
-    """The bytes of a signature in its one written form, else none, which never hold."""
+    """The bytes of a signature; none, which hold for nothing, unless it is in lower-case hex.
+
+    With two spellings of one signature, two different records would verify for the same consent.
+    """
     try:
         raw = bytes.fromhex(text)
     except ValueError:

@@ -8,43 +8,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
-
-import msgspec
+from typing import Any
 
 from moot.core import signing
 from moot.core.canonical import MAX_INT
 from moot.core.errors import Malformed
-from moot.core.findings import Rule
-from moot.core.machine import Acting, Command, KeyClass
+from moot.core.findings import Breach, Rule
+from moot.core.machine import Case, Command, KeyClass
 from moot.core.names import AGENT, CHECKPOINT, OPERATOR, RESERVED, SYSTEM
 from moot.core.registry import commands as ask
 from moot.core.registry import proofs
 from moot.core.registry.model import Ending, Endorsement, State
 
-C = TypeVar("C", bound=Command)
-Breaches = Iterator[tuple[str, str | None]]
+Breaches = Iterator[Breach]
 
 _CUSTODIAN = re.compile(r"[0-9a-f]{32}\Z")
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 CLOCKS = ("system", "fixed")
 
 
-class Asked(msgspec.Struct, Generic[C], frozen=True):
-    """A command in its moment: what every check looks at."""
+def _statement(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> bytes | None:
+    """What the new key and its endorser must have signed.
 
-    state: State
-    command: C
-    actor: Acting
-    origin: str
-
-
-def _said(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> bytes | None:
-    """What must have been signed; None if a part is not even text (its own row says so)."""
-    command = asked.command
+    None if a part cannot be signed at all, such as a lone surrogate: then no proof holds either.
+    """
+    command = case.command
     try:
         return proofs.statement(
-            origin=asked.origin,
+            origin=case.context.origin,
             name=command.name,
             kind=command.kind,
             epoch=command.epoch,
@@ -55,28 +46,28 @@ def _said(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> bytes | None:
         return None
 
 
-def _endorsed(asked: Asked[Any], said: bytes | None, endorsement: Endorsement) -> bool:
-    return said is not None and proofs.endorsement_holds(asked.state, said, endorsement)
+def _is_endorsed(state: State, statement: bytes | None, endorsement: Endorsement) -> bool:
+    return statement is not None and proofs.endorsement_holds(state, statement, endorsement)
 
 
-def not_by_system(asked: Asked[Command]) -> Breaches:
-    if asked.actor.id != SYSTEM:
+def not_by_system(case: Case[State, Command]) -> Breaches:
+    if case.context.actor.id != SYSTEM:
         yield "", None
 
 
-def not_by_system_or_human(asked: Asked[Command]) -> Breaches:
-    if asked.actor.id != SYSTEM and asked.actor.kind is not KeyClass.HUMAN:
+def not_by_system_or_human(case: Case[State, Command]) -> Breaches:
+    if case.context.actor.id != SYSTEM and case.context.actor.kind is not KeyClass.HUMAN:
         yield "", None
 
 
-def already_created(asked: Asked[ask.CreateLedger]) -> Breaches:
-    if asked.state.origin:
+def already_created(case: Case[State, ask.CreateLedger]) -> Breaches:
+    if case.state.origin:
         yield "", None
 
 
-def bad_founding(asked: Asked[ask.CreateLedger]) -> Breaches:
-    command = asked.command
-    if not _checkpoint_proved(asked):
+def bad_founding(case: Case[State, ask.CreateLedger]) -> Breaches:
+    command = case.command
+    if not _checkpoint_is_proved(case):
         yield "the checkpoint key's proof does not hold", "checkpoint_proof"
     if command.checkpoint == command.root:
         yield "root and checkpoint are two keys: one purpose a key", "checkpoint"
@@ -85,15 +76,15 @@ def bad_founding(asked: Asked[ask.CreateLedger]) -> Breaches:
     except Malformed as error:
         yield str(error), "root"
     else:
-        if asked.origin != proofs.ORIGIN_PREFIX + signing.key_id(root):
+        if case.context.origin != proofs.ORIGIN_PREFIX + signing.key_id(root):
             yield "the ledger's id does not belong to this root key", "root"
 
 
-def _checkpoint_proved(asked: Asked[ask.CreateLedger]) -> bool:
-    command = asked.command
+def _checkpoint_is_proved(case: Case[State, ask.CreateLedger]) -> bool:
+    command = case.command
     try:
-        said = proofs.statement(
-            origin=asked.origin,
+        statement = proofs.statement(
+            origin=case.context.origin,
             name=CHECKPOINT,
             kind=KeyClass.CHECKPOINT,
             epoch=1,
@@ -102,97 +93,97 @@ def _checkpoint_proved(asked: Asked[ask.CreateLedger]) -> bool:
         )
     except Malformed:
         return False
-    return proofs.proof_holds(command.checkpoint, said, command.checkpoint_proof)
+    return proofs.proof_holds(command.checkpoint, statement, command.checkpoint_proof)
 
 
-def bad_clock(asked: Asked[ask.CreateLedger]) -> Breaches:
-    if asked.command.clock not in CLOCKS:
+def bad_clock(case: Case[State, ask.CreateLedger]) -> Breaches:
+    if case.command.clock not in CLOCKS:
         yield "", "clock"
 
 
 def bad_custodian(
-    asked: Asked[ask.CreateLedger] | Asked[ask.AddKey] | Asked[ask.RotateKey],
+    case: Case[State, ask.CreateLedger] | Case[State, ask.AddKey] | Case[State, ask.RotateKey],
 ) -> Breaches:
-    if not _CUSTODIAN.match(asked.command.custodian):
+    if not _CUSTODIAN.match(case.command.custodian):
         yield "", "custodian"
 
 
-def bad_artifact(asked: Asked[ask.RevokeKey] | Asked[ask.EraseArtifact]) -> Breaches:
-    command = asked.command
+def bad_artifact(case: Case[State, ask.RevokeKey] | Case[State, ask.EraseArtifact]) -> Breaches:
+    command = case.command
     named = command.heads if isinstance(command, ask.RevokeKey) else command
     if not _HASH.match(named.sha256) or not 0 <= named.size <= MAX_INT:
         yield "", "sha256"
 
 
-def bad_name(asked: Asked[ask.AddKey]) -> Breaches:
-    if not AGENT.match(asked.command.name):
-        yield f"{asked.command.name!r} is not an agent name", "name"
+def bad_name(case: Case[State, ask.AddKey]) -> Breaches:
+    if not AGENT.match(case.command.name):
+        yield f"{case.command.name!r} is not an agent name", "name"
 
 
-def reserved_name(asked: Asked[ask.AddKey]) -> Breaches:
-    name, human = asked.command.name, asked.command.kind is KeyClass.HUMAN
+def reserved_name(case: Case[State, ask.AddKey]) -> Breaches:
+    name, human = case.command.name, case.command.kind is KeyClass.HUMAN
     if name in RESERVED and not (human and name == OPERATOR):
         yield f"{name} is reserved", "name"
 
 
-def name_taken(asked: Asked[ask.AddKey]) -> Breaches:
-    if asked.command.name in asked.state.agents:
-        yield f"the name {asked.command.name} was used before", "name"
+def name_taken(case: Case[State, ask.AddKey]) -> Breaches:
+    if case.command.name in case.state.agents:
+        yield f"the name {case.command.name} was used before", "name"
 
 
-def wrong_class(asked: Asked[ask.AddKey]) -> Breaches:
-    if asked.command.kind not in (KeyClass.AGENT, KeyClass.HUMAN) or asked.command.epoch != 1:
+def wrong_class(case: Case[State, ask.AddKey]) -> Breaches:
+    if case.command.kind not in (KeyClass.AGENT, KeyClass.HUMAN) or case.command.epoch != 1:
         yield "", "class"
 
 
-def weak_key(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> Breaches:
+def weak_key(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
     try:
-        signing.public_key(asked.command.public)
+        signing.public_key(case.command.public)
     except Malformed as error:
         yield str(error), "public"
 
 
-def key_known(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> Breaches:
+def key_known(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
     try:
-        kid = signing.key_id(bytes.fromhex(asked.command.public))
+        kid = signing.key_id(bytes.fromhex(case.command.public))
     except ValueError:
-        return  # REG-04 has said so
-    if kid in asked.state.keys or asked.command.public == asked.state.checkpoint:
+        return  # REG-04 reports it
+    if kid in case.state.keys or case.command.public == case.state.checkpoint:
         yield "", "public"
 
 
-def no_proof(asked: Asked[ask.AddKey] | Asked[ask.RotateKey]) -> Breaches:
-    said = _said(asked)
-    if said is None or not proofs.proof_holds(asked.command.public, said, asked.command.proof):
+def no_proof(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
+    command, statement = case.command, _statement(case)
+    if statement is None or not proofs.proof_holds(command.public, statement, command.proof):
         yield "", "proof"
 
 
-def not_endorsed(asked: Asked[ask.AddKey]) -> Breaches:
-    """Every human key but the first needs a human's consent; any consent given must hold."""
-    endorsement = asked.command.endorsement
+def not_endorsed(case: Case[State, ask.AddKey]) -> Breaches:
+    """Every person's key but the first needs a person's consent; any consent given must hold."""
+    endorsement = case.command.endorsement
     if endorsement is None:
-        if asked.command.kind is KeyClass.HUMAN and _any_human(asked.state):
+        if case.command.kind is KeyClass.HUMAN and _has_humans(case.state):
             yield "a further human key needs the consent of an existing one", "endorsement"
         return
-    key = asked.state.key(endorsement.kid)
-    human_needed = asked.command.kind is KeyClass.HUMAN
+    key = case.state.key(endorsement.kid)
+    human_needed = case.command.kind is KeyClass.HUMAN
     if key is None or (human_needed and key.kind is not KeyClass.HUMAN):
         yield "the endorsing key may not consent to this", "endorsement"
-    elif not _endorsed(asked, _said(asked), endorsement):
+    elif not _is_endorsed(case.state, _statement(case), endorsement):
         yield "the endorsement does not hold", "endorsement"
 
 
-def _any_human(state: State) -> bool:
+def _has_humans(state: State) -> bool:
     return any(agent.kind is KeyClass.HUMAN for agent in state.agents.values())
 
 
-def unknown_name(asked: Asked[ask.RotateKey] | Asked[ask.RetireAgent]) -> Breaches:
-    if asked.command.name not in asked.state.agents:
-        yield f"no agent is called {asked.command.name}", "name"
+def unknown_name(case: Case[State, ask.RotateKey] | Case[State, ask.RetireAgent]) -> Breaches:
+    if case.command.name not in case.state.agents:
+        yield f"no agent is called {case.command.name}", "name"
 
 
-def not_current(asked: Asked[ask.RotateKey]) -> Breaches:
-    command, agent = asked.command, asked.state.agents.get(asked.command.name)
+def not_current(case: Case[State, ask.RotateKey]) -> Breaches:
+    command, agent = case.command, case.state.agents.get(case.command.name)
     if agent is None:
         return
     if command.replaces != agent.kid or command.kind is not agent.kind:
@@ -202,8 +193,8 @@ def not_current(asked: Asked[ask.RotateKey]) -> Breaches:
         yield f"the next holder of {agent.name} is number {agent.epoch + 1}", "epoch"
 
 
-def rotation_not_endorsed(asked: Asked[ask.RotateKey]) -> Breaches:
-    command, state = asked.command, asked.state
+def rotation_not_endorsed(case: Case[State, ask.RotateKey]) -> Breaches:
+    command, state = case.command, case.state
     old = state.keys.get(command.replaces)
     endorsement = command.endorsement
     if endorsement is None:
@@ -215,12 +206,12 @@ def rotation_not_endorsed(asked: Asked[ask.RotateKey]) -> Breaches:
     human = person is not None and person.kind is KeyClass.HUMAN
     if not (own or human):
         yield "the endorsing key may not consent to this", "endorsement"
-    elif not _endorsed(asked, _said(asked), endorsement):
+    elif not _is_endorsed(case.state, _statement(case), endorsement):
         yield "the endorsement does not hold", "endorsement"
 
 
-def cannot_revoke(asked: Asked[ask.RevokeKey]) -> Breaches:
-    key = asked.state.keys.get(asked.command.kid)
+def cannot_revoke(case: Case[State, ask.RevokeKey]) -> Breaches:
+    key = case.state.keys.get(case.command.kid)
     if key is None:
         yield "no such key", "kid"
     elif key.kind is KeyClass.SYSTEM:
@@ -229,8 +220,8 @@ def cannot_revoke(asked: Asked[ask.RevokeKey]) -> Breaches:
         yield "this key was revoked before", "kid"
 
 
-def cannot_retire(asked: Asked[ask.RetireAgent]) -> Breaches:
-    agent = asked.state.agents.get(asked.command.name)
+def cannot_retire(case: Case[State, ask.RetireAgent]) -> Breaches:
+    agent = case.state.agents.get(case.command.name)
     if agent is None:
         return
     if agent.kind is not KeyClass.AGENT:
@@ -239,32 +230,34 @@ def cannot_retire(asked: Asked[ask.RetireAgent]) -> Breaches:
         yield f"{agent.name} has retired already", "name"
 
 
-def already_erased(asked: Asked[ask.EraseArtifact]) -> Breaches:
-    if asked.command.sha256 in asked.state.erased:
+def already_erased(case: Case[State, ask.EraseArtifact]) -> Breaches:
+    if case.command.sha256 in case.state.erased:
         yield "", "sha256"
 
 
 def no_reason(
-    asked: Asked[ask.RevokeKey] | Asked[ask.EraseArtifact] | Asked[ask.AcceptHistory],
+    case: Case[State, ask.RevokeKey]
+    | Case[State, ask.EraseArtifact]
+    | Case[State, ask.AcceptHistory],
 ) -> Breaches:
-    if not asked.command.reason.strip():
+    if not case.command.reason.strip():
         yield "", "reason"
 
 
-def history_not_endorsed(asked: Asked[ask.AcceptHistory]) -> Breaches:
-    given, humans = asked.command.endorsement, {key.kid for key in asked.state.humans()}
-    if given is None and not humans:
+def history_not_endorsed(case: Case[State, ask.AcceptHistory]) -> Breaches:
+    endorsement, humans = case.command.endorsement, {key.kid for key in case.state.humans()}
+    if endorsement is None and not humans:
         return
-    if given is None or given.kid not in humans:
+    if endorsement is None or endorsement.kid not in humans:
         yield "", "endorsement"
-    elif not _endorsed(asked, _loss_said(asked), given):
+    elif not _is_endorsed(case.state, _loss_statement(case), endorsement):
         yield "the endorsement does not hold", "endorsement"
 
 
-def _loss_said(asked: Asked[ask.AcceptHistory]) -> bytes | None:
-    lost, reason = asked.command.lost, asked.command.reason
+def _loss_statement(case: Case[State, ask.AcceptHistory]) -> bytes | None:
+    lost, reason = case.command.lost, case.command.reason
     try:
-        return proofs.history_statement(origin=asked.origin, lost=lost, reason=reason)
+        return proofs.history_statement(origin=case.context.origin, lost=lost, reason=reason)
     except Malformed:
         return None
 

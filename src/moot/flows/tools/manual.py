@@ -28,6 +28,7 @@ moot, before larger changes, and to hand work over or ask another agent for a fi
 
 
 def manual() -> str:
+    """The manual's text. It names the states, enums and labels of the protocol (OPR-097)."""
     return Path(__file__).with_name("MANUAL.md").read_text("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""What may be asked."""
+"""What may be asked of a list of errands. A docstring is the command's help on every surface."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""The automaton of one errand.
+"""The automaton of one errand: what may follow what, and the functions that a `Machine` needs.
 
 (none) --asked--> open --done-------> done
                     |---withdrawn---> withdrawn
                     `---lapsed------> lapsed        by `system`, once its time is over
+
+All functions are pure: the time is an argument, and what is returned is recorded by the engine.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ from moot.core.machine import (
 )
 from moot.protocols.example import commands as ask
 from moot.protocols.example import events as did
+from moot.protocols.example.case import case_of
 from moot.protocols.example.model import Errand, Stage, State
-from moot.protocols.example.rules import RULES, Asked
+from moot.protocols.example.rules import RULES
 
 TRANSITIONS: dict[Stage, dict[type[Event], Stage]] = {
     Stage.OPEN: {
@@ -47,30 +50,35 @@ TRANSITIONS: dict[Stage, dict[type[Event], Stage]] = {
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
-    errand = state.open.get(getattr(command, "id", ""))
-    findings = check_all(RULES[type(command)], Asked(state, command, context, errand))
-    bad = errors(findings)
-    if not bad:
-        return accept(_EVENT_OF[type(command)](state, command), findings=findings)
-    if errand is not None and bad[0].code == "not_yours":
-        return refuse(findings, did.Meddled(id=errand.id, tried=type(command).__name__.lower()))
+    """Accept with the event that follows, or refuse with every finding. Never raises."""
+    case = case_of(state, command, context)
+    findings = check_all(RULES[type(command)], case)
+    mistakes = errors(findings)
+    if not mistakes:
+        return accept(_DRAFTS[type(command)](state, command), findings=findings)
+    if case.errand is not None and mistakes[0].code == "not_yours":
+        # The refusal itself is recorded: whoever tried to end another's errand can be counted.
+        tried = type(command).__name__.lower()
+        return refuse(findings, did.Meddled(id=case.errand.id, tried=tried))
     return refuse(findings)
 
 
-def _asked(state: State, command: ask.Ask) -> Event:
+def _draft_asked(state: State, command: ask.Ask) -> Event:
+    # Ids count upwards from the state: decisions are made one after the other, so none repeats.
     new_id = f"e{state.asked + 1}"
     return did.ErrandAsked(id=new_id, title=command.title, of=command.of, due_at=command.due_at)
 
 
-_EVENT_OF: dict[type[Command], Callable[[State, Any], Event]] = {
-    ask.Ask: _asked,
-    ask.Finish: lambda _, command: did.ErrandDone(id=command.id),
-    ask.Withdraw: lambda _, command: did.ErrandWithdrawn(id=command.id),
-    ask.Lapse: lambda _, command: did.ErrandLapsed(id=command.id),
+_DRAFTS: dict[type[Command], Callable[[State, Any], Event]] = {
+    ask.Ask: _draft_asked,
+    ask.Finish: lambda _state, command: did.ErrandDone(id=command.id),
+    ask.Withdraw: lambda _state, command: did.ErrandWithdrawn(id=command.id),
+    ask.Lapse: lambda _state, command: did.ErrandLapsed(id=command.id),
 }
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
+    """The state after an event. Total: what stands in the ledger happened, so nothing raises."""
     return _EVOLVE[type(recorded.event)](state, recorded)
 
 
@@ -89,11 +97,13 @@ def _on_closed(state: State, recorded: Recorded[Any]) -> State:
     errand = state.open.get(recorded.event.id)
     if errand is None:
         return state
-    left = state.open.delete(errand.id)
-    # Only when the earliest goes must the others be asked.
-    moved = errand.due_at is not None and errand.due_at == state.next_due
-    due = _earliest(other.due_at for other in left.values()) if moved else state.next_due
-    return msgspec.structs.replace(state, open=left, closed=state.closed + 1, next_due=due)
+    still_open, next_due = state.open.delete(errand.id), state.next_due
+    # Reading every open errand is needed only if the one with the earliest limit was closed.
+    if errand.due_at is not None and errand.due_at == next_due:
+        next_due = _earliest(other.due_at for other in still_open.values())
+    return msgspec.structs.replace(
+        state, open=still_open, closed=state.closed + 1, next_due=next_due
+    )
 
 
 def _on_meddled(state: State, recorded: Recorded[did.Meddled]) -> State:
@@ -130,22 +140,27 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
 
 
 def timeouts(state: State, now: Millis) -> Iterable[Command]:
+    """What is overdue. Asked before every command: usually `next_due` alone gives the answer."""
     if state.next_due is None or now < state.next_due:
         return ()
-    late = (e for e in state.in_order() if e.due_at is not None and e.due_at <= now)
-    return tuple(ask.Lapse(id=errand.id) for errand in late)
+    return tuple(
+        ask.Lapse(id=errand.id)
+        for errand in state.in_order()
+        if errand.due_at is not None and errand.due_at <= now
+    )
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    """Rows of the open errands, found by key, by prefix and by the words of their titles."""
     event = recorded.event
-    place = f"{recorded.stream}#{event.id}"
+    key = f"{recorded.stream}#{event.id}"
     if recorded.seq == 0:
-        yield Put("open", recorded.stream, {})
+        yield Put("open", recorded.stream, {})  # so that `agenda` and `tick` find this stream
     if isinstance(event, did.ErrandAsked):
-        yield Put("example.errands", place, {"of": event.of, "title": event.title})
-        yield Words("example.errands", place, event.title)
+        yield Put("example.errands", key, {"of": event.of, "title": event.title})
+        yield Words("example.errands", key, event.title)
     elif not isinstance(event, did.Meddled):
-        yield Drop("example.errands", place)
+        yield Drop("example.errands", key)
 
 
 MACHINE: Machine[State] = Machine(

@@ -1,4 +1,4 @@
-"""Errands and their states."""
+"""The nouns: an errand, its stages, and the state of one list of errands."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from moot.core.clock import Millis
 
 
 class Stage(StrEnum):
+    """The life of an errand. `machine.py` draws it."""
+
     OPEN = "open"
     DONE = "done"
     WITHDRAWN = "withdrawn"
@@ -18,6 +20,8 @@ class Stage(StrEnum):
 
 
 class Errand(msgspec.Struct, frozen=True):
+    """What `asked_by` wants `asked_of` to do, by `due_at` if there is a limit."""
+
     id: str
     title: str
     asked_by: str
@@ -28,9 +32,10 @@ class Errand(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """Only what is open is kept by id: the list may be long, what waits is short.
+    """The open errands by id; of those that are closed only the number, for the ledger has them.
 
-    `next_due` is the earliest time limit of an open errand: it is asked before every command.
+    `meddlers` counts, by agent, how often it tried to end another's errand. `next_due` is the
+    earliest limit of an open errand, kept because timeouts are asked for before every command.
     """
 
     open: Map[str, Errand] = Map()
@@ -40,5 +45,5 @@ class State(msgspec.Struct, frozen=True):
     next_due: Millis | None = None
 
     def in_order(self) -> list[Errand]:
-        """Open errands as they were asked: ids count upwards, a clock may not."""
+        """Open errands in the order they were asked. By id, because clocks may go back."""
         return sorted(self.open.values(), key=lambda errand: (len(errand.id), errand.id))

@@ -1,65 +1,60 @@
-"""The rules of errands, one row each, and which of them a command must keep."""
+"""The rules of errands, one row each, and which of them a command must keep.
+
+A check is named for the flaw it looks for and yields `(message, where)` for each one it sees; an
+empty message stands for the row's own sentence. Its signature says which commands it is about.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
-from moot.core.findings import Rule
-from moot.core.machine import Command, Context
+from moot.core.findings import Breach, Rule
+from moot.core.machine import Command
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.example import commands as ask
-from moot.protocols.example.model import Errand, State
+from moot.protocols.example.case import Closing, ErrandCase
 
-Breaches = Iterator[tuple[str, str | None]]
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """A command in its moment, with the errand it names (if there is one)."""
-
-    state: State
-    command: Any
-    context: Context
-    errand: Errand | None
+Breaches = Iterator[Breach]
 
 
-def no_title(asked: Asked) -> Breaches:
-    if not asked.command.title.strip():
+def no_title(case: ErrandCase[ask.Ask]) -> Breaches:
+    if not case.command.title.strip():
         yield "", "title"
 
 
-def bad_receiver(asked: Asked) -> Breaches:
-    if not AGENT.match(asked.command.of):
-        yield f"{asked.command.of!r} is not an agent name", "of"
+def bad_receiver(case: ErrandCase[ask.Ask]) -> Breaches:
+    if not AGENT.match(case.command.of):
+        yield f"{case.command.of!r} is not an agent name", "of"
 
 
-def not_open(asked: Asked) -> Breaches:
-    if asked.errand is None:
+def not_open(case: ErrandCase[Closing]) -> Breaches:
+    if case.errand is None:
         yield "", "id"
 
 
-def not_theirs(asked: Asked) -> Breaches:
+def not_theirs(case: ErrandCase[Closing]) -> Breaches:
     """Finishing belongs to the one asked, withdrawing to the asker, lapsing to the machine."""
-    errand = asked.errand
+    errand = case.errand
     if errand is None:
-        return
+        return  # EXA-03 reports it
     owner = {
         ask.Finish: errand.asked_of,
         ask.Withdraw: errand.asked_by,
         ask.Lapse: SYSTEM,
-    }[type(asked.command)]
-    if asked.context.actor.id != owner:
+    }[type(case.command)]
+    if case.context.actor.id != owner:
         yield f"only {owner} may do this", "id"
 
 
-def too_early(asked: Asked) -> Breaches:
-    errand = asked.errand
-    if errand is not None and (errand.due_at is None or asked.context.now < errand.due_at):
+def too_early(case: ErrandCase[ask.Lapse]) -> Breaches:
+    errand = case.errand
+    if errand is not None and (errand.due_at is None or case.context.now < errand.due_at):
         yield "", "id"
 
 
+# One row a rule: id, code, sentence, check, and what to do about it. A row whose id stands in a
+# manifest of tests/requirements needs no more; else `requirement=` names the row it enforces.
 _TITLE = Rule("EXA-01", "title_required", "an errand needs a title", no_title,
               "say what is to be done")  # fmt: skip
 _RECEIVER = Rule("EXA-02", "bad_name", "an errand is asked of an agent", bad_receiver,
@@ -71,7 +66,8 @@ _OWNER = Rule("EXA-04", "not_yours", "this errand is someone else's", not_theirs
 _TIME = Rule("EXA-05", "too_early", "its time is not over", too_early,
              "wait until its time is over")  # fmt: skip
 
-RULES: dict[type[Command], tuple[Rule[Asked], ...]] = {
+# `Any` because a row is about its own commands; `decide` looks the rows up by the command's type.
+RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.Ask: (_TITLE, _RECEIVER),
     ask.Finish: (_OPEN, _OWNER),
     ask.Withdraw: (_OPEN, _OWNER),

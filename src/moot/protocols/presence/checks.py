@@ -1,21 +1,34 @@
 """The checks behind the rules: each yields `(message, where)` for every breach it sees.
 
-They look at a command in its moment (`asked.py`) and decide nothing; an empty message means the
+They look at a command under check (`case.py`) and decide nothing. An empty message stands for the
 sentence of the row in `rules.py` that names the check.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from moot.core.errors import Malformed
 from moot.core.findings import Breach
-from moot.core.machine import KeyClass
+from moot.core.machine import Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import nameforge, shelf
-from moot.protocols.presence.asked import Asked, root_of
+from moot.protocols.presence.case import (
+    Located,
+    OverlapCase,
+    PresenceCase,
+    ReceiptCase,
+    Receiving,
+    Reserving,
+    ResumeCase,
+    Scoped,
+    Sending,
+    Working,
+    root_of,
+    scope_texts,
+)
 from moot.protocols.presence.handover import moved_by
 from moot.protocols.presence.liveness import MAX_STALE, span
 from moot.protocols.presence.model import WORK, EventType, Liveness, Urgency
@@ -27,64 +40,61 @@ Breaches = Iterator[Breach]
 MIN_TTL, MAX_TTL = 5, 1_440
 MAX_SCOPES = 1_000
 MAX_OVERLAPS = 2_000
-MAX_TOLD = 64
+MAX_SHOWN = 64
 MAX_PENDING = 200
 MAX_SUBJECT, MAX_TEXT, MAX_NAME = 200, 8_000, 200
 
 
-def bad_scope(code: str) -> Callable[[Asked], Breaches]:
-    """Scopes that could not be read, of one kind: each kind is a row with its own code."""
+def bad_scope(code: str) -> Callable[[PresenceCase[Located]], Breaches]:
+    """Scopes that could not be read, for one reason: each reason is a row with its own code."""
 
-    def check(asked: Asked) -> Breaches:
-        for text, problem in asked.unreadable:
+    def check(case: PresenceCase[Located]) -> Breaches:
+        for text, problem in case.unreadable:
             if problem.code == code:
                 yield str(problem), text[:MAX_NAME]
 
     return check
 
 
-def relative_root(asked: Asked) -> Breaches:
-    for folder in dict.fromkeys((asked.command.project_root, root_of(asked.command))):
+def relative_root(case: PresenceCase[Located]) -> Breaches:
+    for folder in dict.fromkeys((case.command.project_root, root_of(case.command))):
         try:
             absolute_root(folder)
         except Malformed as problem:
             yield str(problem), "project_root"
 
 
-def nothing_named(asked: Asked) -> Breaches:
-    command = asked.command
-    if not getattr(command, "all", False) and not _scopes(command):
+def nothing_named(case: PresenceCase[Scoped]) -> Breaches:
+    everything = isinstance(case.command, ask.Release) and case.command.all
+    if not everything and not scope_texts(case.command):
         yield "", "scopes"
 
 
-def too_many_named(asked: Asked) -> Breaches:
-    if len(_scopes(asked.command)) > MAX_SCOPES:
-        yield f"{len(_scopes(asked.command))} scopes at once, the limit is {MAX_SCOPES}", "scopes"
+def too_many_named(case: PresenceCase[Scoped]) -> Breaches:
+    count = len(scope_texts(case.command))
+    if count > MAX_SCOPES:
+        yield f"{count} scopes at once, the limit is {MAX_SCOPES}", "scopes"
 
 
-def _scopes(command: Any) -> tuple[str, ...]:
-    return command.paths if isinstance(command, ask.NoteIncursion) else command.scopes
-
-
-def bad_ttl(asked: Asked) -> Breaches:
-    minutes = asked.command.ttl_minutes
+def bad_ttl(case: PresenceCase[Reserving]) -> Breaches:
+    minutes = case.command.ttl_minutes
     if minutes is not None and not MIN_TTL <= minutes <= MAX_TTL:
         yield f"{minutes} minutes is not {MIN_TTL} to {MAX_TTL}", "ttl_minutes"
 
 
-def bad_work(asked: Asked) -> Breaches:
-    if asked.command.work is not None and not WORK.match(asked.command.work):
+def bad_work(case: PresenceCase[Working]) -> Breaches:
+    if case.command.work is not None and not WORK.match(case.command.work):
         yield "", "work"
 
 
-def no_work(asked: Asked) -> Breaches:
-    if not asked.command.work:
+def no_work(case: PresenceCase[Sending]) -> Breaches:
+    if not case.command.work:
         yield "", "work"
 
 
-def text_too_long(asked: Asked) -> Breaches:
+def text_too_long(case: PresenceCase[Command]) -> Breaches:
     for field, most in _LENGTHS.items():
-        text = getattr(asked.command, field, None)
+        text = getattr(case.command, field, None)
         if isinstance(text, str) and len(text) > most:
             yield f"{field} holds {len(text)} characters, the limit is {most}", field
 
@@ -103,109 +113,110 @@ _LENGTHS: Final = {
 }
 
 
-def too_wide(asked: Asked) -> Breaches:
-    if len(asked.conflicts) > MAX_OVERLAPS:
-        yield f"this would touch {len(asked.conflicts)} reservations of others", "scopes"
+def too_wide(case: OverlapCase[Reserving]) -> Breaches:
+    if len(case.conflicts) > MAX_OVERLAPS:
+        yield f"this would touch {len(case.conflicts)} reservations of others", "scopes"
 
 
-def owner_active(asked: Asked) -> Breaches:
-    """Whatever the flag: the living keep what they hold (4.4.1)."""
-    yield from _told(asked, active=True)
+def owner_active(case: OverlapCase[Reserving]) -> Breaches:
+    """An active owner keeps what it holds, with or without the flag (OPR-030)."""
+    yield from _conflicts_with(case, active=True)
 
 
-def owner_quiet(asked: Asked) -> Breaches:
-    """Stale and evicted owners yield only to the explicit flag (4.4.2, 4.4.3)."""
-    yield from _told(asked, active=False)
+def owner_quiet(case: OverlapCase[Reserving]) -> Breaches:
+    """Stale and evicted owners lose only to `--takeover-stale` (OPR-031, OPR-032)."""
+    yield from _conflicts_with(case, active=False)
 
 
-def _told(asked: Asked, active: bool) -> Breaches:
-    flag = isinstance(asked.command, ask.TakeOver)
-    for conflict in asked.conflicts[:MAX_TOLD]:
+def _conflicts_with(case: OverlapCase[Reserving], *, active: bool) -> Breaches:
+    """Conflicts with active owners, or with those gone quiet, that this command may not win."""
+    flag = isinstance(case.command, ask.TakeOver)
+    for conflict in case.conflicts[:MAX_SHOWN]:
         alive = conflict.verdict.liveness
         if (alive is Liveness.ACTIVE) is active and TAKEOVER[alive][flag] is None:
-            work = asked.command.work or conflict.held.work or "ID"
+            work = case.command.work or conflict.held.work or "ID"
             known = {"HOLDER": conflict.held.owner, "SCOPE": conflict.claim.shown, "WORK": work}
             yield conflict.sentence, conflict.claim.shown, None, known
 
 
-def slipped_past(asked: Asked) -> Breaches:
-    for conflict in asked.conflicts[:MAX_TOLD]:
+def slipped_past(case: OverlapCase[ask.NoteIncursion]) -> Breaches:
+    for conflict in case.conflicts[:MAX_SHOWN]:
         yield conflict.sentence, conflict.claim.shown
 
 
-def not_held(asked: Asked) -> Breaches:
-    for scope in asked.claims:
-        if shelf.held(asked.state, scope.key) is None:
+def not_held(case: PresenceCase[ask.Release]) -> Breaches:
+    for scope in case.claims:
+        if shelf.held(case.state, scope.key) is None:
             yield f"nobody holds {scope.shown}", scope.shown
 
 
-def not_the_owner(asked: Asked) -> Breaches:
-    actor = asked.context.actor
-    for scope in asked.claims:
-        held = shelf.held(asked.state, scope.key)
+def not_the_owner(case: PresenceCase[ask.Release]) -> Breaches:
+    actor = case.context.actor
+    for scope in case.claims:
+        held = shelf.held(case.state, scope.key)
         if held is not None and not held.held_by(actor.id, actor.epoch):
             earlier = "an earlier " if held.owner == actor.id else ""
             yield f"{scope.shown} is held by {earlier}{held.owner}", scope.shown
 
 
-def by_the_machine(asked: Asked) -> Breaches:
-    if asked.context.actor.id == SYSTEM:
+def by_the_machine(case: PresenceCase[Command]) -> Breaches:
+    if case.context.actor.id == SYSTEM:
         yield "", None
 
 
-def not_by_the_machine(asked: Asked) -> Breaches:
-    if asked.context.actor.id != SYSTEM:
+def not_by_the_machine(case: PresenceCase[ask.ExpireScopes]) -> Breaches:
+    if case.context.actor.id != SYSTEM:
         yield "", None
 
 
-def unknown_receiver(asked: Asked) -> Breaches:
-    to = asked.command.to
+def unknown_receiver(case: PresenceCase[Sending]) -> Breaches:
+    to = case.command.to
     if not AGENT.match(to):
         yield f"{to[:60]!r} is not an agent name", "to"
-    elif asked.command.to_epoch is None:
-        member = shelf.member(asked.state, to)
+    elif case.command.to_epoch is None:
+        member = shelf.member(case.state, to)
         if member is None or member.left:
             yield f"nobody called {to} is here", "to"
 
 
-def to_oneself(asked: Asked) -> Breaches:
-    if asked.command.to == asked.context.actor.id:
+def to_oneself(case: PresenceCase[Sending]) -> Breaches:
+    if case.command.to == case.context.actor.id:
         yield "", "to"
 
 
-def too_many_pending(asked: Asked) -> Breaches:
-    waiting = sum(message.to == asked.command.to for message in asked.state.pending.values())
+def too_many_pending(case: PresenceCase[Sending]) -> Breaches:
+    waiting = sum(message.to == case.command.to for message in case.state.pending.values())
     if waiting >= MAX_PENDING:
-        yield f"{waiting} events already wait for {asked.command.to}", "to"
+        yield f"{waiting} events already wait for {case.command.to}", "to"
 
 
-def text_missing(*fields: str) -> Callable[[Asked], Breaches]:
-    def check(asked: Asked) -> Breaches:
+def text_missing(*fields: str) -> Callable[[PresenceCase[Sending]], Breaches]:
+    def check(case: PresenceCase[Sending]) -> Breaches:
         for field in fields:
-            if not getattr(asked.command, field).strip():
+            if not getattr(case.command, field).strip():
                 yield f"{field} may not be empty", field
 
     return check
 
 
-def bad_urgency(asked: Asked) -> Breaches:
-    if asked.command.urgency not in tuple(Urgency):
+def bad_urgency(case: PresenceCase[ask.SendBlocked]) -> Breaches:
+    if case.command.urgency not in tuple(Urgency):
         yield "", "urgency"
 
 
-def unknown_event(asked: Asked) -> Breaches:
-    if asked.message is None:
-        yield f"no event {asked.command.id[:60]} waits here", "id"
+def unknown_event(case: ReceiptCase[Receiving]) -> Breaches:
+    if case.message is None:
+        yield f"no event {case.command.id[:60]} waits here", "id"
 
 
-def nothing_to_accept(asked: Asked) -> Breaches:
-    message = asked.message
+def nothing_to_accept(case: ReceiptCase[ask.Accept]) -> Breaches:
+    message = case.message
     if message is not None and message.type not in (EventType.HANDOFF, EventType.BLOCKED):
         yield f"{message.id} is a note; it asks for nothing", "id"
 
 
-def not_the_receiver(asked: Asked) -> Breaches:
-    message, actor = asked.message, asked.context.actor
+def not_the_receiver(case: ReceiptCase[ask.Accept]) -> Breaches:
+    message, actor = case.message, case.context.actor
     if message is None or message.is_for(actor.id, actor.epoch):
         return
     if message.to == actor.id:
@@ -214,73 +225,72 @@ def not_the_receiver(asked: Asked) -> Breaches:
         yield f"only {message.to} may accept this", "id"
 
 
-def moved_nothing(asked: Asked) -> Breaches:
-    message = asked.message
+def moved_nothing(case: ReceiptCase[ask.Accept]) -> Breaches:
+    message = case.message
     if message is None or message.key is None or message.accepted:
         return
-    if not moved_by(asked.state, message, asked.context.now):
+    if not moved_by(case.state, message, case.context.now):
         yield f"{message.sender} no longer holds exactly {message.scope}, or more than it", "id"
 
 
-def not_adopted(asked: Asked) -> Breaches:
-    """A later holder of a name has passed the adoption checks, or is not let in (3.3.2)."""
-    actor, member = asked.context.actor, shelf.member(asked.state, asked.context.actor.id)
+def not_adopted(case: PresenceCase[ask.Join]) -> Breaches:
+    """A later holder of a name must have passed the adoption checks (OPR-015)."""
+    actor, member = case.context.actor, shelf.member(case.state, case.context.actor.id)
     if actor.epoch > 1 and (member is None or member.epoch < actor.epoch):
         yield f"{actor.id} was someone else's name", "name", None, {"NAME": actor.id}
 
 
-def same_holder(asked: Asked) -> Breaches:
-    actor, member = asked.context.actor, shelf.member(asked.state, asked.context.actor.id)
+def same_holder(case: ResumeCase) -> Breaches:
+    actor, member = case.context.actor, shelf.member(case.state, case.context.actor.id)
     known = member.epoch if member is not None else 1
     if actor.epoch <= known:
-        said = f"{actor.id} is still the same session; there is nothing to adopt"
-        yield said, "name", None, {"NAME": actor.id}
+        message = f"{actor.id} is still the same session; there is nothing to adopt"
+        yield message, "name", None, {"NAME": actor.id}
 
 
-def still_running(asked: Asked) -> Breaches:
-    if asked.command.running:
-        yield f"{asked.context.actor.id} is being run at this moment", "name"
+def still_running(case: ResumeCase) -> Breaches:
+    if case.command.running:
+        yield f"{case.context.actor.id} is being run at this moment", "name"
 
 
-def no_ground(asked: Asked) -> Breaches:
-    """3.2: neither condition holds; the finding says what is missing."""
-    verdict = asked.adoption
-    if verdict is not None and not verdict:
-        yield f"{asked.context.actor.id}: {'; '.join(verdict.missing)}", "name"
+def no_ground(case: ResumeCase) -> Breaches:
+    """Neither condition of an adoption holds; the finding says what is missing (OPR-011)."""
+    if not case.adoption:
+        yield f"{case.context.actor.id}: {'; '.join(case.adoption.missing)}", "name"
 
 
-def not_a_persons_act(asked: Asked) -> Breaches:
-    """Who could shorten the stale time alone could take from the living."""
-    if asked.context.actor.kind not in (KeyClass.HUMAN, KeyClass.SYSTEM):
+def not_a_persons_act(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:
+    """An agent that could shorten the stale time could declare others stale and take from them."""
+    if case.context.actor.kind not in (KeyClass.HUMAN, KeyClass.SYSTEM):
         yield "", None
 
 
-def bad_stale(asked: Asked) -> Breaches:
-    if not 0 < asked.command.stale_millis <= MAX_STALE:
+def bad_stale(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:
+    if not 0 < case.command.stale_millis <= MAX_STALE:
         yield f"not between 1 ms and {span(MAX_STALE)}", "stale_millis"
 
 
-def unusual_name(asked: Asked) -> Breaches:
-    actor = asked.context.actor
+def unusual_name(case: PresenceCase[ask.Join]) -> Breaches:
+    actor = case.context.actor
     if actor.kind is KeyClass.AGENT and not nameforge.in_style(actor.id):
         yield f"{actor.id} is not an adjective and a noun", "name"
 
 
-def names_no_scope(asked: Asked) -> Breaches:
-    """Whoever holds nothing has nothing that could move."""
-    actor, now = asked.context.actor, asked.context.now
-    if asked.command.scope is None:
-        mine = shelf.held_by(asked.state, actor.id, actor.epoch)
-        kept = [one.scope for one in mine if not one.over(now)]
-        if kept:
-            more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
-            said = f"no scope is named: you keep {kept[0]}{more} when it is accepted"
-            yield said, "scope", None, {"SCOPE": kept[0]}
+def names_no_scope(case: PresenceCase[ask.SendHandoff]) -> Breaches:
+    """Only a sender who holds something is warned: else there is nothing that could move."""
+    actor, now = case.context.actor, case.context.now
+    if case.command.scope is None:
+        mine = shelf.held_by(case.state, actor.id, actor.epoch)
+        scopes = [reservation.scope for reservation in mine if not reservation.over(now)]
+        if scopes:
+            more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
+            message = f"no scope is named: you keep {scopes[0]}{more} when it is accepted"
+            yield message, "scope", None, {"SCOPE": scopes[0]}
 
 
-def moves_nothing(asked: Asked) -> Breaches:
-    actor = asked.context.actor
-    for scope in asked.claims:
-        held = shelf.held(asked.state, scope.key)
+def moves_nothing(case: PresenceCase[ask.SendHandoff]) -> Breaches:
+    actor = case.context.actor
+    for scope in case.claims:
+        held = shelf.held(case.state, scope.key)
         if held is None or not held.held_by(actor.id, actor.epoch):
             yield f"you do not hold exactly {scope.shown}: accepting will move nothing", "scope"

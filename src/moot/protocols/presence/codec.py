@@ -1,8 +1,8 @@
 """The v1 envelope (section 6): our events as its JSON, and its JSON read back and checked.
 
-Strict when writing, tolerant when reading: a document of another tool may carry more keys than
-we know (they are kept) and may write its time in another way. `parse` raises only `Malformed`.
-What must hold is in `contract.py`.
+Strict when writing, tolerant when reading (OPR-006): another tool's document may carry keys that we
+do not know, which are kept, and may write its time in another way. `parse` raises only `Malformed`.
+What must hold of a document is in `contract.py`. OPR-061: names and types never change within v1.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
 def envelope_of(recorded: Recorded[Any]) -> Envelope:
     """The v1 form of a recorded HANDOFF, BLOCKED, INCURSION or RESUME."""
     event, actor = recorded.event, recorded.actor.id
-    kind, to, scope, payload = _NATIVE[type(event)](event, actor)
+    kind, to, scope, payload = _PARTS[type(event)](event, actor)
     return Envelope(
         id=event.id,
         event_type=kind,
@@ -57,6 +57,7 @@ def envelope_of(recorded: Recorded[Any]) -> Envelope:
     )
 
 
+# What differs between the four: the event type, the receiver, the scope and the payload.
 _Parts = tuple[EventType, str, str | None, Document]
 
 
@@ -76,7 +77,7 @@ def _blocked(event: did.BlockedSent, _actor: str) -> _Parts:
         "blocker": event.blocker,
         "requested_action": event.requested_action,
         "urgency": str(event.urgency),
-        "requires_ack": True,
+        "requires_ack": True,  # OPR-066
     }
     return EventType.BLOCKED, event.to, event.scope, payload
 
@@ -103,7 +104,7 @@ def _resume(event: did.AgentResumed, actor: str) -> _Parts:
     return EventType.RESUME, actor, None, payload
 
 
-_NATIVE: Final[dict[type, Callable[[Any, str], _Parts]]] = {
+_PARTS: Final[dict[type, Callable[[Any, str], _Parts]]] = {
     did.HandoffSent: _handoff,
     did.BlockedSent: _blocked,
     did.IncursionNoted: _incursion,
@@ -113,8 +114,8 @@ _NATIVE: Final[dict[type, Callable[[Any, str], _Parts]]] = {
 
 def as_document(envelope: Envelope) -> Document:
     """Plain values in the order of the document."""
-    named = {name: getattr(envelope, name) for name in FIELDS}
-    return {**named, "event_type": str(envelope.event_type), **envelope.extra}
+    fields = {name: getattr(envelope, name) for name in FIELDS}
+    return {**fields, "event_type": str(envelope.event_type), **envelope.extra}
 
 
 def write(envelope: Envelope) -> bytes:
@@ -125,7 +126,7 @@ def write(envelope: Envelope) -> bytes:
 
 
 def parse(data: bytes | str) -> Envelope:
-    """A document as an envelope; Malformed, with the place, if it is none."""
+    """A document as an envelope; Malformed, with the place, if a row of the contract is broken."""
     if len(data) > MAX_BYTES:
         raise Malformed(f"larger than {MAX_BYTES} bytes", code="too_large")
     try:
@@ -133,22 +134,22 @@ def parse(data: bytes | str) -> Envelope:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise Malformed(f"not JSON: {error}", code="not_json") from None
     _raise_first(errors(findings(document)))
-    named = {name: document[name] for name in FIELDS if name != "event_type"}
+    fields = {name: document[name] for name in FIELDS if name != "event_type"}
     extra = {key: value for key, value in document.items() if key not in FIELDS}
-    return Envelope(event_type=EventType(document["event_type"]), extra=extra, **named)
+    return Envelope(event_type=EventType(document["event_type"]), extra=extra, **fields)
 
 
-def _raise_first(found: Iterable[Finding]) -> None:
-    for finding in found:
+def _raise_first(problems: Iterable[Finding]) -> None:
+    for finding in problems:
         raise Malformed(finding.message, code=finding.code, where=finding.where or "")
 
 
 def works_of(envelope: Envelope) -> tuple[str, ...]:
     """The work items an event belongs to."""
     linked = envelope.payload.get("bead_ids", ())
-    return tuple(dict.fromkeys(one for one in (envelope.bead_id, *linked) if one))
+    return tuple(dict.fromkeys(work for work in (envelope.bead_id, *linked) if work))
 
 
 def words_of(envelope: Envelope) -> str:
-    """What a search should find it by."""
-    return "\n".join(said for said in envelope.payload.values() if isinstance(said, str))
+    """The texts of its payload: what a search should find it by."""
+    return "\n".join(text for text in envelope.payload.values() if isinstance(text, str))

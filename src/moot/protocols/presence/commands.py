@@ -32,9 +32,9 @@ class Leave(Command, frozen=True):
 class Reserve(Command, frozen=True):
     """Reserve one or several scopes, all or none; another owner of any liveness refuses it.
 
-    `automatic` marks what a hook reserves for one edit; `once` records one INCURSION for each
-    reservation that stands in the way, however often it is hit. `stale_millis` is the asker's own
-    patience; None: the workspace's.
+    `automatic` marks what a hook reserves for one edit. With `once`, each reservation in the way
+    gives one INCURSION, however often it is hit. After `stale_millis` without a sign of life the
+    requester calls an owner stale; None: as the workspace does.
     """
 
     scopes: tuple[str, ...]
@@ -51,7 +51,8 @@ class Reserve(Command, frozen=True):
 class TakeOver(Command, frozen=True):
     """Reserve (`--takeover-stale`) also what stale or evicted owners hold; never the active.
 
-    A command of its own, because what is taken from someone rests on a verified history.
+    A command of its own (OPR-087), because before anything is taken from someone the engine
+    verifies the history that this rests on.
     """
 
     scopes: tuple[str, ...]
@@ -77,7 +78,8 @@ class Release(Command, frozen=True):
 class SendHandoff(Command, frozen=True):
     """Pass work on. The scope moves when the receiver accepts.
 
-    `to_epoch` says which holder of the name is meant; None: the one who is here.
+    `to_epoch` says which holder of the name is meant; None: the one who is here. OPR-063: an
+    acceptance is required unless the sender says otherwise.
     """
 
     to: str
@@ -130,8 +132,8 @@ class Bead(msgspec.Struct, frozen=True):
 class Evidence(msgspec.Struct, frozen=True):
     """What was seen outside, for an adoption: git's dirty paths and the beads.
 
-    `dirty` is None where there is no git to ask; then `no_git` says why. Paths are relative to
-    the worktree's root or absolute, both sides of a rename included.
+    `dirty` is None where there is no git, and `no_git` says why; `beads` and `no_beads` likewise.
+    Paths are relative to the worktree's root or absolute, both sides of a rename included.
     """
 
     dirty: tuple[str, ...] | None = None
@@ -158,7 +160,7 @@ class Resume(Command, frozen=True):
 
 
 class NoteIncursion(Command, frozen=True):
-    """Put on record that you changed paths which others hold: it slipped past the guard."""
+    """Put on record that you changed paths which others hold, past the guard."""
 
     paths: tuple[str, ...]
     project_root: str

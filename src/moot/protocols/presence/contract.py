@@ -1,7 +1,7 @@
 """The contract of the v1 envelope (section 6), row by row: ENVELOPE, then PAYLOADS by event type.
 
-An error makes a document unreadable. A warning is tolerated in what others wrote and refused in
-what we write.
+OPR-006: an error makes a document unreadable; a warning is tolerated in what other tools wrote and
+refused in what we write.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIELDS: Final = (
     "created_at",
     "payload",
 )
-# These may come from nobody, the machine itself noted them, and need no bead (B-05, B-08).
+# Moot itself may note these, so they need neither a sender nor a bead (B-05, B-08).
 SYSTEM_EVENTS: Final = (EventType.INCURSION, EventType.RESUME)
 
 Document = dict[str, Any]
@@ -40,15 +40,19 @@ Breaches = Iterator[tuple[str, str | None]]
 def findings(document: Any) -> tuple[Finding, ...]:
     """All breaches of the contract, envelope first; a payload is checked by its event type."""
     if not isinstance(document, dict):
-        said = "an event is a JSON object"
-        return (Finding(rule="OPR-049", code="not_an_object", message=said),)
+        message = "an event is a JSON object"
+        return (Finding(rule="OPR-049", code="not_an_object", message=message),)
     return (*check_all(ENVELOPE, document), *payload_findings(document))
 
 
 def payload_findings(document: Document) -> tuple[Finding, ...]:
+    """Breaches of the payload's own rows.
+
+    OPR-050: apart from the envelope, because the sample in the document leaves its payload out.
+    """
     kind, payload = document.get("event_type"), document.get("payload")
     if kind not in tuple(EventType) or not isinstance(payload, dict):
-        return ()  # the envelope's rows have said so
+        return ()  # the rows of the envelope report it
     return check_all(PAYLOADS[EventType(kind)], payload)
 
 
@@ -67,7 +71,7 @@ def text_or_system(value: Any, document: Document) -> bool:
 
 
 def texts(value: Any, document: Document) -> bool:
-    return isinstance(value, list) and all(text(one, document) for one in value)
+    return isinstance(value, list) and all(text(item, document) for item in value)
 
 
 def one_of(*values: str) -> Holds:
@@ -112,7 +116,7 @@ def usual_time(value: Any, document: Document) -> bool:
     return not time(value, document) or to_text(from_text(value)) == value
 
 
-def _all_there(document: Document) -> Breaches:
+def _missing_keys(document: Document) -> Breaches:
     for name in FIELDS:
         if name not in document:
             yield f"{name} is missing", name
@@ -135,6 +139,7 @@ def _field(
     sentence: str,
     severity: Severity = Severity.ERROR,
     within: str = "",
+    requirement: str | tuple[str, ...] = (),
 ) -> Rule[Document]:
     """One field, if it is there: a missing one has its own row."""
 
@@ -142,24 +147,24 @@ def _field(
         if name in document and not holds(document[name], document):
             yield f"{name}: {sentence}", f"{within}{name}"
 
-    return Rule(norm, code, sentence, check, severity=severity)
+    return Rule(norm, code, sentence, check, severity=severity, requirement=requirement)
 
 
 def _required(
     norm: str, name: str, holds: Holds, sentence: str = "text is required"
 ) -> tuple[Rule[Document], Rule[Document]]:
-    """Two rows of a payload: it is there, and it holds what it must."""
+    """Two rows for a field of a payload: that it is there, and that its value is right."""
 
     def check(payload: Document) -> Breaches:
         if name not in payload:
             yield f"{name} is missing", f"payload.{name}"
 
-    there = Rule(norm, "missing_field", f"{name} is required", check)
-    return there, _field(norm, "bad_field", name, holds, sentence, within="payload.")
+    present = Rule(norm, "missing_field", f"{name} is required", check)
+    return present, _field(norm, "bad_field", name, holds, sentence, within="payload.")
 
 
 ENVELOPE: Final[tuple[Rule[Document], ...]] = (
-    Rule("OPR-049", "missing_key", "all ten keys are required", _all_there),
+    Rule("OPR-049", "missing_key", "all ten keys are required", _missing_keys),
     _only(*FIELDS),
     _field("OPR-051", "bad_id", "id", event_id, "looks like proto_20260214_001"),
     _field("OPR-052", "bad_version", "version", one_of(VERSION), "is v1"),
@@ -244,7 +249,15 @@ PAYLOADS: Final[dict[EventType, tuple[Rule[Document], ...]]] = {
         *_required("OPR-072", "prior_session_agent", text),
         *_required("OPR-072", "adopted_agent", text),
         *_required("OPR-073", "evidence", text),
-        _field("B-05", "bad_field", "bead_ids", texts, "is a list of bead ids", within="payload."),
+        _field(
+            "B-05",
+            "bad_field",
+            "bead_ids",
+            texts,
+            "is a list of bead ids",
+            within="payload.",
+            requirement="OPR-018",
+        ),
         _only(
             "resume_reason",
             "prior_session_agent",

@@ -1,6 +1,6 @@
-"""What each accepted command records, and what a refused one leaves behind.
+"""The events that an accepted command records, and those that a refused one leaves behind.
 
-Every draft follows the rules' yes; nothing is decided here but numbers and words.
+The rules have agreed before anything is drafted: only numbers and wording are settled here.
 """
 
 from __future__ import annotations
@@ -14,10 +14,25 @@ from moot.core.machine import Command, Event
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence import overlap, shelf
-from moot.protocols.presence.adoption import Verdict
-from moot.protocols.presence.asked import Asked, prior_epoch, root_of
+from moot.protocols.presence.case import (
+    OverlapCase,
+    PresenceCase,
+    ReceiptCase,
+    Reserving,
+    ResumeCase,
+    Sending,
+    prior_epoch,
+    root_of,
+)
 from moot.protocols.presence.handover import moved_by
-from moot.protocols.presence.model import Liveness, Reservation, ResumeReason, Stage, Urgency
+from moot.protocols.presence.model import (
+    Liveness,
+    Reservation,
+    ResumeReason,
+    Stage,
+    State,
+    Urgency,
+)
 from moot.protocols.presence.numbering import Numbers
 from moot.protocols.presence.overlap import TAKEOVER, Conflict
 from moot.protocols.presence.paths import Scope, absolute_root
@@ -26,7 +41,7 @@ MAX_NOTED: Final = 64
 EXPIRED_AT_ONCE: Final = 100
 Outcome = Literal["refused", "taken_over", "slipped_past"]
 
-# What the incoming agent should do, by what came of it and how alive the owner is.
+# What the incoming agent should do (OPR-070), by what came of it and how alive the owner is.
 HINTS: Final[dict[Outcome, dict[Liveness, str]]] = {
     "refused": {
         Liveness.ACTIVE: "{owner} is at work there: work elsewhere, or ask {owner}",
@@ -46,18 +61,20 @@ HINTS: Final[dict[Outcome, dict[Liveness, str]]] = {
 }
 
 
-def accepted(asked: Asked, numbers: Numbers) -> tuple[Event, ...]:
+def accepted(case: PresenceCase[Command], numbers: Numbers) -> tuple[Event, ...]:
     """The events of an accepted command; none if it asks for what is already so."""
-    return tuple(_DRAFTS[type(asked.command)](asked, numbers))
+    return tuple(DRAFTS[type(case.command)](case, numbers))
 
 
-def refused(asked: Asked, numbers: Numbers) -> tuple[Event, ...]:
-    """A refused overlap is itself on record (B-30)."""
-    return tuple(islice(_incursions(asked, numbers, "refused"), MAX_NOTED))
+def refused(
+    case: OverlapCase[Reserving] | OverlapCase[ask.NoteIncursion], numbers: Numbers
+) -> tuple[Event, ...]:
+    """The INCURSIONs of a refused overlap, which is itself on record (OPR-104, B-30)."""
+    return tuple(islice(_incursions(case, numbers, "refused"), MAX_NOTED))
 
 
-def _joined(asked: Asked, _numbers: Numbers) -> Iterator[Event]:
-    command: ask.Join = asked.command
+def _join(case: PresenceCase[ask.Join], _numbers: Numbers) -> Iterator[Event]:
+    command = case.command
     yield did.AgentJoined(
         project_root=absolute_root(command.project_root),
         worktree=absolute_root(root_of(command)),
@@ -67,43 +84,53 @@ def _joined(asked: Asked, _numbers: Numbers) -> Iterator[Event]:
     )
 
 
-def _left(asked: Asked, _numbers: Numbers) -> Iterator[Event]:
-    actor = asked.context.actor
-    member = shelf.member(asked.state, actor.id)
+def _leave(case: PresenceCase[ask.Leave], _numbers: Numbers) -> Iterator[Event]:
+    actor = case.context.actor
+    member = shelf.member(case.state, actor.id)
     if member is None or member.left:
         return
-    yield from map(_release, shelf.held_by(asked.state, actor.id, actor.epoch))
-    yield did.AgentLeft(reason=asked.command.reason)
+    yield from map(_end_lease, shelf.held_by(case.state, actor.id, actor.epoch))
+    yield did.AgentLeft(reason=case.command.reason)
 
 
-def _release(held: Reservation) -> Event:
+def _end_lease(held: Reservation) -> Event:
     return did.ScopeReleased(fencing=held.fencing, key=held.key, scope=held.scope)
 
 
-def _reserved(asked: Asked, numbers: Numbers) -> Iterator[Event]:
-    """Incursions first, then what they end, then what begins: the order it is read in."""
-    yield from _incursions(asked, numbers, "taken_over")
-    yield from map(_archive, overlap.each_reservation(asked.conflicts))
-    yield from map(_time_over, overlap.lapsed(asked.state, asked.claims, asked.context.now))
-    for claim in asked.claims:
-        if not _already_so(asked, claim):
-            yield _claim(asked, claim, numbers)
+def _reserve(case: OverlapCase[Reserving], numbers: Numbers) -> Iterator[Event]:
+    """Incursions first, then the leases they end, then the new ones: as people read it."""
+    yield from _incursions(case, numbers, "taken_over")
+    yield from map(_archive_lost, overlap.each_reservation(case.conflicts))
+    yield from map(_archive_lapsed, overlap.lapsed(case.state, case.claims, case.context.now))
+    for claim in case.claims:
+        if not _changes_nothing(case, claim):
+            yield _begin_lease(case, claim, numbers)
 
 
-def _incursions(asked: Asked, numbers: Numbers, outcome: Outcome) -> Iterator[Event]:
-    actor, command = asked.context.actor, asked.command
-    for conflict in overlap.each_reservation(asked.conflicts):
+def _incursions(
+    case: OverlapCase[Reserving] | OverlapCase[ask.NoteIncursion],
+    numbers: Numbers,
+    outcome: Outcome,
+) -> Iterator[Event]:
+    """One INCURSION for each reservation in the way; `once` leaves out those on record already."""
+    actor, command = case.context.actor, case.command
+    for conflict in overlap.each_reservation(case.conflicts):
         repeated = command.once and actor.id in conflict.held.hit_by
         if outcome == "taken_over" or not repeated:
-            yield _incursion(asked, conflict, outcome, numbers.event_id())
+            yield _incursion(case, conflict, outcome, numbers.event_id())
 
 
-def _incursion(asked: Asked, conflict: Conflict, outcome: Outcome, event_id: str) -> Event:
+def _incursion(
+    case: OverlapCase[Reserving] | OverlapCase[ask.NoteIncursion],
+    conflict: Conflict,
+    outcome: Outcome,
+    event_id: str,
+) -> Event:
     held, verdict = conflict.held, conflict.verdict
     return did.IncursionNoted(
         id=event_id,
-        project_root=absolute_root(asked.command.project_root),
-        work=asked.command.work or held.work,
+        project_root=absolute_root(case.command.project_root),
+        work=case.command.work or held.work,
         owner=held.owner,
         owner_epoch=held.epoch,
         reservation=held.fencing,
@@ -118,8 +145,8 @@ def _incursion(asked: Asked, conflict: Conflict, outcome: Outcome, event_id: str
     )
 
 
-def _archive(conflict: Conflict) -> Event:
-    """How the loser's reservation ends: the takeover table says."""
+def _archive_lost(conflict: Conflict) -> Event:
+    """How the loser's reservation ends, by the table TAKEOVER: expired or taken over (OPR-033)."""
     held, verdict = conflict.held, conflict.verdict
     if TAKEOVER[verdict.liveness][True] is Stage.EXPIRED:
         return did.ScopeExpired(
@@ -143,7 +170,7 @@ def _archive(conflict: Conflict) -> Event:
     )
 
 
-def _time_over(held: Reservation) -> Event:
+def _archive_lapsed(held: Reservation) -> Event:
     return did.ScopeExpired(
         fencing=held.fencing,
         key=held.key,
@@ -154,39 +181,40 @@ def _time_over(held: Reservation) -> Event:
     )
 
 
-def _mine(asked: Asked, held: Reservation | None) -> bool:
-    actor = asked.context.actor
+def _is_mine(case: PresenceCase[Any], held: Reservation | None) -> bool:
+    actor = case.context.actor
     return (
-        held is not None
-        and held.held_by(actor.id, actor.epoch)
-        and not held.over(asked.context.now)
+        held is not None and held.held_by(actor.id, actor.epoch) and not held.over(case.context.now)
     )
 
 
-def _already_so(asked: Asked, claim: Scope) -> bool:
-    """What one holds already is not recorded again, unless something about it changes."""
-    command, same = asked.command, shelf.held(asked.state, claim.key)
+def _changes_nothing(case: OverlapCase[Reserving], claim: Scope) -> bool:
+    """True if the actor holds it already and nothing about the lease would change.
+
+    A hook asks before every edit: without this each edit would leave an event.
+    """
+    command, same = case.command, shelf.held(case.state, claim.key)
     if command.automatic:
-        around = (same, *shelf.above(asked.state, claim.key))
-        return any(_mine(asked, held) and not _wears_off(asked, held) for held in around)
-    if same is None or not _mine(asked, same) or same.automatic:
+        around = (same, *shelf.above(case.state, claim.key))
+        return any(_is_mine(case, held) and not _ends_soon(case, held) for held in around)
+    if same is None or not _is_mine(case, same) or same.automatic:
         return False
-    said = (same.expires_at, same.work, same.branch, same.worktree)
+    before = (same.expires_at, same.work, same.branch, same.worktree)
     work, branch = command.work or same.work, command.branch or same.branch
-    asks = (None, work, branch, absolute_root(root_of(command)))
-    return command.ttl_minutes is None and said == asks
+    after = (None, work, branch, absolute_root(root_of(command)))
+    return command.ttl_minutes is None and before == after
 
 
-def _wears_off(asked: Asked, held: Reservation | None) -> bool:
-    """Less than half of its time is left: whoever goes on editing keeps it."""
-    ttl, ends = asked.command.ttl_minutes, held.expires_at if held is not None else None
-    return ttl is not None and ends is not None and ends - asked.context.now < ttl * MINUTE // 2
+def _ends_soon(case: OverlapCase[Reserving], held: Reservation | None) -> bool:
+    """True if less than half of its time is left; then it is renewed while its holder edits on."""
+    ttl, ends = case.command.ttl_minutes, held.expires_at if held is not None else None
+    return ttl is not None and ends is not None and ends - case.context.now < ttl * MINUTE // 2
 
 
-def _claim(asked: Asked, claim: Scope, numbers: Numbers) -> Event:
-    """A new number; what a renewal leaves unsaid stays as it was."""
-    command, same = asked.command, shelf.held(asked.state, claim.key)
-    before = same if _mine(asked, same) else None
+def _begin_lease(case: OverlapCase[Reserving], claim: Scope, numbers: Numbers) -> Event:
+    """A lease under a new number; a renewal keeps the work and branch that it does not name."""
+    command, same = case.command, shelf.held(case.state, claim.key)
+    before = same if _is_mine(case, same) else None
     ttl = command.ttl_minutes
     return did.ScopeReserved(
         fencing=numbers.fencing(),
@@ -195,34 +223,35 @@ def _claim(asked: Asked, claim: Scope, numbers: Numbers) -> Event:
         work=command.work or (before.work if before else None),
         worktree=absolute_root(root_of(command)),
         branch=command.branch or (before.branch if before else None),
-        expires_at=None if ttl is None else asked.context.now + ttl * MINUTE,
+        expires_at=None if ttl is None else case.context.now + ttl * MINUTE,
         automatic=command.automatic,
     )
 
 
-def _released(asked: Asked, _numbers: Numbers) -> Iterator[Event]:
-    actor, state = asked.context.actor, asked.state
-    if asked.command.all:
-        return map(_release, shelf.held_by(state, actor.id, actor.epoch))
-    found = (shelf.held(state, claim.key) for claim in asked.claims)
-    return (_release(held) for held in found if held is not None)
+def _release(case: PresenceCase[ask.Release], _numbers: Numbers) -> Iterator[Event]:
+    actor, state = case.context.actor, case.state
+    if case.command.all:
+        return map(_end_lease, shelf.held_by(state, actor.id, actor.epoch))
+    leases = (shelf.held(state, claim.key) for claim in case.claims)
+    return (_end_lease(held) for held in leases if held is not None)
 
 
-def _receiver_epoch(asked: Asked) -> int:
-    """Which holder is meant: the one named, unless a later one is already known here."""
-    member = shelf.member(asked.state, asked.command.to)
-    return max(asked.command.to_epoch or 1, member.epoch if member is not None else 1)
+def _receiver_epoch(state: State, command: Sending) -> int:
+    """Which holder of the name is meant: `to_epoch`, unless a later one is already known here."""
+    member = shelf.member(state, command.to)
+    return max(command.to_epoch or 1, member.epoch if member is not None else 1)
 
 
-def _handoff(asked: Asked, numbers: Numbers) -> Iterator[Event]:
-    command: ask.SendHandoff = asked.command
-    scope = asked.claims[0] if asked.claims else None
+def _send_handoff(case: PresenceCase[ask.SendHandoff], numbers: Numbers) -> Iterator[Event]:
+    """OPR-103: what is sent stands in the ledger."""
+    command = case.command
+    scope = case.claims[0] if case.claims else None
     yield did.HandoffSent(
         id=numbers.event_id(),
         project_root=absolute_root(command.project_root),
         work=command.work,
         to=command.to,
-        to_epoch=_receiver_epoch(asked),
+        to_epoch=_receiver_epoch(case.state, command),
         scope=scope.shown if scope else None,
         key=scope.key if scope else None,
         subject=command.subject,
@@ -232,15 +261,15 @@ def _handoff(asked: Asked, numbers: Numbers) -> Iterator[Event]:
     )
 
 
-def _blocked(asked: Asked, numbers: Numbers) -> Iterator[Event]:
-    command: ask.SendBlocked = asked.command
+def _send_blocked(case: PresenceCase[ask.SendBlocked], numbers: Numbers) -> Iterator[Event]:
+    command = case.command
     yield did.BlockedSent(
         id=numbers.event_id(),
         project_root=absolute_root(command.project_root),
         work=command.work,
         to=command.to,
-        to_epoch=_receiver_epoch(asked),
-        scope=asked.claims[0].shown if asked.claims else None,
+        to_epoch=_receiver_epoch(case.state, command),
+        scope=case.claims[0].shown if case.claims else None,
         subject=command.subject,
         blocker=command.blocker,
         requested_action=command.requested_action,
@@ -248,23 +277,26 @@ def _blocked(asked: Asked, numbers: Numbers) -> Iterator[Event]:
     )
 
 
-def _seen(asked: Asked, _numbers: Numbers) -> Iterator[Event]:
-    message = asked.message
-    if message is not None and asked.context.actor.id not in message.seen_by:
+def _mark_seen(case: ReceiptCase[ask.MarkSeen], _numbers: Numbers) -> Iterator[Event]:
+    """Once for each event and agent; repeating it records nothing (OPR-105)."""
+    message = case.message
+    if message is not None and case.context.actor.id not in message.seen_by:
         yield did.EventSeen(id=message.id)
 
 
-def _accepted(asked: Asked, numbers: Numbers) -> Iterator[Event]:
-    message = asked.message
+def _accept(case: ReceiptCase[ask.Accept], numbers: Numbers) -> Iterator[Event]:
+    """The acceptance, once, and the leases that an accepted HANDOFF moves."""
+    message = case.message
     if message is None or message.accepted:
         return
     yield did.EventAccepted(id=message.id)
-    for held in moved_by(asked.state, message, asked.context.now):
-        yield _hand_over(asked, held, message.id, numbers)
+    for held in moved_by(case.state, message, case.context.now):
+        yield _hand_over(case, held, message.id, numbers)
 
 
-def _hand_over(asked: Asked, held: Reservation, because: str, numbers: Numbers) -> Event:
-    actor = asked.context.actor
+def _hand_over(case: PresenceCase[Any], held: Reservation, because: str, numbers: Numbers) -> Event:
+    """End the lease `held` and begin the actor's own, under a new number."""
+    actor = case.context.actor
     return did.ScopeHandedOver(
         was=held.fencing,
         fencing=numbers.fencing(),
@@ -277,23 +309,22 @@ def _hand_over(asked: Asked, held: Reservation, because: str, numbers: Numbers) 
     )
 
 
-def _resumed(asked: Asked, numbers: Numbers) -> Iterator[Event]:
-    """The adoption itself, then every lease of the earlier session, issued anew."""
-    verdict = asked.adoption
-    if verdict is None or verdict.reason is None:
+def _resume(case: ResumeCase, numbers: Numbers) -> Iterator[Event]:
+    """One RESUME (OPR-017), then every lease of the earlier session, issued anew."""
+    reason = case.adoption.reason
+    if reason is None:
         return
-    event = _resume(asked, verdict, verdict.reason, numbers.event_id())
+    event = _resumed(case, reason, numbers.event_id())
     yield event
-    for held in asked.prior:
-        yield _hand_over(asked, held, event.id, numbers)
+    for held in case.prior:
+        yield _hand_over(case, held, event.id, numbers)
 
 
-def _resume(
-    asked: Asked, verdict: Verdict, reason: ResumeReason, event_id: str
-) -> did.AgentResumed:
-    command, actor = asked.command, asked.context.actor
-    prior = shelf.member(asked.state, actor.id)
-    epoch = prior_epoch(asked.state, actor.id, actor.epoch)
+def _resumed(case: ResumeCase, reason: ResumeReason, event_id: str) -> did.AgentResumed:
+    """RESUME names the earlier holder, the reason and the linked beads (OPR-018)."""
+    command, actor, verdict = case.command, case.context.actor, case.adoption
+    prior = shelf.member(case.state, actor.id)
+    epoch = prior_epoch(case.state, actor.id, actor.epoch)
     return did.AgentResumed(
         id=event_id,
         project_root=absolute_root(command.project_root),
@@ -308,41 +339,46 @@ def _resume(
         evidence=verdict.evidence,
         work=command.work or next(iter(verdict.bead_ids), None),
         bead_ids=verdict.bead_ids,
-        messages=tuple(_waiting_for(asked, actor.id, epoch)),
+        messages=_messages_for(case.state, actor.id, epoch),
     )
 
 
-def _waiting_for(asked: Asked, name: str, epoch: int) -> Iterable[str]:
-    return sorted(one.id for one in asked.state.pending.values() if one.is_for(name, epoch))
+def _messages_for(state: State, name: str, epoch: int) -> tuple[str, ...]:
+    """The ids of what waits for that holder of the name: the one who adopts it must answer."""
+    waiting = (message for message in state.pending.values() if message.is_for(name, epoch))
+    return tuple(sorted(message.id for message in waiting))
 
 
-def _noted(asked: Asked, numbers: Numbers) -> Iterator[Event]:
-    return _incursions(asked, numbers, "slipped_past")
+def _note_incursion(case: OverlapCase[ask.NoteIncursion], numbers: Numbers) -> Iterator[Event]:
+    return _incursions(case, numbers, "slipped_past")
 
 
-def _stale_set(asked: Asked, _numbers: Numbers) -> Iterator[Event]:
-    if asked.command.stale_millis != asked.state.stale_millis:
-        yield did.StaleMinutesSet(stale_millis=asked.command.stale_millis)
+def _set_stale_minutes(
+    case: PresenceCase[ask.SetStaleMinutes], _numbers: Numbers
+) -> Iterator[Event]:
+    if case.command.stale_millis != case.state.stale_millis:
+        yield did.StaleMinutesSet(stale_millis=case.command.stale_millis)
 
 
-def _expired(asked: Asked, _numbers: Numbers) -> Iterator[Event]:
-    due = [one for one in asked.state.live if one.over(asked.context.now)]
+def _expire(case: PresenceCase[ask.ExpireScopes], _numbers: Numbers) -> Iterator[Event]:
+    """The leases whose time is over, the longest overdue first, a limited number at once."""
+    due = [held for held in case.state.live if held.over(case.context.now)]
     due.sort(key=lambda held: (held.expires_at or 0, held.fencing))
-    return map(_time_over, due[:EXPIRED_AT_ONCE])
+    return map(_archive_lapsed, due[:EXPIRED_AT_ONCE])
 
 
-_DRAFTS: Final[dict[type[Command], Callable[[Any, Numbers], Iterable[Event]]]] = {
-    ask.Join: _joined,
-    ask.Leave: _left,
-    ask.Reserve: _reserved,
-    ask.TakeOver: _reserved,
-    ask.Release: _released,
-    ask.SendHandoff: _handoff,
-    ask.SendBlocked: _blocked,
-    ask.MarkSeen: _seen,
-    ask.Accept: _accepted,
-    ask.Resume: _resumed,
-    ask.NoteIncursion: _noted,
-    ask.SetStaleMinutes: _stale_set,
-    ask.ExpireScopes: _expired,
+DRAFTS: Final[dict[type[Command], Callable[[Any, Numbers], Iterable[Event]]]] = {
+    ask.Join: _join,
+    ask.Leave: _leave,
+    ask.Reserve: _reserve,
+    ask.TakeOver: _reserve,
+    ask.Release: _release,
+    ask.SendHandoff: _send_handoff,
+    ask.SendBlocked: _send_blocked,
+    ask.MarkSeen: _mark_seen,
+    ask.Accept: _accept,
+    ask.Resume: _resume,
+    ask.NoteIncursion: _note_incursion,
+    ask.SetStaleMinutes: _set_stale_minutes,
+    ask.ExpireScopes: _expire,
 }

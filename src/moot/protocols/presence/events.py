@@ -14,6 +14,8 @@ from moot.protocols.presence.model import Liveness, ResumeReason, Urgency
 
 
 class AgentJoined(Event, frozen=True):
+    """The actor works here, in this worktree and branch."""
+
     project_root: str
     worktree: str
     branch: str | None
@@ -22,6 +24,8 @@ class AgentJoined(Event, frozen=True):
 
 
 class AgentLeft(Event, frozen=True):
+    """The actor has gone; what it held was released before."""
+
     reason: str
 
 
@@ -39,6 +43,8 @@ class ScopeReserved(Event, frozen=True):
 
 
 class ScopeReleased(Event, frozen=True):
+    """The actor gave back what it held."""
+
     fencing: int
     key: str
     scope: str
@@ -58,7 +64,7 @@ class ScopeExpired(Event, frozen=True):
 
 
 class ScopeTakenOver(Event, frozen=True):
-    """A stale owner lost it to the actor; `last_sign` is the proof the verdict rests on."""
+    """A stale owner lost it to the actor; `last_sign` proves when the owner was last seen."""
 
     fencing: int
     key: str
@@ -86,6 +92,8 @@ class ScopeHandedOver(Event, frozen=True):
 
 
 class HandoffSent(Event, frozen=True):
+    """The actor passes work on to `to`; with `scope`, also what it holds there."""
+
     id: str
     project_root: str
     work: str
@@ -100,6 +108,8 @@ class HandoffSent(Event, frozen=True):
 
 
 class BlockedSent(Event, frozen=True):
+    """The actor cannot go on and needs something from `to`."""
+
     id: str
     project_root: str
     work: str
@@ -132,7 +142,10 @@ class IncursionNoted(Event, frozen=True):
 
 
 class AgentResumed(Event, frozen=True):
-    """The actor continues an earlier session of its own name; lists what it picked up."""
+    """The actor continues an earlier session of its own name (RESUME).
+
+    `messages` are the events that waited for the earlier holder and now wait for this one.
+    """
 
     id: str
     project_root: str
@@ -151,14 +164,20 @@ class AgentResumed(Event, frozen=True):
 
 
 class EventSeen(Event, frozen=True):
+    """The actor has read the event `id`."""
+
     id: str
 
 
 class EventAccepted(Event, frozen=True):
+    """The actor takes on what the event `id` passed to it."""
+
     id: str
 
 
 class StaleMinutesSet(Event, frozen=True):
+    """From now on the workspace calls agents stale after this time."""
+
     stale_millis: Millis
 
 

@@ -1,4 +1,9 @@
-"""State after event. Total: what stands in the ledger happened, whatever we think of it."""
+"""The state after an event. Total: what stands in the ledger happened, even if a rule forbids it
+today.
+
+Lists that would grow for ever have limits: who or what is longest gone drops out of the state, and
+stays in the ledger.
+"""
 
 from __future__ import annotations
 
@@ -24,47 +29,53 @@ replace = msgspec.structs.replace
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
-    """Any act makes its actor known; then the event has its own effect."""
-    return _EVOLVE[type(recorded.event)](_acted(state, recorded), recorded)
+    """Whatever the event is, its actor was here; then the event has its own effect."""
+    return EFFECTS[type(recorded.event)](_note_actor(state, recorded), recorded)
 
 
-def _acted(state: State, recorded: Recorded[Any]) -> State:
+def _note_actor(state: State, recorded: Recorded[Any]) -> State:
+    """The actor as a member, seen at the time of this event. A later holder replaces an earlier."""
     actor, at = recorded.actor, recorded.at
     if actor.id == SYSTEM:
         return state
     known = shelf.member(state, actor.id)
     if known is None or known.epoch < actor.epoch:
-        room = _with_room(state) if known is None else state
-        fresh = Member(actor.id, actor.epoch, at, at)
-        return replace(room, members=shelf.put_member(room.members, fresh))
+        before = _make_room(state) if known is None else state
+        newcomer = Member(actor.id, actor.epoch, at, at)
+        return replace(before, members=shelf.put_member(before.members, newcomer))
     if known.epoch > actor.epoch:
         return state
     later = replace(known, last_at=max(known.last_at, at), left=False)
     return replace(state, members=shelf.put_member(state.members, later))
 
 
-def _with_room(state: State) -> State:
-    """Thousands of sessions may end without a word: who is longest away and holds nothing goes.
+def _make_room(state: State) -> State:
+    """Drop the member that is longest away and holds nothing, if the list is full.
 
-    What still waited for that name waits in vain, and goes too; the ledger keeps all of it.
+    Thousands of sessions may end without leaving. What still waited for that name is dropped too,
+    for nobody will answer it; the ledger keeps all of it.
     """
     if len(state.members) < MEMBERS_KEPT:
         return state
     holders = {held.owner for held in state.live}
-    idle = (one for one in state.members if one.name not in holders)
-    away = min(idle, key=lambda one: (not one.left, one.last_at, one.name), default=None)
+    idle = (member for member in state.members if member.name not in holders)
+    away = min(idle, key=_longest_away_first, default=None)
     if away is None:
         return state
-    members = tuple(one for one in state.members if one is not away)
-    pending = Map({key: one for key, one in state.pending.items() if one.to != away.name})
+    members = tuple(member for member in state.members if member is not away)
+    pending = Map({id_: sent for id_, sent in state.pending.items() if sent.to != away.name})
     return replace(state, members=members, pending=pending)
 
 
+def _longest_away_first(member: Member) -> tuple[bool, Millis, str]:
+    return not member.left, member.last_at, member.name
+
+
 def _on_joined(state: State, recorded: Recorded[did.AgentJoined]) -> State:
-    return _placed(state, recorded, recorded.event.work)
+    return _locate_actor(state, recorded, recorded.event.work)
 
 
-def _placed(
+def _locate_actor(
     state: State,
     recorded: Recorded[did.AgentJoined] | Recorded[did.AgentResumed],
     work: str | None,
@@ -72,14 +83,14 @@ def _placed(
     known, event = shelf.member(state, recorded.actor.id), recorded.event
     if known is None:
         return state
-    placed = replace(
+    located = replace(
         known,
         worktree=event.worktree,
         branch=event.branch,
         work=work,
         session_key=event.session_key or known.session_key,
     )
-    return replace(state, members=shelf.put_member(state.members, placed))
+    return replace(state, members=shelf.put_member(state.members, located))
 
 
 def _on_left(state: State, recorded: Recorded[did.AgentLeft]) -> State:
@@ -92,7 +103,7 @@ def _on_left(state: State, recorded: Recorded[did.AgentLeft]) -> State:
 
 def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
     event, actor = recorded.event, recorded.actor
-    one = Reservation(
+    lease = Reservation(
         event.key,
         event.scope,
         actor.id,
@@ -106,7 +117,7 @@ def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
         event.automatic,
     )
     before = shelf.held(state, event.key)
-    changed = _shelved(state, shelf.put_held(state.live, one), before)
+    changed = _with_leases(state, shelf.put_held(state.live, lease), before)
     return replace(
         changed,
         fencing=max(state.fencing, event.fencing),
@@ -114,39 +125,43 @@ def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
     )
 
 
-def _on_closed(state: State, recorded: Recorded[Any]) -> State:
+def _on_ended(state: State, recorded: Recorded[Any]) -> State:
+    """Released, expired or taken over: the lease of that number, and no later one, is gone."""
     held = shelf.held(state, recorded.event.key)
     if held is None or held.fencing != recorded.event.fencing:
         return state
-    return _shelved(state, shelf.without(state.live, held.key), held)
+    return _with_leases(state, shelf.without(state.live, held.key), held)
 
 
-def _shelved(state: State, live: tuple[Reservation, ...], gone: Reservation | None) -> State:
-    """Only when the earliest end goes must the others be asked for theirs."""
+def _with_leases(state: State, live: tuple[Reservation, ...], gone: Reservation | None) -> State:
+    """The state with `live` instead, and the earliest end among them.
+
+    Every lease is read for that only if the one that is `gone` had the earliest end.
+    """
     due = state.next_expiry
     if gone is not None and due is not None and gone.expires_at == due:
-        ends = (one.expires_at for one in live if one.expires_at is not None)
+        ends = (held.expires_at for held in live if held.expires_at is not None)
         due = min(ends, default=None)
     return replace(state, live=live, next_expiry=due)
 
 
 def _earlier(a: Millis | None, b: Millis | None) -> Millis | None:
-    return min((one for one in (a, b) if one is not None), default=None)
+    return min((time for time in (a, b) if time is not None), default=None)
 
 
 def _on_handed_over(state: State, recorded: Recorded[did.ScopeHandedOver]) -> State:
     event, held = recorded.event, shelf.held(state, recorded.event.key)
     if held is None or held.fencing != event.was:
         return state
-    place = shelf.member(state, event.owner)
+    member = shelf.member(state, event.owner)
     moved = replace(
         held,
         owner=event.owner,
         epoch=event.owner_epoch,
         fencing=event.fencing,
         since=recorded.at,
-        worktree=place.worktree if place is not None else "",
-        branch=place.branch if place is not None else None,
+        worktree=member.worktree if member is not None else "",
+        branch=member.branch if member is not None else None,
         hit_by=(),
     )
     live = shelf.put_held(state.live, moved)
@@ -166,7 +181,7 @@ def _on_handoff(state: State, recorded: Recorded[did.HandoffSent]) -> State:
         key=event.key,
         requires_ack=event.requires_ack,
     )
-    return _sent(state, message)
+    return _add_message(state, message)
 
 
 def _on_blocked(state: State, recorded: Recorded[did.BlockedSent]) -> State:
@@ -182,7 +197,7 @@ def _on_blocked(state: State, recorded: Recorded[did.BlockedSent]) -> State:
         urgency=event.urgency,
         requires_ack=True,
     )
-    return _sent(state, message)
+    return _add_message(state, message)
 
 
 def _on_incursion(state: State, recorded: Recorded[did.IncursionNoted]) -> State:
@@ -195,11 +210,11 @@ def _on_incursion(state: State, recorded: Recorded[did.IncursionNoted]) -> State
         work=event.work,
         scope=event.scope,
     )
-    noted = _sent(state, message)
+    changed = _add_message(state, message)
     if held is None or held.fencing != event.reservation or recorded.actor.id in held.hit_by:
-        return noted
+        return changed
     hit = replace(held, hit_by=(*held.hit_by, recorded.actor.id)[-NAMES_KEPT:])
-    return replace(noted, live=shelf.put_held(noted.live, hit))
+    return replace(changed, live=shelf.put_held(changed.live, hit))
 
 
 def _on_resumed(state: State, recorded: Recorded[did.AgentResumed]) -> State:
@@ -207,11 +222,11 @@ def _on_resumed(state: State, recorded: Recorded[did.AgentResumed]) -> State:
     message = _message(
         recorded, EventType.RESUME, to=actor.id, to_epoch=actor.epoch, work=event.work
     )
-    noted = _sent(_placed(state, recorded, event.work), message)
-    pending = noted.pending
+    changed = _add_message(_locate_actor(state, recorded, event.work), message)
+    pending = changed.pending
     for waiting in filter(None, map(pending.get, event.messages)):
         pending = pending.set(waiting.id, replace(waiting, to_epoch=actor.epoch))
-    return replace(noted, pending=pending)
+    return replace(changed, pending=pending)
 
 
 def _message(recorded: Recorded[Any], kind: EventType, **more: Any) -> Message:
@@ -227,17 +242,17 @@ def _message(recorded: Recorded[Any], kind: EventType, **more: Any) -> Message:
     )
 
 
-def _sent(state: State, message: Message) -> State:
-    """What owes an acceptance waits; of the rest only the latest are remembered."""
+def _add_message(state: State, message: Message) -> State:
+    """What owes an acceptance is pending (OPR-106); of the rest only the latest are remembered."""
     day, count = counted(state, message.id)
     if message.requires_ack:
         pending, recent = state.pending.set(message.id, message), state.recent
     else:
-        pending, recent = state.pending, _remembered(state, message)
+        pending, recent = state.pending, _remember(state, message)
     return replace(state, pending=pending, recent=recent, day=day, day_count=count)
 
 
-def _remembered(state: State, message: Message) -> tuple[Message, ...]:
+def _remember(state: State, message: Message) -> tuple[Message, ...]:
     return (*state.recent, message)[-RECENT_KEPT:]
 
 
@@ -245,12 +260,14 @@ def _on_seen(state: State, recorded: Recorded[did.EventSeen]) -> State:
     event_id, name = recorded.event.id, recorded.actor.id
     waiting = state.pending.get(event_id)
     if waiting is not None:
-        return replace(state, pending=state.pending.set(event_id, _seen_by(waiting, name)))
-    recent = tuple(_seen_by(one, name) if one.id == event_id else one for one in state.recent)
+        return replace(state, pending=state.pending.set(event_id, _mark_seen(waiting, name)))
+    recent = tuple(
+        _mark_seen(message, name) if message.id == event_id else message for message in state.recent
+    )
     return replace(state, recent=recent)
 
 
-def _seen_by(message: Message, name: str) -> Message:
+def _mark_seen(message: Message, name: str) -> Message:
     if name in message.seen_by:
         return message
     return replace(message, seen_by=(*message.seen_by, name)[-NAMES_KEPT:])
@@ -258,29 +275,33 @@ def _seen_by(message: Message, name: str) -> Message:
 
 def _on_accepted(state: State, recorded: Recorded[did.EventAccepted]) -> State:
     event_id, name = recorded.event.id, recorded.actor.id
-
-    def done(message: Message) -> Message:
-        return replace(_seen_by(message, name), accepted=True)
-
     waiting = state.pending.get(event_id)
     if waiting is None:
-        recent = tuple(done(one) if one.id == event_id else one for one in state.recent)
+        recent = tuple(
+            _mark_accepted(message, name) if message.id == event_id else message
+            for message in state.recent
+        )
         return replace(state, recent=recent)
-    recent = _remembered(state, done(waiting))
+    recent = _remember(state, _mark_accepted(waiting, name))
     return replace(state, pending=state.pending.delete(event_id), recent=recent)
+
+
+def _mark_accepted(message: Message, name: str) -> Message:
+    """Accepting implies having seen (B-27)."""
+    return replace(_mark_seen(message, name), accepted=True)
 
 
 def _on_stale_set(state: State, recorded: Recorded[did.StaleMinutesSet]) -> State:
     return replace(state, stale_millis=recorded.event.stale_millis)
 
 
-_EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+EFFECTS: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.AgentJoined: _on_joined,
     did.AgentLeft: _on_left,
     did.ScopeReserved: _on_reserved,
-    did.ScopeReleased: _on_closed,
-    did.ScopeExpired: _on_closed,
-    did.ScopeTakenOver: _on_closed,
+    did.ScopeReleased: _on_ended,
+    did.ScopeExpired: _on_ended,
+    did.ScopeTakenOver: _on_ended,
     did.ScopeHandedOver: _on_handed_over,
     did.HandoffSent: _on_handoff,
     did.BlockedSent: _on_blocked,

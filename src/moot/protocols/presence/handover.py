@@ -10,8 +10,8 @@ from moot.protocols.presence.model import EventType, Message, Reservation, State
 def moved_by(state: State, message: Message, now: Millis) -> tuple[Reservation, ...]:
     """The sender's exact reservation, and with it the sender's narrower ones inside.
 
-    Nothing moves if that very session of the sender no longer holds it, or holds a wider scope
-    around it as well: then two would own one file.
+    Nothing moves if that very session of the sender no longer holds it. Nothing moves either if it
+    holds a wider scope around it as well: the receiver and the sender would both own the files.
     """
     if message.type is not EventType.HANDOFF or message.key is None or message.sender is None:
         return ()
@@ -20,5 +20,5 @@ def moved_by(state: State, message: Message, now: Millis) -> tuple[Reservation, 
         return ()
     if any(not wider.over(now) for wider in shelf.above(state, message.key)):
         return ()
-    inside = (one for one in shelf.below(state, message.key) if not one.over(now))
-    return (same, *inside)
+    narrower = (held for held in shelf.below(state, message.key) if not held.over(now))
+    return (same, *narrower)

@@ -1,4 +1,4 @@
-"""Plain words for people (sections 1.4 and 6.3). No other code names these things for readers."""
+"""Plain words for people (OPR-005): what every surface calls events, receipts and liveness."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Final
 from moot.protocols.presence.model import EventType, Liveness, Receipt
 
 EVENTS: Final[dict[EventType, str]] = {
-    EventType.HANDOFF: "Passed to",
-    EventType.BLOCKED: "Needs input",
+    EventType.HANDOFF: "Passed to",  # OPR-074
+    EventType.BLOCKED: "Needs input",  # OPR-075
     EventType.INCURSION: "Overlapping work",
     EventType.RESUME: "Picked up again",
 }
 RECEIPTS: Final[dict[Receipt, str]] = {
     Receipt.SENT: "Sent",
-    Receipt.SEEN: "Seen",
-    Receipt.ACCEPTED: "Accepted",
+    Receipt.SEEN: "Seen",  # OPR-076
+    Receipt.ACCEPTED: "Accepted",  # OPR-077
 }
 LIVENESS: Final[dict[Liveness, str]] = {
     Liveness.ACTIVE: "Active",

@@ -1,11 +1,11 @@
-"""Alive, stale or evicted: derived from the last sign of life each time it is asked (section 4).
+"""Active, stale or evicted: derived from the last sign of life whenever it is asked (OPR-029).
 
     last_seen            + stale_minutes         + 2 x stale_minutes
         |---- active ----|-------- stale --------|------- evicted ...
 
-The boundaries belong to the later state. A sign from the future is active (B-20); no sign at all
-is evicted (B-35). Nothing here is stored, so another clock or stale time gives another verdict
-without a write, and an evicted agent that beats again is active again (B-33).
+Each boundary belongs to the later state. A sign from the future counts as active (B-20), no sign at
+all as evicted (B-35). Since nothing is stored, a longer stale time changes the answer without a
+write, and an evicted agent that beats again is active again (B-33).
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _SPANS: Final = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s"))
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """How alive someone is at `now`, with the facts that say so."""
+    """How alive someone is at `now`, with the facts that say so.
+
+    `seen_by` names what the last sign of life was; `ruled` is the reason where no sign decided.
+    """
 
     liveness: Liveness
     now: Millis
@@ -61,18 +64,18 @@ def judge(
     if last_seen_at is None:
         return Verdict(Liveness.EVICTED, now, stale_millis)
     if now < last_seen_at + stale_millis:
-        liveness = Liveness.ACTIVE
+        liveness = Liveness.ACTIVE  # OPR-026
     elif now < last_seen_at + 2 * stale_millis:
-        liveness = Liveness.STALE
+        liveness = Liveness.STALE  # OPR-021, OPR-027
     else:
-        liveness = Liveness.EVICTED
+        liveness = Liveness.EVICTED  # OPR-022, OPR-028
     return Verdict(liveness, now, stale_millis, last_seen_at, seen_by)
 
 
 def judge_sign(sign: Sign | None, acted_at: Millis | None, now: Millis, stale: Millis) -> Verdict:
-    """By the later of the proved sign and the last act in this very history.
+    """By the later of the proved sign and the last act in this history.
 
-    The sign may be older: acts that wait in the same commit are not indexed yet.
+    The sign may be the older one: acts that wait in the same commit are not indexed yet.
     """
     if sign is None or (acted_at is not None and acted_at > sign.at):
         return judge(acted_at, now, stale)
@@ -80,25 +83,29 @@ def judge_sign(sign: Sign | None, acted_at: Millis | None, now: Millis, stale: M
 
 
 def effective_stale(requester: Millis | None, workspace: Millis) -> Millis:
-    """Nobody may call others dead sooner than the workspace does, only later (P-06)."""
+    """The longer of the two times: nobody may call others stale sooner than the workspace does.
+
+    Otherwise an agent could take from active owners by being impatient (OPR-001).
+    """
     return workspace if requester is None else max(requester, workspace)
 
 
 def stale_from_text(text: str | None) -> tuple[Millis | None, Finding | None]:
-    """The variable's value in milliseconds; a bad one is the default and a warning (B-19).
+    """The value of BB_AGENT_STALE_MINUTES in milliseconds (OPR-020).
 
-    None if it is not set: then the workspace's own stale time counts.
+    A bad one gives the default and a warning (B-19). None if it is not set: then the workspace's
+    own stale time counts, which is 15 minutes unless a person changed it.
     """
     if text is None or not text.strip():
         return None, None
-    given = text.strip()
-    millis = round(Decimal(given) * MINUTE) if _DECIMAL.fullmatch(given) else 0
+    value = text.strip()
+    millis = round(Decimal(value) * MINUTE) if _DECIMAL.fullmatch(value) else 0
     if 0 < millis <= MAX_STALE:
         return millis, None
     return DEFAULT_STALE, remark(
         "B-19",
         "bad_stale_minutes",
-        f"{STALE_VARIABLE}={given[:40]!r} is not a number of minutes; {span(DEFAULT_STALE)} it is",
+        f"{STALE_VARIABLE}={value[:40]!r} is not a number of minutes; {span(DEFAULT_STALE)} it is",
         hint="a positive number such as 15 or 7.5",
     )
 

@@ -11,8 +11,9 @@
     (none) --sent--> sent --seen--> seen --accepted--> accepted
                        `---------accepted------------^
 
-Who may take from whom is the table TAKEOVER in `overlap.py`. The rules are in `rules.py`, what is
-recorded in `drafts.py`, what follows from it in `evolution.py`.
+Who may take from whom is the table TAKEOVER in `overlap.py`. The rules are in `rules.py`, the
+events to record in `drafts.py`, the state after them in `evolution.py`. OPR-092 asks for all of
+them: heartbeat, liveness, overlap and the events that tell of them.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from moot.core.machine import (
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import drafts, overlap
 from moot.protocols.presence import events as did
-from moot.protocols.presence.asked import claims_of, look
+from moot.protocols.presence.case import OverlapCase, case_of, claims_of
 from moot.protocols.presence.evolution import evolve
 from moot.protocols.presence.model import EventType, Receipt, Reservation, Stage, State
 from moot.protocols.presence.numbering import Numbers
@@ -65,7 +66,7 @@ RECEIPTS: Final[dict[Receipt, dict[type[Event], Receipt]]] = {
     Receipt.ACCEPTED: {},
 }
 
-# Refusals that are an overlap: they leave an INCURSION behind. Any other mistake leaves nothing.
+# Refusals for an overlap, which leave an INCURSION behind (OPR-104). Other mistakes leave nothing.
 OVERLAPS: Final = frozenset({"reservation_conflict", "reservation_stale_found", "scope_too_wide"})
 
 
@@ -73,17 +74,22 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     rules = RULES.get(type(command))
     if rules is None:
         return refusal("OPR-102", "unknown_command", "presence knows no such command")
-    asked = look(state, command, context)
-    findings = check_all(rules, asked)
-    wrong = {finding.code for finding in errors(findings)}
+    case = case_of(state, command, context)
+    findings = check_all(rules, case)
+    codes = {finding.code for finding in errors(findings)}
     numbers = Numbers(state, context.now)
-    if not wrong:
-        return accept(*drafts.accepted(asked, numbers), findings=findings)
-    return refuse(findings, *drafts.refused(asked, numbers) if wrong <= OVERLAPS else ())
+    if not codes:
+        return accept(*drafts.accepted(case, numbers), findings=findings)
+    if codes <= OVERLAPS and isinstance(case, OverlapCase):
+        return refuse(findings, *drafts.refused(case, numbers))
+    return refuse(findings)
 
 
 def asks(state: State, command: Command) -> tuple[str, ...]:
-    """Whose last sign of life decides: the owners of what overlaps."""
+    """Whose last sign of life decides: the owners of what overlaps.
+
+    The engine proves only these signs, so a decision stays quick however many agents there are.
+    """
     if not isinstance(command, ask.Reserve | ask.TakeOver | ask.NoteIncursion):
         return ()
     claims, _unreadable = claims_of(command)
@@ -91,12 +97,12 @@ def asks(state: State, command: Command) -> tuple[str, ...]:
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    """What waits for an acceptance, and when reservations end by themselves."""
-    return (*_answers_owed(state), *_ends(state))
+    """What waits for an acceptance (OPR-106), and when reservations end by themselves."""
+    return (*_answers_owed(state), *_lease_ends(state))
 
 
 def _answers_owed(state: State) -> Iterable[Due]:
-    for message in sorted(state.pending.values(), key=lambda one: (one.at, one.id)):
+    for message in sorted(state.pending.values(), key=lambda sent: (sent.at, sent.id)):
         yield Due(
             who=message.to or "",
             what=_OWED[message.type],
@@ -109,9 +115,9 @@ def _answers_owed(state: State) -> Iterable[Due]:
 _OWED: Final = {EventType.HANDOFF: "accept what was passed on", EventType.BLOCKED: "give input"}
 
 
-def _ends(state: State) -> Iterable[Due]:
-    timed = (one for one in state.live if one.expires_at is not None)
-    for held in sorted(timed, key=_end):
+def _lease_ends(state: State) -> Iterable[Due]:
+    timed = (held for held in state.live if held.expires_at is not None)
+    for held in sorted(timed, key=_end_of):
         yield Due(
             who=held.owner,
             what="reservation ends",
@@ -123,26 +129,30 @@ def _ends(state: State) -> Iterable[Due]:
         )
 
 
-def _end(held: Reservation) -> tuple[Millis, int]:
+def _end_of(held: Reservation) -> tuple[Millis, int]:
     return held.expires_at or 0, held.fencing
 
 
 def timeouts(state: State, now: Millis) -> Iterable[Command]:
-    """Asked before every command, so it must not read the list."""
+    """Asked before every command, so it looks at the earliest end and not at every reservation."""
     due = state.next_expiry is not None and state.next_expiry <= now
     return (ask.ExpireScopes(),) if due else ()
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """History that the state does not keep: v1 events, receipts, ended reservations, sessions."""
+    """History that the state does not keep: v1 events, receipts, ended reservations, sessions.
+
+    OPR-019: any process finds a RESUME, like every v1 event, in `presence.events` afterwards.
+    """
     event = recorded.event
     if recorded.seq == 0:
         yield Put("open", recorded.stream, {})
     if isinstance(event, did.NATIVE):
         yield from _event_rows(recorded)
     elif isinstance(event, did.EventSeen | did.EventAccepted):
-        said = RECEIPTS[Receipt.SENT][type(event)]
-        key = f"{event.id} {recorded.actor.id} {said}"
+        # OPR-105: one row for each event, agent and receipt.
+        receipt = RECEIPTS[Receipt.SENT][type(event)]
+        key = f"{event.id} {recorded.actor.id} {receipt}"
         yield Put("presence.receipts", key, {"at": recorded.at})
     elif type(event) in TRANSITIONS[Stage.LIVE]:
         yield from _reservation_rows(recorded)
@@ -164,7 +174,7 @@ def _event_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 
 def _reservation_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Ended reservations, by number. A renewed one simply goes on under its new number."""
+    """Ended reservations, by number. A renewed one has not ended: it goes on under a new number."""
     event = recorded.event
     stage = TRANSITIONS[Stage.LIVE][type(event)]
     if stage is Stage.LIVE:

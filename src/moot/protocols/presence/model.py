@@ -1,8 +1,8 @@
 """The nouns: who is here, what is held, what waits for an answer.
 
 The state holds only what is live, plus counters: what has ended stands in the ledger. Lists that
-may be long are sorted tuples of flat structs, so that a process that has just started reads them
-from a snapshot without building an index, and finds by bisection (`shelf.py`).
+may be long are sorted tuples of flat structs. A process that has just started, such as a hook,
+reads them from a snapshot and searches by bisection (`shelf.py`), without building an index first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WORK: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}\Z")
 
 
 class Kind(StrEnum):
-    """How two scopes lie to each other (section 5.2)."""
+    """How two scopes relate to each other (section 5.2)."""
 
     EXACT = "exact"
     PARTIAL = "partial"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 
 class Liveness(StrEnum):
-    """Derived from the last sign of life, never stored as an agent's state (section 4.3)."""
+    """Derived from the last sign of life, never stored as an agent's state (OPR-029)."""
 
     ACTIVE = "active"
     STALE = "stale"
@@ -39,7 +39,7 @@ class Liveness(StrEnum):
 
 
 class Stage(StrEnum):
-    """The life of a reservation; every end is an archive state (B-16)."""
+    """The life of a reservation. All but `live` are ends, under which it is archived (B-16)."""
 
     LIVE = "live"
     RELEASED = "released"
@@ -49,7 +49,7 @@ class Stage(StrEnum):
 
 
 class Receipt(StrEnum):
-    """How far a message has come (B-27). Accepted implies seen."""
+    """How far a message has come with its receiver (B-27). Accepted implies seen."""
 
     SENT = "sent"
     SEEN = "seen"
@@ -57,7 +57,7 @@ class Receipt(StrEnum):
 
 
 class EventType(StrEnum):
-    """The closed set of the v1 envelope."""
+    """The four event types of the v1 envelope; there are no others (OPR-053)."""
 
     HANDOFF = "HANDOFF"
     BLOCKED = "BLOCKED"
@@ -66,13 +66,15 @@ class EventType(StrEnum):
 
 
 class Urgency(StrEnum):
+    """Of a BLOCKED (OPR-065)."""
+
     LOW = "low"
     MEDIUM = "medium"
     HIGH = "high"
 
 
 class ResumeReason(StrEnum):
-    """The two conditions of an adoption (section 3.2)."""
+    """Which of the two conditions allowed an adoption (section 3.2)."""
 
     UNCOMMITTED_SCOPE = "uncommitted_scope"
     IN_PROGRESS_OWNERSHIP = "in_progress_ownership"
@@ -81,8 +83,8 @@ class ResumeReason(StrEnum):
 class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Who has acted here: the holder (`epoch`) of a name, where, and when last.
 
-    `session_agent_id` and `logical_agent_id` are one field in v1 (3.1); two accessors keep the
-    room for a split.
+    OPR-008: `session_agent_id` and `logical_agent_id` are one field in v1; two accessors leave room
+    for a split.
     """
 
     name: str
@@ -105,10 +107,11 @@ class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A scope held by one holder of a name. `fencing` is its identity and only ever grows.
+    """A scope held by one holder of a name: a lease.
 
-    `key` is what is compared, `scope` what people read. `hit_by` are the agents whose overlap
-    is on record, so that a hook that asks again and again leaves one row.
+    `fencing` is its number: each new lease has a higher one, so an old lease cannot be mistaken for
+    a newer one of the same scope. `key` is what is compared, `scope` what people read. `hit_by` are
+    the agents whose overlap is on record, so that a hook that asks again leaves no second event.
     """
 
     key: str
@@ -125,15 +128,19 @@ class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     hit_by: tuple[str, ...] = ()
 
     def held_by(self, name: str, epoch: int) -> bool:
-        """An earlier holder of the same name is someone else."""
+        """True if that very holder has it: an earlier holder of the same name is someone else."""
         return self.owner == name and self.epoch == epoch
 
     def over(self, now: Millis) -> bool:
+        """True if its time has ended. It may still stand in the state until that is recorded."""
         return self.expires_at is not None and self.expires_at <= now
 
 
 class Message(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A HANDOFF or BLOCKED that waits, or an event of which a receipt may still come."""
+    """A HANDOFF or BLOCKED that waits for an acceptance, or an event that may still be marked seen.
+
+    `key` is the comparable form of `scope`, `seen_by` the agents that have marked it.
+    """
 
     id: str
     type: EventType
@@ -156,10 +163,12 @@ class Message(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class State(msgspec.Struct, frozen=True):
-    """`members` is sorted by name, `live` by key; `next_expiry` is the earliest end of a TTL.
+    """What is live now. `members` is sorted by name, `live` (the reservations held) by key.
 
-    `pending` are messages that owe an acceptance; `recent` the last few other events, so that a
-    late or repeated receipt finds its event. `day` and `day_count` number the v1 ids (B-09).
+    `fencing` is the highest lease number given; `next_expiry` the earliest time at which a lease
+    ends. `pending` are, by id, the messages that owe an acceptance; `recent` the last few other
+    events, so that a late or repeated receipt finds its event. `day` and `day_count` number the v1
+    ids (B-09).
     """
 
     members: tuple[Member, ...] = ()

@@ -1,7 +1,7 @@
 """Names for sessions: an adjective and a noun, such as amber-otter (section 3.3).
 
-The name comes from a hash of the project and a counter, so the same ledger proposes the same
-name again; the first one that nobody ever had is taken (B-23, B-36).
+OPR-014, OPR-016: a generated name has this form, and nobody ever had it. It comes from a hash of
+the project and a counter, so that the same ledger proposes the same name again (B-23, B-36).
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ def forge(project: str, number: int) -> str:
 
 
 def fresh(project: str, taken: Iterable[str]) -> str:
-    """The first name of the project that nobody ever had, in any spelling of its letters."""
+    """The first name of the project that nobody ever had, whether in upper or lower case."""
     used = {name.lower() for name in taken}
     tries = 8 * len(ADJECTIVES) * len(NOUNS)
     for number in range(len(used), len(used) + tries):
         name = forge(project, number)
         if name not in used:
             return name
-    return _longer(project, used)
+    return _fresh_longer(project, used)
 
 
-def _longer(project: str, used: set[str]) -> str:
-    """When the pairs have run out: a second noun."""
+def _fresh_longer(project: str, used: set[str]) -> str:
+    """A name with a second noun, for when the pairs have run out."""
     number = len(used)
     while True:
         name = forge(project, number) + forge(project, -number).partition("-")[2]

@@ -1,7 +1,7 @@
-"""Numbers that are given once: v1 event ids and fencing numbers.
+"""Numbers that are given once: v1 event ids (OPR-051) and the fencing numbers of leases.
 
-A decision may record several events; it draws their numbers here, from where the state stands.
-Unique because decisions are made one after the other, under the write lock.
+A decision may record several events; it draws their numbers here, counting on from the state.
+They are unique because decisions are made one after the other, under the write lock.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ EVENT_ID: Final = re.compile(r"proto_(\d{8})_(\d{3,})\Z", re.ASCII)
 
 
 class Numbers:
+    """The next numbers of one decision."""
+
     def __init__(self, state: State, now: Millis) -> None:
         today = to_text(now)[:10].replace("-", "")
         # A clock that went back over midnight keeps counting the later day: ids stay unique.
@@ -33,8 +35,8 @@ class Numbers:
 
 
 def counted(state: State, event_id: str) -> tuple[str, int]:
-    """The day and count a state stands at once `event_id` is on record."""
-    read = EVENT_ID.match(event_id)
-    if read is None:
+    """The `day` and `day_count` of a state after `event_id` is on record; they never go back."""
+    parts = EVENT_ID.match(event_id)
+    if parts is None:
         return state.day, state.day_count
-    return max((state.day, state.day_count), (read[1], int(read[2])))
+    return max((state.day, state.day_count), (parts[1], int(parts[2])))

@@ -1,7 +1,7 @@
-"""Who stands in the way of a claim, and how alive they are.
+"""Whose reservations are in the way of a claim, and how alive their owners are.
 
-One look serves the decision, the guard that writes nothing, and the list of names whose signs
-of life the engine must prove first.
+The decision, the guard that records nothing and the engine, which must know whose signs of life to
+prove first, all ask here, so that they cannot disagree.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from moot.protocols.presence.liveness import Verdict
 from moot.protocols.presence.model import Kind, Liveness, Reservation, Stage, State
 from moot.protocols.presence.paths import Scope, classify, inside
 
-# Who may take from whom: owner's liveness, then whether `--takeover-stale` was given, then how
-# the old reservation is archived. None: refused (4.4, B-15, B-16).
+# Who may take from whom, by the owner's liveness and whether `--takeover-stale` was given: how the
+# old reservation is archived, or None for refused (section 4.4, B-15, B-16).
 TAKEOVER: Final[dict[Liveness, dict[bool, Stage | None]]] = {
-    Liveness.ACTIVE: {False: None, True: None},
-    Liveness.STALE: {False: None, True: Stage.TAKEN_OVER},
-    Liveness.EVICTED: {False: None, True: Stage.EXPIRED},
+    Liveness.ACTIVE: {False: None, True: None},  # OPR-030
+    Liveness.STALE: {False: None, True: Stage.TAKEN_OVER},  # OPR-031
+    Liveness.EVICTED: {False: None, True: Stage.EXPIRED},  # OPR-032, OPR-033
 }
 
 
@@ -38,7 +38,7 @@ class Conflict(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What the one who asked reads: who, how alive, what, and on which work."""
+        """What the refused agent reads: who holds what, for which work, and how alive they are."""
         held, verdict = self.held, self.verdict
         work = f" for {held.work}" if held.work else ""
         return (
@@ -59,7 +59,10 @@ class Conflict(msgspec.Struct, frozen=True):
 
 
 class Asker(msgspec.Struct, frozen=True):
-    """Who asks, when, with which proved signs of the others, and how patient."""
+    """Who asks, when, with the proved signs of life of the others (`seen`).
+
+    `stale_millis` is after how long the asker calls them stale; None: as the workspace does.
+    """
 
     name: str
     epoch: int
@@ -69,7 +72,7 @@ class Asker(msgspec.Struct, frozen=True):
 
 
 def conflicts(state: State, claims: Iterable[Scope], asker: Asker) -> Iterator[Conflict]:
-    """Every overlapping reservation of another holder; what is over stands in nobody's way."""
+    """Every overlapping reservation of another holder, without those whose time is over."""
     for claim in claims:
         for held in shelf.overlapping(state, claim.key):
             if held.over(asker.now) or held.held_by(asker.name, asker.epoch):
@@ -79,7 +82,7 @@ def conflicts(state: State, claims: Iterable[Scope], asker: Asker) -> Iterator[C
 
 
 def owner_verdict(state: State, held: Reservation, asker: Asker) -> tuple[Verdict, Sign | None]:
-    """The owner's liveness; a name that has a later holder, or none, lost its owner (B-35)."""
+    """How alive the owner is: evicted, if the name is unknown or has a later holder (B-35)."""
     member = shelf.member(state, held.owner)
     stale = liveness.effective_stale(asker.stale_millis, state.stale_millis)
     if (
@@ -95,19 +98,19 @@ def owner_verdict(state: State, held: Reservation, asker: Asker) -> tuple[Verdic
 
 def owners(state: State, claims: Iterable[Scope]) -> tuple[str, ...]:
     """Whose signs of life decide about these claims."""
-    found = (held.owner for claim in claims for held in shelf.overlapping(state, claim.key))
-    return tuple(dict.fromkeys(found))
+    names = (held.owner for claim in claims for held in shelf.overlapping(state, claim.key))
+    return tuple(dict.fromkeys(names))
 
 
 def lapsed(state: State, claims: Iterable[Scope], now: Millis) -> tuple[Reservation, ...]:
     """Overlapping reservations whose time is over but which nobody has archived yet."""
-    found = (held for claim in claims for held in shelf.overlapping(state, claim.key))
-    return tuple({held.fencing: held for held in found if held.over(now)}.values())
+    leases = (held for claim in claims for held in shelf.overlapping(state, claim.key))
+    return tuple({held.fencing: held for held in leases if held.over(now)}.values())
 
 
-def each_reservation(found: Iterable[Conflict]) -> tuple[Conflict, ...]:
-    """One conflict for each reservation: its first."""
+def each_reservation(conflicts: Iterable[Conflict]) -> tuple[Conflict, ...]:
+    """The first conflict with each reservation: several claims may meet the same one."""
     first: dict[int, Conflict] = {}
-    for conflict in found:
+    for conflict in conflicts:
         first.setdefault(conflict.held.fencing, conflict)
     return tuple(first.values())

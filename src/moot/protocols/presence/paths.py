@@ -1,4 +1,4 @@
-"""The one way scopes are read and compared (section 5). No other code compares paths.
+"""The one way scopes are read and compared (OPR-034). No other code compares paths (OPR-099).
 
     1  resolve against the root, lexically: `.` and `..` collapse, symlinks are not followed
     2  separators become `/`
@@ -6,7 +6,7 @@
     4  no trailing slash, except at a root
 
 A final `/*` means the folder itself; `*` alone is the root; any other `*` or `?` is refused.
-Brackets and braces are letters: `app/[id]/page.tsx` is a file, and folders are really named so.
+Brackets and braces are letters, because there are folders named so: `app/[id]/page.tsx`.
 Windows rules hold when the root looks like `C:/...` or `\\\\server\\share`, on any host.
 """
 
@@ -36,7 +36,7 @@ class Scope(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two scopes and how they lie to each other; `a` and `b` are absolute."""
+    """Two scopes and how they relate to each other; `a` and `b` are absolute."""
 
     kind: Kind
     a: str
@@ -44,12 +44,15 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 def windows_rules(root: str) -> bool:
-    """B-10: the root decides, so that one host can test the rules of the other."""
+    """True if the root looks like a Windows path (B-10), whatever host this runs on."""
     return _WINDOWS_ROOT.match(root) is not None
 
 
 def resolve(path: str, root: str) -> str:
-    """Steps 1, 2 and 4: absolute, with `/`, case kept. The base is the root, not the cwd (B-11)."""
+    """Steps 1, 2 and 4: absolute, with `/`, case kept (OPR-035, OPR-036, OPR-038).
+
+    Relative paths start at the root, not at the current folder (B-11): everyone counts alike.
+    """
     if windows_rules(root):
         return ntpath.normpath(ntpath.join(root, path)).replace("\\", "/")
     full = posixpath.normpath(posixpath.join(root, path))
@@ -57,44 +60,51 @@ def resolve(path: str, root: str) -> str:
 
 
 def comparable(resolved: str, root: str) -> str:
-    """Step 3."""
+    """Step 3: case is ignored under Windows rules and nowhere else (OPR-037)."""
     return resolved.lower() if windows_rules(root) else resolved
 
 
 def classify(a: str, b: str) -> Kind:
-    """Exact, partial or disjoint, of two comparable texts of the same root."""
+    """Exact, partial or disjoint, of two comparable texts of the same root.
+
+    Symmetric and total (OPR-048). The examples of the document: `src/lib` and `src/lib/parser.ts`
+    are partial (OPR-044, OPR-045), a file and itself exact (OPR-046), `src/lib` and
+    `src/components` disjoint (OPR-047).
+    """
     if a == b:
-        return Kind.EXACT
-    return Kind.PARTIAL if inside(a, b) or inside(b, a) else Kind.DISJOINT
+        return Kind.EXACT  # OPR-039
+    if inside(a, b) or inside(b, a):
+        return Kind.PARTIAL  # OPR-040
+    return Kind.DISJOINT  # OPR-041
 
 
 def inside(inner: str, outer: str) -> bool:
-    """Is `inner` truly below `outer`? Whole segments: `src/library` is not in `src/lib`."""
+    """True if `inner` is below `outer`. Whole segments count: `src/library` is not in `src/lib`."""
     prefix = outer if not outer or outer.endswith("/") else f"{outer}/"
     return inner != outer and inner.startswith(prefix)
 
 
 def compare(a: str, b: str, root: str) -> Comparison:
     """Classify two scopes as typed, inside the project or not. Malformed if one is no scope."""
-    first, second = (resolve(_read(text, root)[0], root) for text in (a, b))
+    first, second = (resolve(_split_wildcard(text, root)[0], root) for text in (a, b))
     return Comparison(classify(comparable(first, root), comparable(second, root)), first, second)
 
 
 def read_scope(text: str, root: str) -> Scope:
     """A scope as a person types it; Malformed says what is wrong, with a stable code."""
-    path, wildcard = _read(text, root)
-    return _within(path, root, text, wildcard)
+    path, wildcard = _split_wildcard(text, root)
+    return _scope_inside(path, root, text, wildcard)
 
 
 def without_wildcard(text: str, root: str) -> str:
     """The path that a scope names; Malformed if it is none."""
-    return _read(text, root)[0]
+    return _split_wildcard(text, root)[0]
 
 
 def read_path(text: str, root: str) -> Scope:
     """One real file or folder, named literally: its `*` is a letter."""
     check_text(text)
-    return _within(text, root, text, wildcard=False)
+    return _scope_inside(text, root, text, wildcard=False)
 
 
 def absolute_root(root: str) -> str:
@@ -106,7 +116,10 @@ def absolute_root(root: str) -> str:
 
 
 def symlink_remark(text: str, real: str, root: str) -> Finding | None:
-    """B-12: links are not followed; whoever may look at the disk says where one really leads."""
+    """A warning if `text` is a link: names are compared and links not followed (B-12, OPR-035).
+
+    `real` is where it leads; the caller has looked, for nothing here reads the disk.
+    """
     scope = read_scope(text, root)
     if comparable(resolve(scope.key, root), root) == comparable(resolve(real, root), root):
         return None
@@ -120,8 +133,11 @@ def symlink_remark(text: str, real: str, root: str) -> Finding | None:
     )
 
 
-def _read(text: str, root: str) -> tuple[str, bool]:
-    """The path without its wildcard, and whether there was one (B-13)."""
+def _split_wildcard(text: str, root: str) -> tuple[str, bool]:
+    """The path without its final `/*`, and whether there was one (OPR-042, B-13).
+
+    Any other `*` or `?` is refused (OPR-043), because what it covers would depend on the disk.
+    """
     check_text(text)
     wildcard = re.search(r"(^|[\\/])\*\Z" if windows_rules(root) else r"(^|/)\*\Z", text)
     path = text[: wildcard.end() - 1] or "." if wildcard else text
@@ -146,8 +162,11 @@ def check_text(text: str) -> None:
         )
 
 
-def _within(path: str, root: str, text: str, wildcard: bool) -> Scope:
-    """Relative to the root, so that two worktrees speak of the same file (B-14)."""
+def _scope_inside(path: str, root: str, text: str, wildcard: bool) -> Scope:
+    """A scope relative to the root; Malformed if it lies outside of it (B-14).
+
+    Relative, so that two worktrees name the same file alike and collide on it.
+    """
     top, full = absolute_root(root), resolve(path, root)
     key, top_key = comparable(full, root), comparable(top, root)
     if key != top_key and not inside(key, top_key):
@@ -158,5 +177,5 @@ def _within(path: str, root: str, text: str, wildcard: bool) -> Scope:
     depth = len([part for part in top.split("/") if part])
     below = [part for part in key.split("/") if part][depth:]
     shown = [part for part in full.split("/") if part][depth:]
-    named = "/".join([*shown, "*"]) if wildcard else "/".join(shown) or "."
-    return Scope("/".join(below), named)
+    name = "/".join([*shown, "*"]) if wildcard else "/".join(shown) or "."
+    return Scope("/".join(below), name)

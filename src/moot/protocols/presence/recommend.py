@@ -1,7 +1,7 @@
-"""What a session that starts should do: register afresh, adopt, or be told to choose (B-22).
+"""What a session that starts should do: register a new name, adopt one, or choose (B-22).
 
-The same facts give the same reason and the same command, byte for byte. Nothing is ever adopted
-because it merely could be.
+The same facts give the same reason and the same command, byte for byte (OPR-086). A name is never
+adopted only because it could be: then a choice is owed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Recommendation(msgspec.Struct, frozen=True):
 
     @property
     def finding(self) -> Finding | None:
-        """Why nothing was done by itself, if a choice is owed."""
+        """Why nothing was started, if a choice is owed (OPR-085); else None."""
         if not self.candidates:
             return None
         names = ", ".join(candidate.agent for candidate in self.candidates)
@@ -57,31 +57,32 @@ class Recommendation(msgspec.Struct, frozen=True):
 
 
 def for_register(name: str) -> Recommendation:
-    return Recommendation(Reason.REGISTER_REQUESTED, _register(name), name)
+    return Recommendation(Reason.REGISTER_REQUESTED, _register_command(name), name)
 
 
 def for_adoption(name: str) -> Recommendation:
-    return Recommendation(Reason.ADOPTION_REQUESTED, _adopt(name), name)
+    return Recommendation(Reason.ADOPTION_REQUESTED, _adopt_command(name), name)
 
 
 def for_bare_start(candidates: Iterable[Candidate], fresh_name: str) -> Recommendation:
-    """Nobody said what to do: a fresh name if nothing could be adopted, else a choice is owed."""
-    found = tuple(sorted(candidates, key=lambda candidate: candidate.agent))
-    if not found:
-        return Recommendation(Reason.NO_ADOPTABLE_IDENTITY, _register(fresh_name), fresh_name)
-    one = len(found) == 1
-    reason = Reason.ONE_ADOPTABLE_IDENTITY if one else Reason.SEVERAL_ADOPTABLE_IDENTITIES
-    best = min(found, key=_unsaved_first).agent
-    return Recommendation(reason, _adopt(best), best, found)
+    """For a start without options: a fresh name if nothing could be adopted, else a choice."""
+    choices = tuple(sorted(candidates, key=lambda candidate: candidate.agent))
+    if not choices:
+        command = _register_command(fresh_name)
+        return Recommendation(Reason.NO_ADOPTABLE_IDENTITY, command, fresh_name)
+    single = len(choices) == 1
+    reason = Reason.ONE_ADOPTABLE_IDENTITY if single else Reason.SEVERAL_ADOPTABLE_IDENTITIES
+    best = min(choices, key=_uncommitted_first).agent
+    return Recommendation(reason, _adopt_command(best), best, choices)
 
 
-def _unsaved_first(candidate: Candidate) -> tuple[bool, str]:
+def _uncommitted_first(candidate: Candidate) -> tuple[bool, str]:
     return candidate.reason is not ResumeReason.UNCOMMITTED_SCOPE, candidate.agent
 
 
-def _register(name: str) -> str:
+def _register_command(name: str) -> str:
     return f"moot join --register {name}"
 
 
-def _adopt(name: str) -> str:
+def _adopt_command(name: str) -> str:
     return f"moot join --adopt {name}"

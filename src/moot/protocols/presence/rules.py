@@ -1,7 +1,8 @@
 """The rules of presence, one row each: the norm's id, its code, its sentence, its check.
 
-OPR-nnn are requirements of the Operative Protocol v1, B-nn the readings in docs/readings.md. The
-checks themselves are in `checks.py`.
+OPR-nnn are requirements of the Operative Protocol v1. B-nn are our readings of it, explained in
+docs/readings.md; `requirement=` says which requirement such a row enforces. The checks are in
+`checks.py`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from moot.protocols.presence import commands as ask
 
 _READABLE: tuple[Rule[Any], ...] = (
     Rule("B-14", "scope_empty", "a scope may not be empty", breach.bad_scope("scope_empty"),
-         "`.` is the whole project"),
+         "`.` is the whole project", requirement="OPR-034"),
     Rule("B-14", "scope_outside", "a scope lies inside the project",
          breach.bad_scope("scope_outside"),
-         "name it from the root of the worktree, such as src/api/x.py"),
+         "name it from the root of the worktree, such as src/api/x.py", requirement="OPR-034"),
     Rule("OPR-043", "unsupported_glob", "only a final /* is understood",
          breach.bad_scope("unsupported_glob"), "reserve the folder (src/*) or name each file"),
     Rule("OPR-035", "bad_scope", "a scope is a readable path", breach.bad_scope("bad_scope"),
@@ -27,11 +28,12 @@ _READABLE: tuple[Rule[Any], ...] = (
          "run this inside the project"),
 )  # fmt: skip
 _SOMEONE = Rule("B-08", "not_allowed", "only an agent or a person does this",
-                breach.by_the_machine, "use --as NAME with an agent's key")  # fmt: skip
+                breach.by_the_machine, "use --as NAME with an agent's key",
+                requirement="OPR-056")  # fmt: skip
 _ROOT = Rule("OPR-054", "bad_root", "the project root is absolute", breach.relative_root,
              "run this inside the project")  # fmt: skip
 _NAMED = Rule("B-14", "scope_empty", "name at least one scope", breach.nothing_named,
-              "`.` is the root")  # fmt: skip
+              "`.` is the root", requirement="OPR-102")  # fmt: skip
 _MANY = Rule("OPR-102", "too_many_scopes", "too many scopes at once", breach.too_many_named,
              "name a folder")  # fmt: skip
 _LONG = Rule("OPR-061", "text_too_long", "the text is too long", breach.text_too_long,
@@ -39,9 +41,9 @@ _LONG = Rule("OPR-061", "text_too_long", "the text is too long", breach.text_too
 _WORK_ID = Rule("OPR-055", "bad_work", "a work id is 1 to 200 characters without spaces",
                 breach.bad_work, "such as bb-u6f.6.3, or the branch")  # fmt: skip
 _TTL = Rule("B-18", "bad_ttl", "not a time to live", breach.bad_ttl,
-            "5 to 1440 minutes, or none")  # fmt: skip
+            "5 to 1440 minutes, or none", requirement="OPR-102")  # fmt: skip
 _WIDE = Rule("B-17", "scope_too_wide", "too many others hold parts of it", breach.too_wide,
-             "reserve less")  # fmt: skip
+             "reserve less", requirement="OPR-104")  # fmt: skip
 _ACTIVE = Rule(
     "OPR-030",
     "reservation_conflict",
@@ -52,8 +54,9 @@ _ACTIVE = Rule(
 )
 _QUIET = Rule("B-15", "reservation_stale_found", "an agent that has gone quiet holds this",
               breach.owner_quiet,
-              "`moot reserve SCOPE --takeover-stale` takes it over")  # fmt: skip
-_RESERVE = (
+              "`moot reserve SCOPE --takeover-stale` takes it over",
+              requirement=("OPR-031", "OPR-032"))  # fmt: skip
+_RESERVE: tuple[Rule[Any], ...] = (
     _SOMEONE,
     _ROOT,
     _NAMED,
@@ -68,13 +71,13 @@ _RESERVE = (
 )
 _SEND: tuple[Rule[Any], ...] = (
     Rule("B-08", "sender_required", "only an agent or a person sends this", breach.by_the_machine,
-         "use --as NAME with an agent's key"),
+         "use --as NAME with an agent's key", requirement="OPR-056"),
     Rule("OPR-057", "agent_not_found", "the receiver is not known", breach.unknown_receiver,
          "`moot status` shows who is here"),
     Rule("OPR-057", "to_yourself", "the receiver is someone else", breach.to_oneself,
          "name another agent: `moot status` shows who is here"),
     Rule("B-05", "work_required", "say which work this is about", breach.no_work,
-         "--work ID; the branch's name will do"),
+         "--work ID; the branch's name will do", requirement="OPR-055"),
     _WORK_ID,
     _ROOT,
     *_READABLE,
@@ -85,7 +88,8 @@ _SEND: tuple[Rule[Any], ...] = (
 _KNOWN_EVENT = Rule("OPR-105", "event_not_found", "no such event waits here", breach.unknown_event,
                     "`moot event list` shows all")  # fmt: skip
 _BY_MACHINE = Rule("B-18", "not_allowed", "the workspace itself does this",
-                   breach.not_by_the_machine, "`moot tick` lets the workspace do it")  # fmt: skip
+                   breach.not_by_the_machine, "`moot tick` lets the workspace do it",
+                   requirement="OPR-102")  # fmt: skip
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.Join: (
@@ -116,9 +120,10 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         *_SEND,
         Rule("B-26", "nothing_to_move", "accepting it will move no reservation",
              breach.moves_nothing, "reserve exactly this scope before it is accepted",
-             Severity.WARNING),
+             Severity.WARNING, requirement="OPR-103"),
         Rule("B-26", "nothing_to_move", "no scope is named, so no reservation moves",
-             breach.names_no_scope, "--scope SCOPE moves what you hold there", Severity.WARNING),
+             breach.names_no_scope, "--scope SCOPE moves what you hold there",
+             Severity.WARNING, requirement="OPR-103"),
     ),
     ask.SendBlocked: (
         Rule("OPR-064", "text_missing", "subject, blocker and requested_action are required",
@@ -132,11 +137,12 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.Accept: (
         _KNOWN_EVENT,
         Rule("B-27", "ack_forbidden", "there is nothing to accept", breach.nothing_to_accept,
-             "`moot event list` shows what was sent to whom"),
+             "`moot event list` shows what was sent to whom", requirement="OPR-105"),
         Rule("B-27", "ack_forbidden", "only the receiver may accept", breach.not_the_receiver,
-             "`moot event list` shows what was sent to whom"),
+             "`moot event list` shows what was sent to whom", requirement="OPR-105"),
         Rule("B-26", "nothing_moved", "accepted, but no reservation moved", breach.moved_nothing,
-             "reserve the scope yourself once it is free", Severity.WARNING),
+             "reserve the scope yourself once it is free", Severity.WARNING,
+             requirement="OPR-103"),
     ),
     ask.Resume: (
         _SOMEONE,
@@ -145,7 +151,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _WORK_ID,
         _LONG,
         Rule("B-06", "agent_alive", "the agent is running", breach.still_running,
-             "end that `moot run` first, or register a new name"),
+             "end that `moot run` first, or register a new name", requirement="OPR-015"),
         Rule("OPR-015", "adoption_rejected", "only a new session adopts a name",
              breach.same_holder, "`moot join --adopt NAME` makes the new session"),
         Rule("OPR-011", "adoption_rejected", "nothing of that session is unfinished here",
@@ -159,13 +165,14 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _WORK_ID,
         _LONG,
         Rule("B-30", "slipped_past", "someone else holds what was changed", breach.slipped_past,
-             "tell the holder, or take your change back", Severity.WARNING),
+             "tell the holder, or take your change back", Severity.WARNING,
+             requirement="OPR-104"),
     ),
     ask.SetStaleMinutes: (
         Rule("OPR-001", "human_key_required", "only a person or the workspace itself sets this",
              breach.not_a_persons_act, "let a registered person do this"),
         Rule("B-19", "bad_stale_minutes", "not a stale time", breach.bad_stale,
-             "a positive number of minutes, at most a year"),
+             "a positive number of minutes, at most a year", requirement="OPR-020"),
     ),
     ask.ExpireScopes: (_BY_MACHINE,),
 }  # fmt: skip

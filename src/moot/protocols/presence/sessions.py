@@ -17,6 +17,8 @@ from moot.protocols.presence.model import Liveness
 
 
 class SessionState(StrEnum):
+    """How a work item stands, the most urgent first."""
+
     COMPLETED = "completed"
     STUCK = "stuck"
     DEAD = "dead"
@@ -40,7 +42,7 @@ LABELS: Final[dict[SessionState, str]] = {
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one work item. `agent_state` is the agent's own word, if it gave one."""
+    """What is known of one work item. `agent_state` is what its agent reports of itself."""
 
     bead_status: str | None = None
     agent_state: str | None = None
@@ -51,7 +53,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     stale_millis: Millis
 
 
-def _quiet(facts: Facts) -> bool:
+def _is_quiet(facts: Facts) -> bool:
     return facts.last_activity is None or facts.now - facts.last_activity > facts.stale_millis
 
 
@@ -62,7 +64,7 @@ STATES: Final[tuple[tuple[SessionState, Callable[[Facts], bool]], ...]] = (
     (SessionState.DEAD, lambda facts: facts.agent_state == "dead"),
     (SessionState.NEEDS_INPUT, lambda facts: facts.bead_status == "blocked" or facts.answer_owed),
     (SessionState.EVICTED, lambda facts: facts.liveness is Liveness.EVICTED),
-    (SessionState.STALE, lambda facts: facts.liveness is Liveness.STALE or _quiet(facts)),
+    (SessionState.STALE, lambda facts: facts.liveness is Liveness.STALE or _is_quiet(facts)),
     (SessionState.ACTIVE, lambda facts: facts.bead_status == "in_progress"),
     (SessionState.DECIDING, lambda _facts: True),
 )
@@ -73,6 +75,8 @@ def session_state(facts: Facts) -> SessionState:
 
 
 class Health(StrEnum):
+    """Of the whole project, for one glance."""
+
     CRITICAL = "critical"
     WARNING = "warning"
     OFFLINE = "offline"
@@ -80,10 +84,10 @@ class Health(StrEnum):
 
 
 def health(alive: Iterable[Liveness]) -> Health:
-    """Of all who are here: the worst of them speaks; nobody at all is offline."""
-    found = set(alive)
-    if not found:
+    """As bad as the worst of those who are here; offline if nobody is."""
+    seen = set(alive)
+    if not seen:
         return Health.OFFLINE
-    if Liveness.EVICTED in found:
+    if Liveness.EVICTED in seen:
         return Health.CRITICAL
-    return Health.WARNING if Liveness.STALE in found else Health.ACTIVE
+    return Health.WARNING if Liveness.STALE in seen else Health.ACTIVE

@@ -1,8 +1,8 @@
-"""Sorted tuples as indexes: found by bisection, changed by copying, read back as they are.
+"""Sorted tuples as indexes: searched by bisection, changed by copying, decoded as they are stored.
 
-Theory: a copy of ten thousand pointers costs less than one disk page; a map of ten thousand
-entries rebuilt by every process that starts does not. Keys are paths with `/`, so everything
-below a scope stands in one run: from `scope/` up to `scope0`, the next character after `/`.
+A hook is a new process for every edit. To copy ten thousand pointers costs it less than to read one
+page from disk; to rebuild a map of ten thousand entries costs far more. Keys are paths with `/`, so
+everything below a scope is one run: from `scope/` up to `scope0`, as `0` follows `/` in ASCII.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 from moot.protocols.presence.model import Member, Reservation, State
 
 T = TypeVar("T")
-_Shelf = tuple[T, ...]
+_Sorted = tuple[T, ...]
 
 _key: Callable[[Reservation], str] = attrgetter("key")
 _name: Callable[[Member], str] = attrgetter("name")
@@ -27,18 +27,19 @@ def held(state: State, key: str) -> Reservation | None:
 
 
 def member(state: State, name: str) -> Member | None:
+    """The member of this name, whichever holder it is."""
     return _get(state.members, name, _name)
 
 
-def put_held(live: _Shelf[Reservation], one: Reservation) -> _Shelf[Reservation]:
-    return _put(live, one, _key)
+def put_held(live: _Sorted[Reservation], lease: Reservation) -> _Sorted[Reservation]:
+    return _put(live, lease, _key)
 
 
-def put_member(members: _Shelf[Member], one: Member) -> _Shelf[Member]:
-    return _put(members, one, _name)
+def put_member(members: _Sorted[Member], member: Member) -> _Sorted[Member]:
+    return _put(members, member, _name)
 
 
-def without(live: _Shelf[Reservation], key: str) -> _Shelf[Reservation]:
+def without(live: _Sorted[Reservation], key: str) -> _Sorted[Reservation]:
     at = bisect_left(live, key, key=_key)
     return live[:at] + live[at + 1 :] if _is_at(live, at, key, _key) else live
 
@@ -46,11 +47,11 @@ def without(live: _Shelf[Reservation], key: str) -> _Shelf[Reservation]:
 def above(state: State, key: str) -> Iterator[Reservation]:
     """Reservations of the folders that hold `key`, from the root down: one look for each."""
     folders = ("", *(key[:at] for at, letter in enumerate(key) if letter == "/"))
-    found = (held(state, folder) for folder in folders if folder != key)
-    yield from (one for one in found if one is not None)
+    leases = (held(state, folder) for folder in folders if folder != key)
+    yield from (lease for lease in leases if lease is not None)
 
 
-def below(state: State, key: str) -> _Shelf[Reservation]:
+def below(state: State, key: str) -> _Sorted[Reservation]:
     """Reservations inside `key`, without its own."""
     first, last = (f"{key}/", f"{key}0") if key else ("\0", None)
     start = bisect_left(state.live, first, key=_key)
@@ -68,24 +69,25 @@ def overlapping(state: State, key: str) -> Iterator[Reservation]:
 
 
 def held_by(state: State, name: str, epoch: int | None = None) -> tuple[Reservation, ...]:
-    """All that `name` holds (one holder of the name, or any). This one does read the whole list."""
+    """All that `name` holds (one holder of the name, or any). This reads the whole list."""
     return tuple(
-        one for one in state.live if one.owner == name and (epoch is None or one.epoch == epoch)
+        lease for lease in state.live if lease.owner == name and epoch in (None, lease.epoch)
     )
 
 
-def _get(shelf: _Shelf[T], key: str, key_of: Callable[[T], str]) -> T | None:
-    at = bisect_left(shelf, key, key=key_of)
-    return shelf[at] if _is_at(shelf, at, key, key_of) else None
+def _get(entries: _Sorted[T], key: str, key_of: Callable[[T], str]) -> T | None:
+    at = bisect_left(entries, key, key=key_of)
+    return entries[at] if _is_at(entries, at, key, key_of) else None
 
 
-def _put(shelf: _Shelf[T], one: T, key_of: Callable[[T], str]) -> _Shelf[T]:
-    key = key_of(one)
-    at = bisect_left(shelf, key, key=key_of)
-    rest = at + 1 if _is_at(shelf, at, key, key_of) else at
-    between = (one,)
-    return shelf[:at] + between + shelf[rest:]  # faster than unpacking, which builds a list
+def _put(entries: _Sorted[T], entry: T, key_of: Callable[[T], str]) -> _Sorted[T]:
+    """With `entry` in its place, instead of the one that has the same key."""
+    key = key_of(entry)
+    at = bisect_left(entries, key, key=key_of)
+    rest = at + 1 if _is_at(entries, at, key, key_of) else at
+    between = (entry,)
+    return entries[:at] + between + entries[rest:]  # faster than unpacking, which builds a list
 
 
-def _is_at(shelf: _Shelf[T], at: int, key: str, key_of: Callable[[T], str]) -> bool:
-    return at < len(shelf) and key_of(shelf[at]) == key
+def _is_at(entries: _Sorted[T], at: int, key: str, key_of: Callable[[T], str]) -> bool:
+    return at < len(entries) and key_of(entries[at]) == key

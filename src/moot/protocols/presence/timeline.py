@@ -1,7 +1,8 @@
 """The conversation of a work item: v1 events and their receipts, in order, with plain labels.
 
-Overlaps and adoptions are rows like the others, not diagnostics (6.3). It reads envelopes as
-JSON objects, so that a page needs nothing but the stable contract.
+All four event types are shown (OPR-094): overlaps (OPR-078) and adoptions (OPR-079) are rows like
+the others. It reads envelopes as JSON objects, so that a page rests on the stable contract alone
+(OPR-100).
 """
 
 from __future__ import annotations
@@ -51,18 +52,18 @@ def read_receipt(key: str, value: dict[str, Any]) -> Given:
 def timeline(envelopes: Iterable[Document], receipts: Iterable[Given]) -> tuple[Row, ...]:
     """Events and receipts by time; the receipt of an event never stands above it."""
     by_id = {envelope["id"]: envelope for envelope in envelopes}
-    given = [one for one in receipts if one.event in by_id]
-    rows = [_event_row(envelope, given) for envelope in by_id.values()]
-    rows += (_receipt_row(one, by_id[one.event]) for one in given)
+    known = [receipt for receipt in receipts if receipt.event in by_id]
+    rows = [_event_row(envelope, known) for envelope in by_id.values()]
+    rows += (_receipt_row(receipt, by_id[receipt.event]) for receipt in known)
     return tuple(sorted(rows, key=lambda row: (row.at, row.id, row.kind == RECEIPT, row.label)))
 
 
 RECEIPT: Final = "RECEIPT"
 
 
-def _event_row(envelope: Document, given: Iterable[Given]) -> Row:
+def _event_row(envelope: Document, receipts: Iterable[Given]) -> Row:
     kind, payload = EventType(envelope["event_type"]), envelope["payload"]
-    title, text = (payload.get(name, "") for name in _SAID[kind])
+    title, text = (payload.get(name, "") for name in _SHOWN_FIELDS[kind])
     return Row(
         at=to_text(from_text(envelope["created_at"])),
         id=envelope["id"],
@@ -74,12 +75,12 @@ def _event_row(envelope: Document, given: Iterable[Given]) -> Row:
         text=text,
         scope=envelope["scope"],
         work=envelope["bead_id"],
-        status=_status(envelope, given),
+        status=_status(envelope, receipts),
     )
 
 
 # Which payload fields a row shows: its title and its text.
-_SAID: Final[dict[EventType, tuple[str, str]]] = {
+_SHOWN_FIELDS: Final[dict[EventType, tuple[str, str]]] = {
     EventType.HANDOFF: ("subject", "next_action"),
     EventType.BLOCKED: ("subject", "requested_action"),
     EventType.INCURSION: ("resolution_hint", "owner_liveness"),
@@ -87,12 +88,12 @@ _SAID: Final[dict[EventType, tuple[str, str]]] = {
 }
 
 
-def _status(envelope: Document, given: Iterable[Given]) -> str:
-    """How far it has come with the one it was sent to."""
+def _status(envelope: Document, receipts: Iterable[Given]) -> str:
+    """How far it has come with the one it was sent to; others may have seen it, too."""
     theirs = {
-        one.receipt
-        for one in given
-        if (one.event, one.agent) == (envelope["id"], envelope["to_agent"])
+        receipt.receipt
+        for receipt in receipts
+        if (receipt.event, receipt.agent) == (envelope["id"], envelope["to_agent"])
     }
     for receipt in (Receipt.ACCEPTED, Receipt.SEEN):
         if receipt in theirs:
@@ -100,15 +101,15 @@ def _status(envelope: Document, given: Iterable[Given]) -> str:
     return labels.RECEIPTS[Receipt.SENT]
 
 
-def _receipt_row(given: Given, envelope: Document) -> Row:
+def _receipt_row(receipt: Given, envelope: Document) -> Row:
     payload, kind = envelope["payload"], EventType(envelope["event_type"])
     return Row(
-        at=to_text(given.at),
-        id=given.event,
+        at=to_text(receipt.at),
+        id=receipt.event,
         kind=RECEIPT,
-        label=labels.RECEIPTS[given.receipt],
-        from_agent=given.agent,
+        label=labels.RECEIPTS[receipt.receipt],
+        from_agent=receipt.agent,
         to_agent=envelope["from_agent"],
-        title=payload.get(_SAID[kind][0], ""),
+        title=payload.get(_SHOWN_FIELDS[kind][0], ""),
         work=envelope["bead_id"],
     )

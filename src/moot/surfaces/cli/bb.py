@@ -1,4 +1,4 @@
-"""`bb` and `bb-init`: the names under which Operative's document knows these commands.
+"""`bb` and `bb-init`: the names under which Operative's document knows these commands (OPR-091).
 
 The same code and the same answers as `moot agent heartbeat` and `moot join`; a heartbeat does not
 load what only a start needs.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from moot.flows.guard.guarded_paths import Spot, branch_of, session_spot
 from moot.flows.tools.coding_tools import Moment
@@ -17,6 +17,7 @@ from moot.surfaces.hooks.call import Call
 
 if TYPE_CHECKING:
     from moot.flows.guard.session_agent import Who
+    from moot.protocols.presence.views import AgentView
     from moot.workspace.workspace import Workspace
 
 SHOWN: Final = 20
@@ -110,21 +111,24 @@ def _work_so_far(space: Workspace, name: str) -> str | None:
 def _others(space: Workspace, who: Who, env: Mapping[str, str]) -> Iterator[str]:
     from moot.flows.guard.hook_workspace import moment_of
     from moot.protocols.presence import STREAM, views
+    from moot.protocols.presence.model import Liveness
 
     state = space.engine.state(STREAM)
     names = tuple(member.name for member in state.members)
     here = views.members(state, moment_of(space, names, env))
-    others = [one for one in here if one["agent"] != who.name]
-    others = [one for one in others if one["holds"] or one["liveness"] == "active"]
+    others = [
+        view
+        for view in here
+        if view.agent != who.name and (view.holds or view.liveness is Liveness.ACTIVE)
+    ]
     yield "Here now:" if others else "Nobody else is here now."
-    yield from (_line(one) for one in others[:SHOWN])
+    yield from map(_line, others[:SHOWN])
     if len(others) > SHOWN:
         yield f"- and {len(others) - SHOWN} more"
 
 
-def _line(one: dict[str, Any]) -> str:
-    work = f", on {one['work'] or one['branch']}" if one["work"] or one["branch"] else ""
-    holds = one["holds"]
-    more = f" and {len(holds) - SCOPES_SHOWN} more" if len(holds) > SCOPES_SHOWN else ""
-    held = f", holds {', '.join(holds[:SCOPES_SHOWN])}{more}" if holds else ""
-    return f"- {one['agent']} ({one['label'].lower()}{work}){held}"
+def _line(view: AgentView) -> str:
+    work = f", on {view.work or view.branch}" if view.work or view.branch else ""
+    more = f" and {len(view.holds) - SCOPES_SHOWN} more" if len(view.holds) > SCOPES_SHOWN else ""
+    held = f", holds {', '.join(view.holds[:SCOPES_SHOWN])}{more}" if view.holds else ""
+    return f"- {view.agent} ({view.label.lower()}{work}){held}"

@@ -34,6 +34,8 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Envelope(msgspec.Struct, frozen=True):
+    """What `--json` prints, of every command; OPR-025 asks for these fields."""
+
     ok: bool
     command: str
     data: Any

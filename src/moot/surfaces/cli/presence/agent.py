@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from moot.core.machine import KeyClass
 from moot.surfaces.cli.presence.agent_facts import agent_rows, keys_of, known, label_of, shown
@@ -111,9 +112,9 @@ def show(shell: Shell, name: str) -> Answer:
     from moot.surfaces.cli.presence.here import Here
 
     here, registry = Here(shell), known(shell, name)
-    facts, one = shown(registry, name), views.agent(here.state, name, here.moment([name]))
-    label = label_of(one, facts["status"])
-    data = {**facts, **one, "label": label, "keys": keys_of(registry, name)}
+    facts, view = shown(registry, name), views.agent(here.state, name, here.moment([name]))
+    alive = {**msgspec.structs.asdict(view), "label": label_of(view, facts["status"])}
+    data = {**facts, **alive, "keys": keys_of(registry, name)}
     return Answer(data, lambda: table(agent_rows(data)))
 
 

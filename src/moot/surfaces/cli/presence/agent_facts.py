@@ -9,6 +9,7 @@ from moot.core.errors import NotFound
 
 if TYPE_CHECKING:
     from moot.core.registry.model import Agent, Key, State
+    from moot.protocols.presence.views import AgentView
     from moot.surfaces.terminal.shell import Shell
 
 ACTIVE = "active"
@@ -41,10 +42,9 @@ def shown(registry: State, name: str) -> dict[str, Any]:
     }
 
 
-def label_of(one: dict[str, Any], status: str) -> str:
+def label_of(view: AgentView, status: str) -> str:
     """How alive somebody is, in a word; who has ended shows signs of life to nobody."""
-    label: str = one["label"]
-    return label if status == ACTIVE else status.capitalize()
+    return view.label if status == ACTIVE else status.capitalize()
 
 
 def keys_of(registry: State, name: str) -> list[dict[str, Any]]:
@@ -78,6 +78,6 @@ def agent_rows(data: dict[str, Any]) -> Iterable[tuple[str, str]]:
 def _in_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(value) or "-"
     return "-" if value in (None, "") else str(value)

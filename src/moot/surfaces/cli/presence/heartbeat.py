@@ -1,4 +1,4 @@
-"""`moot agent heartbeat` (also `bb agent heartbeat`): a signed sign of life."""
+"""`moot agent heartbeat` (also `bb agent heartbeat`, OPR-080): a signed sign of life (OPR-093)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`moot join` (also `bb-init`): start a session under a name of its own, or go on with one."""
+"""`moot join` (also `bb-init`): start a session under a name of its own, or go on with one.
+
+Every way to start has its flag (OPR-098).
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from moot.protocols.presence.commands import Evidence
 
 
+# OPR-081, OPR-083, OPR-082: the three ways of the document.
 @click.option("--non-interactive", is_flag=True, help="Never ask; fail if a choice is owed.")
 @click.option("--register", metavar="NAME", help="Start under this new name.")
 @click.option("--adopt", metavar="AGENT", help="Go on as this agent, if work is left.")
@@ -53,7 +57,8 @@ def join_answer(
     """
     if register is not None and adopt is not None:
         raise click.UsageError("--register and --adopt exclude each other")
-    session = _Session(shell, scopes, work, asking=not non_interactive and shell.interactive())
+    asking = not non_interactive and shell.interactive()  # OPR-084
+    session = _Session(shell, scopes, work, asking)
     if register is not None:
         if shell.acting not in (None, register):
             shell.actor(register)

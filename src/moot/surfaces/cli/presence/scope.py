@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -20,7 +20,7 @@ from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command
 
-_TAKEOVER = click.option(
+_TAKEOVER = click.option(  # OPR-087
     "--takeover-stale", is_flag=True, help="Take it from an owner who has gone quiet or is gone."
 )
 _TTL = click.option(
@@ -189,12 +189,10 @@ def list_scopes(shell: Shell, agent: str | None) -> Answer:
     return Answer({"reservations": held}, lambda: held_lines(held))
 
 
-def held_lines(held: list[dict[str, Any]]) -> Iterable[str]:
+def held_lines(held: Sequence[views.ReservationView]) -> Iterable[str]:
     if not held:
         return ["nothing is held: `moot reserve SCOPE`"]
-    rows = [
-        (one["scope"], one["owner"], one["label"], one["work"] or "-", one["since"]) for one in held
-    ]
+    rows = [(view.scope, view.owner, view.label, view.work or "-", view.since) for view in held]
     return listing(rows, ("SCOPE", "HOLDER", "ALIVE", "WORK", "SINCE"))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from moot.core.errors import Tampered
 from moot.core.plural import plural
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
+class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
+    """An agent as presence sees it, with its class and whether its key has ended."""
+
+    kind: str = msgspec.field(name="class")
+    status: str
+
+
 @command(None, "status", "status")
 def status(shell: Shell) -> Answer:
     """One screen: who is here, what is due, and how the record stands.
@@ -36,10 +45,10 @@ def status(shell: Shell) -> Answer:
         "workspace": str(space.path),
         "you": shell.acting,
         "agents": _agents(here),
-        "reservations": presence["reservations"],
-        "pending": presence["pending"],
-        "work": presence["work"],
-        "health": presence["health"],
+        "reservations": presence.reservations,
+        "pending": presence.pending,
+        "work": presence.work,
+        "health": presence.health,
         "due": waiting(space.engine, None, 0.0),
         "mail": _mail(shell),
         "record": _record(space),
@@ -47,16 +56,16 @@ def status(shell: Shell) -> Answer:
     return Answer(data, lambda: _lines(data))
 
 
-def _agents(here: Here) -> list[dict[str, Any]]:
+def _agents(here: Here) -> list[RegisteredAgentView]:
     """Everyone registered, with how alive they are."""
     registry, state = here.space.engine.registry(), here.state
     moment = here.moment(registry.agents)
     shown = []
     for name, agent in sorted(registry.agents.items()):
-        one = views.agent(state, name, moment)
+        view = views.agent(state, name, moment)
         status = str(registry.keys[agent.kid].ending or ACTIVE)
-        label = label_of(one, status)
-        shown.append({**one, "class": str(agent.kind), "status": status, "label": label})
+        alive = {**msgspec.structs.asdict(view), "label": label_of(view, status)}
+        shown.append(RegisteredAgentView(**alive, kind=str(agent.kind), status=status))
     return shown
 
 
@@ -137,14 +146,13 @@ def _standing(record: dict[str, Any]) -> str:
 
 def _agent_lines(data: dict[str, Any]) -> Iterable[str]:
     """Who is here, or has something to do; of the others only how many."""
-    current = [one for one in data["agents"] if one["status"] == ACTIVE]
+    agents: list[RegisteredAgentView] = data["agents"]
+    current = [view for view in agents if view.status == ACTIVE]
     busy = {data["you"], *data["mail"]["owed"], *(due["who"] for due in data["due"])}
-    shown = [one for one in current if one["here"] or one["holds"] or one["agent"] in busy]
+    shown = [view for view in current if view.here or view.holds or view.agent in busy]
     if shown:
         held = data["reservations"]
-        rows = [
-            (one["agent"], one["label"], _work(one, held), _some(one["holds"])) for one in shown
-        ]
+        rows = [(view.agent, view.label, _work(view, held), _some(view.holds)) for view in shown]
         yield from listing(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
     else:
         yield "nobody is here: `moot run -- COMMAND`, or `moot join`"
@@ -153,20 +161,20 @@ def _agent_lines(data: dict[str, Any]) -> Iterable[str]:
         yield f"{others} not here: `moot agent list`"
 
 
-def _work(one: dict[str, Any], held: list[dict[str, Any]]) -> str:
+def _work(agent: views.AgentView, held: Iterable[views.ReservationView]) -> str:
     """What it holds something for, as `scope list` says; else what it joined for."""
-    works = dict.fromkeys(each["work"] for each in held if each["owner"] == one["agent"])
-    return ", ".join(filter(None, works)) or one["work"] or one["branch"] or "-"
+    works = dict.fromkeys(view.work for view in held if view.owner == agent.agent)
+    return ", ".join(filter(None, works)) or agent.work or agent.branch or "-"
 
 
-def _work_lines(work: list[dict[str, Any]]) -> Iterable[str]:
+def _work_lines(work: Sequence[views.WorkItemView]) -> Iterable[str]:
     """How each work item stands, if there is any."""
     if work:
-        rows = [(one["work"], one["label"], ", ".join(one["agents"]) or "-") for one in work]
+        rows = [(item.work, item.label, ", ".join(item.agents) or "-") for item in work]
         yield from listing(rows, ("WORK", "STANDS", "BY"))
         yield ""
 
 
-def _some(scopes: list[str]) -> str:
+def _some(scopes: Sequence[str]) -> str:
     more = f" and {len(scopes) - SHOWN} more" if len(scopes) > SHOWN else ""
     return ", ".join(scopes[:SHOWN]) + more or "-"

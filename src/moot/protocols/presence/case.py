@@ -1,0 +1,154 @@
+"""A command under check, with what its rules and drafts look up: scopes read, overlaps found.
+
+Made once for each decision. The checks of `checks.py` and the drafts of `drafts.py` look at it
+and at nothing else, so that what was refused and what was recorded rest on the same facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Generic
+
+from moot.core.errors import Malformed
+from moot.core.machine import C, Case, Command, Context
+from moot.protocols.presence import adoption, overlap, shelf
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence.model import Message, Reservation, State
+from moot.protocols.presence.overlap import Asker, Conflict
+from moot.protocols.presence.paths import Scope, read_path, read_scope
+
+# Commands by what they have in common: checks and drafts that serve several say so by these names.
+Reserving = ask.Reserve | ask.TakeOver
+Overlapping = ask.Reserve | ask.TakeOver | ask.NoteIncursion
+Sending = ask.SendHandoff | ask.SendBlocked
+Receiving = ask.MarkSeen | ask.Accept
+Scoped = ask.Reserve | ask.TakeOver | ask.Release | ask.NoteIncursion
+Working = (
+    ask.Reserve
+    | ask.TakeOver
+    | ask.NoteIncursion
+    | ask.Join
+    | ask.SendHandoff
+    | ask.SendBlocked
+    | ask.Resume
+)
+Located = Working | ask.Release
+
+Claims = tuple[Scope, ...]
+# Each text that is no scope, with what is wrong about it.
+Unreadable = tuple[tuple[str, Malformed], ...]
+
+
+class PresenceCase(Case[State, C], Generic[C], frozen=True, gc=False):
+    """`claims` are the scopes that the command names, `unreadable` the texts that are none."""
+
+    claims: Claims
+    unreadable: Unreadable
+
+
+class OverlapCase(PresenceCase[C], Generic[C], frozen=True, gc=False):
+    """For commands that reach for paths: `conflicts` are the reservations of others in the way."""
+
+    conflicts: tuple[Conflict, ...]
+
+
+class ReceiptCase(PresenceCase[C], Generic[C], frozen=True, gc=False):
+    """For commands that answer an event: `message` is that event, None if it is not known here."""
+
+    message: Message | None
+
+
+class ResumeCase(PresenceCase[ask.Resume], frozen=True, gc=False):
+    """For an adoption: what the earlier holder still has, and whether that allows it."""
+
+    prior: tuple[Reservation, ...]
+    adoption: adoption.Verdict
+
+
+def case_of(state: State, command: C, context: Context) -> PresenceCase[C]:
+    """Everything that the rules and drafts of this command need to see."""
+    claims, unreadable = claims_of(command)
+    case = PresenceCase(state, command, context, claims, unreadable)
+    look_up = _LOOK_UPS.get(type(command))
+    return case if look_up is None else look_up(case)
+
+
+def claims_of(command: Command) -> tuple[Claims, Unreadable]:
+    """The scopes of a command that can be read, without repeats, and the texts that cannot."""
+    if not isinstance(command, Located):
+        return (), ()
+    root, read = root_of(command), read_path if _names_real_files(command) else read_scope
+    claims: dict[str, Scope] = {}
+    unreadable: list[tuple[str, Malformed]] = []
+    for text in scope_texts(command):
+        try:
+            scope = read(text, root)
+        except Malformed as problem:
+            unreadable.append((text, problem))
+        else:
+            claims.setdefault(scope.key, scope)
+    return tuple(claims.values()), tuple(unreadable)
+
+
+def root_of(command: Located) -> str:
+    """What scopes are relative to: the worktree, else the project root."""
+    return command.worktree or command.project_root
+
+
+def scope_texts(command: Located) -> tuple[str, ...]:
+    """The scopes that a command names, as they were typed."""
+    if isinstance(command, ask.NoteIncursion):
+        return command.paths
+    if isinstance(command, ask.SendHandoff | ask.SendBlocked):
+        return () if command.scope is None else (command.scope,)
+    return () if isinstance(command, ask.Join) else command.scopes
+
+
+def _names_real_files(command: Located) -> bool:
+    """A hook names real files, in which `*` is a letter; people name scopes."""
+    if isinstance(command, ask.Reserve | ask.TakeOver):
+        return command.automatic
+    return isinstance(command, ask.NoteIncursion)
+
+
+def _find_overlaps(case: PresenceCase[Overlapping]) -> OverlapCase[Overlapping]:
+    actor, context = case.context.actor, case.context
+    asker = Asker(actor.id, actor.epoch, context.now, context.seen, case.command.stale_millis)
+    conflicts = tuple(overlap.conflicts(case.state, case.claims, asker))
+    return OverlapCase(case.state, case.command, context, case.claims, case.unreadable, conflicts)
+
+
+def _find_message(case: PresenceCase[Receiving]) -> ReceiptCase[Receiving]:
+    state, event_id = case.state, case.command.id
+    message = state.pending.get(event_id)
+    if message is None:
+        recent = (message for message in reversed(state.recent) if message.id == event_id)
+        message = next(recent, None)
+    return ReceiptCase(state, case.command, case.context, case.claims, case.unreadable, message)
+
+
+def _judge_adoption(case: PresenceCase[ask.Resume]) -> ResumeCase:
+    state, command, actor = case.state, case.command, case.context.actor
+    held = shelf.held_by(state, actor.id, prior_epoch(state, actor.id, actor.epoch))
+    prior = tuple(reservation for reservation in held if not reservation.over(case.context.now))
+    question = adoption.Question(
+        actor.id, prior, case.claims, command.work, root_of(command), command.evidence
+    )
+    verdict = adoption.judge(question)
+    return ResumeCase(state, command, case.context, case.claims, case.unreadable, prior, verdict)
+
+
+def prior_epoch(state: State, name: str, epoch: int) -> int:
+    """The holder before: the last one who acted here, else the one before `epoch`."""
+    member = shelf.member(state, name)
+    return member.epoch if member is not None else epoch - 1
+
+
+_LOOK_UPS: Final[dict[type[Command], Callable[[Any], PresenceCase[Any]]]] = {
+    ask.Reserve: _find_overlaps,
+    ask.TakeOver: _find_overlaps,
+    ask.NoteIncursion: _find_overlaps,
+    ask.MarkSeen: _find_message,
+    ask.Accept: _find_message,
+    ask.Resume: _judge_adoption,
+}
