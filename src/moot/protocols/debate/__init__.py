@@ -31,7 +31,8 @@ The record, of the shape that all protocols share:
 
     pieces.py      a file as pieces, each an event; what an entry's bytes say
     commands.py    what may be asked          events.py    what may stand in the ledger
-    rules.py       which piece may come next, and under whose key; checks.py
+    rules.py       which piece may come next, and under whose key; checks.py; case.py: what is
+                   under check
     state.py       what is known at the head; evolution.py: what follows from each event
     machine.py     decide, agenda, timeouts, index, MACHINE
 
