@@ -19,7 +19,7 @@ DONE, REFUSED, USAGE, UNPROVEN, CANNOT_RUN = 0, 1, 2, 3, 4
 class Answer(NamedTuple):
     """`data` is the contract; `lines` says the same to a person; `exit_code` as in the contract."""
 
-    data: dict[str, Any]
+    data: dict[str, Any] | msgspec.Struct
     lines: Callable[[], Iterable[str]]
     exit_code: int = DONE
 
