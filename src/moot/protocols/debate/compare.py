@@ -132,21 +132,23 @@ def dialogue_modified(versions: Versions) -> Iterator[Flaw]:
 
 APPEND_ONLY: Final = (
     norm("R1", "entry_modified", "an entry that was yielded was changed", entry_modified,
-         _NEW_FILE),
-    norm("R1", "entry_deleted", "an entry that was yielded is gone", entry_deleted, _NEW_FILE),
+         _NEW_FILE, requirement="BNC-097"),
+    norm("R1", "entry_deleted", "an entry that was yielded is gone", entry_deleted, _NEW_FILE,
+         requirement="BNC-097"),
     norm("R2", "entry_inserted", "an entry was put between others", entry_inserted,
-         "new entries go to the end"),
-    norm("R2", "entries_reordered", "entries changed places", entries_reordered, _NEW_FILE),
+         "new entries go to the end", requirement="BNC-098"),
+    norm("R2", "entries_reordered", "entries changed places", entries_reordered, _NEW_FILE,
+         requirement="BNC-066"),
     norm("R3", "rules_modified", "the rules were changed after the first entry", rules_modified,
-         "other rules need a new session"),
+         "other rules need a new session", requirement=("BNC-059", "BNC-099")),
     norm("3.4", "context_modified", "the context was changed", context_modified,
-         "add a ### subsection to its end instead"),
+         "add a ### subsection to its end instead", requirement=("BNC-061", "BNC-062")),
     norm("3.1", "header_modified", "header or title were changed", head_modified,
-         "another topic needs a new session"),
+         "another topic needs a new session", requirement="BNC-005"),
 )  # fmt: skip
 _REST: Final = (
     norm("R1", "dialogue_modified", "the dialogue was changed between its entries",
-         dialogue_modified, _NEW_FILE),
+         dialogue_modified, _NEW_FILE, requirement=("BNC-005", "BNC-098")),
 )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.Add: (
         _BEGUN, _STEP, _SHA, _ENTRY,
         Rule("A-66", "not_you", "an entry is signed by its author", checks.someone_elses,
-             "use --as NAME with its own key"),
+             "use --as NAME with its own key", requirement="BNC-165"),
         Rule("BNC-107", "misplaced", "turn and round do not follow the last entry",
              checks.misplaced, "`moot debate add` counts them"),
     ),
@@ -92,9 +92,10 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.Sign: (
         _BEGUN,
         Rule("A-66", "nothing_to_sign", "no such entry waits for its author's signature",
-             checks.not_unsigned, "`moot debate verify FILE` lists what is only observed"),
+             checks.not_unsigned, "`moot debate verify FILE` lists what is only observed",
+             requirement="BNC-008"),
         Rule("A-66", "not_you", "an entry is signed by its author", checks.not_its_author,
-             "use --as NAME with its own key"),
+             "use --as NAME with its own key", requirement="BNC-008"),
     ),
     ask.NoteTimeout: (
         _BEGUN, _MACHINE, _LATE,

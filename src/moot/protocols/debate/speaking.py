@@ -118,31 +118,32 @@ _OPERATOR: Final = "the operator lets it go on: `moot debate resume FILE --late`
 MAY_SPEAK: Final[dict[str, tuple[Rule[Wish], ...]]] = {
     "unknown_agent": (  # A-27
         Rule("R12", "UNKNOWN_AGENT", "only listed agents take part", _stranger,
-             "the agents are AGENTS"),
+             "the agents are AGENTS", requirement="BNC-114"),
         Rule("R18", "UNKNOWN_AGENT", "judge and system speak after the end only",
-             _clerk_before_the_end, "the agents are AGENTS"),
+             _clerk_before_the_end, "the agents are AGENTS", requirement=("BNC-125", "BNC-170")),
     ),
     "session_ended": (  # A-28
         Rule("R17", "max_rounds", "the last round is a hard limit", _no_round_left,
-             "begin a new session"),
+             "begin a new session", requirement="BNC-054"),
         Rule("R18", "after_end", "after the end nobody speaks who does not insist", _after_the_end,
-             "--after-end if you must"),
+             "--after-end if you must", requirement="BNC-124"),
     ),
     "entry_open": (
         Rule("R6", "entry_open", "nobody writes while another's entry is open",
-             _anothers_entry_open, "wait for its <!-- yield -->"),
+             _anothers_entry_open, "wait for its <!-- yield -->",
+             requirement=("BNC-094", "BNC-103")),
     ),
     "wrong_speaker": (  # A-16, A-63
         Rule("R13", "OUT_OF_ORDER_TURN", "in round-robin the listed order holds", _before_its_turn,
-             "next: NEXT"),
+             "next: NEXT", requirement="BNC-115"),
         Rule("R14", "OUT_OF_ORDER_TURN", "under a supervisor only whoever was named speaks",
-             _not_named, "next: NEXT"),
+             _not_named, "next: NEXT", requirement="BNC-117"),
         Rule("3.3", "max_turns", "in a round everyone has max-turns-per-round", _turns_used_up,
-             "next: NEXT"),
+             "next: NEXT", requirement="BNC-042"),
     ),
     "waiting_human": (  # A-59
         Rule("3.3", "waiting_human", "whoever is late waits for the operator", _person_waited_for,
-             _OPERATOR),
+             _OPERATOR, requirement="BNC-051"),
     ),
 }  # fmt: skip
 
