@@ -131,7 +131,7 @@ def add(
         addition = appended(
             at.checked,
             draft,
-            entry_id or str(uuid.uuid4()),
+            entry_id or str(uuid.uuid4()),  # BNC-105
             at.now,
             escape=escape,
             after_end=after_end,

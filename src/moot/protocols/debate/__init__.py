@@ -39,7 +39,8 @@ The record, of the shape that all protocols share:
 It differs from its siblings in one way: the file is the session, and the record only says who
 wrote which bytes of it. `course.py` reads off the entries what happened, whether they come from a
 file or from events. Files, locks, clocks and ids are outside (`flows/debate/`): bytes, times and
-ids arrive as arguments.
+ids arrive as arguments. BNC-009: how text is carried, what goes on inside an agent and how things
+are shown to people is left open by the document, and nothing here knows of it.
 """
 
 from moot.protocols.debate.checker import Checked, check

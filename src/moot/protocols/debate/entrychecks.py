@@ -55,7 +55,9 @@ def odd(kind: Odd) -> Check:
         entry = looked.entry
         if not entry.odd:
             return _NONE
-        return [at(entry, one.line, one.text)[0] for one in entry.odd if one.kind is kind]
+        return [
+            at(entry, oddity.line, oddity.text)[0] for oddity in entry.odd if oddity.kind is kind
+        ]
 
     return noticed
 
@@ -83,7 +85,7 @@ def no_position(looked: Looked) -> Iterable[Flaw]:
     entry = looked.entry
     if entry.turn is not None:
         return _NONE
-    bad = next((one for one in entry.odd if one.kind is Odd.BAD_POSITION), None)
+    bad = next((oddity for oddity in entry.odd if oddity.kind is Odd.BAD_POSITION), None)
     return at(entry, bad.line if bad else None, bad.text if bad else "")
 
 
@@ -91,7 +93,7 @@ def no_status_line(looked: Looked) -> Iterable[Flaw]:
     entry = looked.entry
     if entry.has_head:
         return _NONE
-    bad = next((one for one in entry.odd if one.kind is Odd.BAD_STATUS_LINE), None)
+    bad = next((oddity for oddity in entry.odd if oddity.kind is Odd.BAD_STATUS_LINE), None)
     return at(entry, bad.line if bad else None, bad.text if bad else "")
 
 
@@ -111,22 +113,22 @@ def bad_time(looked: Looked) -> Iterable[Flaw]:
 
 def missing_field(looked: Looked) -> Iterable[Flaw]:
     entry = looked.entry
-    said = {field.name for field in entry.fields if field.value}
-    return [at(entry, None, name)[0] for name in FIELDS if name not in said]
+    present = {field.name for field in entry.fields if field.value}
+    return [at(entry, None, name)[0] for name in FIELDS if name not in present]
 
 
-def _given(entry: Entry, name: str) -> Field | None:
-    """A field that says something."""
+def _field_with_value(entry: Entry, name: str) -> Field | None:
+    """This field, unless it is missing or empty."""
     field = entry.field(name)
     return field if field is not None and field.value else None
 
 
 def bad_stance(looked: Looked) -> Iterable[Flaw]:
     entry = looked.entry
-    field = _given(entry, "stance")
+    field = _field_with_value(entry, "stance")
     if field is None or entry.stance is not None:
         return _NONE
-    meant = stance_in_a_file(field.value)
+    meant = stance_in_a_file(field.value)  # BNC-151
     return at(entry, field.line, f"{field.value!r} ({meant})" if meant else repr(field.value))
 
 
@@ -135,7 +137,7 @@ def bad_confidence(out_of_range: bool) -> Check:
 
     def unsound(looked: Looked) -> Iterable[Flaw]:
         entry = looked.entry
-        field = _given(entry, "confidence")
+        field = _field_with_value(entry, "confidence")
         if field is None or entry.confidence is not None:
             return _NONE
         if _is_beyond(field.value) is not out_of_range:
@@ -177,12 +179,12 @@ def fields_permuted(looked: Looked) -> Iterable[Flaw]:
 def unknown_field(newer: bool) -> Check:
     def unknown(looked: Looked) -> Iterable[Flaw]:
         entry, seen = looked.entry, looked.seen
-        if len(entry.fields) <= len(FIELDS) and all(one.name in _ORDER for one in entry.fields):
+        if len(entry.fields) <= len(FIELDS) and all(f.name in _ORDER for f in entry.fields):
             return _NONE
         if seen.newer is not newer:
             return _NONE
-        odd_ones = (field for field in entry.fields if field.name not in _ORDER)
-        return [at(entry, field.line, field.name)[0] for field in odd_ones]
+        others = (field for field in entry.fields if field.name not in _ORDER)
+        return [at(entry, field.line, field.name)[0] for field in others]
 
     return unknown
 
@@ -203,6 +205,6 @@ def not_yielded(shared: bool) -> Check:
 
 
 def says_unfinished(looked: Looked) -> Iterable[Flaw]:
-    """A-34: the marker decides; a status that says otherwise is only untidy."""
+    """BNC-096: the marker decides; a status that says otherwise is only untidy (A-34)."""
     entry = looked.entry
     return at(entry, None, entry.status) if entry.yielded and entry.status in _UNFINISHED else _NONE

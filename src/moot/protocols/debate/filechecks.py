@@ -50,9 +50,9 @@ def odd(kind: Odd) -> Check:
     """What the reader noticed about the file."""
 
     def noticed(seen: Seen) -> Iterator[Flaw]:
-        for one in seen.document.odd:
-            if one.kind is kind:
-                yield on(one.line, one.text)
+        for oddity in seen.document.odd:
+            if oddity.kind is kind:
+                yield on(oddity.line, oddity.text)
 
     return noticed
 
@@ -79,16 +79,16 @@ def absent(key: str) -> Check:
 
 
 def header_permuted(seen: Seen) -> Iterator[Flaw]:
-    found = [line for line in seen.document.header if line.key in HEADER_KEYS]
-    keys = [line.key for line in found]
+    lines = [line for line in seen.document.header if line.key in HEADER_KEYS]
+    keys = [line.key for line in lines]
     if keys != sorted(keys, key=HEADER_KEYS.index):
-        yield on(found[0].line)
+        yield on(lines[0].line)
 
 
 def header_not_first(seen: Seen) -> Iterator[Flaw]:
     """Nothing stands above the header or between its lines, not even a blank line."""
-    found = [line for line in seen.document.header if line.key in HEADER_KEYS]
-    for wanted, line in enumerate(found, start=1):
+    lines = [line for line in seen.document.header if line.key in HEADER_KEYS]
+    for wanted, line in enumerate(lines, start=1):
         if line.line != wanted:
             yield on(line.line, f"{line.key} is on line {line.line}")
             return
@@ -120,9 +120,9 @@ def bad_version(seen: Seen) -> Iterator[Flaw]:
 
 
 def foreign_major(document: Document) -> Iterator[Flaw]:
-    line = next((one for one in document.header if one.key == "bounce-protocol"), None)
-    read = VERSION.fullmatch(line.value) if line else None
-    if line and read and read[1] != "0":
+    line = next((line for line in document.header if line.key == "bounce-protocol"), None)
+    version = VERSION.fullmatch(line.value) if line else None
+    if line and version and version[1] != "0":
         yield on(line.line, f"version {line.value}")
 
 
@@ -226,9 +226,9 @@ def problem(code: str) -> Check:
     """What is wrong with a setting, of the kind that has this code."""
 
     def unsound(seen: Seen) -> Iterator[Flaw]:
-        for one in seen.known.problems:
-            if one.code == code:
-                yield on(one.line, one.message, one.key)
+        for problem in seen.known.problems:
+            if problem.code == code:
+                yield on(problem.line, problem.message, problem.key)
 
     return unsound
 
@@ -250,7 +250,7 @@ def unknown_setting(newer: bool) -> Check:
     def unknown(seen: Seen) -> Iterator[Flaw]:
         for setting in seen.document.settings.found if seen.document.settings else ():
             if setting.key not in KEYS and seen.newer is newer:
-                meant = setting_in_a_file(setting.key)
+                meant = setting_in_a_file(setting.key)  # BNC-159
                 saw = f"{setting.key} ({meant})" if meant else setting.key
                 yield on(setting.line, saw, setting.key)
 

@@ -22,6 +22,8 @@ from moot.protocols.debate.norms import Flaw, norm, on
 from moot.protocols.debate.schema import ODD_NAME, ODD_OPTION, Known
 from moot.protocols.debate.sequence import Remark, Remarked
 
+# BNC-010: what the document says MUST be is an error, as rows are unless they say otherwise; what
+# SHOULD be is a warning. The readings name the exceptions.
 _WARNING, _INFO = Severity.WARNING, Severity.INFO
 _RENAME = "give the file a name that ends with .md"
 _HEADER = "begin the file with the three lines <!-- bounce-protocol: 0.1 -->, created, session-id"
@@ -31,7 +33,7 @@ _SETTING = "the nine settings and their values are in `moot debate new --help`"
 _ALL_FIELDS = "stance, confidence, summary, action_requested, evidence; n/a where there is none"
 _LATER = "a later version may know it; it is ignored here"
 
-# R9: asked before anything else, and if it speaks, nothing else does.
+# R9: asked before anything else, and if it finds something, nothing else is asked.
 VERSION: Final = (
     norm("R9", "version_major", "only major version 0 is known here", file.foreign_major,
          "read this file with a program for its version",
@@ -209,7 +211,7 @@ FREE_TEXT: Final = (
          requirement=("BNC-057", "BNC-079")),
 )  # fmt: skip
 
-# Only where the reader stumbled.
+# Asked only of entries in which the reader noticed something odd: most have nothing.
 NOTICED: Final = (
     norm("4.4", "summary_long", "a summary has one or two lines", entry.odd(Odd.LONG_SUMMARY),
          "say the rest in the body", _WARNING, requirement="BNC-085"),
@@ -231,16 +233,19 @@ NOTICED: Final = (
          entry.odd(Odd.BLANK_IN_HEAD), "take it away", _WARNING, requirement="BNC-067"),
 )  # fmt: skip
 
-_ASKED: Final = {
-    (structured, stumbled): (*SAID, *vote, *(NOTICED if stumbled else ()))
-    for structured, vote in ((True, STRUCTURED), (False, FREE_TEXT))
-    for stumbled in (True, False)
+_ROWS: Final = {
+    (structured, is_odd): (*SAID, *votes, *(NOTICED if is_odd else ()))
+    for structured, votes in ((True, STRUCTURED), (False, FREE_TEXT))
+    for is_odd in (True, False)
 }
 
 
 def asked_of(one: Entry, seen: Seen) -> tuple[Rule[Looked], ...]:
-    """The rows that can speak of this entry of this file."""
-    return _ASKED[seen.known.structured, bool(one.odd)]
+    """The rows to ask of this entry of this file.
+
+    BNC-126: they are the same for everyone, the judge and the system included.
+    """
+    return _ROWS[seen.known.structured, bool(one.odd)]
 
 
 class InOrder(NamedTuple):
@@ -250,19 +255,19 @@ class InOrder(NamedTuple):
     remarks: Iterable[Remarked]
 
 
-def _remarked(
+def _if_remarked(
     kind: Remark, only: Callable[[Known], bool] = lambda _known: True
 ) -> Callable[[InOrder], Iterator[Flaw]]:
     def check(walked: InOrder) -> Iterator[Flaw]:
-        for one in walked.remarks:
-            if one.kind is kind and only(walked.known):
-                yield on(one.entry.line, one.text, _name(one.entry))
+        for remark in walked.remarks:
+            if remark.kind is kind and only(walked.known):
+                yield on(remark.entry.line, remark.text, _name_entry(remark.entry))
 
     return check
 
 
-def _name(one: Entry) -> str:
-    return one.id or f"entry {one.index + 1}"
+def _name_entry(written: Entry) -> str:
+    return written.id or f"entry {written.index + 1}"
 
 
 def _is_free_form(known: Known) -> bool:
@@ -275,49 +280,49 @@ def _is_ordered(known: Known) -> bool:
 
 ORDER: Final = (
     norm("R7", "DUPLICATE_ENTRY_ID", "the same entry stands there again and is ignored",
-         _remarked(Remark.DOUBLE), "nothing is lost; ids are for one entry each", _WARNING,
+         _if_remarked(Remark.DOUBLE), "nothing is lost; ids are for one entry each", _WARNING,
          requirement="BNC-106"),
     norm("R7", "duplicate_entry_conflict", "another entry under a known id is ignored",
-         _remarked(Remark.CONFLICTING_DOUBLE), "its author appends it again under a new id",
+         _if_remarked(Remark.CONFLICTING_DOUBLE), "its author appends it again under a new id",
          _WARNING, requirement="BNC-106"),
     norm("R8", "ROUND_NOT_MONOTONIC", "turns and rounds never go back",
-         _remarked(Remark.BACKWARDS), "the file is damaged, or two wrote at once; mend its copy",
+         _if_remarked(Remark.BACKWARDS), "the file is damaged, or two wrote at once; mend its copy",
          requirement=("BNC-107", "BNC-113", "BNC-155")),
     norm("R8", "duplicate_turn", "two entries have the same turn and round",
-         _remarked(Remark.SAME_PLACE, _is_ordered), "`moot debate add` counts them", _WARNING,
+         _if_remarked(Remark.SAME_PLACE, _is_ordered), "`moot debate add` counts them", _WARNING,
          requirement="BNC-015"),
     norm("R8", "duplicate_turn", "two entries have the same turn and round",
-         _remarked(Remark.SAME_PLACE, _is_free_form), "usual where several write at once", _INFO,
+         _if_remarked(Remark.SAME_PLACE, _is_free_form), "usual where several write at once", _INFO,
          requirement="BNC-015"),
-    norm("R8", "turn_gap", "a turn or round is left out", _remarked(Remark.GAP),
+    norm("R8", "turn_gap", "a turn or round is left out", _if_remarked(Remark.GAP),
          "`moot debate add` counts them", _WARNING, requirement="BNC-015"),
     norm("R12", "UNKNOWN_AGENT", "the author is not one of the agents",
-         _remarked(Remark.UNKNOWN_AGENT),
+         _if_remarked(Remark.UNKNOWN_AGENT),
          "only listed agents take part; judge and system after the end",
          requirement=("BNC-114", "BNC-125", "BNC-154")),
     norm("R13", "OUT_OF_ORDER_TURN", "an agent spoke before one that stands above it in the list",
-         _remarked(Remark.OUT_OF_ORDER), "the entry stays; keep to the listed order", _WARNING,
+         _if_remarked(Remark.OUT_OF_ORDER), "the entry stays; keep to the listed order", _WARNING,
          requirement="BNC-116"),
     norm("R14", "OUT_OF_ORDER_TURN", "someone else was named to speak",
-         _remarked(Remark.NOT_NAMED), "the entry stays; wait until you are named", _WARNING,
+         _if_remarked(Remark.NOT_NAMED), "the entry stays; wait until you are named", _WARNING,
          requirement="BNC-117"),
     norm("R14", "ambiguous_next", "the last entry names several agents",
-         _remarked(Remark.AMBIGUOUS_NEXT), "name one; `moot debate add --next AGENT` does",
+         _if_remarked(Remark.AMBIGUOUS_NEXT), "name one; `moot debate add --next AGENT` does",
          _WARNING, requirement="BNC-087"),
     norm("R13", "missing_turn", "an agent made fewer entries than it had turns",
-         _remarked(Remark.MISSING_TURN), "it counts as not approving", _WARNING,
+         _if_remarked(Remark.MISSING_TURN), "it counts as not approving", _WARNING,
          requirement="BNC-116"),
     norm("3.3", "max_turns", "more entries in a round than max-turns-per-round",
-         _remarked(Remark.TOO_MANY_TURNS), "wait for the next round", requirement="BNC-042"),
+         _if_remarked(Remark.TOO_MANY_TURNS), "wait for the next round", requirement="BNC-042"),
     norm("R17", "max_rounds", "an entry beyond the last round",
-         _remarked(Remark.BEYOND_LAST_ROUND), "begin a new session", requirement="BNC-054"),
+         _if_remarked(Remark.BEYOND_LAST_ROUND), "begin a new session", requirement="BNC-054"),
     norm("R18", "after_end", "an entry after the session had ended",
-         _remarked(Remark.AFTER_END), "begin a new session", _WARNING,
+         _if_remarked(Remark.AFTER_END), "begin a new session", _WARNING,
          requirement=("BNC-124", "BNC-143")),
     norm("4.3", "time_goes_back", "the time is earlier than that of the entry above",
-         _remarked(Remark.TIME_BACK), "check the clocks", _WARNING, requirement="BNC-072"),
+         _if_remarked(Remark.TIME_BACK), "check the clocks", _WARNING, requirement="BNC-072"),
     norm("4.3", "before_created", "the time is earlier than that of the session",
-         _remarked(Remark.BEFORE_CREATED), "check the clocks", _WARNING, requirement="BNC-072"),
+         _if_remarked(Remark.BEFORE_CREATED), "check the clocks", _WARNING, requirement="BNC-072"),
     norm("3.3", "late_entry", "the entry came after its turn-timeout",
-         _remarked(Remark.LATE), "it counts all the same", _INFO, requirement="BNC-095"),
+         _if_remarked(Remark.LATE), "it counts all the same", _INFO, requirement="BNC-095"),
 )  # fmt: skip

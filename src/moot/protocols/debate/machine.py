@@ -167,7 +167,7 @@ _DRAFTS: Final[dict[type[Command], Callable[[DebateCase[Any]], Iterable[Draft]]]
 
 
 def agenda(state: State, now: Millis) -> tuple[Due, ...]:
-    """Whose turn it is and until when; once a person is waited for, that person."""
+    """BNC-166: whose turn it is and until when; BNC-051: or the person who is waited for."""
     if state.rules is None or state.phase.ended:
         return ()
     if state.blocked:
@@ -197,7 +197,7 @@ def agenda(state: State, now: Millis) -> tuple[Due, ...]:
 
 
 def timeouts(state: State, now: Millis) -> Iterable[Command]:
-    """A-23: time is up after the deadline, not at it; it is noted once."""
+    """BNC-145: time is up after the deadline, not at it (A-23); it is noted once."""
     if state.rules is None or state.timed_out or state.blocked or state.phase.ended:
         return ()
     late = standing(course(state, state.rules), now).timed_out

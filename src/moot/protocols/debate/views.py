@@ -96,7 +96,7 @@ def consensus_data(
     threshold: Decimal | None = None,
     defer_in_denominator: bool | None = None,
 ) -> ConsensusView:
-    """What a round comes to: the latest complete one (A-08), or round `number`.
+    """BNC-167: what a round comes to: the latest complete one (BNC-139, A-08), or round `number`.
 
     The others ask what would follow under another rule.
     """
@@ -208,7 +208,11 @@ def _entry_with_body(entry: Entry) -> EntryWithBody:
 
 
 class StatusView(msgspec.Struct, frozen=True):
-    """Where the session stands: who may speak, until when, and how it ended if it did."""
+    """Where the session stands: who may speak, until when, and how it ended if it did (BNC-166).
+
+    BNC-016, BNC-093, BNC-100: `safe_to_read` says whether the file ends with a complete entry.
+    BNC-084: `entries` lists everyone who spoke, with position and summary.
+    """
 
     state: Phase
     round: int
@@ -302,7 +306,7 @@ def speaker_view(checked: Checked, speaker: str, now: Millis | None = None) -> S
 
 
 def confidence_words(value: Decimal) -> str:
-    """How sure that is, for people (4.4)."""
+    """BNC-083: how sure that is, for people (4.4)."""
     for least, words in _WORDS:
         if value >= least:
             return words
