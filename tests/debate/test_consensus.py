@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from moot.protocols.debate.checker import check
 from moot.protocols.debate.consensus import Outcome, Tally, Verdict, Vote, verdict
 from moot.protocols.debate.model import Mode, OutputFormat, Rules, Stance
-from moot.protocols.debate.views import confidence_words, consensus_data
+from moot.protocols.debate.views import ConsensusView, confidence_words, consensus_data
 from tests.debate.sessions import entry, session
 
 STANCE = {"+": Stance.APPROVE, "-": Stance.REJECT, "0": Stance.NEUTRAL, "?": Stance.DEFER}
@@ -188,16 +188,16 @@ def test_only_the_latest_complete_round_counts() -> None:
         entry(5, "red-fox", 3, 1),
     )
     data = consensus_data(check(text))
-    assert (data["round"], data["provisional"], data["running_round"]) == (2, False, 3)
-    assert (data["rejecters"], data["reached"]) == (["blue-hen"], False)
+    assert (data.round, data.provisional, data.running_round) == (2, False, 3)
+    assert (data.rejecters, data.reached) == (("blue-hen",), False)
     running = consensus_data(check(text), 3)
-    assert (running["provisional"], running["missing"]) == (True, ["blue-hen"])
+    assert (running.provisional, running.missing) == (True, ("blue-hen",))
 
 
 def test_a_running_round_is_provisional_and_never_reached() -> None:
     text = session(entry(1, "ant", 1, 1), entry(2, "bee", 1, 2), agents=("ant", "bee", "cow"))
     data = consensus_data(check(text))
-    assert (data["would_reach"], data["reached"], data["outcome"]) == (True, False, "not-reached")
+    assert (data.would_reach, data.reached, data.outcome) == (True, False, "not-reached")
 
 
 def test_of_several_entries_in_a_round_the_last_counts() -> None:
@@ -209,15 +209,15 @@ def test_of_several_entries_in_a_round_the_last_counts() -> None:
         turn_order="free-form",
         max_turns_per_round="2",
     )
-    assert consensus_data(check(text))["approvers"] == ["ant", "bee"]
+    assert consensus_data(check(text)).approvers == ("ant", "bee")
 
 
 @pytest.mark.requirement("BNC-112")
 def test_a_rejected_entry_is_no_vote_and_blocks_the_verdict() -> None:
     text = session(entry(1, "red-fox"), entry(2, "blue-hen", 1, 2, confidence="1.5"))
     data = consensus_data(check(text))
-    assert (data["outcome"], data["blocked"], data["reached"]) == ("blocked", "invalid-file", False)
-    assert data["missing"] == ["blue-hen"]
+    assert (data.outcome, data.blocked, data.reached) == ("blocked", "invalid-file", False)
+    assert data.missing == ("blue-hen",)
     checked = check(session(entry(1, "red-fox"), entry(2, "blue-hen", 1, 2), entry(3, "owl", 1, 3)))
     assert checked.course is not None
     assert not checked.course.phase.ended
@@ -229,13 +229,13 @@ def test_the_same_file_can_be_judged_by_any_rule() -> None:
         entry(1, "red-fox", confidence="0.9"), entry(2, "blue-hen", 1, 2, confidence="0.5")
     )
     checked = check(text)
-    assert consensus_data(checked)["score"] == 0.7
-    assert consensus_data(checked, mode=Mode.UNANIMOUS)["reached"] is False
-    assert consensus_data(checked, mode=Mode.UNANIMOUS, threshold=Decimal("0.5"))["reached"]
-    assert list(consensus_data(checked))[:12] == [
+    assert consensus_data(checked).score == 0.7
+    assert consensus_data(checked, mode=Mode.UNANIMOUS).reached is False
+    assert consensus_data(checked, mode=Mode.UNANIMOUS, threshold=Decimal("0.5")).reached
+    assert ConsensusView.__struct_fields__[:12] == (
         *("mode", "threshold", "reached", "score", "score_all_agents", "approvers", "rejecters"),
         *("neutral", "deferred", "missing", "outcome", "would_reach"),
-    ]
+    )
 
 
 @pytest.mark.requirement("BNC-083")

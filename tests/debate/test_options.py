@@ -61,14 +61,14 @@ def test_a_session_may_count_those_who_defer() -> None:
         session(*ONE_DEFERS, agents=THREE, **WEIGHTED),
         chosen(*ONE_DEFERS, options=COUNTED, **WEIGHTED),
     )
-    assert status_data(check(usual))["state"] == "ended:consensus"
-    assert status_data(check(other))["state"] == "active"
+    assert status_data(check(usual)).state == "ended:consensus"
+    assert status_data(check(other)).state == "active"
     assert codes(other, "warning") == codes(usual, "warning")
     data = consensus_data(check(other))
-    assert (data["reached"], data["defer_in_denominator"]) == (False, True)
-    assert data["score"] == data["score_all_agents"] == pytest.approx(1.55 / 3)
+    assert (data.reached, data.defer_in_denominator) == (False, True)
+    assert data.score == data.score_all_agents == pytest.approx(1.55 / 3)
     left_out = consensus_data(check(other), defer_in_denominator=False)
-    assert (left_out["reached"], left_out["score"]) == (True, 0.775)
+    assert (left_out.reached, left_out.score) == (True, 0.775)
 
 
 @pytest.mark.requirement("BNC-137")
@@ -77,7 +77,7 @@ def test_counted_or_not_all_who_defer_are_a_deadlock(mode: str) -> None:
     silent = [entry(n, who, 1, n, stance="defer") for n, who in enumerate(THREE, 1)]
     for options in ("", COUNTED):
         text = chosen(*silent, options=options, consensus_mode=mode)
-        assert status_data(check(text))["state"] == "ended:deadlock"
+        assert status_data(check(text)).state == "ended:deadlock"
 
 
 @pytest.mark.requirement("BNC-167")
@@ -105,7 +105,7 @@ HANDED_ON = (
 def test_only_the_supervisor_names_who_is_next_if_the_session_says_so() -> None:
     for options, name in (("", "cow"), (ONLY, "ant")):
         text = chosen(*HANDED_ON, options=options, turn_order="supervised")
-        assert status_data(check(text))["next"] == name
+        assert status_data(check(text)).next == name
         follower = Follower()
         list(follower.feed(text.encode()))
         state = follower.state

@@ -456,12 +456,12 @@ def test_a_runner_opens_looks_and_adds_by_plain_functions(place: Project) -> Non
         (due,) = debates.agenda(space, file)
         assert due.who == FOX
         seen = debates.view(file, FOX, clock)
-        assert (seen["my_turn"], seen["round"], seen["entries"]) == (True, 1, [])
-        assert seen["context"] == "Which queue?"
+        assert (seen.my_turn, seen.round, seen.entries) == (True, 1, ())
+        assert seen.context == "Which queue?"
         done = debates.add(file, DRAFT, clock, space)
         assert done.recorded == "signed"
-        assert debates.view(file, FOX, clock)["my_turn"] is False
-        assert debates.view(file, HEN, clock)["entries"][0]["body"] == "Because."
+        assert debates.view(file, FOX, clock).my_turn is False
+        assert debates.view(file, HEN, clock).entries[0].body == "Because."
         (due,) = debates.agenda(space, file)
         assert due.who == HEN
         with pytest.raises(Refused) as wrong:

@@ -63,15 +63,15 @@ def test_the_stance_that_was_meant_is_in_the_hint() -> None:
 def test_one_agent_alone_ends_with_its_only_round_and_without_a_vote() -> None:
     checked = check(ALONE)
     data = status_data(checked)
-    assert (data["state"], data["ended_at_round"]) == ("ended:max-rounds", 1)
-    assert (data["consensus"]["outcome"], data["consensus"]["reached"]) == ("disabled", False)
+    assert (data.state, data.ended_at_round) == ("ended:max-rounds", 1)
+    assert (data.consensus.outcome, data.consensus.reached) == ("disabled", False)
     assert checked.document.entries[0].body.count("###") == 2
 
 
 @pytest.mark.requirement("BNC-046")
 def test_a_threshold_of_zero_is_never_reached_even_if_all_approve() -> None:
     text = session(entry(1, "red-fox"), agents=("red-fox",), consensus_threshold="0.0")
-    assert consensus_data(check(text))["outcome"] == "disabled"
+    assert consensus_data(check(text)).outcome == "disabled"
 
 
 @pytest.mark.requirement("BNC-141")
@@ -80,12 +80,12 @@ def test_a_threshold_of_zero_is_never_reached_even_if_all_approve() -> None:
 def test_two_agents_agree_in_the_second_round() -> None:
     checked = check(TWO_ROUNDS)
     first, second = (consensus_data(checked, number) for number in (1, 2))
-    assert (first["reached"], first["approvers"], first["neutral"]) == (
+    assert (first.reached, first.approvers, first.neutral) == (
         False,
-        ["red-fox"],
-        ["blue-hen"],
+        ("red-fox",),
+        ("blue-hen",),
     )
-    assert (second["reached"], second["score"]) == (True, 0.825)
+    assert (second.reached, second.score) == (True, 0.825)
     assert checked.course is not None
     assert (checked.course.phase, checked.course.ended_at_round) == (Phase.CONSENSUS, 2)
 
@@ -98,7 +98,7 @@ def test_free_speech_has_no_order_and_a_score_on_the_threshold_is_enough() -> No
     checked = check(FREE)
     assert found(checked) == []
     data = consensus_data(checked)
-    assert (data["score"], data["threshold"], data["reached"]) == (0.6, 0.6, True)
+    assert (data.score, data.threshold, data.reached) == (0.6, 0.6, True)
 
 
 @pytest.mark.requirement("BNC-143")
@@ -108,9 +108,9 @@ def test_the_first_round_that_agrees_ends_the_session_and_later_entries_are_warn
     assert found(checked) == [("warning", "R18", "after_end")] * 2
     assert checked.valid
     data = status_data(checked)
-    assert (data["state"], data["ended_at_round"]) == ("ended:consensus", 1)
-    assert consensus_data(checked, 1)["score"] == 0.79
-    assert consensus_data(checked, 2)["score"] == 0.9
+    assert (data.state, data.ended_at_round) == ("ended:consensus", 1)
+    assert consensus_data(checked, 1).score == 0.79
+    assert consensus_data(checked, 2).score == 0.9
 
 
 @pytest.mark.requirement("BNC-144")
@@ -120,11 +120,11 @@ def test_a_skipped_turn_leaves_the_denominator_and_both_numbers_are_shown() -> N
     checked = check(SKIPPED)
     assert {severity for severity, _, _ in found(checked)} == {"info"}
     data = consensus_data(checked)
-    assert (data["score"], data["reached"], data["deferred"]) == (0.775, True, ["cow"])
-    assert data["score_all_agents"] == pytest.approx(0.516667, abs=1e-6)
-    assert data["reached_all_agents"] is False
+    assert (data.score, data.reached, data.deferred) == (0.775, True, ("cow",))
+    assert data.score_all_agents == pytest.approx(0.516667, abs=1e-6)
+    assert data.reached_all_agents is False
     status = status_data(checked)
-    assert [one["placeholder"] for one in status["entries"]] == [False] * 5 + [True]
+    assert [one.placeholder for one in status.entries] == [False] * 5 + [True]
     assert checked.document.entries[5].said("summary").endswith("applied: turn skipped.")
 
 
@@ -138,7 +138,7 @@ def test_a_supervisor_may_speak_twice_and_names_who_is_next() -> None:
     here = standing(checked.course)
     assert (here.next, here.round, here.turn) == ("platform", 1, 4)
     data = consensus_data(checked)
-    assert (data["provisional"], data["reached"], data["missing"]) == (True, False, ["platform"])
+    assert (data.provisional, data.reached, data.missing) == (True, False, ("platform",))
 
 
 @pytest.mark.requirement("BNC-157")
@@ -175,7 +175,7 @@ def test_the_verdict_is_the_same_from_the_votes_alone() -> None:
 @pytest.mark.requirement("BNC-009")
 def test_transport_agents_and_user_interface_are_left_open() -> None:
     """The package knows bytes and text: it imports nothing that sends, draws or thinks."""
-    own = [Module(path) for path in (PACKAGE / "debate").glob("*.py")]
+    own = [Module(path) for path in (PACKAGE / "protocols" / "debate").glob("*.py")]
     foreign = {name.split(".")[0] for module in own for name, _ in module.foreign_imports()}
     assert foreign - sys.stdlib_module_names == {"msgspec", "immutables"}
     assert foreign & {"socket", "http", "urllib", "os", "subprocess", "tkinter"} == set()

@@ -132,9 +132,10 @@ def test_an_operator_lets_a_late_session_go_on() -> None:
 def test_while_an_entry_is_open_everyone_waits(status: str) -> None:
     checked = check(session(entry(1, "red-fox", status=status, marker="")))
     data = status_data(checked, from_text("2026-03-01T09:02:00Z"))
-    assert (data["state"], data["next"], data["safe_to_read"]) == ("entry-open", None, False)
-    assert data["deadline"] == "2026-03-01T09:06:00.000Z"
-    assert data["open_entry"]["author"] == "red-fox"
+    assert (data.state, data.next, data.safe_to_read) == ("entry-open", None, False)
+    assert data.deadline == "2026-03-01T09:06:00.000Z"
+    assert data.open_entry is not None
+    assert data.open_entry.author == "red-fox"
 
 
 @pytest.mark.requirement("BNC-016")
@@ -145,7 +146,7 @@ def test_while_an_entry_is_open_everyone_waits(status: str) -> None:
 @pytest.mark.parametrize("status", ["closed", "yield", "open"])
 def test_the_marker_makes_an_entry_complete_whatever_its_status(status: str) -> None:
     data = status_data(check(session(entry(1, "red-fox", status=status))))
-    assert (data["state"], data["next"], data["safe_to_read"]) == ("active", "blue-hen", True)
+    assert (data.state, data.next, data.safe_to_read) == ("active", "blue-hen", True)
 
 
 @pytest.mark.requirement("BNC-123")
@@ -174,7 +175,7 @@ def test_only_an_operators_closing_entry_ends_a_session() -> None:
         assert (found.phase is Phase.CLOSED) is closed
     by_system = session(entry(1, "system", status="closed", body=ending), agents=names)
     assert codes(by_system) == []
-    assert status_data(check(by_system))["state"] == "ended:closed-by-operator"
+    assert status_data(check(by_system)).state == "ended:closed-by-operator"
 
 
 def test_a_gap_in_round_robin_is_remarked_on_without_a_cascade() -> None:
@@ -201,17 +202,17 @@ def test_a_placeholder_takes_the_turn_of_the_silent() -> None:
 @pytest.mark.requirement("BNC-084")
 def test_the_status_names_position_deadline_and_every_entry() -> None:
     data = status_data(check(TWO_ROUNDS[: TWO_ROUNDS.index("<!-- entry: 00000004")]))
-    assert (data["state"], data["round"], data["turn"], data["next"]) == (
+    assert (data.state, data.round, data.turn, data.next) == (
         "active",
         2,
         2,
         "blue-hen",
     )
-    assert data["deadline"] == "2026-03-01T09:08:00.000Z"
-    assert data["rounds_left"] == 3
-    said = data["entries"][0]
-    assert (said["author"], said["stance"], said["confidence"]) == ("red-fox", "approve", 0.7)
-    assert said["summary"] == "A point was made."
+    assert data.deadline == "2026-03-01T09:08:00.000Z"
+    assert data.rounds_left == 3
+    said = data.entries[0]
+    assert (said.author, said.stance, said.confidence) == ("red-fox", "approve", 0.7)
+    assert said.summary == "A point was made."
 
 
 @pytest.mark.requirement("BNC-043")

@@ -61,7 +61,7 @@ def to_parliament(
         agent_named(space.engine, name)
     if not wanted.even_if_gone:
         require_present(space, agents)
-    told = consensus_data(checked)
+    approvers = consensus_data(checked).approvers
     problem = _problem(checked, found.source.id, asked_by, wanted.note)
 
     def make(target: Target, link: Link) -> tuple[Made, ...]:
@@ -85,18 +85,18 @@ def to_parliament(
         make,
         file=place_of(space, wanted.folder) if wanted.folder is not None else "",
         standing=standing(checked, unsigned),
-        approvers=tuple(told["approvers"]),
+        approvers=approvers,
     )
     return walk(space, plan)
 
 
 def standing(checked: Checked, unsigned: tuple[str, ...] = ()) -> Standing:
     """X-04: how sure the debate's result is."""
-    told = consensus_data(checked)
+    result = consensus_data(checked)
     return Standing(
-        reached=bool(told["reached"]),
-        thin=any(one["code"] == "thin_quorum" for one in told["findings"]),
-        provisional=bool(told["provisional"]) or not course_of(checked).phase.ended,
+        reached=result.reached,
+        thin=any(finding.code == "thin_quorum" for finding in result.findings),
+        provisional=result.provisional or not course_of(checked).phase.ended,
         errors=len(errors(checked.findings)),
         unsigned=unsigned,
     )

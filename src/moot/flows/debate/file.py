@@ -58,7 +58,7 @@ def appended_to(path: Path, known: Iterable[bytes]) -> bytes | None:
 
 
 def named(path: Path) -> Path:
-    """A session file's name ends with .md (3)."""
+    """BNC-002: a session file's name ends with .md (3)."""
     return path if path.suffix == ".md" else path.with_name(path.name + ".md")
 
 
@@ -88,7 +88,7 @@ def real(path: Path) -> Path:
 
 
 def append(path: Path, data: bytes, keep: int | None = None) -> None:
-    """Put `data` at the end, whole or not at all. Call it under the lock.
+    """BNC-005, BNC-102: put `data` at the end, whole or not at all. Call it under the lock.
 
     `keep` cuts off first what stands beyond it: an entry that its author never yielded.
     """

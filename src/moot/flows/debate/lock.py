@@ -25,7 +25,7 @@ LOOK_SECONDS: Final = 0.002  # how often whoever waits for the lock tries again
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Nobody else writes this file meanwhile."""
+    """BNC-101, BNC-104: nobody else writes this file meanwhile."""
     try:
         require_file(path, os.stat(path).st_mode)
     except OSError as error:

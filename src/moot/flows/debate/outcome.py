@@ -6,9 +6,15 @@ confidence is a second condition. So both are shown, and what is needed beside w
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-_COUNTS: Final = (
+from moot.protocols.debate.consensus import Outcome
+from moot.protocols.debate.model import Mode
+
+if TYPE_CHECKING:
+    from moot.protocols.debate.views import ConsensusView
+
+_SIDES: Final = (
     ("approvers", "approve"),
     ("rejecters", "reject"),
     ("neutral", "neutral"),
@@ -17,50 +23,52 @@ _COUNTS: Final = (
 )
 
 
-def in_words(found: dict[str, Any]) -> str:
+def in_words(result: ConsensusView) -> str:
     """`1 approve, 1 reject: not agreed (majority, 1 of 2 votes, more than half needed; ...)`."""
-    return f"{_counted(found)} ({decided_by(found)}{_absent(found)})"
+    return f"{_counted(result)} ({decided_by(result)}{_absent(result)})"
 
 
-def _absent(found: dict[str, Any]) -> str:
+def _absent(result: ConsensusView) -> str:
     """Those who deferred or were silent: what the others agreed on is not everybody's."""
-    listed = sum(len(found[name]) for name, _ in _COUNTS)
-    spoke = listed - len(found["deferred"]) - len(found["missing"])
+    listed = sum(len(getattr(result, name)) for name, _ in _SIDES)
+    spoke = listed - len(result.deferred) - len(result.missing)
     if not spoke:
         return "; nobody took a position"
     return f"; only {spoke} of {listed} took a position" if spoke < listed else ""
 
 
-def _counted(found: dict[str, Any]) -> str:
-    counts = [f"{len(found[name])} {word}" for name, word in _COUNTS if found[name]]
-    said = "agreed" if found["reached"] else "not agreed"
+def _counted(result: ConsensusView) -> str:
+    counts = [
+        f"{len(getattr(result, name))} {word}" for name, word in _SIDES if getattr(result, name)
+    ]
+    said = "agreed" if result.reached else "not agreed"
     return f"{', '.join(counts) or 'nobody spoke'}: {said}"
 
 
-def decided_by(found: dict[str, Any]) -> str:
+def decided_by(result: ConsensusView) -> str:
     """`majority, 2 of 3 votes, more than half needed; confidence 0.775`: what the rule looks at."""
-    if found["outcome"] == "disabled":
-        return f"{found['mode']}, switched off by a threshold of 0"
-    if found["outcome"] == "deadlock":
-        return f"{found['mode']}, everyone deferred"
-    if found["mode"] == "weighted":
-        return f"weighted, balance {found['score']:.4g}, {found['threshold']:g} needed"
-    votes, counted = len(found["approvers"]), _those_who_count(found)
-    every = found["mode"] == "unanimous" or found["threshold"] == 1
+    if result.outcome is Outcome.DISABLED:
+        return f"{result.mode}, switched off by a threshold of 0"
+    if result.outcome is Outcome.DEADLOCK:
+        return f"{result.mode}, everyone deferred"
+    if result.mode is Mode.WEIGHTED:
+        return f"weighted, balance {result.score:.4g}, {result.threshold:g} needed"
+    votes, counted = len(result.approvers), _those_who_count(result)
+    every = result.mode is Mode.UNANIMOUS or result.threshold == 1
     needed = "all needed" if every else "more than half needed"
-    said = f"{found['mode']}, {votes} of {counted} votes, {needed}"
-    return f"{said}{_sure(found)}" if votes and (votes == counted or not every) else said
+    said = f"{result.mode}, {votes} of {counted} votes, {needed}"
+    return f"{said}{_sure(result)}" if votes and (votes == counted or not every) else said
 
 
-def _those_who_count(found: dict[str, Any]) -> int:
+def _those_who_count(result: ConsensusView) -> int:
     """Those who defer are left out, unless the session counts them."""
-    listed = sum(len(found[name]) for name, _ in _COUNTS)
-    return listed if found["defer_in_denominator"] else listed - len(found["deferred"])
+    listed = sum(len(getattr(result, name)) for name, _ in _SIDES)
+    return listed if result.defer_in_denominator else listed - len(result.deferred)
 
 
-def _sure(found: dict[str, Any]) -> str:
+def _sure(result: ConsensusView) -> str:
     """How sure the approvers are; what is needed only where that is missing."""
-    least = "lowest confidence" if found["mode"] == "unanimous" else "confidence"
-    low = found["score"] < found["threshold"]
-    needed = f", {found['threshold']:g} needed" if low else ""
-    return f"; {least} {found['score']:.4g}{needed}"
+    score = result.score or 0.0
+    least = "lowest confidence" if result.mode is Mode.UNANIMOUS else "confidence"
+    needed = f", {result.threshold:g} needed" if score < result.threshold else ""
+    return f"; {least} {score:.4g}{needed}"

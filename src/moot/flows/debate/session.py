@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -34,7 +34,7 @@ from moot.protocols.debate.context import with_context
 from moot.protocols.debate.drafts import Draft, tidied
 from moot.protocols.debate.escalation import resumption, skipped
 from moot.protocols.debate.model import Entry
-from moot.protocols.debate.views import speaker_view
+from moot.protocols.debate.views import SpeakerView, speaker_view
 from moot.protocols.debate.writer import appended, closed, says, written
 from moot.workspace.workspace import Workspace
 
@@ -70,7 +70,7 @@ def read(file: Path) -> Checked:
     return check(read_file(file), file_name=file.name)
 
 
-def view(file: Path, speaker: str, clock: Clock) -> dict[str, Any]:
+def view(file: Path, speaker: str, clock: Clock) -> SpeakerView:
     """The session as one participant sees it, with everything that was said."""
     return speaker_view(read(file), speaker, clock())
 
@@ -131,7 +131,7 @@ def add(
         addition = appended(
             at.checked,
             draft,
-            entry_id or str(uuid.uuid4()),
+            entry_id or str(uuid.uuid4()),  # BNC-105
             at.now,
             escape=escape,
             after_end=after_end,

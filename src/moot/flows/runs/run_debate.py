@@ -151,13 +151,13 @@ def record_result(space: Workspace, decision: str, checked: Checked) -> None:
     result = RESULTS.get(course_of(checked).phase.value)
     if state.stage is not Stage.ARGUING or result is None:
         return
-    found = consensus_data(checked)
+    consensus = consensus_data(checked)
     command = ask.RecordResult(
         result=result,
-        summary=in_words(found),
-        score="" if found["score"] is None else f"{found['score']:.4f}",
-        approvers=tuple(found["approvers"]),
-        dissent=tuple(found["rejecters"]),
+        summary=in_words(consensus),
+        score="" if consensus.score is None else f"{consensus.score:.4f}",
+        approvers=consensus.approvers,
+        dissent=consensus.rejecters,
     )
     space.engine.execute(stream_of(decision), command, SYSTEM, key="result")
 

@@ -206,12 +206,12 @@ class DebateDesk:
         """Round, state and score of this moment."""
         checked = self._checked()
         here = standing(course_of(checked), self._clock())
-        found = consensus_data(checked)
+        consensus = consensus_data(checked)
         kept = ("score", "reached", "approvers", "rejecters", "neutral", "deferred", "outcome")
         return {
             "round": here.round,
             "state": here.phase.value,
-            **{name: found[name] for name in kept},
+            **{name: getattr(consensus, name) for name in kept},
         }
 
     # The file -------------------------------------------------------------------------------------

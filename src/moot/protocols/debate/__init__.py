@@ -31,14 +31,16 @@ The record, of the shape that all protocols share:
 
     pieces.py      a file as pieces, each an event; what an entry's bytes say
     commands.py    what may be asked          events.py    what may stand in the ledger
-    rules.py       which piece may come next, and under whose key; checks.py
+    rules.py       which piece may come next, and under whose key; checks.py; case.py: what is
+                   under check
     state.py       what is known at the head; evolution.py: what follows from each event
     machine.py     decide, agenda, timeouts, index, MACHINE
 
 It differs from its siblings in one way: the file is the session, and the record only says who
 wrote which bytes of it. `course.py` reads off the entries what happened, whether they come from a
 file or from events. Files, locks, clocks and ids are outside (`flows/debate/`): bytes, times and
-ids arrive as arguments.
+ids arrive as arguments. BNC-009: how text is carried, what goes on inside an agent and how things
+are shown to people is left open by the document, and nothing here knows of it.
 """
 
 from moot.protocols.debate.checker import Checked, check

@@ -2,6 +2,8 @@
 
 `check` never raises, whatever it is given. What it knows of the session afterwards (its rules,
 its course, which entries are rejected) is part of the answer, so that nothing is worked out twice.
+BNC-156: a flaw is reported once, under its own rule. What follows from it is left unsaid: another
+version, settings that cannot be read and an entry that is still being written silence the rest.
 """
 
 from __future__ import annotations
@@ -53,8 +55,11 @@ def check(
     file_name: str | None = None,
     lenient: bool = False,
 ) -> Checked:
-    """Judge a session file. `strict_uuid` makes ids of another version than 4 errors (A-01),
-    `lenient` lets agents have names that the schema does not allow (A-14)."""
+    """Judge a session file: every finding has its rule, severity and line (BNC-171).
+
+    `strict_uuid` makes ids of another version than 4 errors (A-01), `lenient` lets agents have
+    names that the schema does not allow (A-14).
+    """
     return examine(read(data), strict_uuid=strict_uuid, file_name=file_name, lenient=lenient)
 
 
@@ -68,7 +73,7 @@ def examine(
     """Judge a document that has been read."""
     version = check_all(VERSION, document)
     if version:
-        # R9: what another major version means by the rest is not ours to say.
+        # BNC-022, BNC-108: what another major version means by the rest is not ours to say (R9).
         return Checked(document, Known(), version, frozenset(), None)
     known = read_known(document.settings, lenient)
     seen = Seen(document, known, strict_uuid, file_name)
@@ -76,13 +81,13 @@ def examine(
     rejected = _check_entries(seen, findings)
     course = follow(document, known.rules, rejected) if known.rules else None
     findings += check_all(ORDER, InOrder(known, _remarks(document, known, course)))
-    findings = _as_far_as_written(document, findings)
+    findings = _spare_unfinished_entry(document, findings)
     if course is not None and any(one.severity is Severity.ERROR for one in findings):
-        course = _undecided(document, course, rejected, findings)
+        course = _leave_undecided(document, course, rejected, findings)
     return Checked(document, known, _sorted(findings), rejected, course)
 
 
-def _as_far_as_written(document: Document, findings: list[Finding]) -> list[Finding]:
+def _spare_unfinished_entry(document: Document, findings: list[Finding]) -> list[Finding]:
     """A-75: of a last entry that was never yielded the one error is that it is incomplete.
 
     Its author may still be writing, and may write all of it anew (A-34).
@@ -91,15 +96,16 @@ def _as_far_as_written(document: Document, findings: list[Finding]) -> list[Find
     if last is None or last.yielded:
         return findings
     return [
-        one
-        for one in findings
-        if (one.line or 0) < last.line or one.severity is not Severity.ERROR
-        or one.code == _INCOMPLETE
-    ]  # fmt: skip
+        finding
+        for finding in findings
+        if (finding.line or 0) < last.line
+        or finding.severity is not Severity.ERROR
+        or finding.code == _INCOMPLETE
+    ]
 
 
 def _check_entries(seen: Seen, findings: list[Finding]) -> frozenset[int]:
-    """Ask every row of every entry; gives the entries that are rejected."""
+    """Ask every row of every entry; gives the indexes of the entries that are rejected."""
     rejected: set[int] = set()
     for entry in seen.document.entries:
         looked = Looked(entry, seen)
@@ -112,19 +118,19 @@ def _check_entries(seen: Seen, findings: list[Finding]) -> frozenset[int]:
 
 
 def _remarks(document: Document, known: Known, course: Course | None) -> list[Remarked]:
-    kept, remarks = without_doubles(document)
-    remarks += sequence_remarks(kept, moment(document.head("created")))
+    entries, remarks = without_doubles(document)
+    remarks += sequence_remarks(entries, moment(document.head("created")))
     if course is not None:
         return [*remarks, *course.remarks]
     # The settings are broken: who is listed may still be known.
     return remarks + [
         Remarked(Remark.UNKNOWN_AGENT, entry, repr(entry.author))
-        for entry in kept
+        for entry in entries
         if known.agents and entry.has_head and entry.author not in {*known.agents, *CLERKS}
     ]
 
 
-def _undecided(
+def _leave_undecided(
     document: Document, course: Course, rejected: frozenset[int], findings: list[Finding]
 ) -> Course:
     """A-53: a file with errors is never ended by consensus."""

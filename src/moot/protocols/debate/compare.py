@@ -1,4 +1,4 @@
-"""Two versions of a file: did it only grow (R1 to R3)?
+"""Two versions of a file: did it only grow (R1 to R3)? (BNC-172)
 
 Entries that were yielded are compared by what was written, to the letter. The rules are frozen
 once an entry exists, the context may only gain subsections, and what stands after the last marker
@@ -33,12 +33,12 @@ def _written(document: Document, entry: Entry) -> str:
 
 def _yielded(document: Document) -> dict[str, str]:
     """The first entry of each id, as written, in file order."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for entry in document.entries:
         if entry.yielded:
             key = entry.id or f"entry {entry.index + 1}"
-            found.setdefault(key, _written(document, entry))
-    return found
+            texts.setdefault(key, _written(document, entry))
+    return texts
 
 
 def _lines(document: Document) -> dict[str, int]:
@@ -60,9 +60,9 @@ def entry_modified(versions: Versions) -> Iterator[Flaw]:
 
 def entry_deleted(versions: Versions) -> Iterator[Flaw]:
     old, new = versions
-    there = _lines(new)
+    still_there = _lines(new)
     for key in _yielded(old):
-        if key not in there:
+        if key not in still_there:
             yield on(None, "", key)
 
 
@@ -70,7 +70,7 @@ def entry_inserted(versions: Versions) -> Iterator[Flaw]:
     old, new = versions
     before, lines = _yielded(old), _lines(new)
     known = [key in before for key in _yielded(new)]
-    last = max((place for place, old_one in enumerate(known) if old_one), default=-1)
+    last = max((place for place, is_old in enumerate(known) if is_old), default=-1)
     for place, key in enumerate(_yielded(new)):
         if place < last and key not in before:
             yield on(lines[key], "", key)
@@ -80,8 +80,8 @@ def entries_reordered(versions: Versions) -> Iterator[Flaw]:
     old, new = versions
     lines = _lines(new)
     order = {key: place for place, key in enumerate(_yielded(old))}
-    kept = [key for key in _yielded(new) if key in order]
-    for above, below in pairwise(kept):
+    old_ones = [key for key in _yielded(new) if key in order]
+    for above, below in pairwise(old_ones):
         if order[below] < order[above]:
             yield on(lines[below], "", below)
 
@@ -132,28 +132,30 @@ def dialogue_modified(versions: Versions) -> Iterator[Flaw]:
 
 APPEND_ONLY: Final = (
     norm("R1", "entry_modified", "an entry that was yielded was changed", entry_modified,
-         _NEW_FILE),
-    norm("R1", "entry_deleted", "an entry that was yielded is gone", entry_deleted, _NEW_FILE),
+         _NEW_FILE, requirement="BNC-097"),
+    norm("R1", "entry_deleted", "an entry that was yielded is gone", entry_deleted, _NEW_FILE,
+         requirement="BNC-097"),
     norm("R2", "entry_inserted", "an entry was put between others", entry_inserted,
-         "new entries go to the end"),
-    norm("R2", "entries_reordered", "entries changed places", entries_reordered, _NEW_FILE),
+         "new entries go to the end", requirement="BNC-098"),
+    norm("R2", "entries_reordered", "entries changed places", entries_reordered, _NEW_FILE,
+         requirement="BNC-066"),
     norm("R3", "rules_modified", "the rules were changed after the first entry", rules_modified,
-         "other rules need a new session"),
+         "other rules need a new session", requirement=("BNC-059", "BNC-099")),
     norm("3.4", "context_modified", "the context was changed", context_modified,
-         "add a ### subsection to its end instead"),
+         "add a ### subsection to its end instead", requirement=("BNC-061", "BNC-062")),
     norm("3.1", "header_modified", "header or title were changed", head_modified,
-         "another topic needs a new session"),
+         "another topic needs a new session", requirement="BNC-005"),
 )  # fmt: skip
 _REST: Final = (
     norm("R1", "dialogue_modified", "the dialogue was changed between its entries",
-         dialogue_modified, _NEW_FILE),
+         dialogue_modified, _NEW_FILE, requirement=("BNC-005", "BNC-098")),
 )  # fmt: skip
 
 
 def compare(old: bytes | str, new: bytes | str) -> tuple[Finding, ...]:
     """Every way in which the new version did more than grow."""
     versions = Versions(read(old), read(new))
-    found = check_all(APPEND_ONLY, versions)
+    findings = check_all(APPEND_ONLY, versions)
     # Said only if nothing above explains it: a changed entry changes the dialogue too.
-    inside = any(finding.rule in ("R1", "R2") for finding in found)
-    return found if inside else (*found, *check_all(_REST, versions))
+    explained = any(finding.rule in ("R1", "R2") for finding in findings)
+    return findings if explained else (*findings, *check_all(_REST, versions))

@@ -1,8 +1,9 @@
 """Do they agree, and how surely? Section 7, in exact arithmetic.
 
 A tally takes one vote from each agent, the latest one counting (A-09), and knows at any moment
-what follows from them. Confidence and threshold stay the decimals that were written: three times
-0.7 averages 0.7, not a little less (A-13). Nothing is divided to decide, only to show.
+what follows from them. BNC-132: confidence and threshold stay the decimals that were written, so
+three times 0.7 averages 0.7, not a little less (A-13). Nothing is divided to decide, only to show.
+BNC-129: mode and threshold come from the session's rules and from nowhere else.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class Vote(msgspec.Struct, frozen=True, gc=False):
 class Verdict(msgspec.Struct, frozen=True):
     """What the votes of one round come to; the names stand in the order of the agents' list.
 
-    `score` leaves deferring agents out (7.4), unless the session counts them; `score_all` counts
-    them in the denominator. The same holds for `reached` and `reached_all` (A-05). A mean of
-    nobody is None.
+    BNC-137, BNC-144: `score` leaves deferring agents out (7.4), unless the session counts them;
+    `score_all` counts them in the denominator. The same holds for `reached` and `reached_all`
+    (A-05). BNC-133: where nobody approves there is no mean, and the score is None.
     """
 
     mode: Mode
@@ -97,6 +98,10 @@ class Tally:
         self._count(vote, 1)
 
     def _count(self, vote: Vote, sign: int) -> None:
+        """BNC-081: approval and rejection weigh by their confidence, the other two by heads only.
+
+        `sign` is 1 to count the vote, and -1 to take it back.
+        """
         self.counts[vote.stance] += sign
         if vote.stance in self.sums:
             change = vote.confidence if sign > 0 else -vote.confidence
@@ -107,9 +112,9 @@ class Tally:
     @property
     def outcome(self) -> Outcome:
         listed = len(self.rules.agents)
-        if self.counts[Stance.DEFER] == listed:
+        if self.counts[Stance.DEFER] == listed:  # BNC-138
             return Outcome.DEADLOCK
-        if self.rules.consensus_threshold == 0:
+        if self.rules.consensus_threshold == 0:  # BNC-046
             return Outcome.DISABLED
         if not self.votes and self.rules.output_format is OutputFormat.FREE_TEXT:
             return Outcome.INDETERMINATE
@@ -117,28 +122,38 @@ class Tally:
         return Outcome.REACHED if agreed else Outcome.NOT_REACHED
 
     def _counted(self) -> int:
-        """A-05: the listed agents, those who defer left out unless the session counts them."""
+        """BNC-137: the listed agents, without those who defer unless the session counts them."""
         listed = len(self.rules.agents)
         return listed if self.rules.defer_in_denominator else listed - self.counts[Stance.DEFER]
 
     def _agreed(self, total: int) -> bool:
-        """A-04: the threshold is a minimum; half of the heads is not more than half."""
+        """Do the votes suffice, if `total` agents count?
+
+        BNC-048: the threshold is a minimum, so a score equal to it is enough (A-04). To stay exact
+        a mean is not computed: the sum is compared with the threshold times the number.
+        """
         threshold = self.rules.consensus_threshold
         approvers = self.counts[Stance.APPROVE]
-        # A-11: a threshold of 1.0 asks for everyone, in every mode; 0.0 for nothing (A-10).
+        # BNC-133; BNC-047: a threshold of 1.0 asks for everyone, in every mode (A-11).
         if threshold == 0 or not approvers or (threshold == 1 and approvers < total):
             return False
         if self.rules.consensus_mode is Mode.MAJORITY:
+            # BNC-130; BNC-131: half of the heads is not more than half.
             enough = _EXACT.multiply(threshold, Decimal(approvers))
             return 2 * approvers > total and self.sums[Stance.APPROVE] >= enough
         if self.rules.consensus_mode is Mode.WEIGHTED:
-            return self._balance() >= _EXACT.multiply(threshold, Decimal(total))
-        return approvers == total == self.sure
+            return self._balance() >= _EXACT.multiply(threshold, Decimal(total))  # BNC-142
+        return approvers == total == self.sure  # BNC-136
 
     def _balance(self) -> Decimal:
+        """BNC-134: the confidence of those who approve, less that of those who reject."""
         return _EXACT.subtract(self.sums[Stance.APPROVE], self.sums[Stance.REJECT])
 
     def _score(self, total: int) -> Fraction | None:
+        """The number that people are shown for this mode.
+
+        BNC-135: nobody weighs more than 1, so a weighted score cannot leave -1 to 1.
+        """
         approvers = self.counts[Stance.APPROVE]
         if self.rules.consensus_mode is Mode.WEIGHTED:
             return Fraction(self._balance()) / total if total else Fraction(0)

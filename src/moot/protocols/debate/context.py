@@ -1,7 +1,8 @@
 """More context for a session that is under way: a subsection at the end of the Context (A-32).
 
-It is the one write that is not at the end of the file, so it is held to more: what stood there
-before must all be there afterwards, to the letter, and nothing else may have appeared.
+It is the one write that is not at the end of the file, so more is asked of it. BNC-061, BNC-062:
+what stood there before must all be there afterwards, to the letter, and nothing but the subsection
+may have appeared.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def with_context(checked: Checked, title: str, added: str) -> str:
             "the file has errors; nothing is added to it",
             hint="`moot debate check FILE` says what to mend",
         )
-    kinds = {one.kind for one in document.odd}
+    kinds = {oddity.kind for oddity in document.odd}
     body = added.replace("\r\n", "\n").strip()
     piece = f"### {title.strip()}\n\n{body}\n\n"
     above, below = document.text[: section.end], document.text[section.end :]
@@ -41,22 +42,23 @@ def with_context(checked: Checked, title: str, added: str) -> str:
 
 
 def _require_only_more(before: Checked, text: str, title: str, added: str) -> None:
-    """The same entries, the same sections, an old context that the new one begins with, and
-    nothing to find fault with that was not there before."""
+    """Refused unless the file only grew: the same entries, the same sections, an old context that
+    the new one begins with, and no finding that was not there before."""
     after = examine(read(text))
-    found = compare(before.document.text, text)
-    same = [one.name for one in after.document.sections] == [
-        one.name for one in before.document.sections
+    differences = compare(before.document.text, text)
+    same_sections = [section.name for section in after.document.sections] == [
+        section.name for section in before.document.sections
     ]
-    written = [entry.id for entry in after.document.entries] == [
+    same_entries = [entry.id for entry in after.document.entries] == [
         entry.id for entry in before.document.entries
     ]
-    sound = title.strip() and "\n" not in title.strip() and added.strip()
-    worse = _codes(after) - _codes(before)
-    if found or worse or not (same and written and sound) or unfit(title + added):
-        said = "the text would change the file's structure"
-        raise Refused("injected_structure", said, hint=_HINT, findings=found)
+    complete = title.strip() and "\n" not in title.strip() and added.strip()
+    new_findings = _count_codes(after) - _count_codes(before)
+    kept = same_sections and same_entries
+    if differences or new_findings or not (kept and complete) or unfit(title + added):
+        message = "the text would change the file's structure"
+        raise Refused("injected_structure", message, hint=_HINT, findings=differences)
 
 
-def _codes(checked: Checked) -> Counter[str]:
+def _count_codes(checked: Checked) -> Counter[str]:
     return Counter(finding.code for finding in checked.findings)

@@ -74,40 +74,40 @@ class _Walk:
 
     def read(self, start: int, number: int) -> Dialogue:
         while start < len(self.text):
-            found = self._quickly(self.quick, start, number) if self.quick else None
-            if found is not None:
+            entry = self._read_quickly(self.quick, start, number) if self.quick else None
+            if entry is not None:
                 self.stray = False
-                self.entries.append(found)
-                number += self.text.count("\n", start, found.end)
-                start = found.end
+                self.entries.append(entry)
+                number += self.text.count("\n", start, entry.end)
+                start = entry.end
             else:
-                start, number = self._plainly(start, number)
+                start, number = self._read_plainly(start, number)
         return Dialogue(
             tuple(self.entries), tuple(self.marks), self._sections(), tuple(self.odd), self._end()
         )
 
-    def _quickly(self, quick: _Quick, start: int, number: int) -> Entry | None:
+    def _read_quickly(self, quick: _Quick, start: int, number: int) -> Entry | None:
         if self.marker < start:
             self.marker = self.text.find(quick.marker, start)
             if self.marker < 0:  # without a marker there is nothing to be quick about
                 self.quick = None
         return quick.entry(self.text, start, self.marker, number, len(self.entries))
 
-    def _plainly(self, start: int, number: int) -> tuple[int, int]:
+    def _read_plainly(self, start: int, number: int) -> tuple[int, int]:
         """Read on until an entry has ended; gives the place after it."""
         if (torn := _torn_head(self.text, start)) >= 0:
             number += self.text.count("\n", start, torn)
-            self.entries.append(_torn(self.text, torn, number, len(self.entries)))
+            self.entries.append(_torn_entry(self.text, torn, number, len(self.entries)))
             return len(self.text), number + 1
         lines = scan(self.text, start, None, number)
         for line in lines:
             if _begins_entry(line):
-                return self._entry(line, lines)
-            self._between(line)
+                return self._read_entry(line, lines)
+            self._take_between_entries(line)
         return len(self.text), number
 
-    def _between(self, line: Line) -> None:
-        """A line that belongs to no entry."""
+    def _take_between_entries(self, line: Line) -> None:
+        """A line that belongs to no entry. BNC-127: comments of other keys are no flaw."""
         key = comment_key(line)
         if line.kind is Kind.HEADING and line.level == 2 and line.value in SECTIONS:
             self.headings.append(line)
@@ -121,7 +121,7 @@ class _Walk:
                 self.odd.append(Oddity(Odd.STRAY_TEXT, line.number, line.text.strip()))
             self.stray = True
 
-    def _entry(self, first: Line, lines: Iterator[Line]) -> tuple[int, int]:
+    def _read_entry(self, first: Line, lines: Iterator[Line]) -> tuple[int, int]:
         """Gather the lines of an entry until its marker, the next entry or the end."""
         self.stray = False
         swallowed = _Swallowed()
@@ -170,16 +170,19 @@ _LAST_LINE = re.compile(r"\s*(<[^\r\n]*)\Z")
 
 
 def _torn_head(text: str, start: int) -> int:
-    """Where a first line stands that its writer never finished, and nothing else; or -1."""
-    found = _LAST_LINE.match(text, start)
-    if found is None:
+    """Where a first line stands that its writer never finished, and nothing else; or -1.
+
+    BNC-100, BNC-102: a file that broke off there ends with an incomplete entry, not stray text.
+    """
+    line = _LAST_LINE.match(text, start)
+    if line is None:
         return -1
-    said = found[1]
-    begun = _FIRST_LINE.startswith(said) or (said.startswith(_FIRST_LINE) and "-->" not in said)
-    return found.start(1) if begun else -1
+    torn = line[1]
+    begun = _FIRST_LINE.startswith(torn) or (torn.startswith(_FIRST_LINE) and "-->" not in torn)
+    return line.start(1) if begun else -1
 
 
-def _torn(text: str, start: int, line: int, index: int) -> Entry:
+def _torn_entry(text: str, start: int, line: int, index: int) -> Entry:
     """An entry of which nothing can be said but that it was begun."""
     return Entry(index, line, start, len(text), "", None, None, "", "", "", (), "", line, False,
                  has_head=False)  # fmt: skip
@@ -269,20 +272,20 @@ class _Quick:
             return None
         if self._is_loud(text, opened - 1, closed):
             return None
-        return self._made(text, head, closed, min(end + step, len(text)), number, index)
+        return self._make_entry(text, head, closed, min(end + step, len(text)), number, index)
 
     def _is_loud(self, text: str, start: int, end: int) -> bool:
         """Could a line here change what the lines below it mean? Plain code blocks cannot."""
         beyond = end + len(self.eol)
-        while (found := self.loud.search(text, start, end)) is not None:
-            fence = self.fence.match(text, found.start(), end)
+        while (line := self.loud.search(text, start, end)) is not None:
+            fence = self.fence.match(text, line.start(), end)
             closing = self.closing[fence[1]].search(text, fence.end(), beyond) if fence else None
             if closing is None:
                 return True
             start = closing.end()
         return False
 
-    def _made(
+    def _make_entry(
         self, text: str, head: re.Match[str], closed: int, end: int, number: int, index: int
     ) -> Entry:
         (id_, turn, round_, at, author, status, *values) = head.groups()
@@ -297,7 +300,7 @@ class _Quick:
         blank = self.blank_lines.match(body)
         above = blank.end() if blank else 0
         body_line = line + 9 + body.count("\n", 0, above)
-        body = self._unpadded(body[above:])
+        body = self._strip_blank_lines(body[above:])
         if not body:
             body_line = line + 9 + text.count("\n", opened, closed + step)
         return Entry(
@@ -305,7 +308,7 @@ class _Quick:
             fields, body, body_line, True,
         )  # fmt: skip
 
-    def _unpadded(self, body: str) -> str:
+    def _strip_blank_lines(self, body: str) -> str:
         """Less the blank lines at its end; the last line keeps its own blanks."""
         full = len(body.rstrip(" \t\r\n"))
         cut = body.find(self.eol, full)

@@ -69,46 +69,53 @@ def tidied(draft: Draft, escape: bool = False) -> Draft:
     body = draft.body.replace("\r\n", "\n")
     body = escape_comments(body) if escape else body
     lines = body.split("\n")
-    full = [place for place, line in enumerate(lines) if line.strip(" \t")]
-    body = "\n".join(lines[full[0] : full[-1] + 1]) if full else ""
+    not_blank = [place for place, line in enumerate(lines) if line.strip(" \t")]
+    body = "\n".join(lines[not_blank[0] : not_blank[-1] + 1]) if not_blank else ""
     summary = "\n".join(part.strip() for part in draft.summary.strip().split("\n"))
     return msgspec.structs.replace(
-        draft, body=body, summary=summary, action_requested=_requested(draft)
+        draft, body=body, summary=summary, action_requested=_request_with_next(draft)
     )
 
 
-def _requested(draft: Draft) -> str:
-    name, asked = draft.next_agent, draft.action_requested
-    if not name or asked.startswith(name):
-        return asked
-    return name if is_nothing(asked) else f"{name}: {asked}"
+def _request_with_next(draft: Draft) -> str:
+    """BNC-087: the name of the next speaker stands first, where a reader finds it (A-17)."""
+    name, request = draft.next_agent, draft.action_requested
+    if not name or request.startswith(name):
+        return request
+    return name if is_nothing(request) else f"{name}: {request}"
 
 
 def flaws(draft: Draft, rules: Rules) -> list[Finding]:
     """Everything that forbids this draft in a session with these rules."""
-    found = [*_missing(draft, rules), *_votes(draft), *_breaks(draft), *_summary(draft)]
+    breaches = [
+        *_check_required(draft, rules),
+        *_check_vote(draft),
+        *_check_line_breaks(draft),
+        *_check_summary(draft),
+    ]
     for name in ("author", *FIELDS, "body"):
-        found += _foreign(name, getattr(draft, name))
+        breaches += _check_text(name, getattr(draft, name))
+    # BNC-144, BNC-146: else an agent could pass off its own words as the machine's.
     if says_generated(draft.body):
         message = "only the machine says of an entry that it was generated"
-        found.append(_flaw("4.5", "machine_words", message, "body", "say it in other words"))
+        breaches.append(_flaw("4.5", "machine_words", message, "body", "say it in other words"))
     if draft.next_agent and draft.next_agent not in rules.agents:
         message, hint = f"{draft.next_agent!r} is none of them", f"one of {', '.join(rules.agents)}"
-        found.append(_flaw("R14", "unknown_next", message, "action_requested", hint))
+        breaches.append(_flaw("R14", "unknown_next", message, "action_requested", hint))
     if re.search(r"[\[\]\s]", draft.author) or not draft.author:
-        found.append(_flaw("4.3", "bad_author", repr(draft.author), "author", "a listed name"))
+        breaches.append(_flaw("4.3", "bad_author", repr(draft.author), "author", "a listed name"))
     if re.search(r"\r", draft.body):
-        found.append(_flaw("3", "lone_cr", "the body holds a lone CR", "body", "use LF"))
-    return found
+        breaches.append(_flaw("3", "lone_cr", "the body holds a lone CR", "body", "use LF"))
+    return breaches
 
 
 def unfit(text: str) -> bool:
-    """May it stand nowhere in a file: a marker, or what is no text at all?"""
+    """Does it hold a marker, or bytes that are no text? Such a text may stand nowhere in a file."""
     return MARKER.search(text) is not None or not is_text(text)
 
 
 def is_text(text: str) -> bool:
-    """An argument of a program may hold bytes that are no characters; a file of UTF-8 may not."""
+    """BNC-001: an argument of a program may hold bytes that are no characters; a file may not."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -116,7 +123,7 @@ def is_text(text: str) -> bool:
     return True
 
 
-def _foreign(name: str, text: str) -> Iterator[Finding]:
+def _check_text(name: str, text: str) -> Iterator[Finding]:
     if MARKER.search(text):
         yield _flaw("R20", "marker_in_text", f"{name} holds a marker", name, _ESCAPE)
     if not is_text(text):
@@ -131,7 +138,7 @@ def _flaw(rule: str, code: str, message: str, where: str, hint: str) -> Finding:
     return Finding(rule=rule, code=code, message=message, where=where, hint=hint)
 
 
-def _missing(draft: Draft, rules: Rules) -> Iterator[Finding]:
+def _check_required(draft: Draft, rules: Rules) -> Iterator[Finding]:
     if rules.output_format is OutputFormat.STRUCTURED:
         for name in FIELDS:
             if not getattr(draft, name).strip():
@@ -139,9 +146,10 @@ def _missing(draft: Draft, rules: Rules) -> Iterator[Finding]:
                 yield _flaw("4.4", "MISSING_REQUIRED_FIELD", message, name, hint)
 
 
-def _votes(draft: Draft) -> Iterator[Finding]:
+def _check_vote(draft: Draft) -> Iterator[Finding]:
     stance, sure = draft.stance.strip(), draft.confidence.strip()
     if stance and stance not in STANCES:
+        # BNC-151: a runtime's word is told what it is called here.
         hint = stance_in_a_file(stance) or f"one of {', '.join(STANCES)}"
         yield _flaw("R10", "INVALID_STANCE", f"{stance!r} is no stance", "stance", hint)
     if sure and not DECIMAL.fullmatch(sure):
@@ -156,14 +164,14 @@ def _votes(draft: Draft) -> Iterator[Finding]:
 _RANGE = "a number from 0.0 to 1.0, such as 0.8"
 
 
-def _breaks(draft: Draft) -> Iterator[Finding]:
+def _check_line_breaks(draft: Draft) -> Iterator[Finding]:
     for name in ("author", "stance", "confidence", "action_requested", "evidence"):
         if _BREAK.search(getattr(draft, name).strip()):
             message = f"{name} has more than one line"
             yield _flaw("4.4", "line_break", message, name, _ONE_LINE)
 
 
-def _summary(draft: Draft) -> Iterator[Finding]:
+def _check_summary(draft: Draft) -> Iterator[Finding]:
     """One or two lines, and the second may not pose as a field (A-49, A-65)."""
     lines = draft.summary.strip().split("\n")
     if len(lines) > 2 or any(_BREAK.search(line) for line in lines):

@@ -51,91 +51,93 @@ def at(entry: Entry, line: int | None = None, saw: str = "") -> tuple[Flaw, ...]
 def odd(kind: Odd) -> Check:
     """What the reader noticed in the entry."""
 
-    def noticed(looked: Looked) -> Iterable[Flaw]:
-        entry = looked.entry
+    def noticed(case: Looked) -> Iterable[Flaw]:
+        entry = case.entry
         if not entry.odd:
             return _NONE
-        return [at(entry, one.line, one.text)[0] for one in entry.odd if one.kind is kind]
+        return [
+            at(entry, oddity.line, oddity.text)[0] for oddity in entry.odd if oddity.kind is kind
+        ]
 
     return noticed
 
 
-def no_id(looked: Looked) -> Iterable[Flaw]:
-    return _NONE if looked.entry.id else at(looked.entry)
+def no_id(case: Looked) -> Iterable[Flaw]:
+    return _NONE if case.entry.id else at(case.entry)
 
 
-def bad_id(looked: Looked) -> Iterable[Flaw]:
-    entry = looked.entry
+def bad_id(case: Looked) -> Iterable[Flaw]:
+    entry = case.entry
     return _NONE if is_uuid(entry.id) or not entry.id else at(entry, None, repr(entry.id))
 
 
 def id_not_v4(strict: bool) -> Check:
-    def other_version(looked: Looked) -> Iterable[Flaw]:
-        entry, seen = looked.entry, looked.seen
-        if seen.strict_uuid is not strict or UUID_V4.fullmatch(entry.id) or not is_uuid(entry.id):
+    def other_version(case: Looked) -> Iterable[Flaw]:
+        entry, file = case.entry, case.seen
+        if file.strict_uuid is not strict or UUID_V4.fullmatch(entry.id) or not is_uuid(entry.id):
             return _NONE
         return at(entry, None, entry.id)
 
     return other_version
 
 
-def no_position(looked: Looked) -> Iterable[Flaw]:
-    entry = looked.entry
+def no_position(case: Looked) -> Iterable[Flaw]:
+    entry = case.entry
     if entry.turn is not None:
         return _NONE
-    bad = next((one for one in entry.odd if one.kind is Odd.BAD_POSITION), None)
+    bad = next((oddity for oddity in entry.odd if oddity.kind is Odd.BAD_POSITION), None)
     return at(entry, bad.line if bad else None, bad.text if bad else "")
 
 
-def no_status_line(looked: Looked) -> Iterable[Flaw]:
-    entry = looked.entry
+def no_status_line(case: Looked) -> Iterable[Flaw]:
+    entry = case.entry
     if entry.has_head:
         return _NONE
-    bad = next((one for one in entry.odd if one.kind is Odd.BAD_STATUS_LINE), None)
+    bad = next((oddity for oddity in entry.odd if oddity.kind is Odd.BAD_STATUS_LINE), None)
     return at(entry, bad.line if bad else None, bad.text if bad else "")
 
 
-def bad_status(looked: Looked) -> Iterable[Flaw]:
-    entry = looked.entry
+def bad_status(case: Looked) -> Iterable[Flaw]:
+    entry = case.entry
     if entry.status in _STATUSES or not entry.has_head:
         return _NONE
     return at(entry, None, repr(entry.status))
 
 
-def bad_time(looked: Looked) -> Iterable[Flaw]:
-    entry = looked.entry
+def bad_time(case: Looked) -> Iterable[Flaw]:
+    entry = case.entry
     if entry.moment is not None or not entry.has_head:
         return _NONE
     return at(entry, None, repr(entry.at))
 
 
-def missing_field(looked: Looked) -> Iterable[Flaw]:
-    entry = looked.entry
-    said = {field.name for field in entry.fields if field.value}
-    return [at(entry, None, name)[0] for name in FIELDS if name not in said]
+def missing_field(case: Looked) -> Iterable[Flaw]:
+    entry = case.entry
+    present = {field.name for field in entry.fields if field.value}
+    return [at(entry, None, name)[0] for name in FIELDS if name not in present]
 
 
-def _given(entry: Entry, name: str) -> Field | None:
-    """A field that says something."""
+def _field_with_value(entry: Entry, name: str) -> Field | None:
+    """This field, unless it is missing or empty."""
     field = entry.field(name)
     return field if field is not None and field.value else None
 
 
-def bad_stance(looked: Looked) -> Iterable[Flaw]:
-    entry = looked.entry
-    field = _given(entry, "stance")
+def bad_stance(case: Looked) -> Iterable[Flaw]:
+    entry = case.entry
+    field = _field_with_value(entry, "stance")
     if field is None or entry.stance is not None:
         return _NONE
-    meant = stance_in_a_file(field.value)
+    meant = stance_in_a_file(field.value)  # BNC-151
     return at(entry, field.line, f"{field.value!r} ({meant})" if meant else repr(field.value))
 
 
 def bad_confidence(out_of_range: bool) -> Check:
     """Not a number at all, or a number beyond 0 to 1: two codes, one look."""
 
-    def unsound(looked: Looked) -> Iterable[Flaw]:
-        entry = looked.entry
-        field = _given(entry, "confidence")
+    def unsound(case: Looked) -> Iterable[Flaw]:
+        entry = case.entry
+        field = _field_with_value(entry, "confidence")
         if field is None or entry.confidence is not None:
             return _NONE
         if _is_beyond(field.value) is not out_of_range:
@@ -153,8 +155,8 @@ def _is_beyond(value: str) -> bool:
 def field_again(votes: bool) -> Check:
     """Two stances would be two votes; two summaries are only untidy (A-50)."""
 
-    def twice(looked: Looked) -> Iterable[Flaw]:
-        entry = looked.entry
+    def twice(case: Looked) -> Iterable[Flaw]:
+        entry = case.entry
         names = [field.name for field in entry.fields]
         if len(names) == len(set(names)):
             return _NONE
@@ -168,21 +170,21 @@ def field_again(votes: bool) -> Check:
     return twice
 
 
-def fields_permuted(looked: Looked) -> Iterable[Flaw]:
-    entry = looked.entry
+def fields_permuted(case: Looked) -> Iterable[Flaw]:
+    entry = case.entry
     order = [_ORDER[field.name] for field in entry.fields if field.name in _ORDER]
     return _NONE if order == sorted(order) else at(entry, entry.fields[0].line)
 
 
 def unknown_field(newer: bool) -> Check:
-    def unknown(looked: Looked) -> Iterable[Flaw]:
-        entry, seen = looked.entry, looked.seen
-        if len(entry.fields) <= len(FIELDS) and all(one.name in _ORDER for one in entry.fields):
+    def unknown(case: Looked) -> Iterable[Flaw]:
+        entry, file = case.entry, case.seen
+        if len(entry.fields) <= len(FIELDS) and all(f.name in _ORDER for f in entry.fields):
             return _NONE
-        if seen.newer is not newer:
+        if file.newer is not newer:
             return _NONE
-        odd_ones = (field for field in entry.fields if field.name not in _ORDER)
-        return [at(entry, field.line, field.name)[0] for field in odd_ones]
+        others = (field for field in entry.fields if field.name not in _ORDER)
+        return [at(entry, field.line, field.name)[0] for field in others]
 
     return unknown
 
@@ -190,19 +192,19 @@ def unknown_field(newer: bool) -> Check:
 def not_yielded(shared: bool) -> Check:
     """No marker (R4). In free-form another's entry may have come between (R6): `shared`."""
 
-    def incomplete(looked: Looked) -> Iterable[Flaw]:
-        entry, seen = looked.entry, looked.seen
+    def incomplete(case: Looked) -> Iterable[Flaw]:
+        entry, file = case.entry, case.seen
         if entry.yielded:
             return _NONE
-        rules = seen.known.rules
+        rules = file.known.rules
         free = rules is not None and rules.turn_order is TurnOrder.FREE_FORM
-        interrupted = free and entry is not seen.document.entries[-1]
+        interrupted = free and entry is not file.document.entries[-1]
         return at(entry) if interrupted is shared else _NONE
 
     return incomplete
 
 
-def says_unfinished(looked: Looked) -> Iterable[Flaw]:
-    """A-34: the marker decides; a status that says otherwise is only untidy."""
-    entry = looked.entry
+def says_unfinished(case: Looked) -> Iterable[Flaw]:
+    """BNC-096: the marker decides; a status that says otherwise is only untidy (A-34)."""
+    entry = case.entry
     return at(entry, None, entry.status) if entry.yielded and entry.status in _UNFINISHED else _NONE

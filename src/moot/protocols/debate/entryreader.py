@@ -1,7 +1,8 @@
 """One entry from its lines (section 4): marks, status line, fields, body, whatever is missing.
 
 The lines come from the markdown scanner, so that a heading or a comment in a code block is only
-code. Everything that could be read is kept; what was odd about it is noted beside it.
+code. Everything that could be read is kept; what was odd about it is noted beside it. BNC-008: an
+entry is read the same whoever wrote it, by hand or with any tool.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from moot.protocols.debate.model import YIELD, Entry, Field, Odd, Oddity
 
 _POSITION = re.compile(r"turn:[ \t]*([0-9]{1,9})[ \t]+round:[ \t]*([0-9]{1,9})")
 _EXACT_POSITION = re.compile(r"<!-- turn: [0-9]+ round: [0-9]+ -->")
-# A-15: the time may stand in brackets or bare.
+# BNC-072: the time may stand in brackets or bare (A-15). BNC-013: there is one author.
 _STATUS = re.compile(
     r"(?:\[(?P<boxed>[^\[\]]*)\]|(?P<bare>[^\s\[\]]+))"
     r"[ \t]+\[author:[ \t]*(?P<author>[^\[\]]*?)[ \t]*\][ \t]+"
     r"\[status:[ \t]*(?P<status>[^\[\]]*?)[ \t]*\][ \t]*\Z"
 )
 _LIKE_STATUS = re.compile(r"\[(?:author|status):")
+# BNC-147: only the first colon divides; a value may hold more of them.
 _FIELD = re.compile(r"(?P<name>[a-z][a-z0-9_-]*):(?:[ \t]+(?P<value>.*))?\Z")
 _HEADINGS = {Kind.HEADING: Odd.HEADING_IN_BODY, Kind.SETEXT: Odd.SETEXT_IN_BODY}
 _BLANK, _TEXT = Kind.BLANK, Kind.TEXT
@@ -42,7 +44,7 @@ def is_status_line(line: Line) -> bool:
 def entry_from(
     text: str, lines: Sequence[Line], index: int, yielded: bool, recovered: int = 0
 ) -> Entry:
-    """The entry that these lines of the text are, its marker (if it was yielded) the last of them.
+    """BNC-067: the entry that these lines are, its marker (if it was yielded) the last of them.
 
     `recovered` is the line of a block that was never closed and so ended at the marker (A-36).
     """
@@ -65,11 +67,11 @@ class _Reading:
 
     def entry(self, index: int, end: int, yielded: bool) -> Entry:
         first = self.lines[0]
-        id_ = self._id()
-        turn, round_ = self._position()
-        at, author, status, has_head = self._status()
-        fields = self._fields()
-        body, body_line = self._body()
+        id_ = self._read_id()
+        turn, round_ = self._read_position()
+        at, author, status, has_head = self._read_status_line()
+        fields = self._read_fields()
+        body, body_line = self._read_body()
         return Entry(
             index, first.number, first.start, end, id_, turn, round_, at, author, status,
             fields, body, body_line, yielded, has_head, tuple(self.odd),
@@ -84,7 +86,7 @@ class _Reading:
             only_blanks = line.text.rstrip(" \t") == exact
             self.note(Odd.TRAILING_SPACE if only_blanks else Odd.COMMENT_FORM, line, line.text)
 
-    def _next(self) -> Line | None:
+    def _peek(self) -> Line | None:
         """The next line that is not blank; blank ones have no place in an entry's head."""
         at = self.at
         while at < len(self.lines) and self.lines[at].kind is Kind.BLANK:
@@ -98,7 +100,8 @@ class _Reading:
             self.at += 1
         self.at += 1
 
-    def _id(self) -> str:
+    def _read_id(self) -> str:
+        """BNC-068."""
         line = self.lines[0]
         if comment_key(line) != "entry":
             return ""
@@ -107,8 +110,9 @@ class _Reading:
         self.note_form(line, f"<!-- entry: {value} -->" if value else "<!-- entry: -->")
         return value
 
-    def _position(self) -> tuple[int | None, int | None]:
-        line = self._next()
+    def _read_position(self) -> tuple[int | None, int | None]:
+        """BNC-070, BNC-071: first the turn in its round, then the round, both from 1."""
+        line = self._peek()
         if line is None or comment_key(line) != "turn":
             return None, None
         self._take(line)
@@ -120,8 +124,8 @@ class _Reading:
             self.note_form(line, f"<!-- turn: {int(read[1])} round: {int(read[2])} -->")
         return int(read[1]), int(read[2])
 
-    def _status(self) -> tuple[str, str, str, bool]:
-        line = self._next()
+    def _read_status_line(self) -> tuple[str, str, str, bool]:
+        line = self._peek()
         read = _STATUS.match(line.text) if line is not None else None
         if line is None or read is None:
             if line is not None and _LIKE_STATUS.search(line.text):
@@ -132,26 +136,28 @@ class _Reading:
         at = read["boxed"] if read["boxed"] is not None else read["bare"]
         return at.strip(), read["author"], read["status"], True
 
-    def _fields(self) -> tuple[Field, ...]:
-        found: list[Field] = []
+    def _read_fields(self) -> tuple[Field, ...]:
+        fields: list[Field] = []
         summary_lines = 0
         for line in self.lines[self.at :]:
             read = _FIELD.match(line.text) if line.kind is _TEXT else None
             if read is not None:
-                found.append(Field(read["name"], (read["value"] or "").strip(), line.number))
+                fields.append(Field(read["name"], (read["value"] or "").strip(), line.number))
                 summary_lines = 1 if read["name"] == "summary" else 0
             elif summary_lines and line.kind is _TEXT:
                 # A-49: a line without a key right below the summary goes on with it.
-                found[-1] = _continued(found[-1], line)
+                fields[-1] = _continue_value(fields[-1], line)
                 summary_lines += 1
+                # BNC-085
                 if summary_lines == SUMMARY_LINES + 1:
                     self.note(Odd.LONG_SUMMARY, line)
             else:
                 break
             self.at += 1
-        return tuple(found)
+        return tuple(fields)
 
-    def _body(self) -> tuple[str, int]:
+    def _read_body(self) -> tuple[str, int]:
+        """BNC-090, BNC-091: anything but headings of level 1 and 2; the scanner knows code."""
         rest = self.lines[self.at :]
         if rest and rest[0].kind is not _BLANK:
             self.note(Odd.NO_BLANK_LINE, rest[0])
@@ -159,12 +165,12 @@ class _Reading:
             odd = _HEADINGS.get(line.kind)
             if odd is not None and line.level <= 2:
                 self.note(odd, line, line.text.strip())
-        full = [line for line in rest if line.kind is not _BLANK]
-        if not full:
+        not_blank = [line for line in rest if line.kind is not _BLANK]
+        if not not_blank:
             return "", self.lines[-1].number + 1
-        first, last = full[0], full[-1]
+        first, last = not_blank[0], not_blank[-1]
         return self.text[first.start : last.start] + last.text, first.number
 
 
-def _continued(field: Field, line: Line) -> Field:
+def _continue_value(field: Field, line: Line) -> Field:
     return Field(field.name, f"{field.value}\n{line.text.strip()}", field.line)

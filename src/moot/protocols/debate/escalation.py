@@ -33,7 +33,10 @@ ENTRIES: Final[dict[Escalation, Callable[[Rules, str], Draft]]] = {
 
 
 def is_the_policys(entry: Entry, rules: Rules) -> bool:
-    """Does it say what the policy writes, to the letter, and so nothing of its own?"""
+    """Does it say what the policy writes, to the letter, and so nothing of its own?
+
+    BNC-144: else an agent could pass off its own words as the machine's.
+    """
     return any(says(entry, write(rules, entry.author)) for write in ENTRIES.values())
 
 
@@ -47,11 +50,11 @@ def silent(course: Course) -> tuple[str, ...]:
 
 
 def overdue(checked: Checked, now: Millis) -> tuple[Draft, ...]:
-    """The entries that the policy writes now, if time is up and it writes any.
+    """BNC-095, BNC-168: the entries that the policy writes now, if time is up and it writes any.
 
-    Whoever began an entry and never yielded it is silent like any other, and the first; but what
-    someone began out of turn is not the policy's to remove, and a person who is waited for must
-    come.
+    Whoever began an entry and never yielded it is silent like any other, and comes first; but what
+    someone began out of turn is not the policy's to remove. Under the `human` policy nothing is
+    written: the session waits until that person acts (BNC-051).
     """
     course = course_of(checked)
     here = standing(course, now)
@@ -80,7 +83,7 @@ def resumption(checked: Checked, now: Millis) -> tuple[Checked, str]:
     text = checked.document.text
     gap = "\n" if text.endswith("\n") else "\n\n"
     mark = f"{gap}<!-- {RESUME}: {stamp(now)} -->\n"
-    crlf = any(one.kind is Odd.CRLF for one in checked.document.odd)
+    crlf = any(oddity.kind is Odd.CRLF for oddity in checked.document.odd)
     return checked, mark.replace("\n", "\r\n") if crlf else mark
 
 

@@ -48,7 +48,7 @@ def _began(state: State, event: did.SessionBegan) -> State:
     )
 
 
-def _longer(state: State, event: did.Piece) -> State:
+def _lengthen(state: State, event: did.Piece) -> State:
     return msgspec.structs.replace(
         state,
         size=state.size + event.size,
@@ -61,27 +61,28 @@ def _longer(state: State, event: did.Piece) -> State:
 def spoke(state: State, event: did.Spoken) -> State:
     """The session after one more entry: the same walk that `course.py` makes, one step of it."""
     rules = state.rules
-    longer = _resumed_at(_longer(state, event), event.resumed)
+    longer = _resumed_at(_lengthen(state, event), event.resumed)
     if rules is None or event.double:
         return longer
     walk = walk_from(state, rules, not event.sound)
-    entry = _entry(event)
+    entry = _entry_of(event)
     walk.take(entry)
-    took = walk.last is entry
+    took_turn = walk.last is entry
     return msgspec.structs.replace(
         longer,
         entries=state.entries + 1,
         phase=walk.phase,
         ended_at_round=walk.ended_at_round,
-        latest=latest_of(walk.latest, state.latest, entry) if took else state.latest,
-        last=Last(event.author, event.said_at, tuple(event.names)) if took else state.last,
+        latest=latest_of(walk.latest, state.latest, entry) if took_turn else state.latest,
+        last=Last(event.author, event.said_at, tuple(event.names)) if took_turn else state.last,
         blocked=state.blocked or not event.sound,
     )
 
 
-def _entry(event: did.Spoken) -> Entry:
-    said = (("stance", event.stance), ("confidence", event.confidence))
-    fields = tuple(Field(name, value, 0) for name, value in said if value)
+def _entry_of(event: did.Spoken) -> Entry:
+    """As much of the entry as the walk looks at; a closing one says so as the walk expects it."""
+    vote = (("stance", event.stance), ("confidence", event.confidence))
+    fields = tuple(Field(name, value, 0) for name, value in vote if value)
     status = Status.CLOSED if event.closes else Status.YIELD
     body = "<!-- session-end: -->" if event.closes else ""
     place = (event.turn, event.round)
@@ -93,30 +94,32 @@ def _yielded(state: State, event: did.EntryYielded) -> State:
 
 
 def _observed(state: State, event: did.EntryObserved) -> State:
-    one = Unsigned(event.id, event.author, event.start, event.size, event.sha256)
-    kept = (*state.unsigned, one)[-MOST_UNSIGNED:]
-    return msgspec.structs.replace(spoke(state, event), unsigned=kept)
+    """BNC-008: it counts like any other; its author may sign it later."""
+    entry = Unsigned(event.id, event.author, event.start, event.size, event.sha256)
+    newest = (*state.unsigned, entry)[-MOST_UNSIGNED:]
+    return msgspec.structs.replace(spoke(state, event), unsigned=newest)
 
 
 def _signed(state: State, event: did.EntrySigned) -> State:
-    left = tuple(one for one in state.unsigned if one.id != event.id)
-    return msgspec.structs.replace(state, unsigned=left, signed=state.signed + 1)
+    unsigned = tuple(entry for entry in state.unsigned if entry.id != event.id)
+    return msgspec.structs.replace(state, unsigned=unsigned, signed=state.signed + 1)
 
 
 def _resumed(state: State, event: did.SessionResumed) -> State:
-    return _resumed_at(_longer(state, event), event.said_at)
+    return _resumed_at(_lengthen(state, event), event.said_at)
 
 
 def _resumed_at(state: State, at: Millis | None) -> State:
+    """The latest resumption counts, whatever order the marks stand in."""
     if at is None or (state.resumed is not None and at <= state.resumed):
         return state
     return msgspec.structs.replace(state, resumed=at)
 
 
 def _context(state: State, event: did.ContextAdded) -> State:
-    """Time goes on as before; what stood below has moved."""
+    """BNC-062: the running turn's time goes on as before; what stood below has moved."""
     moved = tuple(
-        msgspec.structs.replace(one, start=one.start + event.size) for one in state.unsigned
+        msgspec.structs.replace(entry, start=entry.start + event.size) for entry in state.unsigned
     )
     return msgspec.structs.replace(
         state,
@@ -132,7 +135,7 @@ def _timed_out(state: State, _event: did.TurnTimedOut) -> State:
 
 
 def _ended(state: State, _event: did.SessionEnded) -> State:
-    return state  # said in words what the entry before it did
+    return state  # the entry before it has already ended the session; this only says how
 
 
 def _moved(state: State, event: did.FileMoved) -> State:

@@ -1,9 +1,10 @@
 """A session while it grows: bytes in, entries out, each new one at the cost of its own length.
 
-What was heard is not read again. Bytes without a marker are only kept; with one, the text since
-the last entry is read and the state carried one entry further, as the record does it. Markers that
-complete nothing are read in vain; when that has cost many times what has come, they wait until
-more has come, or until nothing comes (`feed(b"")`), so that no file costs more than its length.
+A piece that was given out is not read again. Bytes without a marker are only kept; with one, the
+text since the last entry is read and the state carried one entry further, as the record does it.
+A marker may complete nothing (it stands in a code block), and then the text was read in vain. Once
+that has cost many times what has come, reading waits until more comes, or until nothing comes
+(`feed(b"")`): else a file full of such markers would cost its length squared.
 """
 
 from __future__ import annotations
@@ -51,27 +52,27 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 class Follower:
-    """`state` is the session so far; None until everything above the dialogue has come."""
+    """Follows one file. `state` is None until everything above the dialogue has come."""
 
     def __init__(self) -> None:
         self.state: State | None = None
-        self.size = 0  # bytes that belong to pieces already heard
-        self.line = 1
-        self.exact = True  # every byte so far could be told as text
+        self.size = 0  # bytes that belong to pieces already given out
+        self.line = 1  # where the next piece begins
+        self.exact = True  # every byte so far was UTF-8
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
-        self._waiting = ""  # of which the first `_taken` characters were heard
+        self._waiting = ""  # text read at least once; its first `_taken` characters are given out
         self._taken = 0
-        self._new: list[str] = []  # what has come since it was read
-        self._size = 0  # of all that waits
-        self._tail = ""
-        self._due = False  # a sign has come that was not looked into
-        self._patience = _FREE
-        self._digest = hashlib.sha256()
-        self._ids: set[str] = set()
+        self._new: list[str] = []  # text that has come since and was not read yet
+        self._size = 0  # characters of both that are not given out
+        self._tail = ""  # the end of what has come: a sign may arrive in two parts
+        self._due = False  # a sign has come, and was not looked into
+        self._patience = _FREE  # how many characters may still be read in vain
+        self._digest = hashlib.sha256()  # of all bytes given out
+        self._ids: set[str] = set()  # ids of entries given out, to know doubles
 
     def feed(self, data: bytes) -> Iterator[Heard]:
         """What these bytes complete, in the order of the file; no bytes: nothing more has come."""
-        text = self._text(data)
+        text = self._decode_more(data)
         near = self._tail + text
         self._tail = near[-_OVERLAP:]
         self._new.append(text)
@@ -91,7 +92,7 @@ class Follower:
         self._patience -= self._size
         self._tail = self._tail[-self._size :] if self._size else ""
 
-    def _text(self, data: bytes) -> str:
+    def _decode_more(self, data: bytes) -> str:
         try:
             return self._decode(data)
         except UnicodeDecodeError:
@@ -113,7 +114,7 @@ class Follower:
         self._consume(mark + end)
 
     def _consume(self, end: int) -> str:
-        """Take the waiting text up to here as heard."""
+        """Give out the waiting text up to here."""
         text = self._waiting[self._taken : end]
         raw = text.encode()
         self._digest.update(raw)
@@ -124,29 +125,29 @@ class Follower:
         return text
 
     def _pieces(self, state: State) -> Iterator[Heard]:
-        found = read_dialogue(self._waiting, self._taken, self.line)
-        marks = [mark for mark in found.marks if mark.key == RESUME]
+        dialogue = read_dialogue(self._waiting, self._taken, self.line)
+        marks = [mark for mark in dialogue.marks if mark.key == RESUME]
         at = 0
-        for entry in found.entries:
+        for entry in dialogue.entries:
             if entry.yielded and not self._may_go_on(entry):
                 above = []
                 while at < len(marks) and marks[at].end <= entry.start:
                     above.append(marks[at].value)
                     at += 1
-                heard = self._heard(state, entry, latest(above))
+                heard = self._give_entry(state, entry, latest(above))
                 state = heard.state
                 yield heard
         below = marks[at:]
         if below:
             values = [mark.value for mark in below]
-            yield self._resumed(state, latest(values), below[-1].end)
+            yield self._give_mark(state, latest(values), below[-1].end)
 
     def _may_go_on(self, entry: Entry) -> bool:
-        """A marker in a block that is still open may be a quoted one: more decides (A-36)."""
+        """A marker in a block that is still open may be a quoted one: wait for more (A-36)."""
         last = entry.end == len(self._waiting)
-        return last and any(one.kind is Odd.UNCLOSED_BLOCK for one in entry.odd)
+        return last and any(oddity.kind is Odd.UNCLOSED_BLOCK for oddity in entry.odd)
 
-    def _heard(self, state: State, entry: Entry, resumed: Millis | None) -> Heard:
+    def _give_entry(self, state: State, entry: Entry, resumed: Millis | None) -> Heard:
         start, line = self.size, entry.line
         text = self._consume(entry.end)
         double = entry.id in self._ids
@@ -158,11 +159,11 @@ class Follower:
             state = self.state = spoke(state, event)
         return Heard(start, text, digest, line, entry, double, state)
 
-    def _resumed(self, state: State, at: Millis | None, end: int) -> Heard:
+    def _give_mark(self, state: State, at: Millis | None, end: int) -> Heard:
         start, line = self.size, self.line
         text = self._consume(end)
-        known = [one for one in (state.resumed, at) if one is not None]
-        state = self.state = msgspec.structs.replace(state, resumed=max(known, default=None))
+        times = [time for time in (state.resumed, at) if time is not None]
+        state = self.state = msgspec.structs.replace(state, resumed=max(times, default=None))
         return Heard(start, text, self._digest.hexdigest(), line, None, False, state)
 
 

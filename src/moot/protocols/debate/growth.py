@@ -23,50 +23,52 @@ from moot.protocols.debate.model import SECTIONS, Document, Entry, Odd, moment
 from moot.protocols.debate.sequence import sequence_remarks
 
 _LINE_ENDS: Final = frozenset({Odd.CRLF, Odd.LONE_CR})
-# What an entry further down could make untrue, or must not be compared with.
+# Findings that another entry could make untrue: then the file is checked from the beginning.
 _UNSETTLED: Final = frozenset({"DUPLICATE_ENTRY_ID", "duplicate_entry_conflict", "missing_turn"})
 
 
 def grown(checked: Checked, more: str, *, file_name: str | None = None) -> Checked:
     """The file with this text behind it, checked."""
-    quickly = _carried_on(checked, more) if _is_settled(checked) and "\r" not in more else None
+    longer = _check_new_entries(checked, more) if _is_settled(checked, more) else None
     document = checked.document
-    return quickly or check(document.mark + document.text + more, file_name=file_name)
+    return longer or check(document.mark + document.text + more, file_name=file_name)
 
 
-def _is_settled(checked: Checked) -> bool:
-    """Is the file such that nothing appended to it changes how it is read?"""
+def _is_settled(checked: Checked, more: str) -> bool:
+    """Is the file such that appending this changes nothing in how the rest is read?"""
     document, course = checked.document, checked.course
-    if course is None or course.open is not None or errors(checked.findings):
+    if "\r" in more or course is None or course.open is not None or errors(checked.findings):
         return False
     text, section = document.text, document.section(SECTIONS[-1])
     last = document.entries[-1] if document.entries else None
     if section is None or not text.endswith("\n") or (last and last.odd):
         return False
-    if any(one.kind in _LINE_ENDS for one in document.odd):
+    if any(oddity.kind in _LINE_ENDS for oddity in document.odd):
         return False
-    if any(one.code in _UNSETTLED for one in checked.findings):
+    if any(finding.code in _UNSETTLED for finding in checked.findings):
         return False
     return not text[last.end if last else section.start :].strip()
 
 
-def _carried_on(checked: Checked, more: str) -> Checked | None:
+def _check_new_entries(checked: Checked, more: str) -> Checked | None:
     """Entry by entry; None if what came is anything but plain whole entries in their order."""
     document, course = checked.document, checked.course
     text, start = document.text + more, len(document.text)
-    found = read_dialogue(text, start, _lines(document) + 1)
-    if not _is_plain(found, len(text)):
+    added = read_dialogue(text, start, _count_lines(document) + 1)
+    if not _is_plain(added, len(text)):
         return None
     first = len(document.entries)
-    new = tuple(msgspec.structs.replace(one, index=first + one.index) for one in found.entries)
-    ids = {one.id for one in new}
+    new = tuple(
+        msgspec.structs.replace(entry, index=first + entry.index) for entry in added.entries
+    )
+    ids = {entry.id for entry in new}
     if len(ids) < len(new) or not ids.isdisjoint(map(attrgetter("id"), document.entries)):
         return None
-    longer = _longer(document, text, new)
+    longer = _with_entries(document, text, new)
     findings = list(checked.findings)
     before = document.entries[-1] if document.entries else None
     for entry in new:
-        step = None if course is None else _step(checked, longer, course, before, entry)
+        step = None if course is None else _check_entry(checked, longer, course, before, entry)
         if step is None:
             return None
         course, before = step[0], entry
@@ -74,20 +76,20 @@ def _carried_on(checked: Checked, more: str) -> Checked | None:
     return Checked(longer, checked.known, tuple(findings), checked.rejected, course)
 
 
-def _lines(document: Document) -> int:
+def _count_lines(document: Document) -> int:
     """How many lines there are, counted from the last entry on."""
     last = document.entries[-1] if document.entries else None
     above, start = (last.line - 1, last.start) if last else (0, 0)
     return above + document.text.count("\n", start)
 
 
-def _is_plain(found: Dialogue, end: int) -> bool:
-    if found.marks or found.sections or found.odd or found.end != end:
+def _is_plain(added: Dialogue, end: int) -> bool:
+    if added.marks or added.sections or added.odd or added.end != end:
         return False
-    return all(one.yielded and not one.odd for one in found.entries)
+    return all(entry.yielded and not entry.odd for entry in added.entries)
 
 
-def _longer(document: Document, text: str, new: tuple[Entry, ...]) -> Document:
+def _with_entries(document: Document, text: str, new: tuple[Entry, ...]) -> Document:
     """The dialogue is the last section of a sound file, and ends with it."""
     *above, dialogue = document.sections
     sections = (*above, msgspec.structs.replace(dialogue, end=len(text)))
@@ -95,7 +97,7 @@ def _longer(document: Document, text: str, new: tuple[Entry, ...]) -> Document:
     return msgspec.structs.replace(document, text=text, sections=sections, entries=entries)
 
 
-def _step(
+def _check_entry(
     checked: Checked, document: Document, course: Course, before: Entry | None, entry: Entry
 ) -> tuple[Course, list[Finding]] | None:
     """One entry further; None if it is in error, or says something about an earlier one."""
@@ -105,11 +107,11 @@ def _step(
     after = follow_on(document, course, entry)
     remarks = [*sequence_remarks((entry,), moment(document.head("created")), before)]
     remarks += after.remarks[len(course.remarks) :]
-    if any(one.entry is not entry for one in remarks):
+    if any(remark.entry is not entry for remark in remarks):
         return None
     seen = Seen(document, checked.known)
-    found = list(check_all(asked_of(entry, seen), Looked(entry, seen)))
-    found += check_all(ORDER, InOrder(checked.known, remarks))
-    if errors(found):
+    findings = list(check_all(asked_of(entry, seen), Looked(entry, seen)))
+    findings += check_all(ORDER, InOrder(checked.known, remarks))
+    if errors(findings):
         return None
-    return after, sorted(found, key=lambda finding: finding.line or 0)
+    return after, sorted(findings, key=lambda finding: finding.line or 0)

@@ -13,6 +13,7 @@ others write to by hand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -20,6 +21,7 @@ import msgspec
 from moot.core.clock import Millis
 from moot.core.findings import errors
 from moot.core.machine import (
+    Acting,
     Command,
     Context,
     Decision,
@@ -40,7 +42,7 @@ from moot.core.names import OPERATOR
 from moot.core.record import ArtifactRef
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate import events as did
-from moot.protocols.debate.checks import Asked, look
+from moot.protocols.debate.case import D, DebateCase, case_of
 from moot.protocols.debate.escalation import silent
 from moot.protocols.debate.evolution import evolve, spoke
 from moot.protocols.debate.model import Escalation, moment
@@ -61,113 +63,111 @@ STREAM: Final = "debate/"
 def decide(state: State, command: Command, context: Context) -> Decision:
     if type(command) not in RULES:
         return refusal("BNC-165", "unknown_command", "a debate knows no such command")
-    asked = look(state, command, context)
-    found = findings(asked)
-    return refuse(found) if errors(found) else accept(*_DRAFTS[type(command)](asked))
+    case = case_of(state, command, context)
+    found = findings(case)
+    return refuse(found) if errors(found) else accept(*_DRAFTS[type(command)](case))
 
 
-def _drafted(asked: Asked, event: did.Piece) -> Draft:
+def _draft_piece(actor: Acting, event: did.Piece) -> Draft:
     """A piece that is too long for its event is cited by its hash."""
-    actor = asked.context.actor
     if actor.kind is KeyClass.HUMAN:
         event = msgspec.structs.replace(event, attended=actor.attended)
     cited = ArtifactRef(event.sha256, event.size, MEDIA_TYPE)
     return Draft(event, () if event.text is not None else (cited,))
 
 
-def _begun(asked: Asked) -> Iterable[Draft]:
-    command: ask.Begin = asked.command
-    document = read(command.text)
-    rules = read_known(document.settings).rules
-    yield _drafted(
-        asked,
-        _piece(
-            did.SessionBegan,
-            bytes_of(0, command.text, command.digest),
-            session_id=document.session_id,
-            file=command.file,
-            title=document.name[:300],
-            created=moment(document.head("created")),
-            settings={} if rules is None else settings_of(rules),
-        ),
-    )
-
-
-def _piece(kind: Callable[..., did.Piece], *fields: dict[str, Any], **more: Any) -> did.Piece:
+def _make_piece(kind: Callable[..., did.Piece], *fields: dict[str, Any], **more: Any) -> did.Piece:
     merged = {key: value for part in fields for key, value in part.items()}
     return kind(**merged, **more)
 
 
-def _spoken(kind: type[did.Spoken], asked: Asked, **more: Any) -> Iterable[Draft]:
-    """The entry, and in words how it ended the session, if it did."""
-    command, entry, state = asked.command, asked.entry, asked.state
+def _draft_session(case: DebateCase[ask.Begin]) -> Iterable[Draft]:
+    command = case.command
+    document = read(command.text)
+    rules = read_known(document.settings).rules
+    event = _make_piece(
+        did.SessionBegan,
+        bytes_of(0, command.text, command.digest),
+        session_id=document.session_id,
+        file=command.file,
+        title=document.name[:300],
+        created=moment(document.head("created")),
+        settings={} if rules is None else settings_of(rules),
+    )
+    yield _draft_piece(case.context.actor, event)
+
+
+def _draft_entry(kind: type[did.Spoken], case: DebateCase[D], **more: Any) -> Iterable[Draft]:
+    """The entry and, if it ended the session, how it did."""
+    command, entry, state = case.command, case.entry, case.state
     if entry is None or state.rules is None:
         return
     where = bytes_of(command.start, command.text, command.digest)
-    resumed = asked.said.resumed if asked.said else None
+    resumed = case.piece.resumed if case.piece else None
     facts = facts_of(entry, state.rules)
     event = kind(**where, **facts, resumed=resumed, **more)  # type: ignore[arg-type]
-    yield _drafted(asked, event)
+    yield _draft_piece(case.context.actor, event)
     after = spoke(state, event)
     if after.phase.ended and not state.phase.ended:
         yield Draft(did.SessionEnded(phase=after.phase.value, round=after.ended_at_round))
 
 
-def _observed(asked: Asked) -> Iterable[Draft]:
-    if asked.entry is None:
-        return _resumed(asked)
-    return _spoken(did.EntryObserved, asked, double=asked.command.double, sound=is_sound(asked))
+def _draft_observed(case: DebateCase[ask.Observe]) -> Iterable[Draft]:
+    if case.entry is None:
+        return _draft_resumption(case)
+    double = case.command.double
+    return _draft_entry(did.EntryObserved, case, double=double, sound=is_sound(case))
 
 
-def _resumed(asked: Asked) -> Iterable[Draft]:
-    command, said = asked.command, asked.said
+def _draft_resumption(case: DebateCase[D]) -> Iterable[Draft]:
+    command, piece = case.command, case.piece
     where = bytes_of(command.start, command.text, command.digest)
-    at = said.resumed if said else None
-    yield _drafted(asked, _piece(did.SessionResumed, where, said_at=at))
+    at = piece.resumed if piece else None
+    yield _draft_piece(case.context.actor, _make_piece(did.SessionResumed, where, said_at=at))
 
 
-def _context(asked: Asked) -> Iterable[Draft]:
-    command: ask.AddContext = asked.command
+def _draft_context(case: DebateCase[ask.AddContext]) -> Iterable[Draft]:
+    command = case.command
     where = bytes_of(command.start, command.text, command.digest)
-    yield _drafted(asked, _piece(did.ContextAdded, where))
+    yield _draft_piece(case.context.actor, _make_piece(did.ContextAdded, where))
 
 
-def _signed(asked: Asked) -> Iterable[Draft]:
-    found = asked.state.unsigned_entry(asked.command.id)
-    if found is not None:
-        fields = msgspec.structs.asdict(found)
+def _draft_signature(case: DebateCase[ask.Sign]) -> Iterable[Draft]:
+    observed = case.state.unsigned_entry(case.command.id)
+    if observed is not None:
+        fields = msgspec.structs.asdict(observed)
         del fields["author"]
         yield Draft(did.EntrySigned(**fields))
 
 
-def _move(asked: Asked) -> did.FileMoved:
-    return did.FileMoved(was=asked.state.file, file=asked.command.file)
-
-
-def _timed_out(asked: Asked) -> Iterable[Draft]:
-    course = asked.course
+def _draft_timeout(case: DebateCase[ask.NoteTimeout]) -> Iterable[Draft]:
+    course = case.course
     if course is not None:
-        here = standing(course, asked.context.now)
+        here = standing(course, case.context.now)
         policy = course.rules.escalation.value
         who = list(silent(course))
         yield Draft(did.TurnTimedOut(agents=who, round=here.round, turn=here.turn, policy=policy))
 
 
-_DRAFTS: Final[dict[type[Command], Callable[[Asked], Iterable[Draft]]]] = {
-    ask.Begin: _begun,
-    ask.Add: lambda asked: _spoken(did.EntryYielded, asked),
-    ask.Observe: _observed,
-    ask.Escalate: lambda asked: _spoken(did.EntryGenerated, asked),
-    ask.Resume: _resumed,
-    ask.AddContext: _context,
-    ask.Sign: _signed,
-    ask.NoteTimeout: _timed_out,
-    ask.Move: lambda asked: (Draft(_move(asked)),),
+def _draft_move(case: DebateCase[ask.Move]) -> Iterable[Draft]:
+    yield Draft(did.FileMoved(was=case.state.file, file=case.command.file))
+
+
+_DRAFTS: Final[dict[type[Command], Callable[[DebateCase[Any]], Iterable[Draft]]]] = {
+    ask.Begin: _draft_session,
+    ask.Add: partial(_draft_entry, did.EntryYielded),
+    ask.Observe: _draft_observed,
+    ask.Escalate: partial(_draft_entry, did.EntryGenerated),
+    ask.Resume: _draft_resumption,
+    ask.AddContext: _draft_context,
+    ask.Sign: _draft_signature,
+    ask.NoteTimeout: _draft_timeout,
+    ask.Move: _draft_move,
 }
 
 
 def agenda(state: State, now: Millis) -> tuple[Due, ...]:
-    """Whose turn it is and until when; once a person is waited for, that person."""
+    """BNC-166: whose turn it is and until when; BNC-051: or the person who is waited for."""
     if state.rules is None or state.phase.ended:
         return ()
     if state.blocked:
@@ -197,7 +197,7 @@ def agenda(state: State, now: Millis) -> tuple[Due, ...]:
 
 
 def timeouts(state: State, now: Millis) -> Iterable[Command]:
-    """A-23: time is up after the deadline, not at it; it is noted once."""
+    """BNC-145: time is up after the deadline, not at it (A-23); it is noted once."""
     if state.rules is None or state.timed_out or state.blocked or state.phase.ended:
         return ()
     late = standing(course(state, state.rules), now).timed_out

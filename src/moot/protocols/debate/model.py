@@ -1,7 +1,9 @@
 """The nouns of a debate: what a session file says, as it stands, with its line numbers.
 
 Nothing here judges. A `Document` keeps whatever the reader saw, well-formed or not; `Rules` is
-what the Protocol Rules section says once every value in it is sound.
+what the Protocol Rules section says once every value in it is sound. BNC-011: one `Document` is
+one file is one session. BNC-017: stance, confidence, consensus mode and escalation are values of
+this model, and so is everything else that the document names.
 """
 
 from __future__ import annotations
@@ -75,11 +77,14 @@ class DefaultAction(StrEnum):
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The nine settings of a session, all of them sound, and three options of ours (D-15)."""
+    """The nine settings of a session, all of them sound, and three options of ours (D-15).
 
-    agents: tuple[str, ...]
+    The defaults are those of a new session; a file has none (A-43).
+    """
+
+    agents: tuple[str, ...]  # BNC-012: a person or a tool is listed like any model
     turn_order: TurnOrder = TurnOrder.ROUND_ROBIN
-    max_turns_per_round: int = 1
+    max_turns_per_round: int = 1  # BNC-043
     turn_timeout: int = 300
     consensus_threshold: Decimal = Decimal("0.7")
     consensus_mode: Mode = Mode.MAJORITY
@@ -172,7 +177,7 @@ class Settings(msgspec.Struct, frozen=True):
     comments: tuple[Setting, ...] = ()
 
     def get(self, key: str) -> Setting | None:
-        return next((one for one in self.found if one.key == key), None)
+        return next((setting for setting in self.found if setting.key == key), None)
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
@@ -219,14 +224,15 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 
     def field(self, name: str) -> Field | None:
         """The first one of this name counts."""
-        for one in self.fields:
-            if one.name == name:
-                return one
+        for field in self.fields:
+            if field.name == name:
+                return field
         return None
 
     def said(self, name: str) -> str:
-        found = self.field(name)
-        return found.value if found else ""
+        """The value of this field; empty if the entry has none of this name."""
+        field = self.field(name)
+        return field.value if field else ""
 
     @property
     def stance(self) -> Stance | None:
@@ -258,20 +264,20 @@ class Document(msgspec.Struct, frozen=True):
         return next((line.value for line in self.header if line.key == key), "")
 
     def entry(self, id_: str) -> Entry | None:
-        """The entry with this id: the first one, if it stands there twice (R7)."""
-        return next((one for one in self.entries if one.id == id_), None)
+        """BNC-069: the entry with this id; the first one, if it stands there twice (R7)."""
+        return next((entry for entry in self.entries if entry.id == id_), None)
 
     def section(self, name: str) -> SectionSeen | None:
-        return next((one for one in self.sections if one.name == name), None)
+        return next((section for section in self.sections if section.name == name), None)
 
     def section_text(self, name: str) -> str:
-        found = self.section(name)
-        return self.text[found.start : found.end] if found else ""
+        section = self.section(name)
+        return self.text[section.start : section.end] if section else ""
 
     @property
     def mark(self) -> str:
         """The byte order mark, if the file began with one."""
-        marked = any(one.kind is Odd.BYTE_ORDER_MARK for one in self.odd)
+        marked = any(oddity.kind is Odd.BYTE_ORDER_MARK for oddity in self.odd)
         return BYTE_ORDER_MARK if marked else ""
 
     @property
@@ -280,15 +286,15 @@ class Document(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What the debate is about: the title after its fixed words."""
+        """What the debate is about: the title after its fixed words. BNC-031: any words will do."""
         title = self.title.text if self.title else ""
         return title.removeprefix(TITLE).strip() if title.startswith(TITLE) else ""
 
     @property
     def minor(self) -> int:
         """The Y of version 0.Y; 1 where the header does not say."""
-        read = VERSION.fullmatch(self.head("bounce-protocol"))
-        return int(read[2]) if read else 1
+        version = VERSION.fullmatch(self.head("bounce-protocol"))
+        return int(version[2]) if version else 1
 
 
 # Values from their text --------------------------------------------------------------------------
@@ -311,12 +317,12 @@ _NOT_APPLICABLE = "n/a"
 
 
 def is_uuid(text: str) -> bool:
-    """A-01: the shape is required and the nil id is none; the version is another question."""
+    """BNC-025, BNC-028: a lower-case UUID, not nil; its version is another question (A-01)."""
     return UUID.fullmatch(text) is not None and text != NIL_UUID
 
 
 def confidence(text: str) -> Decimal | None:
-    """A number from 0 to 1, exactly as written, or None."""
+    """BNC-082: a number from 0 to 1, exactly as written, or None."""
     if not DECIMAL.fullmatch(text):
         return None
     value = Decimal(text)
@@ -324,7 +330,7 @@ def confidence(text: str) -> Decimal | None:
 
 
 def moment(text: str) -> Millis | None:
-    """An ISO-8601 date and time with its zone, or None."""
+    """BNC-023: an ISO-8601 date and time with its zone, or None."""
     if not _TIME.fullmatch(text):
         return None
     try:
@@ -334,17 +340,17 @@ def moment(text: str) -> Millis | None:
 
 
 def is_nothing(text: str) -> bool:
-    """A-69: `n/a` in any case says that there is none."""
+    """BNC-086: `n/a`, in capitals too, says that there is none (A-69)."""
     return text.strip().lower() == _NOT_APPLICABLE
 
 
 def evidence(text: str) -> tuple[str, ...]:
-    """A-64: a comma and a space divide; a bare comma does too, but not inside an address."""
+    """BNC-088: a comma and a space divide; a bare comma too, but not inside an address (A-64)."""
     if not text.strip() or is_nothing(text):
         return ()
-    parts = (bit for part in re.split(r",[ \t]+", text) for bit in _uncomma(part))
-    return tuple(part.strip(" ,") for part in parts if part.strip(" ,"))
+    items = (item for part in re.split(r",[ \t]+", text) for item in _split_at_bare_commas(part))
+    return tuple(item.strip(" ,") for item in items if item.strip(" ,"))
 
 
-def _uncomma(part: str) -> list[str]:
+def _split_at_bare_commas(part: str) -> list[str]:
     return [part] if "://" in part else part.split(",")

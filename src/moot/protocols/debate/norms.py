@@ -1,7 +1,7 @@
-"""A row of this protocol's tables: the shared `Rule`, told in full.
+"""A row of this protocol's tables: the shared `Rule`, whose messages are whole sentences.
 
-What is wrong reads "the stance is none of the four: 'maybe'": the row's sentence, then what the
-check saw in this place. A check gives one breach for each place where the norm is not kept.
+A message reads "the stance is none of the four: 'maybe'": the row's sentence, then what the check
+saw in this place. A check gives one breach for each place where the norm is not kept.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def norm(
 ) -> Rule[Subject]:
     """`id` is a rule of the document (R1 to R20) or the section that says it."""
 
-    def in_full(subject: Subject) -> Iterable[Breach]:
-        found = check(subject)
-        return [_told(sentence, *one) for one in found] if found else ()
+    def check_in_full(subject: Subject) -> Iterable[Breach]:
+        flaws = check(subject)
+        return [_with_sentence(sentence, *flaw) for flaw in flaws] if flaws else ()
 
-    return Rule(id, code, sentence, in_full, hint, severity, requirement=requirement)
+    return Rule(id, code, sentence, check_in_full, hint, severity, requirement=requirement)
 
 
-def _told(sentence: str, saw: str, where: str | None, line: int | None) -> Breach:
+def _with_sentence(sentence: str, saw: str, where: str | None, line: int | None) -> Breach:
     return (f"{sentence}: {saw}" if saw else sentence), where, line

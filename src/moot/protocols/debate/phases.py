@@ -4,9 +4,9 @@
                        \\            |             /
                         `--------> ended: consensus, deadlock, max-rounds, closed-by-operator
 
-A session has no state outside its file: `turns.py` reads the happenings off the entries in their
-order and the table says where that leads. What happens in an ended session changes nothing; the
-checker remarks on it (R18).
+A session has no state outside its file: `course.py` reads what happened off the entries, in their
+order, and the table says where that leads. `turns.py` adds what depends on the time: that a turn
+has timed out. What happens in an ended session changes nothing; the checker remarks on it (R18).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 
 class Phase(StrEnum):
-    NOT_STARTED = "not-started"
+    NOT_STARTED = "not-started"  # BNC-064, BNC-119: no entry yet, and a session all the same
     ACTIVE = "active"
     ENTRY_OPEN = "entry-open"
     WAITING_HUMAN = "waiting-human"
@@ -43,6 +43,7 @@ class Happening(StrEnum):
     CLOSED = auto()
 
 
+# R17; which of them a round brings is decided in `course.py`.
 _ENDS = {
     Happening.AGREED: Phase.CONSENSUS,
     Happening.ALL_DEFERRED: Phase.DEADLOCK,

@@ -67,13 +67,12 @@ class Said(msgspec.Struct, frozen=True):
 
 def read_piece(text: str) -> Said:
     """Read a piece as what it must be: text up to an entry's marker, or up to a mark."""
-    found = read_dialogue(text, 0, 1)
-    document = Document(text, entries=found.entries, marks=found.marks, odd=found.odd)
-    yielded = [entry for entry in found.entries if entry.yielded]
-    whole = len(yielded) == 1 and yielded[0].end == len(text)
-    return Said(
-        document, yielded[0] if whole else None, found.marks if whole or not yielded else ()
-    )
+    dialogue = read_dialogue(text, 0, 1)
+    document = Document(text, entries=dialogue.entries, marks=dialogue.marks, odd=dialogue.odd)
+    yielded = [entry for entry in dialogue.entries if entry.yielded]
+    is_entry = len(yielded) == 1 and yielded[0].end == len(text)
+    marks = dialogue.marks if is_entry or not yielded else ()
+    return Said(document, yielded[0] if is_entry else None, marks)
 
 
 def kept_inline(text: str) -> bool:
@@ -95,7 +94,6 @@ def bytes_of(start: int, text: str, digest: str) -> dict[str, object]:
 
 def facts_of(entry: Entry, rules: Rules) -> dict[str, object]:
     """What follows from an entry, as plain data; what could not be read is left empty."""
-    sure = entry.said("confidence") if entry.confidence is not None else ""
     return {
         "id": entry.id[:_LONGEST_NAME],
         "author": entry.author[:_LONGEST_NAME],
@@ -103,7 +101,7 @@ def facts_of(entry: Entry, rules: Rules) -> dict[str, object]:
         "turn": entry.turn,
         "said_at": entry.moment,
         "stance": entry.said("stance") if entry.stance is not None else "",
-        "confidence": sure,
+        "confidence": entry.said("confidence") if entry.confidence is not None else "",
         "summary": entry.said("summary")[:_LONGEST_SUMMARY],
         "names": list(names_in(entry, rules.agents)),
         "closes": is_closing(entry, rules),

@@ -24,7 +24,7 @@ class Change(msgspec.Struct, frozen=True):
 
 def changes(course: Course) -> list[Change]:
     """Every move of every agent, in file order."""
-    found: list[Change] = []
+    moves: list[Change] = []
     latest: dict[str, tuple[int, Vote]] = {}
     entries = spoken(course.rounds)
     for place, entry in enumerate(entries):
@@ -34,10 +34,10 @@ def changes(course: Course) -> list[Change]:
         earlier = latest.get(entry.author)
         if earlier is not None and earlier[1] != vote:
             since = entries[earlier[0] + 1 : place]
-            heard = tuple(one for one in since if one.author != entry.author)
-            found.append(Change(entry.author, entry, earlier[1], vote, heard))
+            heard = tuple(other for other in since if other.author != entry.author)
+            moves.append(Change(entry.author, entry, earlier[1], vote, heard))
         latest[entry.author] = (place, vote)
-    return found
+    return moves
 
 
 def nearby(threshold: Decimal) -> list[Decimal]:

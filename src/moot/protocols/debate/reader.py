@@ -1,8 +1,10 @@
 """Bytes -> `Document`: every part of a session file with its line numbers, and nothing judged.
 
-`read` never raises, whatever the bytes. It is aware of code fences, quotes and HTML blocks
-through the markdown scanner: a quoted marker or heading never forges an entry or moves a section,
-and the first `## Dialogue` is the one that counts.
+`read` never raises, whatever the bytes; the document's own templates do no harm (BNC-157). It is
+aware of code fences, quotes and HTML blocks through the markdown scanner: a quoted marker or
+heading never forges an entry or moves a section, and the first `## Dialogue` is the one that
+counts. BNC-004, BNC-007: everything is taken from the structure of this one text; nothing has to be
+understood, and nothing else is looked at.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ _DIALOGUE = SECTIONS[2]
 def read(data: bytes | str, *, quickly: bool = True) -> Document:
     """The document in these bytes. `quickly=False` takes the plain path through every entry,
     which must give the same result."""
-    text, odd = _decoded(data)
+    text, odd = _decode(data)
     preamble = _Preamble(text)
     start = preamble.read()
     if start is None:
@@ -57,9 +59,9 @@ def read(data: bytes | str, *, quickly: bool = True) -> Document:
     )
 
 
-def _decoded(data: bytes | str) -> tuple[str, list[Oddity]]:
+def _decode(data: bytes | str) -> tuple[str, list[Oddity]]:
     odd: list[Oddity] = []
-    text = data if isinstance(data, str) else _from_utf8(data, odd)
+    text = data if isinstance(data, str) else _decode_utf8(data, odd)
     if text.startswith(BYTE_ORDER_MARK):
         odd.append(Oddity(Odd.BYTE_ORDER_MARK, 1))
         text = text[1:]
@@ -71,7 +73,8 @@ def _decoded(data: bytes | str) -> tuple[str, list[Oddity]]:
     return text, odd
 
 
-def _from_utf8(data: bytes, odd: list[Oddity]) -> str:
+def _decode_utf8(data: bytes, odd: list[Oddity]) -> str:
+    """BNC-001: bytes that are no UTF-8 are noted and replaced, so that the rest can be checked."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -99,17 +102,17 @@ class _Preamble:
         for line in scan(self.text):
             if line.kind is Kind.HEADING and line.level <= 2:
                 self._close_block()
-                self._heading(line)
+                self._take_heading(line)
                 if line.level == 2 and line.value == _DIALOGUE:
                     return line
             elif not self.headings and self.title is None:
-                self._above_the_title(line)
-            elif self._in_rules():
-                self._rules_line(line)
+                self._take_header_line(line)
+            elif self._is_in_rules():
+                self._take_rules_line(line)
         self._close_block()
         return None
 
-    def _heading(self, line: Line) -> None:
+    def _take_heading(self, line: Line) -> None:
         if line.level == 2:
             self.headings.append(line)
         elif self.title is None:
@@ -117,24 +120,24 @@ class _Preamble:
         else:
             self.odd.append(Oddity(Odd.EXTRA_HEADING, line.number, line.text.strip()))
 
-    def _above_the_title(self, line: Line) -> None:
+    def _take_header_line(self, line: Line) -> None:
         if line.kind is Kind.COMMENT:
             self.header.append(_header_line(line))
         elif line.kind is not Kind.BLANK:
-            self._once(Odd.TEXT_BEFORE_TITLE, line)
+            self._note_once(Odd.TEXT_BEFORE_TITLE, line)
 
-    def _once(self, kind: Odd, line: Line) -> None:
-        if all(one.kind is not kind for one in self.odd):
+    def _note_once(self, kind: Odd, line: Line) -> None:
+        if all(oddity.kind is not kind for oddity in self.odd):
             self.odd.append(Oddity(kind, line.number, line.text.strip()))
 
-    def _in_rules(self) -> bool:
+    def _is_in_rules(self) -> bool:
         return bool(self.headings) and self.headings[-1].value == SECTIONS[0]
 
-    def _rules_line(self, line: Line) -> None:
+    def _take_rules_line(self, line: Line) -> None:
         if line.kind is Kind.COMMENT:
             key, _, value = line.value.partition(":")
-            said = Scalar(value.strip(), line.number)
-            self.comments.append(Setting(key.strip(), line.number, said))
+            scalar = Scalar(value.strip(), line.number)
+            self.comments.append(Setting(key.strip(), line.number, scalar))
         elif self.settings is not None:
             return
         elif line.kind is Kind.FENCE_OPEN:
@@ -161,18 +164,18 @@ class _Preamble:
             text,
             tuple(self.header),
             self.title,
-            (*self._sections(len(text) if end is None else end), *sections),
-            self._settings(),
+            (*self._sections_seen(len(text) if end is None else end), *sections),
+            self._settings_with_comments(),
             odd=(*self.odd, *odd),
             **dialogue,  # type: ignore[arg-type]
         )
 
-    def _settings(self) -> Settings | None:
+    def _settings_with_comments(self) -> Settings | None:
         if self.settings is None or not self.comments:
             return self.settings
         return msgspec.structs.replace(self.settings, comments=tuple(self.comments))
 
-    def _sections(self, end: int) -> list[SectionSeen]:
+    def _sections_seen(self, end: int) -> list[SectionSeen]:
         ends = [*(line.start for line in self.headings[1:]), end]
         return [
             SectionSeen(line.value, line.number, line.end, stop)
@@ -181,6 +184,7 @@ class _Preamble:
 
 
 def _header_line(line: Line) -> HeaderLine:
+    """BNC-027: single spaces, as shown; a value that is missing altogether is another flaw."""
     exact = _EXACT.fullmatch(line.text) or _EMPTY.fullmatch(line.text)
     key, _, value = line.value.partition(":")
     return HeaderLine(key.strip(), value.strip(), line.number, exact is not None)

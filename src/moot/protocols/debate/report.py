@@ -1,6 +1,6 @@
 """A session as a page: the verdict, the dissent in full, and how everyone came to stand there.
 
-The page is data for `core.report`, which draws it as HTML, markdown or JSON. It is a rendering;
+The page is data for `moot.pages`, which draws it as HTML, markdown or JSON. It is a rendering;
 the session file beside it is the proof.
 """
 
@@ -13,7 +13,7 @@ from moot import pages as page
 from moot.core.clock import Millis
 from moot.core.plural import plural
 from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.consensus import Outcome, Verdict
+from moot.protocols.debate.consensus import Outcome, Verdict, Vote
 from moot.protocols.debate.course import Course, Round, spoken
 from moot.protocols.debate.model import Entry, Mode, Stance, evidence
 from moot.protocols.debate.phases import Phase
@@ -41,28 +41,28 @@ MOST_LINES = 12
 def report(checked: Checked, file_name: str, sha256: str, now: Millis | None = None) -> page.Report:
     """The page of a session whose settings are sound."""
     course = course_of(checked)
-    decided = _decided(course)
-    found = decided.verdict(course.rules) if decided else None
+    decided = _deciding_round(course)
+    result = decided.verdict(course.rules) if decided else None
     return page.Report(
         kind="debate",
         title=checked.document.name,
         subtitle=f"{plural(len(course.rules.agents), 'agent')}, "
         f"{plural(len(course.rounds), 'round')}",
-        verdict=_verdict(checked, course, now),
-        decision=_decision(course, decided, found),
-        dissent=_dissent(decided),
-        blocks=tuple(_blocks(checked, course, decided)),
+        verdict=_show_verdict(checked, course, now),
+        decision=_show_decision(course, decided, result),
+        dissent=_quote_dissent(decided),
+        blocks=tuple(_show_details(checked, course, decided)),
         proof=page.Proof(file_name, sha256, f"moot debate check {file_name}"),
     )
 
 
-def _decided(course: Course) -> Round | None:
+def _deciding_round(course: Course) -> Round | None:
     """The round that ended it, or the latest one that is complete, or the one that runs."""
     ended = course.round(course.ended_at_round) if course.ended_at_round else None
     return ended or course.latest_complete or course.running
 
 
-def _verdict(checked: Checked, course: Course, now: Millis | None) -> page.Verdict:
+def _show_verdict(checked: Checked, course: Course, now: Millis | None) -> page.Verdict:
     if checked.blocked:
         return page.Verdict("INVALID FILE", "bad", "no verdict is given on a file with errors")
     label, tone = _LABELS.get(course.phase, ("GOING ON", "neutral"))
@@ -71,21 +71,21 @@ def _verdict(checked: Checked, course: Course, now: Millis | None) -> page.Verdi
     return page.Verdict(label, tone, note or f"next: {', '.join(here.may_speak) or 'nobody'}")
 
 
-def _decision(course: Course, decided: Round | None, found: Verdict | None) -> page.Decision:
+def _show_decision(course: Course, decided: Round | None, result: Verdict | None) -> page.Decision:
     rules = course.rules
     facts = [
         page.Fact("mode", rules.consensus_mode.value),
         page.Fact("threshold", f"{rules.consensus_threshold:f}"),
         page.Fact("state", course.phase.value),
     ]
-    if found is None or decided is None:
+    if result is None or decided is None:
         return page.Decision("Nobody has spoken yet.", tuple(facts))
     facts += [
-        page.Fact("score", _score(found.score)),
-        page.Fact("score with those who deferred", _score(found.score_all)),
+        page.Fact("score", _score_text(result.score)),
+        page.Fact("score with those who deferred", _score_text(result.score_all)),
     ]
-    statement = _STATEMENTS[found.outcome if decided.complete else Outcome.NOT_REACHED]
-    heads = f"{len(found.approvers)} of {len(rules.agents)} approve"
+    statement = _STATEMENTS[result.outcome if decided.complete else Outcome.NOT_REACHED]
+    heads = f"{len(result.approvers)} of {len(rules.agents)} approve"
     return page.Decision(f"{statement} {heads} in round {decided.number}.", tuple(facts))
 
 
@@ -99,11 +99,11 @@ _STATEMENTS = {
 }
 
 
-def _score(score: Fraction | None) -> str:
+def _score_text(score: Fraction | None) -> str:
     return "none" if score is None else f"{float(score):.6g}"
 
 
-def _dissent(decided: Round | None) -> page.Dissent:
+def _quote_dissent(decided: Round | None) -> page.Dissent:
     """Everyone in the deciding round who did not approve, in their own words."""
     latest = {entry.author: entry for entry in decided.entries} if decided else {}
     voices = tuple(_quote(entry) for entry in latest.values() if entry.stance is not Stance.APPROVE)
@@ -117,33 +117,39 @@ def _quote(entry: Entry) -> page.Quote:
         text=entry.body,
         stance=stance,
         tone=_TONES.get(stance, "plain"),
-        note=f"{_sure(entry)}, round {entry.round}",
+        note=f"{_confidence_text(entry)}, round {entry.round}",
         refs=evidence(entry.said("evidence")),
         title=entry.said("summary"),
     )
 
 
-def _sure(entry: Entry) -> str:
+def _confidence_text(entry: Entry) -> str:
     sure = entry.confidence
     return "no confidence given" if sure is None else f"{sure:f} ({confidence_words(sure)})"
 
 
-def _blocks(checked: Checked, course: Course, decided: Round | None) -> list[page.Block]:
-    rounds = [one for one in course.rounds if one.votes]
+def _show_details(checked: Checked, course: Course, decided: Round | None) -> list[page.Block]:
+    rounds = [round_ for round_ in course.rounds if round_.votes]
     blocks: list[page.Block] = []
     if rounds:
-        blocks += [_confidence(course, rounds), _scores(course, rounds), _positions(course, rounds)]
-        blocks.append(_before_and_after(course, rounds))
-    blocks.append(_changes(course))
+        blocks += [
+            _confidence_chart(course, rounds),
+            _score_chart(course, rounds),
+            _positions_table(course, rounds),
+        ]
+        blocks.append(_before_and_after_table(course, rounds))
+    blocks.append(_changes_table(course))
     if decided is not None:
-        blocks.append(_what_if(course, decided))
-    blocks.append(page.Timeline(tuple(map(_moment, spoken(course.rounds))), title="What was said"))
-    blocks.append(page.Findings(_listed(checked), title="What the check found"))
+        blocks.append(_other_rules_table(course, decided))
+    blocks.append(
+        page.Timeline(tuple(map(_timeline_moment, spoken(course.rounds))), title="What was said")
+    )
+    blocks.append(page.Findings(_finding_rows(checked), title="What the check found"))
     return blocks
 
 
-def _confidence(course: Course, rounds: list[Round]) -> page.LineChart:
-    lines = tuple(_line(agent, rounds) for agent in course.rules.agents[:MOST_LINES])
+def _confidence_chart(course: Course, rounds: list[Round]) -> page.LineChart:
+    lines = tuple(_agent_line(agent, rounds) for agent in course.rules.agents[:MOST_LINES])
     more = len(course.rules.agents) - len(lines)
     return page.LineChart(
         lines,
@@ -153,21 +159,21 @@ def _confidence(course: Course, rounds: list[Round]) -> page.LineChart:
     )
 
 
-def _line(agent: str, rounds: list[Round]) -> page.Series:
+def _agent_line(agent: str, rounds: list[Round]) -> page.Series:
     points = tuple(
-        page.Point(one.number, vote.confidence, vote.stance, vote.stance is not Stance.APPROVE)
-        for one in rounds
-        if (vote := one.votes.get(agent)) is not None
+        page.Point(round_.number, vote.confidence, vote.stance, vote.stance is not Stance.APPROVE)
+        for round_ in rounds
+        if (vote := round_.votes.get(agent)) is not None
     )
     return page.Series(agent, points)
 
 
-def _scores(course: Course, rounds: list[Round]) -> page.LineChart:
+def _score_chart(course: Course, rounds: list[Round]) -> page.LineChart:
     rules = course.rules
     points = tuple(
-        page.Point(one.number, _decimal(score), found.outcome, not found.reached)
-        for one in rounds
-        if (score := (found := one.verdict(rules)).score) is not None
+        page.Point(round_.number, _decimal(score), result.outcome, not result.reached)
+        for round_ in rounds
+        if (score := (result := round_.verdict(rules)).score) is not None
     )
     return page.LineChart(
         (page.Series("score", points, strong=True),),
@@ -185,68 +191,74 @@ def _decimal(score: Fraction) -> Decimal:
     return Decimal(score.numerator * 10**6 // score.denominator) / 10**6
 
 
-def _cell(one: Round, agent: str) -> page.Cell:
-    vote = one.votes.get(agent)
+def _position_cell(round_: Round, agent: str) -> page.Cell:
+    vote = round_.votes.get(agent)
     if vote is None:
-        return page.Cell("silent" if one.complete else "to come")
+        return page.Cell("silent" if round_.complete else "to come")
+    return _vote_cell(vote)
+
+
+def _vote_cell(vote: Vote) -> page.Cell:
     return page.Cell(vote.stance.value, _TONES[vote.stance], f"{vote.confidence:f}")
 
 
-def _positions(course: Course, rounds: list[Round]) -> page.Table:
+def _positions_table(course: Course, rounds: list[Round]) -> page.Table:
     return page.Table(
-        ("Agent", *(f"Round {one.number}" for one in rounds)),
-        tuple((agent, *(_cell(one, agent) for one in rounds)) for agent in course.rules.agents),
+        ("Agent", *(f"Round {round_.number}" for round_ in rounds)),
+        tuple(
+            (agent, *(_position_cell(round_, agent) for round_ in rounds))
+            for agent in course.rules.agents
+        ),
         title="Positions over time",
     )
 
 
-def _before_and_after(course: Course, rounds: list[Round]) -> page.Table:
+def _before_and_after_table(course: Course, rounds: list[Round]) -> page.Table:
     first, last = rounds[0].verdict(course.rules), rounds[-1].verdict(course.rules)
-    kinds = ("approvers", "rejecters", "neutral", "deferred", "missing")
+    sides = ("approvers", "rejecters", "neutral", "deferred", "missing")
     return page.Table(
         ("Vote", f"Round {rounds[0].number}", f"Round {rounds[-1].number}"),
-        tuple((kind, _names(first, kind), _names(last, kind)) for kind in kinds),
+        tuple((side, _names_on_side(first, side), _names_on_side(last, side)) for side in sides),
         title="Vote before and after",
     )
 
 
-def _names(found: Verdict, kind: str) -> str:
-    return ", ".join(getattr(found, kind)) or "nobody"
+def _names_on_side(result: Verdict, side: str) -> str:
+    return ", ".join(getattr(result, side)) or "nobody"
 
 
-def _changes(course: Course) -> page.Block:
-    moved = changes(course)
-    if not moved:
+def _changes_table(course: Course) -> page.Block:
+    moves = changes(course)
+    if not moves:
         return page.Prose("Nobody changed their position.", "Who changed, and after what")
     return page.Table(
         ("Agent", "Place", "From", "To", "After hearing"),
         tuple(
             (
-                one.agent,
-                f"round {one.entry.round} turn {one.entry.turn}",
-                page.Cell(
-                    one.before.stance, _TONES[one.before.stance], f"{one.before.confidence:f}"
-                ),
-                page.Cell(one.now.stance, _TONES[one.now.stance], f"{one.now.confidence:f}"),
-                "; ".join(f"{e.author}: {e.said('summary')}" for e in one.heard[-3:]) or "nobody",
+                change.agent,
+                f"round {change.entry.round} turn {change.entry.turn}",
+                _vote_cell(change.before),
+                _vote_cell(change.now),
+                "; ".join(f"{entry.author}: {entry.said('summary')}" for entry in change.heard[-3:])
+                or "nobody",
             )
-            for one in moved
+            for change in moves
         ),
         title="Who changed, and after what",
     )
 
 
-def _what_if(course: Course, decided: Round) -> page.Table:
+def _other_rules_table(course: Course, decided: Round) -> page.Table:
     rows = []
     for rules in other_rules(course.rules):
-        found = decided.verdict(rules)
-        tone: page.Tone = "good" if found.reached else "caution"
+        result = decided.verdict(rules)
+        tone: page.Tone = "good" if result.reached else "caution"
         rows.append(
             (
                 rules.consensus_mode.value,
                 f"{rules.consensus_threshold:f}",
-                _score(found.score),
-                page.Cell(found.outcome.value, tone),
+                _score_text(result.score),
+                page.Cell(result.outcome.value, tone),
             )
         )
     return page.Table(
@@ -256,7 +268,7 @@ def _what_if(course: Course, decided: Round) -> page.Table:
     )
 
 
-def _moment(entry: Entry) -> page.Moment:
+def _timeline_moment(entry: Entry) -> page.Moment:
     stance = entry.said("stance")
     return page.Moment(
         entry.at,
@@ -268,7 +280,7 @@ def _moment(entry: Entry) -> page.Moment:
     )
 
 
-def _listed(checked: Checked) -> tuple[page.FindingRow, ...]:
+def _finding_rows(checked: Checked) -> tuple[page.FindingRow, ...]:
     return tuple(
         page.FindingRow(
             finding.severity.value,

@@ -7,7 +7,7 @@ asked of the rows of `speaking.py` and `filerules.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -16,12 +16,13 @@ from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.protocols.debate import checks
 from moot.protocols.debate import commands as ask
-from moot.protocols.debate.checks import Asked
+from moot.protocols.debate.case import C, DebateCase
 from moot.protocols.debate.course import is_closing
 from moot.protocols.debate.entrychecks import Looked
 from moot.protocols.debate.filechecks import Seen
 from moot.protocols.debate.filerules import asked_of
 from moot.protocols.debate.model import Entry, OutputFormat, Rules
+from moot.protocols.debate.pieces import Said
 from moot.protocols.debate.schema import Known
 from moot.protocols.debate.sequence import Remark
 from moot.protocols.debate.speaking import forbidden
@@ -49,7 +50,7 @@ _MACHINE: Final = Rule("BNC-168", "not_allowed", "only the machine itself does t
 _LATE: Final = Rule("BNC-145", "too_early", "the turn's time is not over", checks.not_late,
                     "`moot debate status FILE` says until when")  # fmt: skip
 
-RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
+RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.Begin: (
         Rule("BNC-026", "session_known", "this session is recorded already", checks.known_already,
              "one session, one file: begin another with `moot debate new`"),
@@ -60,7 +61,7 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
     ask.Add: (
         _BEGUN, _STEP, _SHA, _ENTRY,
         Rule("A-66", "not_you", "an entry is signed by its author", checks.someone_elses,
-             "use --as NAME with its own key"),
+             "use --as NAME with its own key", requirement="BNC-165"),
         Rule("BNC-107", "misplaced", "turn and round do not follow the last entry",
              checks.misplaced, "`moot debate add` counts them"),
     ),
@@ -91,9 +92,10 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
     ask.Sign: (
         _BEGUN,
         Rule("A-66", "nothing_to_sign", "no such entry waits for its author's signature",
-             checks.not_unsigned, "`moot debate verify FILE` lists what is only observed"),
+             checks.not_unsigned, "`moot debate verify FILE` lists what is only observed",
+             requirement="BNC-008"),
         Rule("A-66", "not_you", "an entry is signed by its author", checks.not_its_author,
-             "use --as NAME with its own key"),
+             "use --as NAME with its own key", requirement="BNC-008"),
     ),
     ask.NoteTimeout: (
         _BEGUN, _MACHINE, _LATE,
@@ -106,54 +108,56 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
 }  # fmt: skip
 
 
-def findings(asked: Asked) -> tuple[Finding, ...]:
+def findings(case: DebateCase[C]) -> tuple[Finding, ...]:
     """Every breach; whether it is the author's turn is asked only of an entry that may stand."""
-    found = check_all(RULES[type(asked.command)], asked)
-    more = _MORE.get(type(asked.command))
-    return found if found or more is None else tuple(more(asked))
+    breaches = check_all(RULES[type(case.command)], case)
+    check_further = _FURTHER.get(type(case.command))
+    return breaches if breaches or check_further is None else tuple(check_further(case))
 
 
-def is_sound(asked: Asked) -> bool:
-    """Does an entry that was found keep the rules whose breach makes the file invalid?"""
-    entry, rules = asked.entry, asked.state.rules
-    if entry is None or rules is None or asked.command.double:
+def is_sound(case: DebateCase[ask.Observe]) -> bool:
+    """Does an entry that was found in the file keep the rules whose breach makes it invalid?"""
+    entry, rules = case.entry, case.state.rules
+    if entry is None or rules is None or case.command.double:
         return True
-    walk = walk_from(asked.state, rules, rejects=False)
+    walk = walk_from(case.state, rules, rejects=False)
     walk.take(entry)
-    latest = asked.state.latest
+    latest = case.state.latest
     place = (entry.round or 0, entry.turn or 0)
-    back = entry.author in rules.agents and place < (latest.number, latest.last_turn)
-    wrong = any(remark.kind in _GRAVE for remark in walk.remarks)
-    return not (back or wrong or _flaws(asked, entry, rules))
+    goes_back = entry.author in rules.agents and place < (latest.number, latest.last_turn)
+    is_forbidden = any(remark.kind in _GRAVE for remark in walk.remarks)
+    return not (goes_back or is_forbidden or _flaws_of_entry(case.piece, entry, rules))
 
 
 _GRAVE: Final = {Remark.UNKNOWN_AGENT, Remark.TOO_MANY_TURNS, Remark.BEYOND_LAST_ROUND}
 
 
-def _flaws(asked: Asked, entry: Entry, rules: Rules) -> tuple[Finding, ...]:
-    """What is wrong with an entry by itself."""
-    if asked.said is None:
+def _flaws_of_entry(piece: Said | None, entry: Entry, rules: Rules) -> tuple[Finding, ...]:
+    """The errors that the file's own rules find in this entry, taken by itself."""
+    if piece is None:
         return ()
     known = Known(rules.agents, rules.output_format is OutputFormat.STRUCTURED, rules)
-    seen = Seen(asked.said.document, known)
+    seen = Seen(piece.document, known)
     return errors(check_all(asked_of(entry, seen), Looked(entry, seen)))
 
 
-def _own_entry(asked: Asked) -> Iterator[Finding]:
+def _check_own_entry(case: DebateCase[ask.Add]) -> Iterator[Finding]:
     """What the file's own rules say of an entry that its author asks to be recorded."""
-    entry, course = asked.entry, asked.course
+    entry, course = case.entry, case.course
     if entry is None or course is None:
         return
-    yield from _flaws(asked, entry, course.rules)
+    yield from _flaws_of_entry(case.piece, entry, course.rules)
     if is_closing(entry, course.rules) and entry.author == SYSTEM:
         if course.phase.ended:
-            said = f"the session has ended ({course.phase.value})"
-            yield Finding(rule="R18", code="session_ended", message=said, hint="begin a new one")
+            message = f"the session has ended ({course.phase.value})"
+            yield Finding(rule="R18", code="session_ended", message=message, hint="begin a new one")
         return
-    no = forbidden(course, entry.author, asked.context.now, asked.command.after_end)
+    no = forbidden(course, entry.author, case.context.now, case.command.after_end)
     if no is not None:  # the engine's refusal has the code of its finding
         replace = msgspec.structs.replace
-        yield from (replace(one, code=no.code, where=entry.id) for one in no.findings)
+        yield from (replace(finding, code=no.code, where=entry.id) for finding in no.findings)
 
 
-_MORE: Final[dict[type[Command], Callable[[Asked], Iterator[Finding]]]] = {ask.Add: _own_entry}
+_FURTHER: Final[dict[type[Command], Callable[[DebateCase[Any]], Iterator[Finding]]]] = {
+    ask.Add: _check_own_entry
+}

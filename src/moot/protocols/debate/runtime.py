@@ -18,12 +18,14 @@ from moot.core.errors import Malformed
 from moot.protocols.debate.consensus import Vote
 from moot.protocols.debate.model import Rules, Stance, TurnOrder
 
+# BNC-158
 MODES: Final = {"sequential": TurnOrder.ROUND_ROBIN, "parallel": TurnOrder.FREE_FORM}
+# BNC-159
 SETTINGS: Final = {
     "maxRounds": "max-rounds",
     "consensusThreshold": "consensus-threshold",
 }
-# A-58: how much less sure a `refine` is.
+# BNC-160: seven stances become four; a `refine` is this much less sure (A-58).
 REFINED: Final = Decimal("0.8")
 _STANCES: Final = {
     "strongly_agree": (Stance.APPROVE, Decimal(1)),
@@ -34,7 +36,7 @@ _STANCES: Final = {
     "disagree": (Stance.REJECT, Decimal(1)),
     "strongly_disagree": (Stance.REJECT, Decimal(1)),
 }
-# A participant that was skipped, or a pause: there is no runtime stance for it.
+# BNC-161: a participant that was skipped, or a pause; there is no runtime stance for it.
 SKIPPED: Final = Vote(Stance.DEFER, Decimal(0))
 
 
@@ -59,7 +61,7 @@ def rules_from_runtime(agents: Iterable[str], config: Mapping[str, Any]) -> Rule
     """
     mode = config.get("mode")
     if mode not in tuple(MODES):
-        raise _unread(f"{mode!r} is no runtime mode")
+        raise _unknown_runtime(f"{mode!r} is no runtime mode")
     settings = {
         name.replace("-", "_"): str(config[key]) if name == "consensus-threshold" else config[key]
         for key, name in SETTINGS.items()
@@ -70,10 +72,10 @@ def rules_from_runtime(agents: Iterable[str], config: Mapping[str, Any]) -> Rule
             {"agents": tuple(agents), "turn_order": MODES[mode], **settings}, Rules
         )
     except msgspec.ValidationError as error:
-        raise _unread(str(error)) from None
+        raise _unknown_runtime(str(error)) from None
 
 
-def _unread(message: str) -> Malformed:
+def _unknown_runtime(message: str) -> Malformed:
     hint = f"mode is {' or '.join(MODES)}; {', '.join(SETTINGS)} are as in a file"
     return Malformed(message, code="unknown_runtime", hint=hint)
 

@@ -29,23 +29,24 @@ from moot.protocols.debate.model import (
 )
 from moot.protocols.debate.runtime import MODES
 
+# BNC-036, BNC-037: two characters or more, and no hyphen at the ends.
 AGENT_PATTERN: Final = "^[a-z0-9][a-z0-9-]*[a-z0-9]$"
 _AGENT = re.compile(r"[a-z0-9][a-z0-9-]*[a-z0-9]")
 ODD_NAME: Final = "odd_agent_name"
 ODD_OPTION: Final = "unknown_option"
-# What is said of settings that count all the same.
+# Problems that are only remarked on: the settings count all the same.
 _MILD: Final = frozenset({ODD_NAME, ODD_OPTION})
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 _LIMITS = {
-    "max-turns-per-round": (1, 10),
-    "turn-timeout": (1, 86_400),
-    "max-rounds": (1, 100),
+    "max-turns-per-round": (1, 10),  # BNC-042
+    "turn-timeout": (1, 86_400),  # BNC-044, in seconds
+    "max-rounds": (1, 100),  # BNC-054
 }
 _CHOICES: dict[str, type[StrEnum]] = {
-    "turn-order": TurnOrder,
-    "consensus-mode": Mode,
-    "escalation": Escalation,
-    "output-format": OutputFormat,
+    "turn-order": TurnOrder,  # BNC-038
+    "consensus-mode": Mode,  # BNC-049
+    "escalation": Escalation,  # BNC-050
+    "output-format": OutputFormat,  # BNC-055
 }
 
 
@@ -65,7 +66,8 @@ class Problem(msgspec.Struct, frozen=True):
 class Known(msgspec.Struct, frozen=True):
     """What the rules block says: `rules` only if all of it is sound.
 
-    The agents and the format are kept even then, so that one flaw does not raise ten findings.
+    The agents and the format are kept even then, so that one flaw does not raise ten findings
+    (BNC-156).
     """
 
     agents: tuple[str, ...] = ()
@@ -85,7 +87,7 @@ def read_known(settings: Settings | None, lenient: bool = False) -> Known:
     if settings is None:
         return Known()
     values: dict[str, Any] = {}
-    problems = list(_missing(settings))
+    problems = list(_missing_settings(settings))
     for key, read in KEYS.items():
         setting = settings.get(key)
         if setting is not None:
@@ -93,8 +95,8 @@ def read_known(settings: Settings | None, lenient: bool = False) -> Known:
             problems += value if isinstance(value, list) else ()
     agents = settings.get("agents")
     if lenient and agents is not None:
-        problems, values["agents"] = _leniently(problems, agents, values["agents"])
-    grave = [one for one in problems if one.code not in _MILD]
+        problems, values["agents"] = _ease_names(problems, agents, values["agents"])
+    grave = [problem for problem in problems if problem.code not in _MILD]
     chosen, odd = _options(settings)
     values |= chosen
     return Known(
@@ -106,30 +108,30 @@ def read_known(settings: Settings | None, lenient: bool = False) -> Known:
 
 
 def _options(settings: Settings) -> tuple[dict[str, Any], list[Problem]]:
-    """The options among the comments; one that is odd, or comes again, changes nothing."""
+    """BNC-127: the options among the comments; one that is odd, or comes again, changes nothing."""
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for comment in settings.comments:
         allowed = OPTIONS.get(comment.key)
-        said = comment.value.text if comment.value else ""
+        word = comment.value.text if comment.value else ""
         if allowed is None:
             continue
-        if comment.key not in values and said in allowed:
-            values[comment.key] = allowed[said]
+        if comment.key not in values and word in allowed:
+            values[comment.key] = allowed[word]
         else:
-            again = "it is given already" if comment.key in values else f"not {said!r}"
-            message = f"{comment.key} is {' or '.join(allowed)}: {again}"
+            flaw = "it is given already" if comment.key in values else f"not {word!r}"
+            message = f"{comment.key} is {' or '.join(allowed)}: {flaw}"
             problems.append(Problem(comment.key, ODD_OPTION, message, comment.line))
     return values, problems
 
 
-def _leniently(problems: list[Problem], agents: Setting, names: Any) -> tuple[list[Problem], Any]:
+def _ease_names(problems: list[Problem], agents: Setting, names: Any) -> tuple[list[Problem], Any]:
     """A-14: a name of another form is odd; the list counts if nothing else is wrong with it."""
     eased = [
-        msgspec.structs.replace(one, code=ODD_NAME) if one.is_name else one for one in problems
+        msgspec.structs.replace(problem, code=ODD_NAME) if problem.is_name else problem
+        for problem in problems
     ]
-    listed = [one for one in eased if one.key == "agents"]
-    if any(one.code != ODD_NAME for one in listed):
+    if any(problem.code != ODD_NAME for problem in eased if problem.key == "agents"):
         return eased, names
     return eased, tuple(item.text for item in agents.items or ())
 
@@ -138,7 +140,8 @@ def _snake(key: str) -> str:
     return key.replace("-", "_")
 
 
-def _missing(settings: Settings) -> Iterator[Problem]:
+def _missing_settings(settings: Settings) -> Iterator[Problem]:
+    """BNC-033: each of the nine, by its name."""
     for key in KEYS:
         if settings.get(key) is None:
             message = f"the setting {key} is missing"
@@ -146,14 +149,15 @@ def _missing(settings: Settings) -> Iterator[Problem]:
 
 
 def _wrong(setting: Setting, expected: str, scalar: Scalar | None = None) -> list[Problem]:
-    given = scalar or setting.value
-    said = repr(given.text) if given else "a list" if setting.items is not None else "nothing"
-    message = f"{setting.key} is {said}; it must be {expected}"
-    line = given.line if given else setting.line
+    value = scalar or setting.value
+    shown = repr(value.text) if value else "a list" if setting.items is not None else "nothing"
+    message = f"{setting.key} is {shown}; it must be {expected}"
+    line = value.line if value else setting.line
     return [Problem(setting.key, "INVALID_RULE_VALUE", message, line)]
 
 
-def _names(setting: Setting) -> tuple[str, ...] | list[Problem]:
+def _read_names(setting: Setting) -> tuple[str, ...] | list[Problem]:
+    """BNC-034, BNC-035, BNC-037: a list, not empty, of different names in the schema's form."""
     if setting.items is None and setting.value is not None:
         return _wrong(setting, "a list of names")
     if not setting.items:
@@ -163,7 +167,7 @@ def _names(setting: Setting) -> tuple[str, ...] | list[Problem]:
     for item in setting.items:
         if not _AGENT.fullmatch(item.text):
             wrong = _wrong(setting, "names of a-z, 0-9 and hyphens, two or more", item)
-            problems += [msgspec.structs.replace(one, is_name=True) for one in wrong]
+            problems += [msgspec.structs.replace(flaw, is_name=True) for flaw in wrong]
         if item.text in seen:
             message = f"{item.text} is listed twice"
             problems.append(Problem("agents", "DUPLICATE_AGENT_NAME", message, item.line))
@@ -171,46 +175,48 @@ def _names(setting: Setting) -> tuple[str, ...] | list[Problem]:
     return problems or tuple(item.text for item in setting.items)
 
 
-def _whole(setting: Setting) -> int | list[Problem]:
+def _read_whole_number(setting: Setting) -> int | list[Problem]:
     low, high = _LIMITS[setting.key]
-    given = setting.value
+    value = setting.value
     # A-44: a quoted number is a text, and 300.0 is no whole number.
-    if given is not None and not given.quoted and _WHOLE.fullmatch(given.text):
-        number = int(given.text)
+    if value is not None and not value.quoted and _WHOLE.fullmatch(value.text):
+        number = int(value.text)
         if low <= number <= high:
             return number
     return _wrong(setting, f"a whole number from {low} to {high}")
 
 
-def _fraction(setting: Setting) -> Decimal | list[Problem]:
-    given = setting.value
-    if given is not None and not given.quoted and DECIMAL.fullmatch(given.text):
-        number = Decimal(given.text)
+def _read_threshold(setting: Setting) -> Decimal | list[Problem]:
+    """BNC-045."""
+    value = setting.value
+    if value is not None and not value.quoted and DECIMAL.fullmatch(value.text):
+        number = Decimal(value.text)
         if number <= 1:
             return number
     return _wrong(setting, "a number from 0.0 to 1.0")
 
 
-def _choice(setting: Setting) -> StrEnum | list[Problem]:
+def _read_choice(setting: Setting) -> StrEnum | list[Problem]:
     kind = _CHOICES[setting.key]
-    given = setting.value
-    if given is not None and given.text in set(kind):
-        return kind(given.text)
-    if kind is TurnOrder and given is not None and given.text in MODES:
-        return _wrong(setting, MODES[given.text])
+    value = setting.value
+    if value is not None and value.text in set(kind):
+        return kind(value.text)
+    # BNC-158: a runtime's word is told what it is called here.
+    if kind is TurnOrder and value is not None and value.text in MODES:
+        return _wrong(setting, MODES[value.text])
     return _wrong(setting, f"one of {', '.join(kind)}")
 
 
 KEYS: Final[dict[str, Read]] = {
-    "agents": _names,
-    "turn-order": _choice,
-    "max-turns-per-round": _whole,
-    "turn-timeout": _whole,
-    "consensus-threshold": _fraction,
-    "consensus-mode": _choice,
-    "escalation": _choice,
-    "max-rounds": _whole,
-    "output-format": _choice,
+    "agents": _read_names,
+    "turn-order": _read_choice,
+    "max-turns-per-round": _read_whole_number,
+    "turn-timeout": _read_whole_number,
+    "consensus-threshold": _read_threshold,
+    "consensus-mode": _read_choice,
+    "escalation": _read_choice,
+    "max-rounds": _read_whole_number,
+    "output-format": _read_choice,
 }
 
 
@@ -266,6 +272,7 @@ _LISTED: Final = {
     "items": {"type": "string", "pattern": AGENT_PATTERN},
     "uniqueItems": True,
 }
+# BNC-058: made from the same tables that the values are read by, so the two cannot differ.
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "required": list(KEYS),

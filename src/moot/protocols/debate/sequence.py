@@ -42,19 +42,22 @@ class Remarked(msgspec.Struct, frozen=True, gc=False):
 
 
 def without_doubles(document: Document) -> tuple[list[Entry], list[Remarked]]:
-    """R7: of entries with one id the first counts; A-52 tells a copy from another text."""
+    """BNC-106: of entries with one id the first counts (R7).
+
+    The remark tells a mere copy from another text under the same id (A-52).
+    """
     first: dict[str, Entry] = {}
-    kept: list[Entry] = []
+    entries: list[Entry] = []
     remarks: list[Remarked] = []
     for entry in document.entries:
         earlier = first.setdefault(entry.id, entry) if entry.id else entry
         if earlier is entry:
-            kept.append(entry)
+            entries.append(entry)
         else:
             same = _written(document, earlier) == _written(document, entry)
             kind = Remark.DOUBLE if same else Remark.CONFLICTING_DOUBLE
             remarks.append(Remarked(kind, entry, f"the first one is on line {earlier.line}"))
-    return kept, remarks
+    return entries, remarks
 
 
 def _written(document: Document, entry: Entry) -> str:
@@ -71,9 +74,9 @@ def sequence_remarks(
     for entry in entries:
         if entry.turn is not None and entry.round is not None:
             here = (entry.round, entry.turn)
-            kind = _step(place, here)
+            kind = _compare_places(place, here)
             if kind is not None:
-                remarks.append(Remarked(kind, entry, _said(place, here)))
+                remarks.append(Remarked(kind, entry, _describe_step(place, here)))
             place = here
         moment = entry.moment
         if moment is not None:
@@ -82,8 +85,8 @@ def sequence_remarks(
     return remarks
 
 
-def _step(place: tuple[int, int], here: tuple[int, int]) -> Remark | None:
-    """A-03: places are compared as (round, turn)."""
+def _compare_places(place: tuple[int, int], here: tuple[int, int]) -> Remark | None:
+    """BNC-107: places are compared as (round, turn), so turns may begin anew in a round (A-03)."""
     if here < place:
         return Remark.BACKWARDS
     if here == place:
@@ -92,7 +95,7 @@ def _step(place: tuple[int, int], here: tuple[int, int]) -> Remark | None:
     return None if here in expected else Remark.GAP
 
 
-def _said(place: tuple[int, int], here: tuple[int, int]) -> str:
+def _describe_step(place: tuple[int, int], here: tuple[int, int]) -> str:
     if place == (0, 0):
         return f"the first entry is round {here[0]} turn {here[1]}"
     return f"round {here[0]} turn {here[1]} after round {place[0]} turn {place[1]}"

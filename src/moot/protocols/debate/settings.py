@@ -24,35 +24,35 @@ _BEYOND = tuple("&*!{[]}|>%@`\"'")
 
 def read_settings(lines: Iterable[Line], number: int) -> Settings:
     """The settings in the lines of a fenced block that opens on line `number`."""
-    found: list[Setting] = []
+    settings: list[Setting] = []
     unread: list[Scalar] = []
     for line in lines:
         text = line.text.rstrip()
         if not text.strip() or text.lstrip().startswith("#"):
             continue
-        setting = _item(found, text, line.number) or _key(text, line.number)
+        setting = _read_item(settings, text, line.number) or _read_key(text, line.number)
         if setting is None:
             unread.append(Scalar(text.strip(), line.number))
-        elif found and setting.key == found[-1].key and setting.line == found[-1].line:
-            found[-1] = setting
+        elif settings and (setting.key, setting.line) == (settings[-1].key, settings[-1].line):
+            settings[-1] = setting  # the last one, with one more item
         else:
-            found.append(setting)
-    return Settings(number, tuple(found), tuple(unread))
+            settings.append(setting)
+    return Settings(number, tuple(settings), tuple(unread))
 
 
-def _item(found: list[Setting], text: str, number: int) -> Setting | None:
+def _read_item(settings: list[Setting], text: str, number: int) -> Setting | None:
     """The last setting with one more item, if the line is an item of its list."""
     match = _ITEM.match(text)
-    if match is None or not found or found[-1].value is not None:
+    if match is None or not settings or settings[-1].value is not None:
         return None
-    last = found[-1]
-    scalar = _scalar(match["rest"] or "", number)
+    last = settings[-1]
+    scalar = _read_scalar(match["rest"] or "", number)
     if scalar is None or _KEY.match(scalar.text):
         return None
     return Setting(last.key, last.line, None, (*(last.items or ()), scalar))
 
 
-def _key(text: str, number: int) -> Setting | None:
+def _read_key(text: str, number: int) -> Setting | None:
     match = _KEY.match(text)
     if match is None:
         return None
@@ -61,20 +61,20 @@ def _key(text: str, number: int) -> Setting | None:
         return Setting(match["key"], number)
     flow = _FLOW.match(match["rest"].strip())
     if flow is not None:
-        return _flow_setting(match["key"], flow["inside"], number)
-    scalar = _scalar(match["rest"], number)
+        return _read_flow_list(match["key"], flow["inside"], number)
+    scalar = _read_scalar(match["rest"], number)
     return Setting(match["key"], number, scalar) if scalar else None
 
 
-def _flow_setting(key: str, inside: str, number: int) -> Setting | None:
+def _read_flow_list(key: str, inside: str, number: int) -> Setting | None:
     parts = inside.split(",") if inside.strip() else []
-    items = [_scalar(part, number) for part in parts]
+    items = [_read_scalar(part, number) for part in parts]
     if None in items:
         return None
     return Setting(key, number, None, tuple(item for item in items if item is not None))
 
 
-def _scalar(text: str, number: int) -> Scalar | None:
+def _read_scalar(text: str, number: int) -> Scalar | None:
     text = text.strip()
     quoted = _QUOTED.match(text)
     if quoted is not None:

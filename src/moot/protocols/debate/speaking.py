@@ -42,7 +42,7 @@ class Wish(msgspec.Struct, frozen=True):
 
     @property
     def meant(self) -> tuple[str, ...]:
-        """Who may speak, or whose turn it will be once nothing is in the way."""
+        """Who may speak now, or whose turn it is as soon as nothing is in the way."""
         return self.here.may_speak or self.here.due
 
     def out_of_turn(self, order: TurnOrder) -> bool:
@@ -55,7 +55,7 @@ def is_own(open_: Entry, author: str) -> bool:
     return open_.author == author or not open_.has_head
 
 
-def _stranger(wish: Wish) -> Breaches:
+def _not_listed(wish: Wish) -> Breaches:
     if not wish.listed and wish.author not in CLERKS:
         yield f"{wish.author} is not one of the agents", _AUTHOR, None, _agents(wish)
 
@@ -117,32 +117,33 @@ def _person_waited_for(wish: Wish) -> Breaches:
 _OPERATOR: Final = "the operator lets it go on: `moot debate resume FILE --late`, or --skip"
 MAY_SPEAK: Final[dict[str, tuple[Rule[Wish], ...]]] = {
     "unknown_agent": (  # A-27
-        Rule("R12", "UNKNOWN_AGENT", "only listed agents take part", _stranger,
-             "the agents are AGENTS"),
+        Rule("R12", "UNKNOWN_AGENT", "only listed agents take part", _not_listed,
+             "the agents are AGENTS", requirement="BNC-114"),
         Rule("R18", "UNKNOWN_AGENT", "judge and system speak after the end only",
-             _clerk_before_the_end, "the agents are AGENTS"),
+             _clerk_before_the_end, "the agents are AGENTS", requirement=("BNC-125", "BNC-170")),
     ),
     "session_ended": (  # A-28
         Rule("R17", "max_rounds", "the last round is a hard limit", _no_round_left,
-             "begin a new session"),
+             "begin a new session", requirement="BNC-054"),
         Rule("R18", "after_end", "after the end nobody speaks who does not insist", _after_the_end,
-             "--after-end if you must"),
+             "--after-end if you must", requirement="BNC-124"),
     ),
     "entry_open": (
         Rule("R6", "entry_open", "nobody writes while another's entry is open",
-             _anothers_entry_open, "wait for its <!-- yield -->"),
+             _anothers_entry_open, "wait for its <!-- yield -->",
+             requirement=("BNC-094", "BNC-103")),
     ),
     "wrong_speaker": (  # A-16, A-63
         Rule("R13", "OUT_OF_ORDER_TURN", "in round-robin the listed order holds", _before_its_turn,
-             "next: NEXT"),
+             "next: NEXT", requirement="BNC-115"),
         Rule("R14", "OUT_OF_ORDER_TURN", "under a supervisor only whoever was named speaks",
-             _not_named, "next: NEXT"),
+             _not_named, "next: NEXT", requirement="BNC-117"),
         Rule("3.3", "max_turns", "in a round everyone has max-turns-per-round", _turns_used_up,
-             "next: NEXT"),
+             "next: NEXT", requirement="BNC-042"),
     ),
     "waiting_human": (  # A-59
         Rule("3.3", "waiting_human", "whoever is late waits for the operator", _person_waited_for,
-             _OPERATOR),
+             _OPERATOR, requirement="BNC-051"),
     ),
 }  # fmt: skip
 
@@ -158,7 +159,7 @@ def forbidden(course: Course, author: str, now: Millis, insists: bool = False) -
     """What forbids this author to append an entry now, if anything does."""
     wish = Wish(author, course.rules, standing(course, now), insists)
     for code, rules in MAY_SPEAK.items():
-        found = check_all(rules, wish)
-        if found:
-            return Forbidden(code, found)
+        breaches = check_all(rules, wish)
+        if breaches:
+            return Forbidden(code, breaches)
     return None

@@ -1,4 +1,4 @@
-"""What a session's record knows at its head: enough to say whose turn it is, and no bytes.
+"""What a session's record remembers: enough to say whose turn it is, and none of the file's bytes.
 
 The rounds that are over, and all that was said, stay in the events: the state is as small after
 ten thousand entries as after ten. `course` gives it the shape that `turns.py` reads.
@@ -17,7 +17,8 @@ from moot.protocols.debate.course import Course, Round, RoundSoFar, Walk
 from moot.protocols.debate.model import Entry, Field, Rules
 from moot.protocols.debate.phases import Phase
 
-# Observed entries are remembered until their authors sign them; the newest so many.
+# Observed entries are remembered until their authors sign them, but at most this many of the
+# newest: a file full of forged entries must not make every later command slower.
 MOST_UNSIGNED: Final = 64
 
 
@@ -83,13 +84,13 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def since(self) -> Millis:
-        """A-23: when the running turn began."""
+        """When the running turn began (A-23)."""
         last = self.last.at if self.last else None
-        known = (at for at in (self.created, last, self.resumed) if at is not None)
-        return max(known, default=0)
+        begins = (at for at in (self.created, last, self.resumed) if at is not None)
+        return max(begins, default=0)
 
     def unsigned_entry(self, id_: str) -> Unsigned | None:
-        return next((one for one in self.unsigned if one.id == id_), None)
+        return next((entry for entry in self.unsigned if entry.id == id_), None)
 
 
 def stub(
@@ -114,33 +115,35 @@ def course(state: State, rules: Rules) -> Course:
     latest = state.latest
     rounds: tuple[Round, ...] = ()
     if latest.number:
-        spoke = stub(latest.last_author, latest.last_turn)
-        rounds = (Round(latest.number, (spoke,), latest.counts, latest.votes, latest.complete),)
-    last = state.last
-    said = stub(last.author, 0, fields=naming(last.names)) if last else None
-    return Course(rules, rounds, state.phase, state.ended_at_round, (), said, None, state.since)
+        entry = stub(latest.last_author, latest.last_turn)
+        rounds = (Round(latest.number, (entry,), latest.counts, latest.votes, latest.complete),)
+    last = stub(state.last.author, 0, fields=naming(state.last.names)) if state.last else None
+    return Course(rules, rounds, state.phase, state.ended_at_round, (), last, None, state.since)
 
 
 def walk_from(state: State, rules: Rules, rejects: bool) -> Walk:
-    """The walk through the entries as it stood after the last one; is the next one rejected?"""
+    """The walk through the entries as it stood after the last one.
+
+    `rejects`: the next entry is in error, so that it has a turn but no vote.
+    """
     walk = Walk(rules, frozenset({0}) if rejects else frozenset(), not state.blocked)
     walk.phase, walk.ended_at_round = state.phase, state.ended_at_round
     if state.last is not None:
         walk.last = stub(state.last.author, 0, fields=naming(state.last.names))
     if state.latest.number:
-        walk.latest = _so_far(state.latest, rules)
+        walk.latest = _round_so_far(state.latest, rules)
         walk.rounds[state.latest.number] = walk.latest
     return walk
 
 
-def _so_far(latest: Latest, rules: Rules) -> RoundSoFar:
-    made = RoundSoFar(latest.number, rules)
-    made.counts = dict(latest.counts)
-    made.complete = latest.complete
-    made.entries.append(stub(latest.last_author, latest.last_turn))
+def _round_so_far(latest: Latest, rules: Rules) -> RoundSoFar:
+    round_ = RoundSoFar(latest.number, rules)
+    round_.counts = dict(latest.counts)
+    round_.complete = latest.complete
+    round_.entries.append(stub(latest.last_author, latest.last_turn))
     for agent, vote in latest.votes.items():
-        made.tally.put(agent, vote)
-    return made
+        round_.tally.put(agent, vote)
+    return round_
 
 
 def latest_of(made: RoundSoFar, before: Latest, entry: Entry) -> Latest:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from moot.core.clock import Millis
 from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.views import status_data
+from moot.protocols.debate.views import StatusView, status_data
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -26,21 +25,20 @@ def summary(checked: Checked, now: Millis | None = None) -> str:
     return "\n".join(_lines(status_data(checked, now))) + "\n"
 
 
-def _lines(data: dict[str, Any]) -> Iterator[str]:
-    found = data["consensus"]
-    score = "no score" if found["score"] is None else f"score {found['score']:.4g}"
-    yield f"# {plain(data['title'])}\n"
-    rule = f"{found['mode']}, {score}, threshold {found['threshold']:g}"
-    yield f"**{data['state']}** · {found['outcome']} · {rule}\n"
+def _lines(status: StatusView) -> Iterator[str]:
+    result = status.consensus
+    score = "no score" if result.score is None else f"score {result.score:.4g}"
+    yield f"# {plain(status.title)}\n"
+    rule = f"{result.mode}, {score}, threshold {result.threshold:g}"
+    yield f"**{status.state}** · {result.outcome} · {rule}\n"
     yield "## Where everyone stands\n"
-    for kind in ("approvers", "rejecters", "neutral", "deferred", "missing"):
-        if found[kind]:
-            yield f"- {kind}: {', '.join(found[kind])}"
+    for side in ("approvers", "rejecters", "neutral", "deferred", "missing"):
+        if names := getattr(result, side):
+            yield f"- {side}: {', '.join(names)}"
     yield "\n## What was said\n"
-    for entry in data["entries"]:
-        sure = "" if entry["confidence"] is None else f" {entry['confidence']:g}"
-        place = f"{entry['round']}.{entry['turn']}"
-        who = f"**{entry['author']}** {plain(entry['stance'] or '')}{sure}"
-        yield f"- {place} {who}: {plain(entry['summary'])}"
-    if not data["entries"]:
+    for entry in status.entries:
+        sure = "" if entry.confidence is None else f" {entry.confidence:g}"
+        who = f"**{entry.author}** {plain(entry.stance or '')}{sure}"
+        yield f"- {entry.round}.{entry.turn} {who}: {plain(entry.summary)}"
+    if not status.entries:
         yield "Nothing yet."

@@ -1,4 +1,8 @@
-"""Whose turn it is, where the next entry stands, and until when (R13 to R15, A-17 to A-23)."""
+"""Whose turn it is, where the next entry stands, and until when (R13 to R15, A-17 to A-23).
+
+`course.py` says what happened; this says what follows from it at a moment. The answer is the same
+for a bare file and for a recorded session, and nothing here is written anywhere.
+"""
 
 from __future__ import annotations
 
@@ -36,20 +40,25 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def standing(course: Course, now: Millis | None = None) -> Standing:
-    """Where the session stands. Without a time nothing is late."""
+    """Where the session stands. Without a time nothing is late.
+
+    BNC-074, BNC-075: while an entry is open or in progress nobody may speak. BNC-051: nor may
+    anyone while a person is waited for.
+    """
     round_, turn = position(course)
     if course.phase.ended:
         return Standing(course.phase, round_, turn, (), (), None, False, course.open)
+    # BNC-095, BNC-145: the last second still counts; only what comes after it is late (A-23).
     deadline = course.since + course.rules.turn_timeout * SECOND
     late = now is not None and now > deadline
     waits = late and course.rules.escalation is Escalation.HUMAN
     phase = after(course.phase, Happening.TIMED_OUT) if waits else course.phase
-    meant = SPEAKERS[course.rules.turn_order](course)
-    speakers = () if course.open is not None or waits else meant
+    due = SPEAKERS[course.rules.turn_order](course)
+    speakers = () if course.open is not None or waits else due
     if late and speakers and course.rules.turn_order is TurnOrder.SUPERVISED:
         # A-19: when the named agent is silent, the supervisor may go on.
         speakers = tuple(dict.fromkeys((*speakers, course.rules.supervisor)))
-    return Standing(phase, round_, turn, meant, speakers, deadline, late, course.open)
+    return Standing(phase, round_, turn, due, speakers, deadline, late, course.open)
 
 
 def position(course: Course) -> tuple[int, int]:
@@ -60,43 +69,44 @@ def position(course: Course) -> tuple[int, int]:
 
 
 def next_place(course: Course) -> tuple[int, int]:
-    """Where another entry would stand."""
+    """Round and turn of another entry. BNC-015: in each round turns count from 1."""
     if not course.rounds:
         return 1, 1
     latest = course.rounds[-1]
     return (latest.number + 1, 1) if latest.complete else (latest.number, latest.last_turn + 1)
 
 
-def _in_order(course: Course) -> tuple[str, ...]:
-    """The last speaker while turns are left, then the next in the list (A-22)."""
+def _next_in_list(course: Course) -> tuple[str, ...]:
+    """BNC-039: the last speaker while it has turns left, then the next in the list (A-22)."""
     rules, running = course.rules, course.running
     if running is None:
         return (rules.agents[0],)
     place = rules.agents.index(running.entries[-1].author)
     later = rules.agents[place:]
-    free = [agent for agent in later if running.count(agent) < rules.max_turns_per_round]
-    return (free[0] if free else rules.agents[-1],)
+    with_turns = [agent for agent in later if running.count(agent) < rules.max_turns_per_round]
+    return (with_turns[0] if with_turns else rules.agents[-1],)
 
 
-def _anyone(course: Course) -> tuple[str, ...]:
+def _anyone_with_turns(course: Course) -> tuple[str, ...]:
+    """BNC-040: in free-form everyone who has a turn left in the round."""
     running, most = course.running, course.rules.max_turns_per_round
     if running is None:
         return course.rules.agents
     return tuple(agent for agent in course.rules.agents if running.count(agent) < most)
 
 
-def _named(course: Course) -> tuple[str, ...]:
-    """Whom the latest entry names; the supervisor if nobody, or if that agent is through."""
+def _named_or_supervisor(course: Course) -> tuple[str, ...]:
+    """BNC-117: whom the latest entry names; the supervisor if nobody, or if that one is through."""
     rules, running = course.rules, course.running
     name, _ = named_next(course.last, rules)
     if name is None or name == rules.supervisor:
         return (rules.supervisor,)
-    spent = running is not None and running.count(name) >= rules.max_turns_per_round
-    return (rules.supervisor if spent else name,)
+    is_through = running is not None and running.count(name) >= rules.max_turns_per_round
+    return (rules.supervisor if is_through else name,)
 
 
 SPEAKERS: Final[dict[TurnOrder, Callable[[Course], tuple[str, ...]]]] = {
-    TurnOrder.ROUND_ROBIN: _in_order,
-    TurnOrder.FREE_FORM: _anyone,
-    TurnOrder.SUPERVISED: _named,
+    TurnOrder.ROUND_ROBIN: _next_in_list,
+    TurnOrder.FREE_FORM: _anyone_with_turns,
+    TurnOrder.SUPERVISED: _named_or_supervisor,
 }

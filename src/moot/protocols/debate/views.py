@@ -1,7 +1,7 @@
-"""What people and programs read of a session: status and consensus, as plain data.
+"""What people and programs read of a session: its check, status and consensus, and its entries.
 
-The keys are a contract of the command line. Decimals are JSON numbers here; to decide anything
-with them, use `consensus.py`, which keeps them exact.
+The fields and their order are a contract of the command line. Decimals are JSON numbers here; to
+decide anything with them, use `consensus.py`, which keeps them exact.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from moot.protocols.debate.checker import Checked
 from moot.protocols.debate.consensus import Outcome, Verdict, verdict
 from moot.protocols.debate.course import Course, Round, is_placeholder, spoken
 from moot.protocols.debate.model import Entry, Mode
+from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.schema import settings_of
 from moot.protocols.debate.turns import standing
 
@@ -43,16 +44,49 @@ def course_of(checked: Checked) -> Course:
     return checked.course
 
 
-def check_data(checked: Checked) -> dict[str, Any]:
-    return {
-        "valid": checked.valid,
-        "entries": checked.entries,
-        "session_id": checked.document.session_id,
-        "findings": [msgspec.to_builtins(finding) for finding in checked.findings],
-    }
+class CheckView(msgspec.Struct, frozen=True):
+    """What a check found in a session file."""
+
+    valid: bool
+    entries: int
+    session_id: str
+    findings: tuple[Finding, ...]
+
+
+def check_data(checked: Checked) -> CheckView:
+    return CheckView(checked.valid, checked.entries, checked.document.session_id, checked.findings)
 
 
 # Consensus ---------------------------------------------------------------------------------------
+
+
+class ConsensusView(msgspec.Struct, frozen=True):
+    """What the votes of one round come to, and how far that counts.
+
+    `reached` says that the round decides; `would_reach` only that its votes suffice, which is less
+    where the round still runs (`provisional`) or the file has errors (`blocked`). The two fields
+    that end with `_all_agents` count those who defer in the denominator.
+    """
+
+    mode: Mode
+    threshold: float
+    reached: bool
+    score: float | None
+    score_all_agents: float | None
+    approvers: tuple[str, ...]
+    rejecters: tuple[str, ...]
+    neutral: tuple[str, ...]
+    deferred: tuple[str, ...]
+    missing: tuple[str, ...]
+    outcome: Outcome
+    would_reach: bool
+    reached_all_agents: bool
+    round: int | None
+    provisional: bool
+    blocked: str | None
+    defer_in_denominator: bool
+    running_round: int | None
+    findings: tuple[Finding, ...]
 
 
 def consensus_data(
@@ -61,141 +95,218 @@ def consensus_data(
     mode: Mode | None = None,
     threshold: Decimal | None = None,
     defer_in_denominator: bool | None = None,
-) -> dict[str, Any]:
-    """What a round comes to: the latest complete one (A-08), or round `number`.
+) -> ConsensusView:
+    """BNC-167: what a round comes to: the latest complete one (BNC-139, A-08), or round `number`.
 
     The others ask what would follow under another rule.
     """
     course = course_of(checked)
-    asked = {
+    wanted = {
         "consensus_mode": mode,
         "consensus_threshold": threshold,
         "defer_in_denominator": defer_in_denominator,
     }
-    given = {key: value for key, value in asked.items() if value is not None}
-    rules = msgspec.structs.replace(course.rules, **given)
-    round_ = _asked_round(course, number)
-    found = verdict(rules, round_.votes if round_ else {})
+    changes = {name: value for name, value in wanted.items() if value is not None}
+    rules = msgspec.structs.replace(course.rules, **changes)
+    round_ = _round_to_show(course, number)
+    result = verdict(rules, round_.votes if round_ else {})
     provisional = round_ is None or not round_.complete
-    return {
-        **_verdict_data(found, checked.blocked, provisional),
-        "round": round_.number if round_ else None,
-        "provisional": provisional,
-        "blocked": "invalid-file" if checked.blocked else None,
-        "defer_in_denominator": rules.defer_in_denominator,
-        "running_round": course.running.number if course.running else None,
-        "findings": [msgspec.to_builtins(_THIN)] if found.thin and round_ else [],
-    }
+    decides = result.reached and not checked.blocked and not provisional
+    return ConsensusView(
+        mode=result.mode,
+        threshold=float(result.threshold),
+        reached=decides,
+        score=_as_number(result.score),
+        score_all_agents=_as_number(result.score_all),
+        approvers=result.approvers,
+        rejecters=result.rejecters,
+        neutral=result.neutral,
+        deferred=result.deferred,
+        missing=result.missing,
+        outcome=_outcome_to_show(result, checked.blocked, provisional),
+        would_reach=result.reached,
+        reached_all_agents=result.reached_all and decides,
+        round=round_.number if round_ else None,
+        provisional=provisional,
+        blocked="invalid-file" if checked.blocked else None,
+        defer_in_denominator=rules.defer_in_denominator,
+        running_round=course.running.number if course.running else None,
+        findings=(_THIN,) if result.thin and round_ else (),
+    )
 
 
-def _asked_round(course: Course, number: int | None) -> Round | None:
+def _round_to_show(course: Course, number: int | None) -> Round | None:
     if number is None:
         return course.latest_complete or course.running
-    found = course.round(number)
-    if found is None:
+    round_ = course.round(number)
+    if round_ is None:
         raise NotFound(
             "round_not_found", f"nobody spoke in round {number}", hint="`moot debate status FILE`"
         )
-    return found
+    return round_
 
 
-def _verdict_data(found: Verdict, blocked: bool, provisional: bool) -> dict[str, Any]:
+def _outcome_to_show(result: Verdict, blocked: bool, provisional: bool) -> Outcome:
     """A blocked or running round never counts as reached (A-08, A-53)."""
-    decided = found.reached and not blocked and not provisional
-    outcome = Outcome.BLOCKED if blocked else found.outcome
-    if provisional and outcome is Outcome.REACHED:
-        outcome = Outcome.NOT_REACHED
-    return {
-        "mode": found.mode.value,
-        "threshold": float(found.threshold),
-        "reached": decided,
-        "score": _number(found.score),
-        "score_all_agents": _number(found.score_all),
-        "approvers": list(found.approvers),
-        "rejecters": list(found.rejecters),
-        "neutral": list(found.neutral),
-        "deferred": list(found.deferred),
-        "missing": list(found.missing),
-        "outcome": outcome.value,
-        "would_reach": found.reached,
-        "reached_all_agents": found.reached_all and decided,
-    }
+    if blocked:
+        return Outcome.BLOCKED
+    return Outcome.NOT_REACHED if provisional and result.reached else result.outcome
 
 
-def _number(value: Fraction | None) -> float | None:
+def _as_number(value: Fraction | None) -> float | None:
     return None if value is None else float(value)
+
+
+# Entries -----------------------------------------------------------------------------------------
+
+
+class EntryView(msgspec.Struct, frozen=True):
+    """One entry for a list: who, where, which position, in one sentence."""
+
+    id: str
+    round: int | None
+    turn: int | None
+    at: str
+    author: str
+    status: str
+    stance: str | None
+    confidence: float | None
+    summary: str
+    action_requested: str
+    line: int
+    placeholder: bool
+
+
+class EntryWithBody(EntryView, frozen=True):
+    """The same, with all that its author said."""
+
+    body: str
+
+
+def entry_data(entry: Entry) -> EntryView:
+    return EntryView(
+        id=entry.id,
+        round=entry.round,
+        turn=entry.turn,
+        at=entry.at,
+        author=entry.author,
+        status=entry.status,
+        stance=entry.said("stance") or None,
+        confidence=None if entry.confidence is None else float(entry.confidence),
+        summary=entry.said("summary"),
+        action_requested=entry.said("action_requested"),
+        line=entry.line,
+        placeholder=is_placeholder(entry),
+    )
+
+
+def _entry_with_body(entry: Entry) -> EntryWithBody:
+    return EntryWithBody(**msgspec.structs.asdict(entry_data(entry)), body=entry.body)
 
 
 # Status ------------------------------------------------------------------------------------------
 
 
-def status_data(checked: Checked, now: Millis | None = None) -> dict[str, Any]:
-    """Where the session stands: who may speak, until when, and how it ended if it did."""
+class StatusView(msgspec.Struct, frozen=True):
+    """Where the session stands: who may speak, until when, and how it ended if it did (BNC-166).
+
+    BNC-016, BNC-093, BNC-100: `safe_to_read` says whether the file ends with a complete entry.
+    BNC-084: `entries` lists everyone who spoke, with position and summary.
+    """
+
+    state: Phase
+    round: int
+    turn: int
+    next: str | None
+    may_speak: tuple[str, ...]
+    deadline: str | None
+    timed_out: bool
+    ended_at_round: int | None
+    rounds_left: int
+    safe_to_read: bool
+    open_entry: EntryView | None
+    valid: bool
+    title: str
+    session_id: str
+    consensus: ConsensusView
+    entries: tuple[EntryView, ...]
+
+
+class StatusWithLiveness(StatusView, frozen=True):
+    """The same in a workspace, which also knows how alive each of `may_speak` is."""
+
+    liveness: dict[str, str]
+
+
+def status_data(checked: Checked, now: Millis | None = None) -> StatusView:
     course = course_of(checked)
     here = standing(course, now)
     last_round = course.rounds[-1].number if course.rounds else 0
-    return {
-        "state": here.phase.value,
-        "round": here.round,
-        "turn": here.turn,
-        "next": here.next,
-        "may_speak": list(here.may_speak),
-        "deadline": None if here.deadline is None else to_text(here.deadline),
-        "timed_out": here.timed_out,
-        "ended_at_round": course.ended_at_round,
-        "rounds_left": 0 if here.phase.ended else max(0, course.rules.max_rounds - last_round),
-        "safe_to_read": all(entry.yielded for entry in checked.document.entries[-1:]),
-        "open_entry": entry_data(here.open) if here.open else None,
-        "valid": checked.valid,
-        "title": checked.document.name,
-        "session_id": checked.document.session_id,
-        "consensus": consensus_data(checked),
-        "entries": [entry_data(entry) for entry in spoken(course.rounds)],
-    }
+    return StatusView(
+        state=here.phase,
+        round=here.round,
+        turn=here.turn,
+        next=here.next,
+        may_speak=here.may_speak,
+        deadline=None if here.deadline is None else to_text(here.deadline),
+        timed_out=here.timed_out,
+        ended_at_round=course.ended_at_round,
+        rounds_left=0 if here.phase.ended else max(0, course.rules.max_rounds - last_round),
+        safe_to_read=all(entry.yielded for entry in checked.document.entries[-1:]),
+        open_entry=entry_data(here.open) if here.open else None,
+        valid=checked.valid,
+        title=checked.document.name,
+        session_id=checked.document.session_id,
+        consensus=consensus_data(checked),
+        entries=tuple(map(entry_data, spoken(course.rounds))),
+    )
 
 
-def entry_data(entry: Entry) -> dict[str, Any]:
-    """One entry for a list: who, where, which position, in one sentence."""
-    sure = entry.confidence
-    return {
-        "id": entry.id,
-        "round": entry.round,
-        "turn": entry.turn,
-        "at": entry.at,
-        "author": entry.author,
-        "status": entry.status,
-        "stance": entry.said("stance") or None,
-        "confidence": None if sure is None else float(sure),
-        "summary": entry.said("summary"),
-        "action_requested": entry.said("action_requested"),
-        "line": entry.line,
-        "placeholder": is_placeholder(entry),
-    }
+def with_liveness(status: StatusView, liveness: dict[str, str]) -> StatusWithLiveness:
+    return StatusWithLiveness(**msgspec.structs.asdict(status), liveness=liveness)
 
 
-def speaker_view(checked: Checked, speaker: str, now: Millis | None = None) -> dict[str, Any]:
+# One participant's turn --------------------------------------------------------------------------
+
+
+class SpeakerView(msgspec.Struct, frozen=True):
     """All that one participant needs to take its turn: the question, what was said, what is due."""
+
+    speaker: str
+    my_turn: bool
+    state: Phase
+    round: int
+    turn: int
+    deadline: str | None
+    title: str
+    context: str
+    rules: dict[str, Any]
+    entries: tuple[EntryWithBody, ...]
+    mine: tuple[str, ...]
+
+
+def speaker_view(checked: Checked, speaker: str, now: Millis | None = None) -> SpeakerView:
     course = course_of(checked)
     here = standing(course, now)
     document = checked.document
-    said = spoken(course.rounds)
-    return {
-        "speaker": speaker,
-        "my_turn": speaker in here.may_speak,
-        "state": here.phase.value,
-        "round": here.round,
-        "turn": here.turn,
-        "deadline": None if here.deadline is None else to_text(here.deadline),
-        "title": document.name,
-        "context": document.section_text("Context").strip(),
-        "rules": settings_of(course.rules),
-        "entries": [{**entry_data(entry), "body": entry.body} for entry in said],
-        "mine": [entry.id for entry in said if entry.author == speaker],
-    }
+    entries = spoken(course.rounds)
+    return SpeakerView(
+        speaker=speaker,
+        my_turn=speaker in here.may_speak,
+        state=here.phase,
+        round=here.round,
+        turn=here.turn,
+        deadline=None if here.deadline is None else to_text(here.deadline),
+        title=document.name,
+        context=document.section_text("Context").strip(),
+        rules=settings_of(course.rules),
+        entries=tuple(map(_entry_with_body, entries)),
+        mine=tuple(entry.id for entry in entries if entry.author == speaker),
+    )
 
 
 def confidence_words(value: Decimal) -> str:
-    """How sure that is, for people (4.4)."""
+    """BNC-083: how sure that is, for people (4.4)."""
     for least, words in _WORDS:
         if value >= least:
             return words

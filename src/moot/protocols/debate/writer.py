@@ -2,7 +2,8 @@
 
 Nothing here touches a file. `new_session` gives a whole file, `appended` what is to be added to
 the end of one; both are read and checked again first, so that only valid files are written and an
-entry says exactly what its author gave (A-35, A-36, A-65).
+entry says exactly what its author gave (A-35, A-36, A-65). BNC-006: all that is not for people
+stands in comments, which a rendered page does not show.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ def _refuse(code: str, message: str, hint: str, findings: Iterable[Finding] = ()
 
 
 def new_session(title: str, context: str, rules: Rules, session_id: str, created: Millis) -> str:
-    """The text of a session without entries; Refused if what is given does not make one."""
+    """The text of a session without entries; Refused if what is given does not make one.
+
+    BNC-063, BNC-164: with its context and all nine rules, and only if a check finds nothing in it.
+    """
     context = context.replace("\r\n", "\n").strip("\n")
     if unfit(context) or unfit(title):
         raise _refuse("injected_structure", _UNFIT, _REWORD)
@@ -67,17 +71,17 @@ def new_session(title: str, context: str, rules: Rules, session_id: str, created
             f"<!-- session-id: {session_id} -->",
             f"\n# {TITLE} {title.strip()}\n",
             "## Protocol Rules\n\n```yaml",
-            *_settings(rules),
+            *_settings_lines(rules),
             "```\n",
-            *_options(rules),
+            *_options_lines(rules),
             f"## Context\n\n{context}\n\n## Dialogue\n",
         )
     )
     made = check(text)
     _require_valid(made)
-    said = made.document.section_text("Context").strip("\n")
-    unread = (said, made.document.name, made.known.rules) != (context, title.strip(), rules)
-    if unread or made.findings:
+    context_read = made.document.section_text("Context").strip("\n")
+    read_back = (context_read, made.document.name, made.known.rules)
+    if read_back != (context, title.strip(), rules) or made.findings:
         raise _refuse("injected_structure", "title or context would change the file", _REWORD,
                       made.findings)  # fmt: skip
     return text
@@ -87,23 +91,23 @@ _UNFIT = "a marker of the protocol, or what is not UTF-8, may not stand here"
 _REWORD = "no headings of level 1 or 2, no markers, every code block closed, one line of title"
 
 
-def _settings(rules: Rules) -> Iterable[str]:
+def _settings_lines(rules: Rules) -> Iterable[str]:
     values = msgspec.structs.asdict(rules)
     yield "agents:"
     yield from (f"  - {agent}" for agent in rules.agents)
     for key in KEYS:
         if key != "agents":
             value = values[key.replace("-", "_")]
-            yield f"{key}: {_plain(value) if isinstance(value, Decimal) else value}"
+            yield f"{key}: {_decimal_text(value) if isinstance(value, Decimal) else value}"
 
 
-def _options(rules: Rules) -> Iterable[str]:
-    """What was chosen beyond the settings, in comments (R19), with a blank line below."""
+def _options_lines(rules: Rules) -> Iterable[str]:
+    """BNC-127: what was chosen beyond the settings, in comments (R19), with a blank line below."""
     chosen = [f"<!-- {key}: {value} -->" for key, value in options_of(rules).items()]
     return [*chosen, ""] if chosen else []
 
 
-def _plain(value: Decimal) -> str:
+def _decimal_text(value: Decimal) -> str:
     text = f"{value:f}"
     return text if "." in text else f"{text}.0"
 
@@ -118,7 +122,7 @@ def _require_valid(made: Checked) -> None:
 
 
 def entry_text(draft: Draft, id_: str, at: str, turn: int, round_: int) -> str:
-    """The entry as it stands in the file, its marker last (R5)."""
+    """BNC-067, BNC-102: the entry as it stands in the file, its marker last (R5)."""
     fields = "".join(f"{name}: {value}\n" for name, value in draft.fields())
     body = f"{draft.body}\n\n" if draft.body else ""
     return (
@@ -137,18 +141,21 @@ def appended(
     escape: bool = False,
     after_end: bool = False,
 ) -> Addition:
-    """What to append so that this draft becomes the next entry; Refused where the rules forbid."""
+    """What to append so that this draft becomes the next entry; Refused where the rules forbid.
+
+    BNC-165: its id is `id_`, its time `now`; turn and round follow from the file.
+    """
     course = course_of(checked)
     require_no_errors(checked)
     draft = tidied(draft, escape)
-    found = flaws(draft, course.rules)
-    if found:
-        raise _refuse("invalid_entry", found[0].message, found[0].hint, found)
+    breaches = flaws(draft, course.rules)
+    if breaches:
+        raise _refuse("invalid_entry", breaches[0].message, breaches[0].hint, breaches)
     require_turn(course, draft.author, now, after_end)
-    mine = course.open
-    again = mine is not None and is_own(mine, draft.author) and is_uuid(mine.id)
+    open_ = course.open
+    begun_before = open_ is not None and is_own(open_, draft.author) and is_uuid(open_.id)
     # A-34: what was begun is written anew, under the id it has.
-    return written(checked, draft, mine.id if mine and again else id_, now)
+    return written(checked, draft, open_.id if open_ and begun_before else id_, now)
 
 
 _MEND = "`moot debate check FILE` says what to mend"
@@ -157,26 +164,27 @@ _MEND = "`moot debate check FILE` says what to mend"
 def require_no_errors(checked: Checked) -> None:
     """Refused for a file with errors; an entry that is being written is none."""
     if checked.blocked:
-        said = "the file has errors; nothing is appended to it"
-        raise _refuse("invalid_session", said, _MEND, errors(checked.findings))
+        message = "the file has errors; nothing is appended to it"
+        raise _refuse("invalid_session", message, _MEND, errors(checked.findings))
 
 
 def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
     """The draft as an addition, without asking whose turn it is: for the machine's own entries.
 
-    What its author began and never yielded gives way to it (A-34), and so does a first line that
-    someone never finished, which would swallow it.
+    BNC-065, BNC-101: it is the end of the file, and whole. What its author began and never yielded
+    gives way to it (A-34), and so does a first line that someone never finished, which would
+    swallow it.
     """
     open_ = course_of(checked).open
     if open_ is not None and is_own(open_, draft.author):
         checked = without_open(checked)
     course = course_of(checked)
-    round_, turn = _place(checked, course, draft.author)
-    text = _joined(checked, entry_text(draft, id_, stamp(now), turn, round_))
+    round_, turn = _place_of_next(checked, course, draft.author)
+    text = _with_gap(checked, entry_text(draft, id_, stamp(now), turn, round_))
     made = grown(checked, text)
     _require_read_back(checked, made, draft)
-    own = tuple(finding for finding in made.findings if finding.where == id_)
-    return Addition(text, id_, round_, turn, len(checked.document.text), made, own)
+    own_findings = tuple(finding for finding in made.findings if finding.where == id_)
+    return Addition(text, id_, round_, turn, len(checked.document.text), made, own_findings)
 
 
 def without_open(checked: Checked) -> Checked:
@@ -187,35 +195,40 @@ def without_open(checked: Checked) -> Checked:
     return check(checked.document.mark + checked.document.text[: open_.start])
 
 
-def _place(checked: Checked, course: Course, author: str) -> tuple[int, int]:
-    """Where the entry stands; A-27: a clerk's right behind the last one, in the same round."""
+def _place_of_next(checked: Checked, course: Course, author: str) -> tuple[int, int]:
+    """Round and turn of the entry; A-27: a clerk's right behind the last one, in the same round."""
     if author in course.rules.agents:
         return next_place(course)
-    placed = [one for one in without_doubles(checked.document)[0] if one.round and one.turn]
+    entries, _ = without_doubles(checked.document)
+    placed = [entry for entry in entries if entry.round and entry.turn]
     last = placed[-1] if placed else None
     return (last.round or 1, (last.turn or 0) + 1) if last else (1, 1)
 
 
-def _joined(checked: Checked, entry: str) -> str:
-    """One blank line above, in the file's own line ends (A-38)."""
+def _with_gap(checked: Checked, entry: str) -> str:
+    """The entry with one blank line above, in the file's own line ends (A-38)."""
     text = checked.document.text
     gap = "" if text.endswith(("\n\n", "\r\n\r\n")) else "\n" if text.endswith("\n") else "\n\n"
-    crlf = any(one.kind is Odd.CRLF for one in checked.document.odd)
+    crlf = any(oddity.kind is Odd.CRLF for oddity in checked.document.odd)
     return (gap + entry).replace("\n", "\r\n") if crlf else gap + entry
 
 
 def _require_read_back(before: Checked, made: Checked, draft: Draft) -> None:
-    """The file must say what it said, and then exactly this."""
+    """Refused unless the file reads as before, with exactly this entry more.
+
+    A body could hold what a reader takes for a marker, a heading or another's entry. Whatever the
+    checks on a draft overlook is noticed here, before anything is written.
+    """
     last = made.document.entries[-1] if made.document.entries else None
     one_more = len(made.document.entries) == len(before.document.entries) + 1
-    kept_valid = made.valid or not before.valid
-    if last is None or not (one_more and last.yielded and kept_valid):
-        said = "the entry would change the file's structure"
-        raise _refuse("injected_structure", said, _BODY, errors(made.findings))
+    still_valid = made.valid or not before.valid
+    if last is None or not (one_more and last.yielded and still_valid):
+        message = "the entry would change the file's structure"
+        raise _refuse("injected_structure", message, _BODY, errors(made.findings))
     if not says(last, draft) or last.odd:
-        mine = tuple(one for one in made.findings if one.where == last.id)
-        said = "the entry would not be read as it was given"
-        raise _refuse("injected_structure", said, _BODY, mine)
+        own_findings = tuple(finding for finding in made.findings if finding.where == last.id)
+        message = "the entry would not be read as it was given"
+        raise _refuse("injected_structure", message, _BODY, own_findings)
 
 
 def says(entry: Entry, draft: Draft) -> bool:
@@ -239,31 +252,32 @@ def require_turn(course: Course, author: str, now: Millis, after_end: bool = Fal
 
 
 def placeholder(rules: Rules, agent: str) -> Draft:
-    """EX-5's shape for a turn that was skipped (A-25): honest about who wrote it."""
+    """BNC-053: the entry for a turn that was skipped, in EX-5's shape (A-25)."""
     return Draft(
         author=agent,
         stance="defer",
         confidence="0.0",
         summary="Turn timed out. Escalation policy applied: turn skipped per timeout-skip rule.",
-        body=_note(rules, agent, "this turn was skipped"),
+        body=_say_who_wrote_it(rules, agent, "this turn was skipped"),
         status=Status.CLOSED,
     )
 
 
 def default_action(rules: Rules, agent: str) -> Draft:
-    """A-57: a neutral entry, or what the session chose: one that approves of nothing."""
+    """BNC-052: a neutral entry, or what the session chose: one that approves of nothing (A-57)."""
     stance = rules.default_action.value
     return Draft(
         author=agent,
         stance=stance,
         confidence="0.0",
         summary="Turn timed out. Escalation policy applied: default-action.",
-        body=_note(rules, agent, f"a {stance} entry stands in for this turn"),
+        body=_say_who_wrote_it(rules, agent, f"a {stance} entry stands in for this turn"),
         status=Status.CLOSED,
     )
 
 
-def _note(rules: Rules, agent: str, what: str) -> str:
+def _say_who_wrote_it(rules: Rules, agent: str, what: str) -> str:
+    """BNC-146: it stands under the agent's name, so it says who really wrote it, and why."""
     return (
         f"*[This entry was generated by the orchestrator: {agent} was silent for more than the "
         f"{rules.turn_timeout}-second turn-timeout. Under the `{rules.escalation.value}` policy "
@@ -272,14 +286,14 @@ def _note(rules: Rules, agent: str, what: str) -> str:
 
 
 def closed(checked: Checked, reason: str, id_: str, now: Millis) -> Addition:
-    """The operator's last word, unless the session has ended or someone is writing.
+    """BNC-169: the operator's last word, unless the session has ended or someone is writing.
 
     Whoever let its time pass is not writing any more (4.6).
     """
     course = course_of(checked)
     if course.phase.ended:
-        said = f"the session has ended ({course.phase.value})"
-        raise _refuse("session_ended", said, "begin a new session")
+        message = f"the session has ended ({course.phase.value})"
+        raise _refuse("session_ended", message, "begin a new session")
     require_no_errors(checked)
     if unfit(reason):
         raise _refuse("invalid_entry", _UNFIT, _REWORD)
@@ -292,7 +306,7 @@ def closed(checked: Checked, reason: str, id_: str, now: Millis) -> Addition:
 
 
 def closing(reason: str) -> Draft:
-    """R17c: the operator ends the session; `system` writes it on their behalf (A-26)."""
+    """BNC-122: the operator ends the session; `system` writes it on their behalf (R17, A-26)."""
     return Draft(
         author="system",
         stance="neutral",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from moot.surfaces.terminal.verdict import plain
 
 if TYPE_CHECKING:
     from moot.protocols.debate.checker import Checked
+    from moot.protocols.debate.views import ConsensusView, EntryView, StatusWithLiveness
 
 MOST_SAID = 160
 _WORDS = {
@@ -42,42 +43,34 @@ def _entries(count: int) -> str:
     return plural(count, "entry", "entries")
 
 
-def status(data: dict[str, Any]) -> Iterable[str]:
-    yield f"{paint(visible(data['title']), 'bold')}: {_WORDS[data['state']]}"
-    if data["ended_at_round"]:
-        yield f"ended in round {data['ended_at_round']}"
-    elif data["open_entry"]:
-        yield f"{data['open_entry']['author']} is writing; time until {data['deadline']}"
+def status(data: StatusWithLiveness) -> Iterable[str]:
+    yield f"{paint(visible(data.title), 'bold')}: {_WORDS[data.state]}"
+    if data.ended_at_round:
+        yield f"ended in round {data.ended_at_round}"
+    elif data.open_entry:
+        yield f"{data.open_entry.author} is writing; time until {data.deadline}"
     else:
-        who = ", ".join(map(_expected(data), data["may_speak"])) or "nobody until the operator acts"
-        late = ", which has passed" if data["timed_out"] else ""
-        yield f"round {data['round']} turn {data['turn']}: {who}, until {data['deadline']}{late}"
-    yield from _positions(data["entries"])
-    yield _verdict(data["consensus"])
+        names = [_with_liveness(name, data.liveness) for name in data.may_speak]
+        who = ", ".join(names) or "nobody until the operator acts"
+        late = ", which has passed" if data.timed_out else ""
+        yield f"round {data.round} turn {data.turn}: {who}, until {data.deadline}{late}"
+    yield from _positions(data.entries)
+    yield _verdict(data.consensus)
 
 
-def _expected(data: dict[str, Any]) -> Callable[[str], str]:
+def _with_liveness(name: str, liveness: dict[str, str]) -> str:
     """X-07: a name, and how alive it is unless it is active."""
-    alive: dict[str, str] = data.get("liveness", {})
-
-    def named(name: str) -> str:
-        how = alive.get(name, "active")
-        return name if how == "active" else f"{name} ({paint(how, 'yellow')})"
-
-    return named
+    how = liveness.get(name, "active")
+    return name if how == "active" else f"{name} ({paint(how, 'yellow')})"
 
 
-def _positions(entries: Sequence[dict[str, Any]]) -> Iterable[str]:
+def _positions(entries: Sequence[EntryView]) -> Iterable[str]:
     if entries:
         rows = [
-            (f"{e['round']}.{e['turn']}", e["author"], e["stance"] or "-", _sure(e), e["summary"])
-            for e in entries
+            (f"{one.round}.{one.turn}", one.author, one.stance or "-", _sure(one), one.summary)
+            for one in entries
         ]
         yield from listing(rows, ("TURN", "AUTHOR", "STANCE", "SURE", "IN SHORT"))
-
-
-def _said(entry: dict[str, Any]) -> str:
-    return in_short(entry["summary"])
 
 
 def in_short(text: str) -> str:
@@ -85,31 +78,30 @@ def in_short(text: str) -> str:
     return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID - 1]}…"
 
 
-def _sure(entry: dict[str, Any]) -> str:
-    return "-" if entry["confidence"] is None else f"{entry['confidence']:g}"
+def _sure(entry: EntryView) -> str:
+    return "-" if entry.confidence is None else f"{entry.confidence:g}"
 
 
-def _verdict(data: dict[str, Any]) -> str:
-    where = f"round {data['round']}" if data["round"] else "no round yet"
-    kind = ", still running" if data["provisional"] and data["round"] else ""
-    colour = "green" if data["reached"] else "yellow"
-    outcome = paint(data["outcome"], colour)
-    return f"{outcome}: {decided_by(data)} ({where}{kind})"
+def _verdict(result: ConsensusView) -> str:
+    where = f"round {result.round}" if result.round else "no round yet"
+    kind = ", still running" if result.provisional and result.round else ""
+    outcome = paint(result.outcome.value, "green" if result.reached else "yellow")
+    return f"{outcome}: {decided_by(result)} ({where}{kind})"
 
 
-def consensus(data: dict[str, Any], file: Path) -> Iterable[str]:
-    yield _verdict(data)
-    for kind in ("approvers", "rejecters", "neutral", "deferred", "missing"):
-        if data[kind]:
-            yield f"  {kind}: {', '.join(data[kind])}"
-    if data["deferred"] and data["defer_in_denominator"]:
+def consensus(result: ConsensusView, file: Path) -> Iterable[str]:
+    yield _verdict(result)
+    for side in ("approvers", "rejecters", "neutral", "deferred", "missing"):
+        if names := getattr(result, side):
+            yield f"  {side}: {', '.join(names)}"
+    if result.deferred and result.defer_in_denominator:
         yield "  those who deferred are counted as not approving"
-    elif data["deferred"]:
-        counted = "none" if data["score_all_agents"] is None else f"{data['score_all_agents']:.4g}"
-        yield f"  with those who deferred counted: {counted}"
-    if data["blocked"]:
+    elif result.deferred:
+        score = result.score_all_agents
+        yield f"  with those who deferred counted: {'none' if score is None else f'{score:.4g}'}"
+    if result.blocked:
         yield visible(f"  the file has errors: `moot debate check {quote(str(file))}`")
-    yield from (f"  {finding['severity']}: {finding['message']}" for finding in data["findings"])
+    yield from (f"  {finding.severity}: {finding.message}" for finding in result.findings)
 
 
 def compared(old: Path, new: Path, found: Sequence[Finding]) -> Iterable[str]:
@@ -161,11 +153,9 @@ _VERDICTS = {
 }
 
 
-def heard(data: dict[str, Any]) -> str:
-    place = f"{data['round']}.{data['turn']}"
-    return visible(
-        f"{place}  {data['author']}  {data['stance'] or '-'}  {_sure(data)}  {_said(data)}"
-    )
+def heard(entry: EntryView) -> str:
+    place, stance = f"{entry.round}.{entry.turn}", entry.stance or "-"
+    return visible(f"{place}  {entry.author}  {stance}  {_sure(entry)}  {in_short(entry.summary)}")
 
 
 def watched(data: dict[str, Any]) -> Iterable[str]:

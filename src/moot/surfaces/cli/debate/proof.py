@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from moot.surfaces.cli.debate import lines
 from moot.surfaces.cli.debate.group import debate, file_argument, session_clock, space_of
@@ -57,14 +58,14 @@ def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
       moot debate watch api-design.md --seconds 0 --json
     """
     from moot.flows.debate.watch import Watch, follow
-    from moot.protocols.debate.views import entry_data
+    from moot.protocols.debate.views import EntryView, entry_data
 
     end = None if seconds is None else time.monotonic() + seconds
     watching = Watch(file, space_of(shell))
-    entries: list[dict[str, Any]] = []
+    entries: list[EntryView] = []
     for one in follow(watching, lambda: end is not None and time.monotonic() >= end):
         if one.entry is not None and not one.double:
-            entries.append({**entry_data(one.entry), "line": one.line})
+            entries.append(msgspec.structs.replace(entry_data(one.entry), line=one.line))
             if not shell.json:
                 print_line(lines.heard(entries[-1]), at_once=True)
     data = {"entries": entries, **_standing(watching, shell)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -76,14 +77,14 @@ def status(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate status api-design.md
     """
-    from moot.protocols.debate.views import status_data
+    from moot.protocols.debate.views import status_data, with_liveness
 
-    data = status_data(checked_file(file), session_clock(shell)())
-    data["liveness"] = _alive(shell, data["may_speak"])
+    seen = status_data(checked_file(file), session_clock(shell)())
+    data = with_liveness(seen, _alive(shell, seen.may_speak))
     return Answer(data, lambda: lines.status(data))
 
 
-def _alive(shell: Shell, names: list[str]) -> dict[str, str]:
+def _alive(shell: Shell, names: Sequence[str]) -> dict[str, str]:
     """X-07: whoever is expected and gone is shown as gone; nothing is known outside a workspace."""
     with suppress(MootError):
         space = space_of(shell)

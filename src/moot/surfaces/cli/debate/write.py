@@ -199,15 +199,15 @@ def _said(given: dict[str, Any]) -> dict[str, Any]:
 def _added(shell: Shell, done: Written) -> Answer:
     from moot.protocols.debate.views import status_data
 
-    state = status_data(done.checked, session_clock(shell)())
+    status = status_data(done.checked, session_clock(shell)())
     entry = done.checked.document.entry(done.entries[0])
     data = {
         "entry": done.entries[0],
         "author": entry.author if entry else None,
         "round": entry.round if entry else None,
         "turn": entry.turn if entry else None,
-        "state": state["state"],
-        "next": state["next"],
+        "state": status.state,
+        "next": status.next,
         "recorded": done.recorded,
         "again": done.again,
         "findings": findings_json(done.findings),
@@ -308,11 +308,11 @@ def sign(shell: Shell, file: Path, author: str | None) -> Answer:
 def _moved(shell: Shell, done: Written, how: str = "written") -> Answer:
     from moot.protocols.debate.views import status_data
 
-    state = status_data(done.checked, session_clock(shell)())
+    status = status_data(done.checked, session_clock(shell)())
     kept = ("state", "round", "turn", "next", "deadline", "ended_at_round")
     data: dict[str, Any] = {
         "entries": list(done.entries),
-        **{key: state[key] for key in kept},
+        **{name: getattr(status, name) for name in kept},
         "recorded": done.recorded,
     }
     return Answer(data, lambda: lines.moved(data, how))
