@@ -16,7 +16,7 @@ from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding
 from moot.engine.job import ALONE, Job, Link, Outcome
 from moot.flows.mail.post import Letter, Posted, ack_in, job_of, posted, run
-from moot.protocols.mail.asked import status_of
+from moot.protocols.mail.case import status_of
 from moot.protocols.mail.commands import Acknowledge
 from moot.protocols.mail.keys import EVENTS
 from moot.protocols.mail.model import Message, stream_of, thread_of_id

@@ -20,6 +20,7 @@ from typing import Any, Final
 from moot.core.clock import Millis
 from moot.core.findings import check_all, errors, filled_in
 from moot.core.machine import (
+    Case,
     Command,
     Context,
     Decision,
@@ -40,7 +41,6 @@ from moot.core.names import OPERATOR, STREAM
 from moot.protocols.decision import PROTOCOL
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import events as did
-from moot.protocols.decision.checks import Asked
 from moot.protocols.decision.evolution import TRANSITIONS, evolve
 from moot.protocols.decision.model import Stage, State
 from moot.protocols.decision.rules import RULES
@@ -60,7 +60,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
             "DEC-001", "unknown_command", "a decision knows no such command", hint="update moot"
         )
     known = {"ID": context.stream.partition("/")[2]}
-    findings = filled_in(check_all(rules, Asked(state, command, context)), known)
+    findings = filled_in(check_all(rules, Case(state, command, context)), known)
     if errors(findings):
         return refuse(findings)
     return accept(_EVENT_OF[type(command)](command, context), findings=findings)

@@ -26,7 +26,7 @@ Research threads:
 The history of a thread:
 
     model.py       messages that wait for an answer         commands.py, events.py
-    asked.py       a command in its moment                  facts.py     item, title, version
+    case.py        one command under check                  facts.py     item, title, version
     conduct.py     who may send and answer what: the rule table of the history
     sending.py     what is recorded                         acks.py      how answers count
     evolution.py   what follows from it                     rows.py      what is found (keys.py)

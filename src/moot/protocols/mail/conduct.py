@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from moot.core.findings import Rule, Severity
 from moot.core.machine import Command
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.mail import commands as ask
-from moot.protocols.mail.asked import Asked, fits, text_bytes
+from moot.protocols.mail.case import MailCase, fits, text_bytes
 from moot.protocols.mail.model import MAX_OPEN, Importance, Party
 from moot.protocols.mail.threads import is_thread_id
 from moot.protocols.mail.types import MessageType
@@ -26,62 +26,64 @@ MAX_ACK_MINUTES: Final = 7 * 24 * 60
 MAX_OUTSIDE: Final = 200
 
 Breaches = Iterator[tuple[str, str | None]]
+NewMessageCase = MailCase[ask.Send | ask.Import]
+AnswerCase = MailCase[ask.Send | ask.Acknowledge]
 
 
-def bad_thread(asked: Asked) -> Breaches:
-    if not is_thread_id(asked.thread):
-        yield f"{asked.thread!r} is no thread id", "thread"
+def bad_thread(case: NewMessageCase) -> Breaches:
+    if not is_thread_id(case.thread):
+        yield f"{case.thread!r} is no thread id", "thread"
 
 
-def nobody(asked: Asked) -> Breaches:
+def nobody(case: MailCase[ask.Send]) -> Breaches:
     """A version stands in its thread for whoever comes, though all who took part have ended."""
-    if not asked.command.to and asked.type is not MessageType.COMPILED:
+    if not case.command.to and case.type is not MessageType.COMPILED:
         yield "", "to"
 
 
-def unknown_receivers(asked: Asked) -> Breaches:
-    for one in _receivers(asked):
+def unknown_receivers(case: MailCase[ask.Send]) -> Breaches:
+    for one in _receivers(case.command):
         if one.epoch < 1 or not AGENT.match(one.name):
             yield f"no agent {one.name[:60]!r} is registered here", "to"
 
 
-def _receivers(asked: Asked) -> tuple[Party, ...]:
-    return (*asked.command.to, *asked.command.cc)
+def _receivers(command: ask.Send | ask.Import) -> tuple[Party, ...]:
+    return (*command.to, *command.cc)
 
 
-def too_many(asked: Asked) -> Breaches:
-    count = len(_receivers(asked))
+def too_many(case: NewMessageCase) -> Breaches:
+    count = len(_receivers(case.command))
     if count > MAX_RECEIVERS:
         yield f"{count} receivers, the limit is {MAX_RECEIVERS}", "to"
 
 
-def to_oneself(asked: Asked) -> Breaches:
-    actor = asked.context.actor
-    if any((one.name, one.epoch) == (actor.id, actor.epoch) for one in _receivers(asked)):
+def to_oneself(case: MailCase[ask.Send]) -> Breaches:
+    actor = case.context.actor
+    if any((one.name, one.epoch) == (actor.id, actor.epoch) for one in _receivers(case.command)):
         yield "", "to"
 
 
-def long_subject(asked: Asked) -> Breaches:
-    length = len(asked.command.subject)
+def long_subject(case: NewMessageCase) -> Breaches:
+    length = len(case.command.subject)
     if length > MAX_SUBJECT:
         yield f"the subject has {length} characters, the limit is {MAX_SUBJECT}", "subject"
 
 
-def bad_importance(asked: Asked) -> Breaches:
-    if asked.command.importance not in set(Importance):
-        yield f"{asked.command.importance!r} is no importance", "importance"
+def bad_importance(case: NewMessageCase) -> Breaches:
+    if case.command.importance not in set(Importance):
+        yield f"{case.command.importance!r} is no importance", "importance"
 
 
-def bad_minutes(asked: Asked) -> Breaches:
-    minutes = asked.command.ack_minutes
+def bad_minutes(case: MailCase[ask.Send]) -> Breaches:
+    minutes = case.command.ack_minutes
     if minutes is not None and not 1 <= minutes <= MAX_ACK_MINUTES:
         yield f"{minutes} is not 1 to {MAX_ACK_MINUTES} minutes", "ack_minutes"
 
 
-def body_not_stored(asked: Asked) -> Breaches:
+def body_not_stored(case: NewMessageCase) -> Breaches:
     """What an event cannot hold is stored first, and it is exactly this text."""
-    data, stored = text_bytes(asked.command.body), asked.command.artifact
-    if fits(asked.command.body, data):
+    data, stored = text_bytes(case.command.body), case.command.artifact
+    if fits(case.command.body, data):
         return
     if stored is None or (stored.sha256, stored.size) != (
         hashlib.sha256(data).hexdigest(),
@@ -90,102 +92,103 @@ def body_not_stored(asked: Asked) -> Breaches:
         yield f"a body of {len(data)} bytes is stored before it is sent", "body"
 
 
-def unknown_message(asked: Asked) -> Breaches:
-    ids = (asked.named, getattr(asked.command, "re", None))
-    for text in dict.fromkeys(one for one in ids if one is not None):
-        if not asked.knows(text):
-            yield f"there is no message {text[:80]!r} in {asked.thread}", "id"
+def unknown_message(case: AnswerCase) -> Breaches:
+    replied_to = case.command.re if isinstance(case.command, ask.Send) else None
+    ids = (case.answered_id, replied_to)
+    for text in dict.fromkeys(text for text in ids if text is not None):
+        if not case.knows(text):
+            yield f"there is no message {text[:80]!r} in {case.thread}", "id"
 
 
-def full(asked: Asked) -> Breaches:
-    if len(asked.state.open) >= MAX_OPEN:
-        yield f"{MAX_OPEN} messages wait for an answer in {asked.thread}", "thread"
+def full(case: NewMessageCase) -> Breaches:
+    if len(case.state.open) >= MAX_OPEN:
+        yield f"{MAX_OPEN} messages wait for an answer in {case.thread}", "thread"
 
 
-def wrong_version(asked: Asked) -> Breaches:
-    version, due = asked.facts.version, asked.state.compiled + 1
+def wrong_version(case: MailCase[ask.Send]) -> Breaches:
+    version, due = case.facts.version, case.state.compiled + 1
     if version is not None and version != due:
-        yield f"this is v{version}; the next version of {asked.thread} is v{due}", "body"
+        yield f"this is v{version}; the next version of {case.thread} is v{due}", "body"
 
 
-def own_message(asked: Asked) -> Breaches:
-    message, actor = asked.message, asked.context.actor
-    if message is None or not asked.answers:
+def own_message(case: AnswerCase) -> Breaches:
+    message, actor = case.answered, case.context.actor
+    if message is None or not case.answers:
         return
     if (message.sender, message.sender_epoch) == (actor.id, actor.epoch):
         yield f"you sent {message.id} yourself", "id"
 
 
-def not_addressed(asked: Asked) -> Breaches:
-    message, actor = asked.message, asked.context.actor
-    if message is None or not asked.answers or asked.receiver is not None:
+def not_addressed(case: AnswerCase) -> Breaches:
+    message, actor = case.answered, case.context.actor
+    if message is None or not case.answers or case.receiver is not None:
         return
     own = (message.sender, message.sender_epoch) == (actor.id, actor.epoch)
     if not own and all(one.name != actor.id for one in (*message.to, *message.cc)):
         yield f"{message.id} was not sent to {actor.id}", "id"
 
 
-def earlier_holder(asked: Asked) -> Breaches:
-    message, actor = asked.message, asked.context.actor
-    if message is None or not asked.answers or asked.receiver is not None:
+def earlier_holder(case: AnswerCase) -> Breaches:
+    message, actor = case.answered, case.context.actor
+    if message is None or not case.answers or case.receiver is not None:
         return
     if any(one.name == actor.id for one in (*message.to, *message.cc)):
         yield f"{message.id} was sent to an earlier session called {actor.id}", "id"
 
 
-def settled(asked: Asked) -> Breaches:
-    if asked.named is not None and asked.message is None and asked.knows(asked.named):
-        yield f"nobody waits for an answer to {asked.named}", "id"
+def settled(case: AnswerCase) -> Breaches:
+    if case.answered_id is not None and case.answered is None and case.knows(case.answered_id):
+        yield f"nobody waits for an answer to {case.answered_id}", "id"
 
 
-def bad_status(asked: Asked) -> Breaches:
-    if asked.status is None:
-        yield f"{asked.command.status[:40]!r} is no status", "status"
+def bad_status(case: MailCase[ask.Acknowledge]) -> Breaches:
+    if case.status is None:
+        yield f"{case.command.status[:40]!r} is no status", "status"
 
 
-def long_notes(asked: Asked) -> Breaches:
-    length = len(asked.command.notes)
+def long_notes(case: MailCase[ask.Acknowledge]) -> Breaches:
+    length = len(case.command.notes)
     if length > MAX_NOTES:
         yield f"the notes have {length} characters, the limit is {MAX_NOTES}", "notes"
 
 
-def unmatched(asked: Asked) -> Breaches:
-    if asked.type is MessageType.ACK and asked.named is None and asked.message is None:
-        many = f"{asked.rivals} messages have" if asked.rivals else "no message to you has"
+def unmatched(case: MailCase[ask.Send]) -> Breaches:
+    if case.type is MessageType.ACK and case.answered_id is None and case.answered is None:
+        many = f"{case.candidates} messages have" if case.candidates else "no message to you has"
         yield f"{many} this subject, so nothing is acknowledged", "subject"
 
 
-def another_taker(asked: Asked) -> Breaches:
-    taker = asked.facts.taker if asked.type is MessageType.HANDOFF else ""
-    if taker and all(one.name != taker for one in asked.command.to):
+def another_taker(case: MailCase[ask.Send]) -> Breaches:
+    taker = case.facts.taker if case.type is MessageType.HANDOFF else ""
+    if taker and all(one.name != taker for one in case.command.to):
         yield f"the work is passed on to {taker[:60]}, who does not get this message", "to"
 
 
-def anothers_claim(asked: Asked) -> Breaches:
-    taker = asked.facts.taker if asked.type is MessageType.CLAIM else ""
-    if taker and taker != asked.context.actor.id:
+def anothers_claim(case: MailCase[ask.Send]) -> Breaches:
+    taker = case.facts.taker if case.type is MessageType.CLAIM else ""
+    if taker and taker != case.context.actor.id:
         yield f"the work is claimed for {taker[:60]}, not for you", "body"
 
 
-def forged_sender(asked: Asked) -> Breaches:
-    if asked.command.sender_here and asked.command.sender != asked.context.actor.id:
-        yield f"{asked.command.sender[:60]} is an agent here and has not signed this", "from"
+def forged_sender(case: MailCase[ask.Import]) -> Breaches:
+    if case.command.sender_here and case.command.sender != case.context.actor.id:
+        yield f"{case.command.sender[:60]} is an agent here and has not signed this", "from"
 
 
-def bad_outside(asked: Asked) -> Breaches:
-    for where, text in (("id", asked.command.outside_id), ("from", asked.command.sender)):
+def bad_outside(case: MailCase[ask.Import]) -> Breaches:
+    for where, text in (("id", case.command.outside_id), ("from", case.command.sender)):
         if not text.strip() or len(text) > MAX_OUTSIDE or not text.isprintable():
             yield f"{where} is not 1 to {MAX_OUTSIDE} printable characters", where
 
 
-def not_system(asked: Asked) -> Breaches:
-    if asked.context.actor.id != SYSTEM:
+def not_system(case: MailCase[ask.Chase]) -> Breaches:
+    if case.context.actor.id != SYSTEM:
         yield "", None
 
 
-def not_overdue(asked: Asked) -> Breaches:
-    message = asked.message
-    if message is None or message.ack_by is None or asked.context.now < message.ack_by:
+def not_overdue(case: MailCase[ask.Chase]) -> Breaches:
+    message = case.answered
+    if message is None or message.ack_by is None or case.context.now < message.ack_by:
         yield "", "id"
 
 
@@ -229,7 +232,7 @@ _ANSWER: Final = (
          "write into the thread instead: `moot send TO SUBJECT --thread THREAD`"),
 )  # fmt: skip
 
-RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
+RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.Send: (
         _THREAD,
         Rule("MBX-206", "no_receiver", "a message goes to somebody", nobody,

@@ -36,7 +36,7 @@ from moot.core.machine import (
 from moot.core.names import OPERATOR
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
-from moot.protocols.mail.asked import look
+from moot.protocols.mail.case import build_case
 from moot.protocols.mail.conduct import RULES
 from moot.protocols.mail.evolution import evolve
 from moot.protocols.mail.model import PROTOCOL, Message, Receiver, Stage, State
@@ -62,13 +62,13 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     rules = RULES.get(type(command))
     if rules is None:
         return refusal("MBX-200", "unknown_command", "mail knows no such command", "update moot")
-    asked = look(state, command, context)
-    found = filled_in(check_all(rules, asked), asked.known)
-    # What is sent must be right; what is received is only flagged.
-    said = asked.findings if isinstance(command, ask.Send) else ()
-    if errors((*said, *found)):
-        return refuse((*said, *found))
-    return accept(*accepted(asked), findings=(*said, *found, *remarks(asked)))
+    case = build_case(state, command, context)
+    # What is sent must be right (BRN-078); what is received is only flagged (BRN-079).
+    on_the_text = case.findings if isinstance(command, ask.Send) else ()
+    findings = (*on_the_text, *filled_in(check_all(rules, case), case.known))
+    if errors(findings):
+        return refuse(findings)
+    return accept(*accepted(case), findings=(*findings, *remarks(case)))
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:

@@ -8,6 +8,7 @@ a path (`path/p-3f9a...`), written by the machine alone, with whoever asked for 
     flows.py     FLOWS: what each flow leads from and to, and what it may make
     commands.py  what may be asked
     events.py    what may stand in the ledger
+    case.py      one command under check, with its step and its flow
     rules.py     the rules as a table; checks.py: their checks
     evolution.py what follows from an event
     machine.py   the automaton: TRANSITIONS, decide, evolve, agenda, index, MACHINE

@@ -34,7 +34,7 @@ from moot.core.names import OPERATOR
 from moot.protocols.path import PROTOCOL
 from moot.protocols.path import commands as ask
 from moot.protocols.path import events as did
-from moot.protocols.path.checks import Asked, look
+from moot.protocols.path.case import PathCase, build_case
 from moot.protocols.path.evolution import TRANSITIONS, evolve
 from moot.protocols.path.model import Source, Stage, State, step_key
 from moot.protocols.path.rules import RULES
@@ -54,22 +54,22 @@ def decide(state: State, command: Command, context: Context) -> Decision:
         return refusal(
             "PTH-001", "unknown_command", "a path knows no such command", hint="update moot"
         )
-    asked = look(state, command, context)
-    findings = filled_in(check_all(rules, asked), {"ID": context.stream.partition("/")[2]})
+    case = build_case(state, command, context)
+    findings = filled_in(check_all(rules, case), {"ID": context.stream.partition("/")[2]})
     if errors(findings):
         return refuse(findings)
-    return accept(_EVENT_OF[type(command)](asked), findings=findings)
+    return accept(_EVENT_OF[type(command)](case), findings=findings)
 
 
-def _begun(asked: Asked) -> Event:
-    command: ask.BeginPath = asked.command
+def _begun(case: PathCase[ask.BeginPath]) -> Event:
+    command = case.command
     return did.PathBegun(title=command.title, origin=command.origin, source=command.source)
 
 
-def _step(asked: Asked) -> Event:
-    command: ask.BeginStep = asked.command
+def _step(case: PathCase[ask.BeginStep]) -> Event:
+    command = case.command
     return did.StepBegun(
-        number=asked.step.number if asked.step is not None else len(asked.state.steps) + 1,
+        number=case.step.number if case.step is not None else len(case.state.steps) + 1,
         flow=command.flow,
         source=command.source,
         target=command.target,
@@ -80,25 +80,25 @@ def _step(asked: Asked) -> Event:
     )
 
 
-def _moved(asked: Asked) -> Event:
-    command: ask.MoveStep = asked.command
+def _moved(case: PathCase[ask.MoveStep]) -> Event:
+    command = case.command
     return did.StepMoved(flow=command.flow, source=command.source, target=command.target)
 
 
-def _done(asked: Asked) -> Event:
-    command: ask.FinishStep = asked.command
-    assert asked.step is not None
+def _done(case: PathCase[ask.FinishStep]) -> Event:
+    command = case.command
+    assert case.step is not None
     return did.StepDone(
         flow=command.flow,
         source=command.source,
-        target=asked.step.target,
+        target=case.step.target,
         made=command.made,
-        left=len(asked.state.open) - 1,
+        left=len(case.state.open) - 1,
     )
 
 
-def _failed(asked: Asked) -> Event:
-    command: ask.FailStep = asked.command
+def _failed(case: PathCase[ask.FailStep]) -> Event:
+    command = case.command
     return did.StepFailed(
         flow=command.flow,
         source=command.source,
@@ -108,7 +108,7 @@ def _failed(asked: Asked) -> Event:
     )
 
 
-_EVENT_OF: Final[dict[type[Command], Callable[[Asked], Event]]] = {
+_EVENT_OF: Final[dict[type[Command], Callable[[Any], Event]]] = {
     ask.BeginPath: _begun,
     ask.BeginStep: _step,
     ask.MoveStep: _moved,

@@ -22,7 +22,7 @@ _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as o
 
 def _known_status(_ctx: click.Context, _option: click.Parameter, text: str) -> str:
     """Wrong usage, like every other choice, before anything is looked at."""
-    from moot.protocols.mail.asked import status_of
+    from moot.protocols.mail.case import status_of
     from moot.protocols.mail.types import AckStatus
 
     if status_of(text) is None:
