@@ -1,7 +1,8 @@
 """A notice is one act in two records: the event of presence, and the message of mail.
 
 HANDOFF and BLOCKED are sent, accepted and acknowledged together, in one commit; the message names
-the event and its cause is the event's hash. The same key gives the same pair.
+the event and its cause is the event's hash. The same key gives the same pair. Both say the same,
+field by field (FLO-11).
 """
 
 from __future__ import annotations

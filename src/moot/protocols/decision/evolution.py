@@ -1,4 +1,4 @@
-"""What follows from an event. Total: whatever stands in the ledger happened."""
+"""The state after each event. Total: whatever stands in the ledger happened (DEC-020)."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def evolve(state: State, recorded: Recorded[Any]) -> State:
     stage = TRANSITIONS[state.stage].get(kind, state.stage)
     follow = _FOLLOW.get(kind)
     after = follow(state, recorded) if follow is not None else state
+    # DEC-022: a receipt counts until something else happens; only then is another one signed.
     if after.receipt is not None and kind is not did.ReceiptMade:
         after = msgspec.structs.replace(after, receipt=None)
     return after if after.stage is stage else msgspec.structs.replace(after, stage=stage)

@@ -109,6 +109,7 @@ def _result(command: ask.RecordResult, _context: Context) -> Event:
 
 
 def _amended(command: ask.Amend, context: Context) -> Draft:
+    """DEC-015: the text that was decided instead is stored, and cited by its hash."""
     event = did.PersonAmended(
         reason=command.reason, attended=context.actor.attended, text=command.text.sha256
     )
@@ -134,7 +135,7 @@ _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] =
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    """First answers that are missing; then, once there is a result, a person's word."""
+    """First answers that are missing; then, once there is a result, a person's word (DEC-018)."""
     subject = title(state.question)
     if state.stage is Stage.ANSWERING:
         since = state.asked_at
@@ -154,7 +155,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         yield Put("open", place, {})
         row = {"question": event.question[:500], "supersedes": event.supersedes}
         yield Put(QUESTIONS, place, row)
-        yield Words(QUESTIONS, place, event.question)
+        yield Words(QUESTIONS, place, event.question)  # DEC-018: questions can be found
     elif isinstance(event, did.SessionOpened):
         if STREAM.match(event.session):
             yield Put(SESSIONS, f"{event.session} {place}", {})

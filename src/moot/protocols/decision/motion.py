@@ -1,4 +1,4 @@
-"""Which answer is put to the vote: the most frequent one, else the first that was given."""
+"""Which answer is put to the vote: the most frequent one, else the first listed (DEC-008)."""
 
 from __future__ import annotations
 

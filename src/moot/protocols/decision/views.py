@@ -155,8 +155,10 @@ def in_order(state: State) -> list[FirstAnswer]:
 
 
 def shared_models(state: State) -> dict[str, list[str]]:
-    """Models, or programs that do not name theirs, that speak with more than one voice:
-    agreement between them weighs less."""
+    """Models, or programs that do not name theirs, with more than one seat (DEC-019).
+
+    Agreement between seats that are one model weighs less.
+    """
     voices: dict[str, list[str]] = {}
     for seat in state.seats:
         if not seat.scripted and (seat.model or (seat.spec and seat.kind != "human")):

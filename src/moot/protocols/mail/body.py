@@ -1,8 +1,8 @@
 """A body as the rules see it: its title, its level-2 sections, its fenced blocks.
 
-Only headings and fences at the top level count; what stands in code, quotes, lists or comments is
-text. Names of sections are compared without regard to case, and `(optional)` behind them says
-nothing. `read_body` takes any text and never raises.
+Only headings and fences at the top level count (BRN-083); what stands in code, quotes, lists or
+comments is text. Names of sections are compared without regard to case, and `(optional)` behind
+them says nothing. `read_body` takes any text and never raises.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def _unread(source: Source) -> Iterator[Finding]:
 
 
 def compiled(merged: Merged) -> Compiled:
-    """One merged version as a COMPILED message."""
+    """One merged version as a COMPILED message, with all its sections (BRN-024)."""
     artifact = merged.artifact
     findings = merged.findings + check_artifact(artifact)
     markdown = artifact_markdown(artifact)
@@ -112,13 +112,13 @@ def compiled(merged: Merged) -> Compiled:
         {
             "Summary": f"v{artifact.version} of {artifact.session_id}: {changes}.",
             "Contributors": _contributors(artifact),
-            "Statistics": _statistics(artifact),
-            "Validation Status": _status(findings),
+            "Statistics": _statistics(artifact),  # BRN-026
+            "Validation Status": _status(findings),  # BRN-025, and the artifact itself
             "Full Artifact": fence(markdown, "markdown"),
         },
         title=f"Compiled Artifact v{artifact.version}",
     )
-    subject = f"COMPILED: v{artifact.version} ({changes})"
+    subject = f"COMPILED: v{artifact.version} ({changes})"  # BRN-022
     return Compiled(subject, body, markdown, artifact, findings)
 
 

@@ -22,6 +22,8 @@ MAX_DEPTH = 32
 
 
 class Operation(StrEnum):
+    """What a delta does to an item of the artifact (BRN-020)."""
+
     ADD = "ADD"
     EDIT = "EDIT"
     KILL = "KILL"
@@ -77,7 +79,7 @@ SHELVES: dict[str, Shelf] = {
 
 
 class Delta(msgspec.Struct, frozen=True):
-    """One change to the artifact, as its author wrote it."""
+    """One change to the artifact, as its author wrote it (BRN-021)."""
 
     operation: Operation
     section: str

@@ -46,7 +46,10 @@ class Draft:
         return read.subject
 
     def _ack(self, said: bool | None) -> bool:
-        """What was said; else false for a received message, and the table's word for ours."""
+        """What the sender says; else, for a message of ours, what its type asks for (BRN-074).
+
+        A received message without a flag asks for nothing.
+        """
         if said is not None:
             return said
         return not self.received and self.subject is not None and ack_expected(self.subject.type)

@@ -61,7 +61,8 @@ def lint(
 
 
 def lint_draft(draft: Draft) -> Linted:
-    """The same, for a message that was read already."""
+    """The same for a message that was read already: the rows of all types, then those of its own
+    (BRN-001)."""
     rows = EVERY + (RULES[draft.type] if draft.type else ())
     findings = tuple(finding for row in rows for finding in _findings(row, draft))
     role = draft.subject.role if draft.subject else ""

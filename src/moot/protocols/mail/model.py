@@ -20,7 +20,8 @@ PROTOCOL: Final = "mail"
 ACK_MINUTES: Final = 30
 MAX_OPEN: Final = 1_000
 MAX_RECENT: Final = 64
-# These are about something that has to happen: an ACK alone does not end them (D-13, D-14).
+# These are about something that has to happen, so an ACK alone does not end them: they wait until
+# someone says Completed (BRN-056, BRN-064; D-13, D-14).
 CLOSED_BY_COMPLETED: Final = frozenset(
     {MessageType.QUESTION, MessageType.HANDOFF, MessageType.BLOCKED}
 )
@@ -94,7 +95,7 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def missing(self) -> tuple[Receiver, ...]:
-        """Who owes an ACK: each `to` that has given none. A `cc` owes nothing (D-10)."""
+        """Who owes an ACK: each `to` that has given none (BRN-075). A `cc` owes nothing (D-10)."""
         if not self.ack_required:
             return ()
         return tuple(one for one in self.to if one.status is None and one.epoch)

@@ -32,6 +32,7 @@ class Ack(msgspec.Struct, frozen=True):
 
 
 def ack_body(message_id: str, status: AckStatus, notes: str = "") -> str:
+    """The body of an ACK: which message, what has happened, and perhaps a note (BRN-039)."""
     fields = {"Message ID": message_id, "Status": status.value, "Notes": notes}
     return body_of(MessageType.ACK, fields)
 
@@ -57,7 +58,7 @@ def error_subject(message_id: str) -> str:
 
 
 def error_body(message_id: str, findings: Iterable[Finding]) -> str:
-    """The Validation Error body of the document: every error, and how to mend it."""
+    """The Validation Error body of the document (BRN-080): every error, and how to mend it."""
     wrong = errors(findings)
     hints = dict.fromkeys(one.hint for one in wrong if one.hint)
     return _text(

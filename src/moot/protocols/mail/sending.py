@@ -233,7 +233,7 @@ def _flag(finding: Finding) -> did.Flag:
 
 
 def _validation_error(case: MailCase[ask.Import], wrong: tuple[Finding, ...]) -> did.MessageSent:
-    """The Validation Error of the document, back to whoever it claims to be from (D-15)."""
+    """The Validation Error of the document, to whoever it claims to be from (BRN-080, D-15)."""
     outside_id, imported = case.command.outside_id, case.state.count + 1
     body = error_body(outside_id, wrong[:MAX_FLAGS])
     if len(text_bytes(body)) > MAX_TEXT_BYTES:
@@ -252,7 +252,7 @@ def _validation_error(case: MailCase[ask.Import], wrong: tuple[Finding, ...]) ->
 
 
 def _chase(case: MailCase[ask.Chase]) -> Drafts:
-    """Once more to those who have not answered, then to the operator (D-11, D-25)."""
+    """Once more to those who have not answered, then to the operator (BRN-077; D-11, D-25)."""
     message = case.answered
     if message is None:
         return

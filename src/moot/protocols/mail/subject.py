@@ -27,7 +27,7 @@ ROLES = {
 }
 
 _PLAIN = "|".join(kind.value for kind in MessageType if kind is not MessageType.DELTA)
-_PREFIX = re.compile(
+_PREFIX = re.compile(  # BRN-004: a type and a colon; a DELTA has its role in brackets (BRN-015)
     rf"(?:(?P<type>{_PLAIN})|DELTA\[(?P<role>[a-z][a-z0-9_-]*)\]):(?= \S|[ \t]*\Z)[ \t]*"
 )
 _REPLY = re.compile(r"(?:\s*+re:)++\s*+", re.IGNORECASE)
@@ -52,7 +52,7 @@ class Subject(msgspec.Struct, frozen=True):
 
     @property
     def handoff(self) -> tuple[str, str] | None:
-        """The item and the agent of `HANDOFF: {item} to {agent}`, if both are there."""
+        """The item and the agent of `HANDOFF: {item} to {agent}`, if both are there (BRN-048)."""
         found = _HANDOFF.fullmatch(self.rest.strip())
         return (found["item"], found["agent"]) if found else None
 
@@ -92,7 +92,7 @@ def has_control(text: str) -> bool:
 
 
 def ack_subject(subject: str) -> str:
-    """The subject of an ACK to a message with this one."""
+    """The subject of an ACK: it repeats the subject that it answers (BRN-037)."""
     return f"ACK: {one_line(subject) or 'message'}"
 
 

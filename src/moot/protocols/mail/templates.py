@@ -33,7 +33,11 @@ class Template(NamedTuple):
 
 
 def template(kind: MessageType) -> Template:
-    """What one starts from to write a message of this type."""
+    """What one starts from to write a message of this type: its title and its sections.
+
+    The sections are those of `TYPES` (BRN-008, BRN-017, BRN-024, BRN-032, BRN-039, BRN-045,
+    BRN-051, BRN-058, BRN-066).
+    """
     spec = TYPES[kind]
     parts = [f"# {spec.title}\n"]
     if spec.prose:

@@ -57,7 +57,7 @@ def status(data: dict[str, Any]) -> Iterable[str]:
 
 
 def _expected(data: dict[str, Any]) -> Callable[[str], str]:
-    """X-07: a name, and how alive it is unless it is active."""
+    """XPR-07: a name, and how alive it is unless it is active."""
     alive: dict[str, str] = data.get("liveness", {})
 
     def named(name: str) -> str:
