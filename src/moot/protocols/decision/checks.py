@@ -1,4 +1,4 @@
-"""The checks behind the rules: each yields a message and a place for every breach it finds."""
+"""The checks behind the rules: each yields a message and a place for every breach."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def bad_rounds(case: DecisionCase[ask.AskQuestion]) -> Breaches:
 
 
 def bad_motives(case: DecisionCase[ask.AskQuestion | ask.GiveAnswer]) -> Breaches:
-    """A few short lines for each: they name what a seat of a parliament stands for."""
+    """Motives are a few short lines: they name what a seat of a parliament stands for."""
     command = case.command
     givers = (command,) if isinstance(command, ask.GiveAnswer) else command.seats
     for motives in (giver.motives for giver in givers):
@@ -99,22 +99,22 @@ def still_open(case: DecisionCase[ask.SetMotion]) -> Breaches:
 
 
 def not_the_clerk(case: DecisionCase[Command]) -> Breaches:
-    """The books are kept by the machine, or by whoever asked."""
+    """DEC-017: only the machine, or whoever asked, records what happens in the session."""
     actor = case.context.actor
     if actor.kind is not KeyClass.SYSTEM and actor.id not in (case.state.asked_by, SYSTEM):
         yield f"{actor.id} does not keep the books here", None
 
 
 def result_out_of_place(case: DecisionCase[ask.RecordResult]) -> Breaches:
-    """A parliament goes on after a veto and comes to another result; a debate does not."""
+    """A parliament may come to another result after a veto; a debate may not."""
     state = case.state
-    again = state.stage is Stage.WAITING and state.chamber is Chamber.PARLIAMENT
-    if state.stage is not Stage.ARGUING and not again:
+    may_come_again = state.stage is Stage.WAITING and state.chamber is Chamber.PARLIAMENT
+    if state.stage is not Stage.ARGUING and not may_come_again:
         yield f"this decision is {state.stage.value}", None
 
 
 def not_the_machine(case: DecisionCase[ask.MakeReceipt]) -> Breaches:
-    """Whoever checks a receipt believes the ledger's own key, and no other."""
+    """Whoever checks a receipt trusts the ledger's own key alone, so no other may sign one."""
     if case.context.actor.kind is not KeyClass.SYSTEM:
         yield f"{case.context.actor.id} does not sign receipts", None
 

@@ -49,7 +49,7 @@ from moot.protocols.decision.views import title, ways
 __all__ = ["MACHINE", "TRANSITIONS"]
 
 QUESTIONS: Final = "decision.questions"
-# Which decisions a session belongs to: the session, a space, the decision's stream.
+# Which decisions a session belongs to; a key is the session, a blank, the decision's stream.
 SESSIONS: Final = "decision.sessions"
 
 
@@ -66,7 +66,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     return accept(_EVENT_OF[type(command)](command, context), findings=findings)
 
 
-def _asked(command: ask.AskQuestion, _context: Context) -> Draft:
+def _question_asked(command: ask.AskQuestion, _context: Context) -> Draft:
     cited = () if command.context is None else (command.context,)
     event = did.QuestionAsked(
         question=command.question.strip(),
@@ -81,11 +81,11 @@ def _asked(command: ask.AskQuestion, _context: Context) -> Draft:
     return Draft(event, cited)
 
 
-def _given(command: ask.GiveAnswer, _context: Context) -> Event:
+def _answer_given(command: ask.GiveAnswer, _context: Context) -> Event:
     return did.AnswerGiven(answer=command.answer.strip(), why=command.why, motives=command.motives)
 
 
-def _noted(command: ask.NoteCall, _context: Context) -> Event:
+def _call_noted(command: ask.NoteCall, _context: Context) -> Event:
     return did.CallNoted(
         agent=command.agent,
         what=command.what,
@@ -98,7 +98,7 @@ def _noted(command: ask.NoteCall, _context: Context) -> Event:
     )
 
 
-def _result(command: ask.RecordResult, _context: Context) -> Event:
+def _result_recorded(command: ask.RecordResult, _context: Context) -> Event:
     return did.ResultRecorded(
         result=command.result,
         summary=command.summary,
@@ -108,7 +108,7 @@ def _result(command: ask.RecordResult, _context: Context) -> Event:
     )
 
 
-def _amended(command: ask.Amend, context: Context) -> Draft:
+def _person_amended(command: ask.Amend, context: Context) -> Draft:
     """DEC-015: the text that was decided instead is stored, and cited by its hash."""
     event = did.PersonAmended(
         reason=command.reason, attended=context.actor.attended, text=command.text.sha256
@@ -117,20 +117,32 @@ def _amended(command: ask.Amend, context: Context) -> Draft:
 
 
 _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] = {
-    ask.AskQuestion: _asked,
-    ask.GiveAnswer: _given,
-    ask.PassAnswer: lambda c, _: did.AnswerPassed(agent=c.agent, why=c.why),
-    ask.SetMotion: lambda c, _: did.MotionSet(text=c.text, by=c.by),
-    ask.OpenSession: lambda c, _: did.SessionOpened(session=c.session, file=c.file),
-    ask.NoteCall: _noted,
-    ask.EndRun: lambda c, _: did.RunEnded(stop=c.stop, turns=c.turns, detail=c.detail),
-    ask.RecordResult: _result,
-    ask.Approve: lambda c, x: did.PersonApproved(reason=c.reason, attended=x.actor.attended),
-    ask.Veto: lambda c, x: did.PersonVetoed(reason=c.reason, attended=x.actor.attended),
-    ask.Amend: _amended,
-    ask.SendBack: lambda c, x: did.PersonSentBack(reason=c.reason, attended=x.actor.attended),
-    ask.NameSuccessor: lambda c, _: did.SuccessorNamed(decision=c.decision),
-    ask.MakeReceipt: lambda c, _: Draft(did.ReceiptMade(receipt=c.receipt.sha256), (c.receipt,)),
+    ask.AskQuestion: _question_asked,
+    ask.GiveAnswer: _answer_given,
+    ask.PassAnswer: lambda command, _: did.AnswerPassed(agent=command.agent, why=command.why),
+    ask.SetMotion: lambda command, _: did.MotionSet(text=command.text, by=command.by),
+    ask.OpenSession: lambda command, _: did.SessionOpened(
+        session=command.session, file=command.file
+    ),
+    ask.NoteCall: _call_noted,
+    ask.EndRun: lambda command, _: did.RunEnded(
+        stop=command.stop, turns=command.turns, detail=command.detail
+    ),
+    ask.RecordResult: _result_recorded,
+    ask.Approve: lambda command, context: did.PersonApproved(
+        reason=command.reason, attended=context.actor.attended
+    ),
+    ask.Veto: lambda command, context: did.PersonVetoed(
+        reason=command.reason, attended=context.actor.attended
+    ),
+    ask.Amend: _person_amended,
+    ask.SendBack: lambda command, context: did.PersonSentBack(
+        reason=command.reason, attended=context.actor.attended
+    ),
+    ask.NameSuccessor: lambda command, _: did.SuccessorNamed(decision=command.decision),
+    ask.MakeReceipt: lambda command, _: Draft(
+        did.ReceiptMade(receipt=command.receipt.sha256), (command.receipt,)
+    ),
 }
 
 

@@ -121,9 +121,9 @@ def _word(word: PersonsWord) -> WordView:
 
 
 def ways(decision: str, result: Result | None = None) -> str:
-    """How a person gives their word: a command to paste, and what else it may say.
+    """The command with which a person decides, to paste, and the other words it may say.
 
-    What did not carry is not offered for approval first.
+    For a motion that was not carried, veto comes first: nobody shall approve it by habit.
     """
     first, others = "approve", "or veto, or amend --text FILE"
     if result in AGAINST:
@@ -139,12 +139,12 @@ AGAINST: Final[dict[Result | None, str]] = {
 
 
 def against(state: State) -> str:
-    """`against the vote (not carried)`, of what a person approved although it did not carry."""
+    """`against the vote (not carried)`, if a person approved what was not carried; else empty."""
     return AGAINST.get(state.result, "") if state.stage is Stage.APPROVED else ""
 
 
 def title(question: str) -> str:
-    """What a question is called in a line: its first one, shortened."""
+    """The question as a title: its first line, shortened."""
     line = next((" ".join(row.split()) for row in question.splitlines() if row.strip()), "")
     return line if len(line) <= MOST_TITLE else f"{line[: MOST_TITLE - 1]}…"
 
@@ -167,6 +167,6 @@ def shared_models(state: State) -> dict[str, list[str]]:
 
 
 def costs(state: State) -> list[tuple[str, Purse]]:
-    """What each participant cost, in the order of the seats; nobody who was never asked."""
+    """What each participant cost, in the order of the seats, without those who were never asked."""
     names = [seat.agent for seat in state.seats if seat.agent in state.purses]
     return [(name, state.purses[name]) for name in names]

@@ -141,8 +141,12 @@ def _messages_with_this_subject(case: MailCase[ask.Send]) -> list[Message]:
     actor, wanted = case.context.actor, find_subject(case.command.subject)
     rest = wanted.rest.strip() if wanted is not None else ""
     messages = (*case.state.open.values(), *case.state.recent)
-    received = (one for one in messages if one.receiver(actor.id, actor.epoch) is not None)
-    return [one for one in received if rest in (one.subject, _without_prefix(one.subject))]
+    received = (message for message in messages if message.receiver(actor.id, actor.epoch))
+    return [
+        message
+        for message in received
+        if rest in (message.subject, _without_prefix(message.subject))
+    ]
 
 
 def _without_prefix(line: str) -> str:
@@ -155,7 +159,7 @@ def _look_up_question(case: MailCase[ask.Send], answered_id: str) -> MailCase[as
     message, actor = case.state.message(answered_id), case.context.actor
     if message is None or message.type is not MessageType.QUESTION:
         return case
-    if not any(one.is_(actor.id, actor.epoch) for one in message.to):
+    if not any(receiver.is_(actor.id, actor.epoch) for receiver in message.to):
         return case
     return msgspec.structs.replace(case, answered=message, status=AckStatus.COMPLETED)
 

@@ -1,7 +1,7 @@
-"""The rules of sending and answering, beside those of the text (`rules.py`): one table a command.
+"""The rules of sending and answering, one table for each command; those of the text are `rules.py`.
 
-A message is signed by whoever acts, so nobody can write in another's name; these rows keep the
-rest honest: who may answer what, for which holder of a name, and how often.
+A message is signed by whoever acts, so nobody can write in another's name. These rows say the rest:
+who may answer which message, for which holder of a name, and until when.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ def bad_thread(case: NewMessageCase) -> Breaches:
 
 
 def nobody(case: MailCase[ask.Send]) -> Breaches:
-    """A version stands in its thread for whoever comes, though all who took part have ended."""
+    """A message goes to somebody. A COMPILED need not: it stays in its thread for whoever comes."""
     if not case.command.to and case.type is not MessageType.COMPILED:
         yield "", "to"
 
 
 def unknown_receivers(case: MailCase[ask.Send]) -> Breaches:
-    for one in _receivers(case.command):
-        if one.epoch < 1 or not AGENT.match(one.name):
-            yield f"no agent {one.name[:60]!r} is registered here", "to"
+    for party in _receivers(case.command):
+        if party.epoch < 1 or not AGENT.match(party.name):
+            yield f"no agent {party.name[:60]!r} is registered here", "to"
 
 
 def _receivers(command: ask.Send | ask.Import) -> tuple[Party, ...]:
@@ -59,7 +59,7 @@ def too_many(case: NewMessageCase) -> Breaches:
 
 def to_oneself(case: MailCase[ask.Send]) -> Breaches:
     actor = case.context.actor
-    if any((one.name, one.epoch) == (actor.id, actor.epoch) for one in _receivers(case.command)):
+    if Party(actor.id, actor.epoch) in _receivers(case.command):
         yield "", "to"
 
 
@@ -81,7 +81,7 @@ def bad_minutes(case: MailCase[ask.Send]) -> Breaches:
 
 
 def body_not_stored(case: NewMessageCase) -> Breaches:
-    """What an event cannot hold is stored first, and it is exactly this text."""
+    """A text that an event cannot hold is stored first; the hash is that of exactly this text."""
     data, stored = text_bytes(case.command.body), case.command.artifact
     if fits(case.command.body, data):
         return
@@ -106,9 +106,9 @@ def full(case: NewMessageCase) -> Breaches:
 
 
 def wrong_version(case: MailCase[ask.Send]) -> Breaches:
-    version, due = case.facts.version, case.state.compiled + 1
-    if version is not None and version != due:
-        yield f"this is v{version}; the next version of {case.thread} is v{due}", "body"
+    version, expected = case.facts.version, case.state.compiled + 1
+    if version is not None and version != expected:
+        yield f"this is v{version}; the next version of {case.thread} is v{expected}", "body"
 
 
 def own_message(case: AnswerCase) -> Breaches:
@@ -124,7 +124,7 @@ def not_addressed(case: AnswerCase) -> Breaches:
     if message is None or not case.answers or case.receiver is not None:
         return
     own = (message.sender, message.sender_epoch) == (actor.id, actor.epoch)
-    if not own and all(one.name != actor.id for one in (*message.to, *message.cc)):
+    if not own and all(other.name != actor.id for other in (*message.to, *message.cc)):
         yield f"{message.id} was not sent to {actor.id}", "id"
 
 
@@ -132,7 +132,7 @@ def earlier_holder(case: AnswerCase) -> Breaches:
     message, actor = case.answered, case.context.actor
     if message is None or not case.answers or case.receiver is not None:
         return
-    if any(one.name == actor.id for one in (*message.to, *message.cc)):
+    if any(other.name == actor.id for other in (*message.to, *message.cc)):
         yield f"{message.id} was sent to an earlier session called {actor.id}", "id"
 
 
@@ -160,7 +160,7 @@ def unmatched(case: MailCase[ask.Send]) -> Breaches:
 
 def another_taker(case: MailCase[ask.Send]) -> Breaches:
     taker = case.facts.taker if case.type is MessageType.HANDOFF else ""
-    if taker and all(one.name != taker for one in case.command.to):
+    if taker and all(party.name != taker for party in case.command.to):
         yield f"the work is passed on to {taker[:60]}, who does not get this message", "to"
 
 

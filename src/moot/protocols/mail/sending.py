@@ -171,7 +171,8 @@ def _message_acknowledged(case: MailCase[C], message: Message, sent: did.Message
     assert status is not None
     after = acknowledged(message, actor.id, actor.epoch, status, case.context.now)
     settles = message.id in case.state.open and not after.waits
-    opens = sent.ack_required and any(one.epoch for one in sent.to)  # an ACK that wants one itself
+    # An ACK may itself ask for an ACK (MB-009 only warns), and then waits in this thread.
+    opens = sent.ack_required and any(party.epoch for party in sent.to)
     return did.MessageAcknowledged(
         id=message.id,
         by=sent.id,
@@ -199,7 +200,7 @@ def _message_imported(case: MailCase[ask.Import]) -> did.MessageImported:
     assert linted is not None
     to, cc = _receivers(command)
     text, size, sha256 = _text_to_record(command.body, command.artifact)
-    owed = linted.ack_required and any(one.epoch for one in to)
+    owed = linted.ack_required and any(party.epoch for party in to)
     return did.MessageImported(
         id=message_id(case.thread, case.state.count + 1),
         outside_id=command.outside_id,
@@ -256,7 +257,7 @@ def _chase(case: MailCase[ask.Chase]) -> Drafts:
     message = case.answered
     if message is None:
         return
-    missing = tuple(Party(one.name, one.epoch) for one in message.missing)
+    missing = tuple(Party(receiver.name, receiver.epoch) for receiver in message.missing)
     if message.resent:
         yield did.MessageEscalated(id=message.id, missing=missing)
         return

@@ -42,13 +42,13 @@ def template(kind: MessageType) -> Template:
     parts = [f"# {spec.title}\n"]
     if spec.prose:
         parts.append(f"\n{spec.prose}\n")
-    parts += (_section(section) for section in spec.sections)
+    parts += (_write_section(section) for section in spec.sections)
     if kind is MessageType.DELTA:
         parts.append(f"\n{_DELTA_BLOCK}")
     return Template(spec.subject, "".join(parts))
 
 
-def _section(section: SectionSpec) -> str:
+def _write_section(section: SectionSpec) -> str:
     asks = f"{section.asks}\n" if section.asks else ""
     return f"\n{heading_line(section)}\n{asks}"
 

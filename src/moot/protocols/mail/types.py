@@ -68,7 +68,8 @@ class TypeSpec(msgspec.Struct, frozen=True):
     def section(self, heading: str) -> SectionSpec | None:
         """The section of this name, whatever the case."""
         wanted = heading.casefold()
-        return next((one for one in self.sections if one.heading.casefold() == wanted), None)
+        matching = (spec for spec in self.sections if spec.heading.casefold() == wanted)
+        return next(matching, None)
 
 
 _MUST, _SHOULD, _MAY = Need.REQUIRED, Need.RECOMMENDED, Need.OPTIONAL
@@ -109,7 +110,9 @@ _ALL = (
         (
             SectionSpec("Summary", _MAY, "{What changed in this version}"),
             SectionSpec("Contributors", _MUST, "{Whose deltas were merged, one name a line}"),
-            SectionSpec("Statistics", _SHOULD, "\n".join(f"- {one}: {{N}}" for one in STATISTICS)),
+            SectionSpec(
+                "Statistics", _SHOULD, "\n".join(f"- {kind}: {{N}}" for kind in STATISTICS)
+            ),
             SectionSpec("Validation Status", _MAY, "{What the checks found}"),
             SectionSpec("Full Artifact", _MAY, "{The artifact, or a link to it}"),
         ),

@@ -211,11 +211,11 @@ def owed_by(state: State, agent: str, epoch: int) -> list[str]:
     return [
         message.id
         for message in state.in_order()
-        if any(one.is_(agent, epoch) and _owes(message, one) for one in message.to)
+        if any(to.is_(agent, epoch) and _owes(message, to) for to in message.to)
     ]
 
 
 def owed(state: State) -> Iterable[Receiver]:
     """Everyone who owes an answer here, once for each message."""
     for message in state.open.values():
-        yield from message.missing or (one for one in message.to if one.epoch)
+        yield from message.missing or (receiver for receiver in message.to if receiver.epoch)

@@ -1,4 +1,4 @@
-"""The checks behind the rules: each yields a message and a place for every breach it finds."""
+"""The checks behind the rules: each yields a message and a place for every breach."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def done_before(case: PathCase[ask.StepCommand]) -> Breaches:
 
 
 def unsure(case: PathCase[ask.BeginStep]) -> Breaches:
-    """X-04: thin, provisional or faulty results lead nowhere."""
+    """X-04: nothing may follow from a result that is thin, provisional or faulty."""
     standing, flow = case.command.standing, case.flow
     if flow is None or "debate" not in flow.sources or flow.target != "parliament":
         return
@@ -104,11 +104,11 @@ def unsure(case: PathCase[ask.BeginStep]) -> Breaches:
 
 
 def unsigned(case: PathCase[ask.BeginStep]) -> Breaches:
-    """X-05: what stands in a file under someone's name is not yet that one's word."""
+    """X-05: words in a file count only once their author has signed them."""
     standing = case.command.standing
     for name in standing.unsigned if standing is not None else ():
-        said = f"what stands there as {name}'s words was not signed by {name}"
-        yield said, "standing", None, {"NAME": name}
+        words = f"what stands there as {name}'s words was not signed by {name}"
+        yield words, "standing", None, {"NAME": name}
 
 
 def two_parts(case: PathCase[ask.BeginStep]) -> Breaches:

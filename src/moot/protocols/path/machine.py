@@ -43,7 +43,7 @@ __all__ = ["MACHINE", "TRANSITIONS"]
 
 PATHS: Final = "path.paths"
 STEPS: Final = "path.steps"
-# A native id, or a stream that is one affair, and the path it belongs to.
+# The path that a native id belongs to, or a stream that is a single session, trace or decision.
 ITEMS: Final = "path.items"
 AFFAIRS: Final = frozenset({"debate", "parliament", "trace", "decision"})
 
@@ -61,12 +61,12 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     return accept(_EVENT_OF[type(command)](case), findings=findings)
 
 
-def _begun(case: PathCase[ask.BeginPath]) -> Event:
+def _path_begun(case: PathCase[ask.BeginPath]) -> Event:
     command = case.command
     return did.PathBegun(title=command.title, origin=command.origin, source=command.source)
 
 
-def _step(case: PathCase[ask.BeginStep]) -> Event:
+def _step_begun(case: PathCase[ask.BeginStep]) -> Event:
     command = case.command
     return did.StepBegun(
         number=case.step.number if case.step is not None else len(case.state.steps) + 1,
@@ -80,12 +80,12 @@ def _step(case: PathCase[ask.BeginStep]) -> Event:
     )
 
 
-def _moved(case: PathCase[ask.MoveStep]) -> Event:
+def _step_moved(case: PathCase[ask.MoveStep]) -> Event:
     command = case.command
     return did.StepMoved(flow=command.flow, source=command.source, target=command.target)
 
 
-def _done(case: PathCase[ask.FinishStep]) -> Event:
+def _step_done(case: PathCase[ask.FinishStep]) -> Event:
     command = case.command
     assert case.step is not None
     return did.StepDone(
@@ -97,7 +97,7 @@ def _done(case: PathCase[ask.FinishStep]) -> Event:
     )
 
 
-def _failed(case: PathCase[ask.FailStep]) -> Event:
+def _step_failed(case: PathCase[ask.FailStep]) -> Event:
     command = case.command
     return did.StepFailed(
         flow=command.flow,
@@ -109,16 +109,16 @@ def _failed(case: PathCase[ask.FailStep]) -> Event:
 
 
 _EVENT_OF: Final[dict[type[Command], Callable[[Any], Event]]] = {
-    ask.BeginPath: _begun,
-    ask.BeginStep: _step,
-    ask.MoveStep: _moved,
-    ask.FinishStep: _done,
-    ask.FailStep: _failed,
+    ask.BeginPath: _path_begun,
+    ask.BeginStep: _step_begun,
+    ask.MoveStep: _step_moved,
+    ask.FinishStep: _step_done,
+    ask.FailStep: _step_failed,
 }
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    """Steps that were cut short or failed wait for whoever runs them again."""
+    """Steps that failed or were cut short: the operator runs them again."""
     waiting = (state.steps[key] for key in sorted(state.open, key=lambda key: state.open[key]))
     return tuple(
         Due(
@@ -138,11 +138,11 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     if isinstance(event, did.PathBegun):
         yield Put(PATHS, path, {"title": event.title, "origin": event.origin})
         yield Words(PATHS, path, event.title)
-        yield from _found(event.source, path)
+        yield from _index_source(event.source, path)
     elif isinstance(event, did.StepBegun):
         yield Put("open", stream, {})
         yield Put(STEPS, step_key(event.flow, event.source), {"path": path})
-        yield from _found(event.source, path)
+        yield from _index_source(event.source, path)
     elif isinstance(event, did.StepDone):
         if event.target.protocol in AFFAIRS:
             yield Put(ITEMS, event.target.stream, {"path": path})
@@ -152,7 +152,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
             yield Drop("open", stream)
 
 
-def _found(source: Source, path: str) -> Iterable[RowChange]:
+def _index_source(source: Source, path: str) -> Iterable[RowChange]:
     yield Put(ITEMS, source.id, {"path": path})
     if source.protocol in AFFAIRS:
         yield Put(ITEMS, source.stream, {"path": path})
