@@ -405,14 +405,17 @@ def test_a_question_is_found_by_its_words(asked: Scenario) -> None:
 @pytest.mark.requirement("DEC-019")
 def test_the_view_says_which_voices_are_the_same_model(asked: Scenario) -> None:
     settled(asked)
-    data = as_json("q-1", asked.state)
-    assert data["shared_models"] == {"opus": [OTTER, CRANE]}
-    assert data["custodians"] == 1
-    assert [one["scripted"] for one in data["participants"]] == [False, False, True]
-    assert list(data["result"]["dissent"]) == [CRANE]
-    assert data["word"] is None
+    view = as_json("q-1", asked.state)
+    assert view.shared_models == {"opus": [OTTER, CRANE]}
+    assert view.custodians == 1
+    assert [one.scripted for one in view.participants] == [False, False, True]
+    assert view.result is not None
+    assert view.result.dissent == (CRANE,)
+    assert view.word is None
     by(asked, PERSON, ask.Approve(reason="good"))
-    assert as_json("q-1", asked.state)["word"]["reason"] == "good"
+    word = as_json("q-1", asked.state).word
+    assert word is not None
+    assert word.reason == "good"
 
 
 @pytest.mark.requirement("AGT-081")

@@ -117,7 +117,7 @@ def test_some_things_stay_open_until_completed(desk: Desk, subject: str, body: s
     desk.run(OTTER, send(subject, body))
     desk.run(CRANE, ack(1, "Will Action"))
     assert desk.message(1).progress is Progress.COMPLETE
-    assert [one["id"] for one in pending(desk.state, 0)] == [f"{THREAD}:1"]
+    assert [one.id for one in pending(desk.state, 0)] == [f"{THREAD}:1"]
     assert [who for who, _ in desk.dues()] == [CRANE]
     desk.run(CRANE, ack(1, "Completed"))
     assert pending(desk.state, 0) == []
@@ -298,9 +298,9 @@ def test_the_sender_sees_how_each_receiver_stands(desk: Desk) -> None:
     desk.run(OTTER, question(CRANE, FINCH))
     desk.run(CRANE, ack(1, "Will Action"))
     shown = standing(desk.message(1), desk.world.clock.now)
-    assert shown["acknowledged"] == "partial"
-    assert shown["missing"] == [FINCH]
-    assert [(one["agent"], one["status"]) for one in shown["receivers"]] == [
+    assert shown.acknowledged is Progress.PARTIAL
+    assert shown.missing == (FINCH,)
+    assert [(one.agent, one.status) for one in shown.receivers] == [
         (CRANE, "Will Action"),
         (FINCH, None),
     ]

@@ -168,7 +168,7 @@ class Thread(RuleBasedStateMachine):
 
     @invariant()
     def whoever_waits_is_shown(self) -> None:
-        shown = {one["id"] for one in pending(self.state, self.now)}
+        shown = {one.id for one in pending(self.state, self.now)}
         assert shown == set(self.state.open)
         due = {due.subject.partition(": ")[0] for due in MACHINE.agenda(self.state, self.now)}
         assert due == set(self.state.open)

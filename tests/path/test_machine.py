@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from moot.core.machine import Command
@@ -259,9 +260,14 @@ def test_a_path_is_found_by_its_sources_and_by_what_was_made() -> None:
 def test_a_step_reads_as_plain_data() -> None:
     scenario = begun().when(step(), finish(SESSION))
     assert state(scenario).origin == "amber-otter"
-    data = step_data(state(scenario).in_order()[0])
-    assert (data["number"], data["stage"]) == (1, "done")
-    assert data["made"][0]["id"] == "d1"
+    view = step_data(state(scenario).in_order()[0])
+    assert (view.number, view.stage) == (1, "done")
+    assert view.made[0].id == "d1"
+    data = msgspec.to_builtins(view)
+    assert list(data) == [
+        *("number", "flow", "stage", "source", "target", "asked_by", "since", "made", "why")
+    ]
+    assert (data["stage"], data["made"][0]["id"]) == ("done", "d1")
 
 
 def test_every_rule_is_used_by_a_command_and_has_a_hint() -> None:

@@ -1,4 +1,4 @@
-"""One report for any id: which protocol it belongs to, and that protocol's own page.
+"""One report for any id: which protocol it belongs to, and that protocol's own page (DEC-025).
 
 What has no page of its own (a message, a thread, an agent) is told as a story.
 """

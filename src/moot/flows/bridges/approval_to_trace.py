@@ -1,8 +1,8 @@
 """An approved bill becomes work that can be proved: a trace, and the planner's proposal in it.
 
 The trace is opened by the machine; the proposal is signed by the planner, who runs this flow. The
-bill's approval replaces nothing: the critic has still to approve the proposal (X-03), and neither
-runs it nor was alone in wanting it (X-08).
+bill's approval replaces nothing: the critic has still to approve the proposal (XPR-03), and
+neither runs it nor was alone in wanting it (XPR-08).
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from moot.protocols.trace.policy import DEFAULT, Policy
 from moot.workspace.workspace import Workspace
 
 FLOW = "approval-to-trace"
-# X-03: who runs it holds what it writes, also where nobody has joined presence.
+# XPR-03: who runs it holds what it writes, also where nobody has joined presence.
 GUARDED: Final = msgspec.structs.replace(DEFAULT, require_reservation=True)
 
 
 class Work(NamedTuple):
     """How the work shall be done: who plays which part, with which tools, leaving which evidence.
 
-    With `supersede` the proposal takes the place of the one that stands in that trace (F-7).
+    With `supersede` the proposal takes the place of the one that stands in that trace (FLO-07).
     """
 
     parts: dict[Role, str]
@@ -99,7 +99,7 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
 
 
 def _require_no_veto(space: Workspace, room: Room) -> None:
-    """A person's veto of the decision counts, whatever the session came to."""
+    """A person's veto of the decision counts, whatever the session came to (DEC-028)."""
     for decision in decisions_of(space, room.stream):
         state: Decision = space.engine.state(stream_of(decision))
         if state.stage is Stage.VETOED and state.word is not None:
@@ -159,7 +159,7 @@ def _conditions(room: Room) -> tuple[str, ...]:
 def _proposal(
     space: Workspace, target: Target, bill: Bill, work: Work, evidence: tuple[str, ...]
 ) -> CreateProposal:
-    """3.5: the objective is the bill's title; what is expected are conditions and acceptance."""
+    """FLO-12: the objective is the bill's title; conditions and acceptance are what is expected."""
     state: State = space.engine.state(target.stream)
     live = sorted(state.proposals, key=number)
     return CreateProposal(

@@ -1,5 +1,5 @@
 """Between the mail and a trace: a critique becomes a challenge, a challenge a critique, a
-verification an INFO (F-5).
+verification an INFO (FLO-05).
 
 A challenge is the critic's own act: it is signed by the critic, who runs this flow, or not made.
 What is told by mail is told by the machine, with whoever said it named.
@@ -91,7 +91,7 @@ def _caused(space: Workspace, stream: str, kind: str, link: Link) -> int | None:
 
 
 def challenge_to_critique(space: Workspace, named: str, claim: str, asked_by: str) -> Walked:
-    """3.5: the target is the claim, the attack the reason, the evidence what it cites."""
+    """FLO-12: the target is the claim, the attack the reason, the evidence what it cites."""
     stream = tracing.existing(space, named)
     recorded = _challenge(space, stream, claim)
     short = tracing.short(stream)

@@ -1,7 +1,7 @@
 """A flow does not go on from a damaged record or file: it names the file, the item, the hash.
 
 The record is read with every signature checked; a native file must be what was recorded. Nothing
-is mended by looking (F-8).
+is mended by looking (FLO-08).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verified work closes the message that asked for it: its receiver says Completed.
+"""Verified work closes the message that asked for it: its receiver says Completed (FLO-01).
 
 The ACK is the receiver's own word, so the receiver runs this flow. It takes a trace that was
 completed by a verification that passed. `still_held` says what waits to be given back.

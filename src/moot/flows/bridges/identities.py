@@ -1,4 +1,4 @@
-"""One person under all native names: agent, representative, PascalCase name, part, key (F-10)."""
+"""One person under all native names: agent, representative, PascalCase name, part, key (FLO-10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How alive those are who would have to act: nobody waits for the dead by default (X-07)."""
+"""How alive those are who would have to act: nobody waits for the dead by default (XPR-07)."""
 
 from __future__ import annotations
 

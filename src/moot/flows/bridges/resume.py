@@ -3,7 +3,7 @@
 A part is bound to a key. The key of the earlier session is lost to the new one, so a person says
 that the part goes on under the new key; then the runs that died with their process are recorded as
 failed, never run again. A seat is one holder's in the same way. Turns in debates wait under the
-name and need nothing (F-3).
+name and need nothing (FLO-03).
 """
 
 from __future__ import annotations

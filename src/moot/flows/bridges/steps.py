@@ -92,7 +92,7 @@ def walk(space: Workspace, plan: Plan) -> Walked:
 
 
 def look(space: Workspace, flow: str, found: Found, asked_by: str) -> None:
-    """F-8: nothing starts from what was changed; whoever is concerned is told."""
+    """FLO-08: nothing starts from what was changed; whoever is concerned is told."""
     try:
         require_whole(space, found.source, found.file)
     except MootError as error:
@@ -163,7 +163,7 @@ def path_of(space: Workspace, flow: str, found: Found) -> str:
 
 
 def _begin(space: Workspace, path: str, plan: Plan) -> Step:
-    """On record before anything is made; whatever is tried again obeys the rules again."""
+    """XPR-02: on record before anything is made; what is tried again obeys the rules again."""
     source = plan.found.source
     state = state_of(space, path)
     step = state.step(plan.flow, source)
@@ -189,6 +189,7 @@ def _begin(space: Workspace, path: str, plan: Plan) -> Step:
 
 
 def _job(path: str, command: Command, source: Source) -> Job:
+    # XPR-01, XPR-05: each record names its cause and its path, and is signed by the machine.
     return Job(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
 
 
@@ -225,7 +226,7 @@ def _first(space: Workspace, stream: str) -> Record | None:
 
 
 def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:
-    """X-06: what went wrong is on record, and someone is told."""
+    """XPR-06: what went wrong is on record, and someone is told."""
     told = tell_blocked(space, path, plan.flow, plan.found, plan.asked_by, error)
     command = ask.FailStep(
         flow=plan.flow,

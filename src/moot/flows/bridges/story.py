@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -25,7 +25,7 @@ from moot.protocols.mail.keys import MESSAGES
 from moot.protocols.path import stream_of
 from moot.protocols.path.machine import AFFAIRS, ITEMS
 from moot.protocols.path.model import State, Step
-from moot.protocols.path.views import step_data
+from moot.protocols.path.views import StepView, step_data
 from moot.workspace.workspace import Workspace
 
 MOST_MOMENTS: Final = 20_000
@@ -41,7 +41,7 @@ class Story(msgspec.Struct, frozen=True):
     path: str
     title: str
     origin: str
-    steps: list[dict[str, Any]]
+    steps: list[StepView]
     moments: list[Moment]
     people: list[identities.Person]
     cut: bool = False

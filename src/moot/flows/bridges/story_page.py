@@ -7,7 +7,7 @@ of it can be looked up, come last and folded.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from moot import pages as page
 from moot.core.plural import plural
@@ -18,6 +18,7 @@ from moot.flows.bridges.story import Story
 from moot.protocols.path import PROTOCOL
 from moot.protocols.path.flows import FLOWS
 from moot.protocols.path.model import Stage
+from moot.protocols.path.views import StepView
 
 _FINAL: Final = "trace.final_statement_signed"
 # The path's own bookkeeping: what it says stands in the picture of the path.
@@ -25,7 +26,7 @@ _KEPT_OUT: Final = frozenset(
     f"{PROTOCOL}.{what}" for what in ("path_begun", "step_begun", "step_done")
 )
 _KINDS: Final = {"mail": "message"}
-_STAGES: Final[dict[str, page.Tone]] = {Stage.DONE: "good", Stage.FAILED: "bad"}
+_STAGES: Final[dict[Stage, page.Tone]] = {Stage.DONE: "good", Stage.FAILED: "bad"}
 _TONES: Final[dict[str, page.Tone]] = {
     f"{PROTOCOL}.step_failed": "bad",
     "parliament.bill_approved": "good",
@@ -64,7 +65,7 @@ def _subtitle(named: str, told: Story) -> str:
 
 def _verdict(told: Story) -> page.Verdict:
     """How far the path has come; of a decision that stands alone, how it was decided."""
-    unfinished = [step for step in told.steps if step["stage"] != "done"]
+    unfinished = [step for step in told.steps if step.stage is not Stage.DONE]
     records = plural(len(told.moments), "record")
     if told.steps:
         word = f"{len(unfinished)} OPEN" if unfinished else "DONE"
@@ -79,7 +80,7 @@ def _led_to(named: str, told: Story) -> page.Decision:
     origin = (page.Fact("begun for", told.origin),) if told.origin else ()
     if told.steps:
         last = told.steps[-1]
-        came = page.Fact("last step", f"{last['flow']}, {last['stage']}: {_made(last)}")
+        came = page.Fact("last step", f"{last.flow}, {last.stage}: {_made(last)}")
         return page.Decision(_came_to(told), (*origin, came), heading="Where it led")
     if told.decisions:
         one = told.decisions[0]
@@ -130,7 +131,7 @@ def _timelines(told: Story) -> Iterator[page.Timeline]:
     if not told.steps:
         yield page.Timeline(tuple(map(_moment, told.shown)), title="What happened")
         return
-    titles = ("What began it", *(f"Step {one['number']}: {_way(one)}" for one in told.steps))
+    titles = ("What began it", *(f"Step {one.number}: {_way(one)}" for one in told.steps))
     groups: list[list[page.Moment]] = [[] for _ in titles]
     for one in told.shown:
         if one.what not in _KEPT_OUT:
@@ -140,37 +141,37 @@ def _timelines(told: Story) -> Iterator[page.Timeline]:
             yield page.Timeline(tuple(moments), title=title)
 
 
-def _place(one: Moment, steps: list[dict[str, Any]]) -> int:
+def _place(one: Moment, steps: list[StepView]) -> int:
     """The last step that made something at or before this record; 0 for what was there before."""
     places = [
         place
         for place, step in enumerate(steps, 1)
-        if (one.stream.startswith(f"{PROTOCOL}/") and one.flow == step["flow"])
-        or any(made["stream"] == one.stream and made["seq"] <= one.seq for made in step["made"])
+        if (one.stream.startswith(f"{PROTOCOL}/") and one.flow == step.flow)
+        or any(made.stream == one.stream and made.seq <= one.seq for made in step.made)
     ]
     return places[-1] if places else 0
 
 
-def _step(step: dict[str, Any]) -> page.Step:
-    target = step["target"]
+def _step(step: StepView) -> page.Step:
+    target = step.target
     return page.Step(
         _way(step),
         _about(step),
-        target["file"] or (target["id"] if len(target["id"]) <= _MOST_ID else ""),
-        _STAGES.get(step["stage"], "caution"),
+        target.file or (target.id if len(target.id) <= _MOST_ID else ""),
+        _STAGES.get(step.stage, "caution"),
     )
 
 
-def _about(step: dict[str, Any]) -> str:
+def _about(step: StepView) -> str:
     """Why it stuck, or else what such a step is for."""
-    known = FLOWS.get(step["flow"])
-    words: str = step["why"] or (known.says if known else step["flow"])
+    known = FLOWS.get(step.flow)
+    words = step.why or (known.says if known else step.flow)
     return f"{words[:1].upper()}{words[1:]}"
 
 
-def _way(step: dict[str, Any]) -> str:
+def _way(step: StepView) -> str:
     """`message to debate`: from which protocol to which."""
-    return f"{_kind(step['source']['stream'])} to {_kind(step['target']['stream'])}"
+    return f"{_kind(step.source.stream)} to {_kind(step.target.stream)}"
 
 
 def _kind(stream: str) -> str:
@@ -178,15 +179,15 @@ def _kind(stream: str) -> str:
     return _KINDS.get(protocol, protocol)
 
 
-def _made(step: dict[str, Any]) -> str:
-    return made_words(step) or step["why"] or f"{step['flow']} was begun"
+def _made(step: StepView) -> str:
+    return made_words(step) or step.why or f"{step.flow} was begun"
 
 
-def made_words(step: dict[str, Any]) -> str:
+def made_words(step: StepView) -> str:
     """What a step made; of more than two of a kind only their number."""
     kinds: dict[str, list[str]] = {}
-    for one in step["made"]:
-        kinds.setdefault(one["kind"], []).append(one["id"])
+    for one in step.made:
+        kinds.setdefault(one.kind, []).append(one.id)
     few = (
         f"{len(ids)} {kind}s" if len(ids) > 2 else f"{kind} {', '.join(ids)}"
         for kind, ids in kinds.items()
@@ -194,12 +195,12 @@ def made_words(step: dict[str, Any]) -> str:
     return ", ".join(few)
 
 
-def _ids(step: dict[str, Any]) -> tuple[str, ...]:
+def _ids(step: StepView) -> tuple[str, ...]:
     return (
-        str(step["number"]),
-        step["flow"],
-        step["source"]["id"],
-        step["target"]["id"],
+        str(step.number),
+        step.flow,
+        step.source.id,
+        step.target.id,
         _made(step),
     )
 

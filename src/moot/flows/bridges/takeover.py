@@ -1,4 +1,4 @@
-"""Who lost a scope to another is told so, and what of theirs can no longer run there (F-2).
+"""Who lost a scope to another is told so, and what of theirs can no longer run there (FLO-02).
 
 Nothing needs to be stopped by hand: `guarded_execution` refuses what the former owner would start
 there. This only says it, before it is tried.

@@ -1,4 +1,4 @@
-"""A debate whose turn has timed out waits for a person: BLOCKED to the operator, urgent (F-4)."""
+"""A debate whose turn timed out waits for a person: BLOCKED to the operator, urgent (FLO-04)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A message that needs an answer by several: BLOCKED, QUESTION, KICKOFF, CRITIQUE -> a debate.
+"""A message that needs an answer by several: BLOCKED, QUESTION, KICKOFF, CRITIQUE -> a debate
+(FLO-01, FLO-09).
 
 The sender, the receivers and whoever is named besides take part. Their words stand in the Context
-as quotations: no line of them can be a heading, a fence or a mark of the protocol (X-09).
+as quotations: no line of them can be a heading, a fence or a mark of the protocol (XPR-09).
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def message_to_debate(
 def _agents(
     space: Workspace, recorded: Recorded[Any], origin: str, wanted: Wanted
 ) -> tuple[str, ...]:
-    """Sender, receivers, and those named besides, each under the name it has here (F-10)."""
+    """Sender, receivers, and those named besides, each under the name it has here (FLO-10)."""
     receivers = [one.name for one in (*recorded.event.to, *recorded.event.cc)]
     given = [name for name in (origin, *receivers, *wanted.more) if name != SYSTEM]
     names = tuple(dict.fromkeys(_known(space, name) for name in given))

@@ -1,7 +1,8 @@
 """What a debate agreed on, or could not, goes to a parliament with the same agents.
 
-A thin, provisional or faulty result goes nowhere (X-04). Nobody's position becomes a vote: seats
-get seeds of their statements, and leans are only shown. A deadlock goes on because a person asks.
+A thin, provisional or faulty result goes nowhere (XPR-04). Nobody's position becomes a vote: seats
+get seeds of their statements, and leans are only shown. A deadlock goes on because a person asks
+(FLO-06).
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def to_parliament(
 
 
 def standing(checked: Checked, unsigned: tuple[str, ...] = ()) -> Standing:
-    """X-04: how sure the debate's result is."""
+    """XPR-04: how sure the debate's result is."""
     result = consensus_data(checked)
     return Standing(
         reached=result.reached,
@@ -103,7 +104,7 @@ def standing(checked: Checked, unsigned: tuple[str, ...] = ()) -> Standing:
 
 
 def _unsigned(held: Desk) -> tuple[str, ...]:
-    """X-05: whose words stand in the file without that one's signature on record."""
+    """XPR-05: whose words stand in the file without that one's signature on record."""
     trust = trust_in(held.reading, held.record)
     said = spoken(course_of(held.checked).rounds)
     return tuple(dict.fromkeys(one.author for one in said if trust(one) is Trust.UNSIGNED))
@@ -122,7 +123,7 @@ def _source(space: Workspace, named: str, checked: Checked) -> tuple[Found, Path
 
 
 def _problem(checked: Checked, session_id: str, asked_by: str, note: str) -> str:
-    """3.5: the name of the session and its context, and where they come from."""
+    """FLO-12: the name of the session and its context, and where they come from."""
     document = checked.document
     parts = [document.name, document.section_text("Context").strip()]
     leaning = ", ".join(f"{name} {word}" for name, word in seeds.leans(checked).items())

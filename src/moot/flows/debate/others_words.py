@@ -1,4 +1,4 @@
-"""Others' words in the file of a session: in its title one line, in its Context a quotation (X-09).
+"""Others' words in a session's file: one line in its title, a quotation in its Context (XPR-09).
 
 No line of them can be a heading, a fence or a mark of the protocol, and nothing in them that a
 terminal would obey gets into the file.

@@ -273,8 +273,8 @@ def context_of(space: Workspace, decision: str, state: State) -> str:
     material = text_of(space, state.context)
     if material.strip():
         parts.append(("Material", material))
-    given = [one for one in in_order(state) if one.answer is not None]
-    answers = "\n".join(f"{one.agent}: {' '.join(one.answer.split())}" for one in given)
+    given = [(one.agent, one.answer) for one in in_order(state) if one.answer is not None]
+    answers = "\n".join(f"{agent}: {' '.join(answer.split())}" for agent, answer in given)
     parts.append(("First answers, given before anyone heard the others", answers))
     if state.motion is not None:
         parts.append(("Motion: approve or reject this", state.motion.text))

@@ -153,7 +153,7 @@ def _earlier(space: Workspace, state: State) -> Iterator[dict[str, Any]]:
 
 
 def cautions(state: State) -> Iterator[str]:
-    """What must stand beside the tally: voices that do not count as independent."""
+    """DEC-024: what must stand beside the tally, voices that do not count as independent."""
     scripted = [seat.agent for seat in state.seats if seat.scripted]
     if scripted:
         yield f"{', '.join(scripted)}: scripted; no model and no person thought about these words"

@@ -1,4 +1,4 @@
-"""A receipt for people: the decision, the dissent in full, how everyone came to stand there.
+"""A receipt for people (DEC-023): the decision, the dissent in full, how everyone came to it.
 
 Everything on the page is what the receipt says; as markdown it is a decision record that a team
 keeps beside its code. The JSON file that is named at its foot is the proof.

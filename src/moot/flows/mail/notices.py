@@ -1,7 +1,8 @@
 """A notice is one act in two records: the event of presence, and the message of mail.
 
 HANDOFF and BLOCKED are sent, accepted and acknowledged together, in one commit; the message names
-the event and its cause is the event's hash. The same key gives the same pair.
+the event and its cause is the event's hash. The same key gives the same pair. Both say the same,
+field by field (FLO-11).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding
 from moot.engine.job import ALONE, Job, Link, Outcome
 from moot.flows.mail.post import Letter, Posted, ack_in, job_of, posted, run
-from moot.protocols.mail.asked import status_of
+from moot.protocols.mail.case import status_of
 from moot.protocols.mail.commands import Acknowledge
 from moot.protocols.mail.keys import EVENTS
 from moot.protocols.mail.model import Message, stream_of, thread_of_id

@@ -23,7 +23,7 @@ from moot.core.record import ArtifactRef
 from moot.engine.job import Job, Outcome
 from moot.engine.replay import read_record
 from moot.protocols.mail import events as did
-from moot.protocols.mail.asked import fits, text_bytes
+from moot.protocols.mail.case import fits, text_bytes
 from moot.protocols.mail.commands import Send
 from moot.protocols.mail.keys import ANSWERS, ITEMS, MESSAGES
 from moot.protocols.mail.machine import MACHINE

@@ -1,4 +1,4 @@
-"""Nothing runs that declares to write where its executor holds nothing.
+"""Nothing runs that declares to write where its executor holds nothing (FLO-02, XPR-03).
 
 The executor's live reservation must cover every declared scope. What nobody holds is refused; what
 another holds is refused and put on record as INCURSION. The numbers of the reservations are

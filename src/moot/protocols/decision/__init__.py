@@ -1,16 +1,16 @@
-"""Decision: one question from the first answers to a person's word.
+"""Decision: one question from the first answers to a person's approval, veto or amendment.
 
-It stands over a debate or a parliament and keeps what belongs to neither: what was asked of whom,
-what each would have answered alone, which motion was argued, what it cost, how each run ended,
-what came out, and whether a person approved, vetoed or amended it. One stream a question
-(`decision/q-7`); the argument itself is in the chamber's own.
+It records what a debate or a parliament does not: what was asked of whom, what each would have
+answered alone, which motion was argued, what it cost, how each run ended, what the result was, and
+what a person decided. Each question has its own stream (`decision/q-7`); the argument itself stands
+in the stream of the debate or parliament.
 
     model.py     the nouns and the state
     commands.py  what may be asked
     events.py    what may stand in the ledger
     rules.py     the rules as a table; checks.py: their checks
     motion.py    which answer is put to the vote
-    evolution.py what follows from an event
+    evolution.py the state after an event
     machine.py   the automaton: TRANSITIONS, decide, evolve, agenda, index, MACHINE
     views.py     what people and agents read
 

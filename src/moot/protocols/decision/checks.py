@@ -1,4 +1,4 @@
-"""The checks behind the rules: each yields a message and a place for every breach it finds."""
+"""The checks behind the rules: each yields a message and a place for every breach."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from moot.core.machine import Command, Context, KeyClass
+from moot.core.machine import C, Case, Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision.model import (
@@ -22,40 +22,32 @@ from moot.protocols.decision.model import (
 Breaches = Iterator[tuple[str, str | None]]
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """A command in its moment."""
-
-    state: State
-    command: Command
-    context: Context
+# A command of a decision under check: `DecisionCase[ask.GiveAnswer]`; with `Command`, any of them.
+DecisionCase = Case[State, C]
 
 
-Check = Callable[[Asked], Breaches]
-
-
-def out_of_stage(*stages: Stage) -> Check:
-    def check(asked: Asked) -> Breaches:
-        if asked.state.stage not in stages:
-            yield f"this decision is {asked.state.stage.value}", None
+def out_of_stage(*stages: Stage) -> Callable[[DecisionCase[Command]], Breaches]:
+    def check(case: DecisionCase[Command]) -> Breaches:
+        if case.state.stage not in stages:
+            yield f"this decision is {case.state.stage.value}", None
 
     return check
 
 
-def ended(asked: Asked) -> Breaches:
-    word = asked.state.word
+def ended(case: DecisionCase[Command]) -> Breaches:
+    word = case.state.word
     if word is not None:
         yield f"{word.by} has said {word.word.value}", None
 
 
-def not_begun(asked: Asked) -> Breaches:
-    if asked.state.stage is Stage.NEW:
+def not_begun(case: DecisionCase[Command]) -> Breaches:
+    if case.state.stage is Stage.NEW:
         yield "", None
 
 
-def bad_seats(asked: Asked) -> Breaches:
-    assert isinstance(asked.command, ask.AskQuestion)
-    counts = Counter(seat.agent for seat in asked.command.seats)
-    least = 1 if asked.command.chamber is Chamber.MAIL else 2
+def bad_seats(case: DecisionCase[ask.AskQuestion]) -> Breaches:
+    counts = Counter(seat.agent for seat in case.command.seats)
+    least = 1 if case.command.chamber is Chamber.MAIL else 2
     if not least <= len(counts) <= MOST_SEATS:
         yield f"{len(counts)} take part; {least} to {MOST_SEATS} can", "seats"
     for name, count in counts.items():
@@ -65,90 +57,88 @@ def bad_seats(asked: Asked) -> Breaches:
             yield f"{name!r} is not an agent name", "seats"
 
 
-def bad_rounds(asked: Asked) -> Breaches:
-    assert isinstance(asked.command, ask.AskQuestion)
-    if not 1 <= asked.command.rounds <= 100:
-        yield f"{asked.command.rounds} rounds", "rounds"
+def bad_rounds(case: DecisionCase[ask.AskQuestion]) -> Breaches:
+    if not 1 <= case.command.rounds <= 100:
+        yield f"{case.command.rounds} rounds", "rounds"
 
 
-def bad_motives(asked: Asked) -> Breaches:
-    """A few short lines for each: they name what a seat of a parliament stands for."""
-    command = asked.command
-    said = command.motives if isinstance(command, ask.GiveAnswer) else None
-    rows = [seat.motives for seat in getattr(command, "seats", ())] if said is None else [said]
-    for row in rows:
-        if len(row) > MOST_MOTIVES:
-            yield f"{len(row)} motives; at most {MOST_MOTIVES}", "motives"
-        for text in row:
+def bad_motives(case: DecisionCase[ask.AskQuestion | ask.GiveAnswer]) -> Breaches:
+    """Motives are a few short lines: they name what a seat of a parliament stands for."""
+    command = case.command
+    givers = (command,) if isinstance(command, ask.GiveAnswer) else command.seats
+    for motives in (giver.motives for giver in givers):
+        if len(motives) > MOST_MOTIVES:
+            yield f"{len(motives)} motives; at most {MOST_MOTIVES}", "motives"
+        for text in motives:
             if not text.strip() or len(text) > MOST_MOTIVE or not text.isprintable():
                 yield f"a motive is one line of at most {MOST_MOTIVE} characters", "motives"
 
 
-def no_seat(asked: Asked) -> Breaches:
-    name = asked.context.actor.id
-    if asked.state.seat(name) is None:
+def no_seat(case: DecisionCase[ask.GiveAnswer]) -> Breaches:
+    name = case.context.actor.id
+    if case.state.seat(name) is None:
         yield f"{name} takes no part in this", None
 
 
-def unknown_agent(asked: Asked) -> Breaches:
-    name: str = getattr(asked.command, "agent", "")
-    if asked.state.seat(name) is None:
+def unknown_agent(case: DecisionCase[ask.PassAnswer | ask.NoteCall]) -> Breaches:
+    name = case.command.agent
+    if case.state.seat(name) is None:
         yield f"{name} takes no part in this", "agent"
 
 
-def answered_before(asked: Asked) -> Breaches:
-    name: str = getattr(asked.command, "agent", asked.context.actor.id)
-    if name in asked.state.answers:
+def answered_before(case: DecisionCase[ask.GiveAnswer | ask.PassAnswer]) -> Breaches:
+    command = case.command
+    name = command.agent if isinstance(command, ask.PassAnswer) else case.context.actor.id
+    if name in case.state.answers:
         yield f"{name} has answered", None
 
 
-def still_open(asked: Asked) -> Breaches:
-    if asked.state.unanswered:
-        yield f"{', '.join(asked.state.unanswered)} has not answered", None
+def still_open(case: DecisionCase[ask.SetMotion]) -> Breaches:
+    if case.state.unanswered:
+        yield f"{', '.join(case.state.unanswered)} has not answered", None
 
 
-def not_the_clerk(asked: Asked) -> Breaches:
-    """The books are kept by the machine, or by whoever asked."""
-    actor = asked.context.actor
-    if actor.kind is not KeyClass.SYSTEM and actor.id not in (asked.state.asked_by, SYSTEM):
+def not_the_clerk(case: DecisionCase[Command]) -> Breaches:
+    """DEC-017: only the machine, or whoever asked, records what happens in the session."""
+    actor = case.context.actor
+    if actor.kind is not KeyClass.SYSTEM and actor.id not in (case.state.asked_by, SYSTEM):
         yield f"{actor.id} does not keep the books here", None
 
 
-def result_out_of_place(asked: Asked) -> Breaches:
-    """A parliament goes on after a veto and comes to another result; a debate does not."""
-    state = asked.state
-    again = state.stage is Stage.WAITING and state.chamber is Chamber.PARLIAMENT
-    if state.stage is not Stage.ARGUING and not again:
+def result_out_of_place(case: DecisionCase[ask.RecordResult]) -> Breaches:
+    """A parliament may come to another result after a veto; a debate may not."""
+    state = case.state
+    may_come_again = state.stage is Stage.WAITING and state.chamber is Chamber.PARLIAMENT
+    if state.stage is not Stage.ARGUING and not may_come_again:
         yield f"this decision is {state.stage.value}", None
 
 
-def not_the_machine(asked: Asked) -> Breaches:
-    """Whoever checks a receipt believes the ledger's own key, and no other."""
-    if asked.context.actor.kind is not KeyClass.SYSTEM:
-        yield f"{asked.context.actor.id} does not sign receipts", None
+def not_the_machine(case: DecisionCase[ask.MakeReceipt]) -> Breaches:
+    """Whoever checks a receipt trusts the ledger's own key alone, so no other may sign one."""
+    if case.context.actor.kind is not KeyClass.SYSTEM:
+        yield f"{case.context.actor.id} does not sign receipts", None
 
 
-def no_parliament(asked: Asked) -> Breaches:
-    if asked.state.chamber is not Chamber.PARLIAMENT:
-        yield f"this is argued in a {asked.state.chamber.value}", None
+def no_parliament(case: DecisionCase[ask.SendBack]) -> Breaches:
+    if case.state.chamber is not Chamber.PARLIAMENT:
+        yield f"this is argued in a {case.state.chamber.value}", None
 
 
-def no_person(asked: Asked) -> Breaches:
-    if asked.context.actor.kind is not KeyClass.HUMAN:
-        yield f"{asked.context.actor.id} is no person", None
+def no_person(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
+    if case.context.actor.kind is not KeyClass.HUMAN:
+        yield f"{case.context.actor.id} is no person", None
 
 
-def early(asked: Asked) -> Breaches:
-    if asked.state.stage not in (Stage.WAITING, Stage.NEW) and asked.state.word is None:
+def early(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
+    if case.state.stage not in (Stage.WAITING, Stage.NEW) and case.state.word is None:
         yield "", None
 
 
-def negative(asked: Asked) -> Breaches:
-    assert isinstance(asked.command, ask.NoteCall)
-    if min(msgspec.structs.astuple(asked.command.cost)) < 0:
+def negative(case: DecisionCase[ask.NoteCall]) -> Breaches:
+    if min(msgspec.structs.astuple(case.command.cost)) < 0:
         yield "a cost is below zero", "cost"
 
 
-def has_successor(asked: Asked) -> Breaches:
-    if asked.state.superseded_by is not None:
-        yield f"{asked.state.superseded_by} supersedes it", None
+def has_successor(case: DecisionCase[ask.NameSuccessor]) -> Breaches:
+    if case.state.superseded_by is not None:
+        yield f"{case.state.superseded_by} supersedes it", None

@@ -122,3 +122,4 @@ COMMANDS = (
     *(RecordResult, Approve, Veto, Amend, SendBack, NameSuccessor, MakeReceipt),
 )
 PERSONS = (Approve, Veto, Amend, SendBack)
+PersonsCommand = Approve | Veto | Amend | SendBack

@@ -1,4 +1,4 @@
-"""What follows from an event. Total: whatever stands in the ledger happened."""
+"""The state after each event. Total: whatever stands in the ledger happened (DEC-020)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from moot.protocols.decision.model import (
 )
 
 ANSWERED: Final = "answered"
-# Noted beside a reply that had been answered and could not be used.
+# Endings of replies that were counted as answered and then turned out to be of no use.
 UNUSED: Final = frozenset({"malformed", "refused", "overtaken"})
 
-# A person may decide at any time before it is decided.
+# A person may decide at any stage until one has decided.
 _WORDS: Final[dict[type[Event], Stage]] = {
     did.PersonApproved: Stage.APPROVED,
     did.PersonVetoed: Stage.VETOED,
@@ -46,14 +46,15 @@ TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
 def evolve(state: State, recorded: Recorded[Any]) -> State:
     kind = type(recorded.event)
     stage = TRANSITIONS[state.stage].get(kind, state.stage)
-    follow = _FOLLOW.get(kind)
-    after = follow(state, recorded) if follow is not None else state
+    apply = _EVOLVE.get(kind)
+    after = apply(state, recorded) if apply is not None else state
+    # DEC-022: a receipt counts until something else happens; only then is another one signed.
     if after.receipt is not None and kind is not did.ReceiptMade:
         after = msgspec.structs.replace(after, receipt=None)
     return after if after.stage is stage else msgspec.structs.replace(after, stage=stage)
 
 
-def _asked(state: State, recorded: Recorded[did.QuestionAsked]) -> State:
+def _on_question_asked(state: State, recorded: Recorded[did.QuestionAsked]) -> State:
     event = recorded.event
     return msgspec.structs.replace(
         state,
@@ -70,29 +71,29 @@ def _asked(state: State, recorded: Recorded[did.QuestionAsked]) -> State:
     )
 
 
-def _given(state: State, recorded: Recorded[did.AnswerGiven]) -> State:
+def _on_answer_given(state: State, recorded: Recorded[did.AnswerGiven]) -> State:
     event, who = recorded.event, recorded.actor.id
     answer = FirstAnswer(who, event.answer, event.why, event.motives)
     return msgspec.structs.replace(state, answers=state.answers.set(who, answer))
 
 
-def _passed(state: State, recorded: Recorded[did.AnswerPassed]) -> State:
+def _on_answer_passed(state: State, recorded: Recorded[did.AnswerPassed]) -> State:
     event = recorded.event
     answer = FirstAnswer(event.agent, None, event.why)
     return msgspec.structs.replace(state, answers=state.answers.set(event.agent, answer))
 
 
-def _moved(state: State, recorded: Recorded[did.MotionSet]) -> State:
+def _on_motion_set(state: State, recorded: Recorded[did.MotionSet]) -> State:
     event = recorded.event
     return msgspec.structs.replace(state, motion=Motion(event.text, event.by))
 
 
-def _opened(state: State, recorded: Recorded[did.SessionOpened]) -> State:
+def _on_session_opened(state: State, recorded: Recorded[did.SessionOpened]) -> State:
     event = recorded.event
     return msgspec.structs.replace(state, session=Session(event.session, event.file))
 
 
-def _noted(state: State, recorded: Recorded[did.CallNoted]) -> State:
+def _on_call_noted(state: State, recorded: Recorded[did.CallNoted]) -> State:
     event = recorded.event
     purse = state.purses.get(event.agent, Purse()) + event.cost
     count = state.endings.get(event.ending, 0) + 1
@@ -101,19 +102,19 @@ def _noted(state: State, recorded: Recorded[did.CallNoted]) -> State:
         seats=_with_model(state.seats, event),
         purses=state.purses.set(event.agent, purse),
         endings=state.endings.set(event.ending, count),
-        turns=state.turns + _turn(event),
+        turns=state.turns + _turns_added(event),
     )
 
 
-def _turn(event: did.CallNoted) -> int:
-    """A reply is a turn, unless it is noted right after it that it was of no use."""
+def _turns_added(event: did.CallNoted) -> int:
+    """+1 for a reply; -1 if the next note says that this reply was of no use."""
     if event.ending == ANSWERED:
         return 1
     return -1 if event.ending in UNUSED and not event.cost.calls else 0
 
 
 def _with_model(seats: tuple[Seat, ...], event: did.CallNoted) -> tuple[Seat, ...]:
-    """A program tells which model it asks when it answers for the first time."""
+    """The seats with the model of this agent, which a program names with its first answer."""
     if event.model is None or all(seat.model for seat in seats):
         return seats
     return tuple(
@@ -124,53 +125,53 @@ def _with_model(seats: tuple[Seat, ...], event: did.CallNoted) -> tuple[Seat, ..
     )
 
 
-def _ended(state: State, recorded: Recorded[did.RunEnded]) -> State:
+def _on_run_ended(state: State, recorded: Recorded[did.RunEnded]) -> State:
     return msgspec.structs.replace(state, runs=state.runs + 1, stopped=recorded.event.stop)
 
 
-def _settled(state: State, recorded: Recorded[did.ResultRecorded]) -> State:
+def _on_result_recorded(state: State, recorded: Recorded[did.ResultRecorded]) -> State:
     event = recorded.event
     verdict = Verdict(event.result, event.summary, event.score, event.approvers, event.dissent)
     return msgspec.structs.replace(state, verdict=verdict)
 
 
-def _word(state: State, recorded: Recorded[Any]) -> State:
-    return msgspec.structs.replace(state, word=_said(recorded, _WORDS[type(recorded.event)]))
+def _on_persons_word(state: State, recorded: Recorded[Any]) -> State:
+    return msgspec.structs.replace(state, word=_build_word(recorded, _WORDS[type(recorded.event)]))
 
 
-def _said(recorded: Recorded[Any], word: Stage) -> PersonsWord:
+def _build_word(recorded: Recorded[Any], word: Stage) -> PersonsWord:
     event, who = recorded.event, recorded.actor.id
     text: str | None = getattr(event, "text", None)
     return PersonsWord(word, who, event.reason, recorded.at, event.attended, text)
 
 
-def _sent_back(state: State, recorded: Recorded[did.PersonSentBack]) -> State:
-    """What was vetoed is no result any more; the parliament comes to another."""
-    vetoes = (*state.sent_back, _said(recorded, Stage.VETOED))
+def _on_sent_back(state: State, recorded: Recorded[did.PersonSentBack]) -> State:
+    """A vetoed result no longer counts; the parliament argues on towards another."""
+    vetoes = (*state.sent_back, _build_word(recorded, Stage.VETOED))
     return msgspec.structs.replace(state, sent_back=vetoes, verdict=None)
 
 
-def _succeeded(state: State, recorded: Recorded[did.SuccessorNamed]) -> State:
+def _on_successor_named(state: State, recorded: Recorded[did.SuccessorNamed]) -> State:
     return msgspec.structs.replace(state, superseded_by=recorded.event.decision)
 
 
-def _receipted(state: State, recorded: Recorded[did.ReceiptMade]) -> State:
+def _on_receipt_made(state: State, recorded: Recorded[did.ReceiptMade]) -> State:
     return msgspec.structs.replace(state, receipt=recorded.event.receipt)
 
 
-_FOLLOW: Final[dict[type[Event], Callable[[State, Any], State]]] = {
-    did.QuestionAsked: _asked,
-    did.AnswerGiven: _given,
-    did.AnswerPassed: _passed,
-    did.MotionSet: _moved,
-    did.SessionOpened: _opened,
-    did.CallNoted: _noted,
-    did.RunEnded: _ended,
-    did.ResultRecorded: _settled,
-    did.PersonApproved: _word,
-    did.PersonVetoed: _word,
-    did.PersonAmended: _word,
-    did.PersonSentBack: _sent_back,
-    did.SuccessorNamed: _succeeded,
-    did.ReceiptMade: _receipted,
+_EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    did.QuestionAsked: _on_question_asked,
+    did.AnswerGiven: _on_answer_given,
+    did.AnswerPassed: _on_answer_passed,
+    did.MotionSet: _on_motion_set,
+    did.SessionOpened: _on_session_opened,
+    did.CallNoted: _on_call_noted,
+    did.RunEnded: _on_run_ended,
+    did.ResultRecorded: _on_result_recorded,
+    did.PersonApproved: _on_persons_word,
+    did.PersonVetoed: _on_persons_word,
+    did.PersonAmended: _on_persons_word,
+    did.PersonSentBack: _on_sent_back,
+    did.SuccessorNamed: _on_successor_named,
+    did.ReceiptMade: _on_receipt_made,
 }

@@ -20,6 +20,7 @@ from typing import Any, Final
 from moot.core.clock import Millis
 from moot.core.findings import check_all, errors, filled_in
 from moot.core.machine import (
+    Case,
     Command,
     Context,
     Decision,
@@ -40,7 +41,6 @@ from moot.core.names import OPERATOR, STREAM
 from moot.protocols.decision import PROTOCOL
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import events as did
-from moot.protocols.decision.checks import Asked
 from moot.protocols.decision.evolution import TRANSITIONS, evolve
 from moot.protocols.decision.model import Stage, State
 from moot.protocols.decision.rules import RULES
@@ -49,7 +49,7 @@ from moot.protocols.decision.views import title, ways
 __all__ = ["MACHINE", "TRANSITIONS"]
 
 QUESTIONS: Final = "decision.questions"
-# Which decisions a session belongs to: the session, a space, the decision's stream.
+# Which decisions a session belongs to; a key is the session, a blank, the decision's stream.
 SESSIONS: Final = "decision.sessions"
 
 
@@ -60,13 +60,13 @@ def decide(state: State, command: Command, context: Context) -> Decision:
             "DEC-001", "unknown_command", "a decision knows no such command", hint="update moot"
         )
     known = {"ID": context.stream.partition("/")[2]}
-    findings = filled_in(check_all(rules, Asked(state, command, context)), known)
+    findings = filled_in(check_all(rules, Case(state, command, context)), known)
     if errors(findings):
         return refuse(findings)
     return accept(_EVENT_OF[type(command)](command, context), findings=findings)
 
 
-def _asked(command: ask.AskQuestion, _context: Context) -> Draft:
+def _question_asked(command: ask.AskQuestion, _context: Context) -> Draft:
     cited = () if command.context is None else (command.context,)
     event = did.QuestionAsked(
         question=command.question.strip(),
@@ -81,11 +81,11 @@ def _asked(command: ask.AskQuestion, _context: Context) -> Draft:
     return Draft(event, cited)
 
 
-def _given(command: ask.GiveAnswer, _context: Context) -> Event:
+def _answer_given(command: ask.GiveAnswer, _context: Context) -> Event:
     return did.AnswerGiven(answer=command.answer.strip(), why=command.why, motives=command.motives)
 
 
-def _noted(command: ask.NoteCall, _context: Context) -> Event:
+def _call_noted(command: ask.NoteCall, _context: Context) -> Event:
     return did.CallNoted(
         agent=command.agent,
         what=command.what,
@@ -98,7 +98,7 @@ def _noted(command: ask.NoteCall, _context: Context) -> Event:
     )
 
 
-def _result(command: ask.RecordResult, _context: Context) -> Event:
+def _result_recorded(command: ask.RecordResult, _context: Context) -> Event:
     return did.ResultRecorded(
         result=command.result,
         summary=command.summary,
@@ -108,7 +108,8 @@ def _result(command: ask.RecordResult, _context: Context) -> Event:
     )
 
 
-def _amended(command: ask.Amend, context: Context) -> Draft:
+def _person_amended(command: ask.Amend, context: Context) -> Draft:
+    """DEC-015: the text that was decided instead is stored, and cited by its hash."""
     event = did.PersonAmended(
         reason=command.reason, attended=context.actor.attended, text=command.text.sha256
     )
@@ -116,25 +117,37 @@ def _amended(command: ask.Amend, context: Context) -> Draft:
 
 
 _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] = {
-    ask.AskQuestion: _asked,
-    ask.GiveAnswer: _given,
-    ask.PassAnswer: lambda c, _: did.AnswerPassed(agent=c.agent, why=c.why),
-    ask.SetMotion: lambda c, _: did.MotionSet(text=c.text, by=c.by),
-    ask.OpenSession: lambda c, _: did.SessionOpened(session=c.session, file=c.file),
-    ask.NoteCall: _noted,
-    ask.EndRun: lambda c, _: did.RunEnded(stop=c.stop, turns=c.turns, detail=c.detail),
-    ask.RecordResult: _result,
-    ask.Approve: lambda c, x: did.PersonApproved(reason=c.reason, attended=x.actor.attended),
-    ask.Veto: lambda c, x: did.PersonVetoed(reason=c.reason, attended=x.actor.attended),
-    ask.Amend: _amended,
-    ask.SendBack: lambda c, x: did.PersonSentBack(reason=c.reason, attended=x.actor.attended),
-    ask.NameSuccessor: lambda c, _: did.SuccessorNamed(decision=c.decision),
-    ask.MakeReceipt: lambda c, _: Draft(did.ReceiptMade(receipt=c.receipt.sha256), (c.receipt,)),
+    ask.AskQuestion: _question_asked,
+    ask.GiveAnswer: _answer_given,
+    ask.PassAnswer: lambda command, _: did.AnswerPassed(agent=command.agent, why=command.why),
+    ask.SetMotion: lambda command, _: did.MotionSet(text=command.text, by=command.by),
+    ask.OpenSession: lambda command, _: did.SessionOpened(
+        session=command.session, file=command.file
+    ),
+    ask.NoteCall: _call_noted,
+    ask.EndRun: lambda command, _: did.RunEnded(
+        stop=command.stop, turns=command.turns, detail=command.detail
+    ),
+    ask.RecordResult: _result_recorded,
+    ask.Approve: lambda command, context: did.PersonApproved(
+        reason=command.reason, attended=context.actor.attended
+    ),
+    ask.Veto: lambda command, context: did.PersonVetoed(
+        reason=command.reason, attended=context.actor.attended
+    ),
+    ask.Amend: _person_amended,
+    ask.SendBack: lambda command, context: did.PersonSentBack(
+        reason=command.reason, attended=context.actor.attended
+    ),
+    ask.NameSuccessor: lambda command, _: did.SuccessorNamed(decision=command.decision),
+    ask.MakeReceipt: lambda command, _: Draft(
+        did.ReceiptMade(receipt=command.receipt.sha256), (command.receipt,)
+    ),
 }
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    """First answers that are missing; then, once there is a result, a person's word."""
+    """First answers that are missing; then, once there is a result, a person's word (DEC-018)."""
     subject = title(state.question)
     if state.stage is Stage.ANSWERING:
         since = state.asked_at
@@ -154,7 +167,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         yield Put("open", place, {})
         row = {"question": event.question[:500], "supersedes": event.supersedes}
         yield Put(QUESTIONS, place, row)
-        yield Words(QUESTIONS, place, event.question)
+        yield Words(QUESTIONS, place, event.question)  # DEC-018: questions can be found
     elif isinstance(event, did.SessionOpened):
         if STREAM.match(event.session):
             yield Put(SESSIONS, f"{event.session} {place}", {})

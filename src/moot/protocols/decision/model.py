@@ -32,7 +32,7 @@ class Stage(StrEnum):
 
 
 class Chamber(StrEnum):
-    """Where it is argued; mail and a trace argue nothing, only the costs of a run are kept here."""
+    """Where it is argued. Of runs in mail and traces only the cost is recorded here."""
 
     DEBATE = "debate"
     PARLIAMENT = "parliament"
@@ -102,7 +102,7 @@ class Session(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What came out; the score is text, as the chamber wrote it. `dissent` names who objected."""
+    """The result; `score` is text, as the chamber wrote it, and `dissent` names who objected."""
 
     result: Result
     summary: str
@@ -112,7 +112,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class PersonsWord(msgspec.Struct, frozen=True):
-    """What a person said about it, and whether their key was unlocked by hand."""
+    """What a person decided; `attended`: they unlocked their key by hand."""
 
     word: Stage
     by: str
@@ -158,9 +158,9 @@ class State(msgspec.Struct, frozen=True):
         return next((seat for seat in self.seats if seat.agent == agent), None)
 
     def motives(self, agent: str) -> tuple[str, ...]:
-        """What it was told to stand for, else what it said matters to it."""
-        seat, said = self.seat(agent), self.answers.get(agent)
-        return (seat.motives if seat else ()) or (said.motives if said else ())
+        """What this seat was told to stand for, else what it said matters to it (DEC-027)."""
+        seat, answer = self.seat(agent), self.answers.get(agent)
+        return (seat.motives if seat else ()) or (answer.motives if answer else ())
 
     @property
     def unanswered(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Which answer is put to the vote: the most frequent one, else the first that was given."""
+"""Which answer is put to the vote: the most frequent one, else the first listed (DEC-008)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from moot.protocols.decision.model import FirstAnswer, Motion
 
 
 def meaning(text: str) -> str:
-    """Two answers are the same if they differ in case, spacing and punctuation only."""
+    """The text without case, spacing and punctuation: two answers with the same one are equal."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(re.findall(r"\w+", plain)) or plain.strip()
 
@@ -20,11 +20,11 @@ def choose(answers: Iterable[FirstAnswer]) -> Motion | None:
 
     Answers come in the order of the seats: among equally frequent ones the first listed counts.
     """
-    given: dict[str, list[FirstAnswer]] = {}
-    for one in answers:
-        if one.answer is not None:
-            given.setdefault(meaning(one.answer), []).append(one)
-    if not given:
+    by_meaning: dict[str, list[FirstAnswer]] = {}
+    for first in answers:
+        if first.answer is not None:
+            by_meaning.setdefault(meaning(first.answer), []).append(first)
+    if not by_meaning:
         return None
-    most = max(given.values(), key=len)  # the first of several, as they were listed
-    return Motion(most[0].answer or "", tuple(one.agent for one in most))
+    most = max(by_meaning.values(), key=len)  # among equals the first, as they were listed
+    return Motion(most[0].answer or "", tuple(first.agent for first in most))

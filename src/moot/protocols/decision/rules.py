@@ -24,34 +24,27 @@ _BOOKS: Final = Rule("DEC-017", "not_allowed", "only the machine or whoever aske
                      "let `moot ask` or `moot debate run` do this")  # fmt: skip
 
 
-def _stage(code: str, sentence: str, hint: str, *stages: Stage) -> Rule[Any]:
-    return Rule("DEC-005", code, sentence, breach.out_of_stage(*stages), hint=hint)
+def _stage(
+    code: str, sentence: str, hint: str, *stages: Stage, requirement: str | tuple[str, ...] = ()
+) -> Rule[Any]:
+    check = breach.out_of_stage(*stages)
+    return Rule("DEC-005", code, sentence, check, hint, requirement=requirement)
 
 
-def _text(*fields: str, most: int = MOST_TEXT) -> Rows:
+def _text(*fields: str, most: int = MOST_TEXT, requirement: str | tuple[str, ...] = ()) -> Rows:
     return (
-        Rule(
-            "DEC-002",
-            "text_required",
-            "the text may not be empty",
-            empty(*fields),
-            hint="say it in a sentence",
-        ),
-        Rule(
-            "DEC-002",
-            "text_too_long",
-            "the text is too long",
-            too_long(most, *fields),
-            hint=_SHORTER,
-        ),
-    )
+        Rule("DEC-002", "text_required", "the text may not be empty", empty(*fields),
+             "say it in a sentence", requirement=requirement),
+        Rule("DEC-002", "text_too_long", "the text is too long", too_long(most, *fields),
+             _SHORTER, requirement=requirement),
+    )  # fmt: skip
 
 
 _MOTIVES: Final = Rule("DEC-027", "bad_motives",
                        "a seat stands for up to three things, each in a few words",
                        breach.bad_motives, "such as: cost, safety")  # fmt: skip
 _ASK: Final[Rows] = (
-    _stage("id_taken", "this id is taken", "use another id", Stage.NEW),
+    _stage("id_taken", "this id is taken", "use another id", Stage.NEW, requirement="DEC-001"),
     *_text("question", most=MOST_QUESTION),
     Rule("DEC-003", "bad_participants", "at least two take part, each once", breach.bad_seats,
          '--with "cmd:claude -p,cmd:codex exec"'),
@@ -80,7 +73,8 @@ _PASS: Final[Rows] = (_BEGUN, _BOOKS, _ANSWERS_OPEN, _SEATED, _ONCE, *_text("why
 _MOVE: Final[Rows] = (
     _BEGUN,
     _BOOKS,
-    _stage("motion_set", "the motion is set once", "argue it", Stage.ANSWERING),
+    _stage("motion_set", "the motion is set once", "argue it", Stage.ANSWERING,
+           requirement="DEC-007"),
     Rule("DEC-007", "answers_missing", "a motion waits for every first answer", breach.still_open,
          "collect them first; go on with `moot ask --resume ID`"),
     *_text("text", most=MOST_ANSWER),
@@ -102,7 +96,7 @@ _NOTE: Final[Rows] = (
     Rule("DEC-002", "text_too_long", "the text is too long",
          too_long(MOST_TEXT, "detail", "subject", "what"), _SHORTER),
 )  # fmt: skip
-_STOP: Final[Rows] = (_BEGUN, _BOOKS, _OPEN, *_text("stop"))
+_STOP: Final[Rows] = (_BEGUN, _BOOKS, _OPEN, *_text("stop", requirement="DEC-011"))
 _RESULT: Final[Rows] = (
     _BEGUN,
     _BOOKS,
@@ -116,7 +110,7 @@ _WORD: Final[Rows] = (
     _BEGUN,
     _PERSON,
     _OPEN,
-    *_text("reason"),
+    *_text("reason", requirement="DEC-015"),
     Rule("DEC-014", "no_result_yet", "no result was recorded before this", breach.early,
          "a person may decide at any time; the record says so", Severity.WARNING),
 )  # fmt: skip
@@ -126,8 +120,9 @@ _SEND_BACK: Final[Rows] = (
     _OPEN,
     Rule("DEC-028", "no_parliament", "only a parliament goes on after a veto",
          breach.no_parliament, "`moot decide ID veto --reason TEXT` begins another decision"),
-    _stage("no_session", "nothing is argued", "`moot agenda`", Stage.ARGUING, Stage.WAITING),
-    *_text("reason"),
+    _stage("no_session", "nothing is argued", "`moot agenda`", Stage.ARGUING, Stage.WAITING,
+           requirement="DEC-028"),
+    *_text("reason", requirement="DEC-015"),
 )  # fmt: skip
 _SUCCEED: Final[Rows] = (
     _BEGUN,

@@ -2,50 +2,128 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from moot.core.clock import to_text
-from moot.protocols.decision.model import PersonsWord, Purse, Result, Stage, State
+from moot.protocols.decision.model import (
+    Chamber,
+    FirstAnswer,
+    Motion,
+    PersonsWord,
+    Purse,
+    Result,
+    Seat,
+    Session,
+    Stage,
+    State,
+    Verdict,
+)
 
 MOST_TITLE: Final = 120
 
 
-def as_json(decision: str, state: State) -> dict[str, Any]:
-    """The whole decision as plain data; decimals are text, as they stand in the record."""
-    return {
-        "id": decision,
-        "stage": state.stage.value,
-        "question": state.question,
-        "asked_by": state.asked_by,
-        "asked_at": to_text(state.asked_at),
-        "chamber": state.chamber.value,
-        "rule": state.rule,
-        "rounds": state.rounds,
-        "participants": [_seat(state, seat.agent) for seat in state.seats],
-        "answers": [msgspec.to_builtins(one) for one in in_order(state)],
-        "motion": msgspec.to_builtins(state.motion),
-        "session": msgspec.to_builtins(state.session),
-        "result": msgspec.to_builtins(state.verdict),
-        "word": _word(state.word),
-        "sent_back": [_word(one) for one in state.sent_back],
-        "supersedes": state.supersedes,
-        "superseded_by": state.superseded_by,
-        "cost": cost_data(state.cost),
-        "turns": state.turns,
-        "runs": state.runs,
-        "stopped": state.stopped,
-        "endings": dict(sorted(state.endings.items())),
-        "shared_models": shared_models(state),
-        "custodians": len({seat.custodian for seat in state.seats}),
-    }
+class ParticipantView(Seat, frozen=True, kw_only=True):
+    """A seat, and what its calls have cost so far."""
+
+    cost: Purse
+
+
+class WordView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person said about it, with the time as text."""
+
+    word: Stage
+    by: str
+    reason: str
+    at: str
+    attended: bool
+    text: str | None
+
+
+class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole decision; decimals are text, as they stand in the record.
+
+    `shared_models`: participants that are one model or one program; `custodians` counts the folders
+    that keep their keys.
+    """
+
+    id: str
+    stage: Stage
+    question: str
+    asked_by: str
+    asked_at: str
+    chamber: Chamber
+    rule: str
+    rounds: int
+    participants: tuple[ParticipantView, ...]
+    answers: tuple[FirstAnswer, ...]
+    motion: Motion | None
+    session: Session | None
+    result: Verdict | None
+    word: WordView | None
+    sent_back: tuple[WordView, ...]
+    supersedes: str | None
+    superseded_by: str | None
+    cost: Purse
+    turns: int
+    runs: int
+    stopped: str | None
+    endings: dict[str, int]
+    shared_models: dict[str, list[str]]
+    custodians: int
+
+
+def as_json(decision: str, state: State) -> DecisionView:
+    """The whole decision, as `moot ask` and `moot decide` answer with it."""
+    return DecisionView(
+        id=decision,
+        stage=state.stage,
+        question=state.question,
+        asked_by=state.asked_by,
+        asked_at=to_text(state.asked_at),
+        chamber=state.chamber,
+        rule=state.rule,
+        rounds=state.rounds,
+        participants=tuple(_participant(state, seat) for seat in state.seats),
+        answers=tuple(in_order(state)),
+        motion=state.motion,
+        session=state.session,
+        result=state.verdict,
+        word=None if state.word is None else _word(state.word),
+        sent_back=tuple(map(_word, state.sent_back)),
+        supersedes=state.supersedes,
+        superseded_by=state.superseded_by,
+        cost=state.cost,
+        turns=state.turns,
+        runs=state.runs,
+        stopped=state.stopped,
+        endings=dict(sorted(state.endings.items())),
+        shared_models=shared_models(state),
+        custodians=len({seat.custodian for seat in state.seats}),
+    )
+
+
+def _participant(state: State, seat: Seat) -> ParticipantView:
+    cost = state.purses.get(seat.agent, Purse())
+    return ParticipantView(**msgspec.structs.asdict(seat), cost=cost)
+
+
+def _word(word: PersonsWord) -> WordView:
+    return WordView(
+        word=word.word,
+        by=word.by,
+        reason=word.reason,
+        at=to_text(word.at),
+        attended=word.attended,
+        text=word.text,
+    )
 
 
 def ways(decision: str, result: Result | None = None) -> str:
-    """How a person gives their word: a command to paste, and what else it may say.
+    """The command with which a person decides, to paste, and the other words it may say.
 
-    What did not carry is not offered for approval first.
+    For a motion that was not carried, veto comes first: nobody shall approve it by habit.
     """
     first, others = "approve", "or veto, or amend --text FILE"
     if result in AGAINST:
@@ -61,24 +139,26 @@ AGAINST: Final[dict[Result | None, str]] = {
 
 
 def against(state: State) -> str:
-    """`against the vote (not carried)`, of what a person approved although it did not carry."""
+    """`against the vote (not carried)`, if a person approved what was not carried; else empty."""
     return AGAINST.get(state.result, "") if state.stage is Stage.APPROVED else ""
 
 
 def title(question: str) -> str:
-    """What a question is called in a line: its first one, shortened."""
+    """The question as a title: its first line, shortened."""
     line = next((" ".join(row.split()) for row in question.splitlines() if row.strip()), "")
     return line if len(line) <= MOST_TITLE else f"{line[: MOST_TITLE - 1]}…"
 
 
-def in_order(state: State) -> list[Any]:
+def in_order(state: State) -> list[FirstAnswer]:
     """First answers in the order of the seats."""
     return [state.answers[seat.agent] for seat in state.seats if seat.agent in state.answers]
 
 
 def shared_models(state: State) -> dict[str, list[str]]:
-    """Models, or programs that do not name theirs, that speak with more than one voice:
-    agreement between them weighs less."""
+    """Models, or programs that do not name theirs, with more than one seat (DEC-019).
+
+    Agreement between seats that are one model weighs less.
+    """
     voices: dict[str, list[str]] = {}
     for seat in state.seats:
         if not seat.scripted and (seat.model or (seat.spec and seat.kind != "human")):
@@ -87,23 +167,6 @@ def shared_models(state: State) -> dict[str, list[str]]:
 
 
 def costs(state: State) -> list[tuple[str, Purse]]:
-    """What each participant cost, in the order of the seats; nobody who was never asked."""
+    """What each participant cost, in the order of the seats, without those who were never asked."""
     names = [seat.agent for seat in state.seats if seat.agent in state.purses]
     return [(name, state.purses[name]) for name in names]
-
-
-def cost_data(purse: Purse) -> dict[str, int]:
-    data: dict[str, int] = msgspec.to_builtins(purse)
-    return data
-
-
-def _seat(state: State, agent: str) -> dict[str, Any]:
-    data: dict[str, Any] = msgspec.to_builtins(state.seat(agent))
-    return {**data, "cost": cost_data(state.purses.get(agent, Purse()))}
-
-
-def _word(word: PersonsWord | None) -> dict[str, Any] | None:
-    if word is None:
-        return None
-    data: dict[str, Any] = msgspec.to_builtins(word)
-    return {**data, "at": to_text(word.at)}

@@ -9,29 +9,29 @@ The text, with no ledger behind it:
     types.py       the ten types as data: ACK table, sections, what each asks
     subject.py     `TYPE: words`, `DELTA[role]: words`      threads.py   ids of threads
     body.py        title, sections, fenced blocks           outline.py   found quickly
-    draft.py       a message as the rules look at it
+    draft.py       a message as the rules look at it: subject and body read once
     rules.py       MB-001 to MB-012 and MBX-...: the rule table
                    (checks.py, typechecks.py, deltachecks.py)
     lint.py        every finding about one message          fix.py       repairs without guessing
-    templates.py   what one starts from                     reply.py     bodies from fields
+    templates.py   a new message to fill in                 reply.py     bodies from fields
     codec.py       a message as a file, with its envelope
 
 Research threads:
 
     deltas.py      delta blocks as strict JSON              strays.py    deltas in the wrong place
-    merge.py       ADD, EDIT, KILL in one order             mergerules.py   what it can say
+    merge.py       ADD, EDIT, KILL in one order             mergerules.py   rows of its findings
     artifact.py    seven sections of numbered items, and their markdown
     compiled.py    COMPILED vN with contributors and statistics
 
 The history of a thread:
 
     model.py       messages that wait for an answer         commands.py, events.py
-    asked.py       a command in its moment                  facts.py     item, title, version
+    case.py        one command under check                  facts.py     item, title, version
     conduct.py     who may send and answer what: the rule table of the history
-    sending.py     what is recorded                         acks.py      how answers count
-    evolution.py   what follows from it                     rows.py      what is found (keys.py)
-    machine.py     decide, evolve, agenda, timeouts, index  views.py     what is read
+    sending.py     the events of a command                  acks.py      a message after an answer
+    evolution.py   the state after an event                 rows.py      index rows (keys.py)
+    machine.py     decide, evolve, agenda, timeouts, index  views.py     what people read
 
 Text that others wrote never becomes structure here: headings, fences and deltas count only at the
-top level of a body, and what we write for others stays inside its section.
+top level of a body, and what we write from fields stays inside its section.
 """

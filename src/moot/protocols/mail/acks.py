@@ -1,4 +1,4 @@
-"""How answers change a message. Nothing here knows the ledger."""
+"""A message after an answer, after it was sent again, and after it went to the operator."""
 
 from __future__ import annotations
 
@@ -10,32 +10,37 @@ from moot.protocols.mail.types import AckStatus
 
 
 def acknowledged(message: Message, name: str, epoch: int, status: AckStatus, at: Millis) -> Message:
-    """With the latest ACK of this receiver; what was completed stays so (D-13)."""
-    mine = any(one.is_(name, epoch) for one in message.to)
-    done = mine and status is AckStatus.COMPLETED and message.type in CLOSED_BY_COMPLETED
+    """The message with the latest ACK of this receiver.
+
+    Once completed it stays so: a later, lesser status does not open it again (D-13).
+    """
+    addressed = any(receiver.is_(name, epoch) for receiver in message.to)
+    done = addressed and status is AckStatus.COMPLETED and message.type in CLOSED_BY_COMPLETED
     after = msgspec.structs.replace(
         message,
-        to=_given(message.to, name, epoch, status, at),
-        cc=_given(message.cc, name, epoch, status, at),
+        to=_with_status(message.to, name, epoch, status, at),
+        cc=_with_status(message.cc, name, epoch, status, at),
         closed=message.closed or done,
     )
     return after if after.missing else msgspec.structs.replace(after, ack_by=None)
 
 
-def _given(
+def _with_status(
     receivers: tuple[Receiver, ...], name: str, epoch: int, status: AckStatus, at: Millis
 ) -> tuple[Receiver, ...]:
     return tuple(
-        msgspec.structs.replace(one, status=status, acked_at=at) if one.is_(name, epoch) else one
-        for one in receivers
+        msgspec.structs.replace(receiver, status=status, acked_at=at)
+        if receiver.is_(name, epoch)
+        else receiver
+        for receiver in receivers
     )
 
 
 def resent(message: Message, ack_by: Millis) -> Message:
-    """Once more before those who are missing."""
+    """The message with a new time limit, after it was sent again to those who did not answer."""
     return msgspec.structs.replace(message, ack_by=ack_by, resent=True)
 
 
 def escalated(message: Message, at: Millis) -> Message:
-    """No further time limit: now it is the operator's."""
+    """The message without a time limit: from now on it is the operator's to settle."""
     return msgspec.structs.replace(message, ack_by=None, escalated_at=at)

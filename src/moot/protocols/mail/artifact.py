@@ -1,7 +1,8 @@
 """The artifact of a research thread: seven sections of numbered items, and its markdown.
 
-An item's number is given once: a killed item stays, with who killed it and why. What is derived is
-not stored: predictions for a killed hypothesis read N/A, tests stand in the order of their score.
+A number is given once: a killed item stays in the artifact, with who killed it and why, so that ids
+in older messages keep their meaning. What can be derived is not stored: predictions for a killed
+hypothesis read N/A, and tests stand in the order of their score.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _PLAIN_NAME = re.compile(r"\w[\w -]*")
 
 
 class Kill(msgspec.Struct, frozen=True):
+    """Who took an item out of the artifact, when and why."""
+
     by: str
     at: Millis
     reason: str
@@ -41,18 +44,20 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return _one_line(self.fields.get("name") or "")
+        return _as_one_line(self.fields.get("name") or "")
 
     @property
     def score(self) -> int | None:
         """The sum of the four dimensions, if each is a whole number from 0 to 3."""
-        said = self.fields.get("score")
-        values = [said.get(one) for one in DIMENSIONS] if isinstance(said, dict) else []
-        good = [one for one in values if type(one) is int and 0 <= one <= 3]
-        return sum(good) if len(good) == len(DIMENSIONS) else None
+        score = self.fields.get("score")
+        values = [score.get(name) for name in DIMENSIONS] if isinstance(score, dict) else []
+        valid = [value for value in values if type(value) is int and 0 <= value <= 3]
+        return sum(valid) if len(valid) == len(DIMENSIONS) else None
 
 
 class Contributor(msgspec.Struct, frozen=True):
+    """Whose deltas were merged, and how many."""
+
     agent: str
     deltas: int
     program: str = UNKNOWN
@@ -75,13 +80,13 @@ class Artifact(msgspec.Struct, frozen=True):
         return [item for item in self.items.get(section, ()) if item.killed is None]
 
     def counts(self) -> dict[str, int]:
-        """How many items stand in each section but the research thread."""
-        shelves = (one for one in SHELVES if one != RESEARCH_THREAD.id)
-        return {section: len(self.active(section)) for section in shelves}
+        """How many items that were not killed each section has, but for the research thread."""
+        sections = (section for section in SHELVES if section != RESEARCH_THREAD.id)
+        return {section: len(self.active(section)) for section in sections}
 
 
 def new_artifact(session_id: str, created_at: Millis, question: str = "") -> Artifact:
-    """An empty one; the research question of the KICKOFF begins its thread."""
+    """An empty artifact; its research thread begins with the question of the KICKOFF."""
     thread = Map({"statement": question}) if question else Map()
     return Artifact(session_id, created_at, created_at, thread=thread)
 
@@ -91,92 +96,98 @@ def new_artifact(session_id: str, created_at: Millis, question: str = "") -> Art
 
 def artifact_markdown(artifact: Artifact) -> str:
     """The whole artifact as one document with front matter."""
-    parts = [_front_matter(artifact)]
+    parts = [_write_front_matter(artifact)]
     for number, shelf in enumerate(SHELVES.values(), 1):
-        content = "\n".join(_shelf(artifact, shelf)) or "None registered.\n"
+        content = "\n".join(_write_items(artifact, shelf)) or "None registered.\n"
         parts.append(f"\n## {number}. {shelf.heading}\n\n{content}")
     return "".join(parts)
 
 
-def _front_matter(artifact: Artifact) -> str:
+def _write_front_matter(artifact: Artifact) -> str:
     lines = [
         "---",
-        f"session_id: {_quoted(artifact.session_id)}",
-        f"created_at: {_quoted(to_text(artifact.created_at))}",
-        f"updated_at: {_quoted(to_text(artifact.updated_at))}",
+        f"session_id: {_yaml_string(artifact.session_id)}",
+        f"created_at: {_yaml_string(to_text(artifact.created_at))}",
+        f"updated_at: {_yaml_string(to_text(artifact.updated_at))}",
         f"version: {artifact.version}",
         "contributors:" if artifact.contributors else "contributors: []",
     ]
-    for one in artifact.contributors:
+    for contributor in artifact.contributors:
         lines += [
-            f"  - agent: {_quoted(one.agent)}",
-            f"    program: {_quoted(one.program)}",
-            f"    model: {_quoted(one.model)}",
+            f"  - agent: {_yaml_string(contributor.agent)}",
+            f"    program: {_yaml_string(contributor.program)}",
+            f"    model: {_yaml_string(contributor.model)}",
         ]
     return "\n".join([*lines, f"status: {artifact.status}", "---", ""])
 
 
-def _quoted(text: str) -> str:
-    """A JSON string is a YAML string too."""
+def _yaml_string(text: str) -> str:
+    """The text in quotes: every JSON string is a YAML string too."""
     return json.dumps(text)
 
 
-def _shelf(artifact: Artifact, shelf: Shelf) -> Iterator[str]:
+def _write_items(artifact: Artifact, shelf: Shelf) -> Iterator[str]:
     if shelf is RESEARCH_THREAD:
         if artifact.thread:
-            yield "".join(_field(name, value) for name, value in sorted(artifact.thread.items()))
+            fields = sorted(artifact.thread.items())
+            yield "".join(_write_field(name, value) for name, value in fields)
         return
-    for item in _ranked(artifact.items.get(shelf.id, ())):
-        yield _item(item, shelf, artifact)
+    for item in _sort_for_reading(artifact.items.get(shelf.id, ())):
+        yield _write_item(item, shelf, artifact)
 
 
-def _ranked(items: tuple[Item, ...]) -> list[Item]:
-    """What stands before what was killed; the better scored first, else in order of number."""
+def _sort_for_reading(items: tuple[Item, ...]) -> list[Item]:
+    """Killed items last; among the others the better score first, else the lower number."""
     return sorted(items, key=lambda item: (item.killed is not None, -(item.score or 0)))
 
 
-def _item(item: Item, shelf: Shelf, artifact: Artifact) -> str:
+def _write_item(item: Item, shelf: Shelf, artifact: Artifact) -> str:
     name = f": {item.name}" if item.name else ""
     ended = " (killed)" if item.killed else ""
     lines = [f"### {item.id}{name}{ended}\n\n"]
     fields = {key: value for key, value in item.fields.items() if key != "name"}
     if isinstance(fields.get("predictions"), dict):
-        fields["predictions"] = _predictions(fields["predictions"], artifact)
-    asked = [name for name in shelf.required if name in fields]
-    others = sorted(fields.keys() - set(asked))
-    lines += (_field(name, fields[name]) for name in (*asked, *others))
+        fields["predictions"] = _mark_dead_predictions(fields["predictions"], artifact)
+    required = [name for name in shelf.required if name in fields]
+    others = sorted(fields.keys() - set(required))
+    lines += (_write_field(name, fields[name]) for name in (*required, *others))
     if item.score is not None:
-        lines.append(_field("total score", f"{item.score} of {3 * len(DIMENSIONS)}"))
-    lines.append(_field("added", f"{item.added_by}, {to_text(item.added_at)}"))
+        lines.append(_write_field("total score", f"{item.score} of {3 * len(DIMENSIONS)}"))
+    lines.append(_write_field("added", f"{item.added_by}, {to_text(item.added_at)}"))
     if item.killed:
         killed = item.killed
-        lines.append(_field("killed", f"{killed.by}, {to_text(killed.at)}"))
-        lines.append(_field("reason", killed.reason))
+        lines.append(_write_field("killed", f"{killed.by}, {to_text(killed.at)}"))
+        lines.append(_write_field("reason", killed.reason))
     return "".join(lines)
 
 
-def _predictions(said: dict[str, Any], artifact: Artifact) -> dict[str, Any]:
-    """For a hypothesis that was killed nothing is predicted any more."""
-    dead = {one.id for one in artifact.items.get("hypothesis_slate", ()) if one.killed}
-    return {key: NOT_APPLICABLE if key in dead else value for key, value in said.items()}
+def _mark_dead_predictions(predictions: dict[str, Any], artifact: Artifact) -> dict[str, Any]:
+    """The predictions, with N/A for each hypothesis that was killed."""
+    dead = {item.id for item in artifact.items.get("hypothesis_slate", ()) if item.killed}
+    return {key: NOT_APPLICABLE if key in dead else value for key, value in predictions.items()}
 
 
-def _field(name: str, value: Any) -> str:
-    """One list item. Every line of the value is indented: it cannot open a section. A name that
-    could pass for another field and its value is quoted."""
-    text = value if isinstance(value, str) else _spoken(value)
+def _write_field(name: str, value: Any) -> str:
+    """One list item that stays one, whatever its author wrote.
+
+    Every line of the value is indented, or it could open a section of the artifact; a name that
+    could pass for another field with its value is quoted.
+    """
+    text = value if isinstance(value, str) else _value_in_words(value)
     lines = escape_comments(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
-    label = name if _PLAIN_NAME.fullmatch(name) else json.dumps(_one_line(name), ensure_ascii=False)
+    is_plain = _PLAIN_NAME.fullmatch(name)
+    label = name if is_plain else json.dumps(_as_one_line(name), ensure_ascii=False)
     return f"- {label}: " + "\n  ".join(lines).rstrip() + "\n"
 
 
-def _spoken(value: Any) -> str:
-    """A list of texts reads as such; anything else is JSON."""
-    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-        return ", ".join(_one_line(one) for one in value)
+def _value_in_words(value: Any) -> str:
+    """A list of texts with commas; anything else as JSON."""
+    if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
+        return ", ".join(_as_one_line(text) for text in value)
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _one_line(text: Any) -> str:
-    said = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, sort_keys=True)
-    return " ".join(escape_comments(said).split())
+def _as_one_line(value: Any) -> str:
+    is_text = isinstance(value, str)
+    text = value if is_text else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return " ".join(escape_comments(text).split())

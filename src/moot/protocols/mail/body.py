@@ -1,8 +1,8 @@
 """A body as the rules see it: its title, its level-2 sections, its fenced blocks.
 
-Only headings and fences at the top level count; what stands in code, quotes, lists or comments is
-text. Names of sections are compared without regard to case, and `(optional)` behind them says
-nothing. `read_body` takes any text and never raises.
+Only headings and fences at the top level count (BRN-083); what stands in code, quotes, lists or
+comments is text. Names of sections are compared without regard to case, and `(optional)` behind
+them says nothing. `read_body` takes any text and never raises.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ _BLANKS = re.compile(r"\s+")
 
 
 def section_key(heading: str) -> str:
-    """What two headings have in common if they name the same section."""
+    """What two headings of the same section have in common: no case, spacing or `(optional)`."""
     if heading.isalpha():
         return heading.casefold()
     return " ".join(_NOTE.sub("", heading).split()).casefold()
 
 
 def is_unfilled(text: str) -> bool:
-    """Nothing is said here: blank, comments, or only `{template text}`."""
+    """True if the text says nothing: blank, comments, or only `{template text}`."""
     return _NOTHING.match(text) is not None
 
 
 def template_text(text: str) -> str:
     """The first `{...}` of a text that holds nothing else, or an empty string."""
-    found = _HOLE.search(text) if is_unfilled(text) else None
-    return found[0] if found else ""
+    hole = _HOLE.search(text) if is_unfilled(text) else None
+    return hole[0] if hole else ""
 
 
 class Part:
-    """A section: `name` as written, `text` all that stands in it."""
+    """One section: its `name` as it was written, and `text`, everything below its heading."""
 
     __slots__ = ("heading", "key", "text")
 

@@ -1,7 +1,8 @@
-"""The checks behind the rule table: each yields a breach for every place where its norm fails.
+"""The checks behind the rule table: each yields a breach for every place that breaks its rule.
 
-A breach is (words, where, line). Most checks are made from the name of a section, so that the
-table itself says what is asked. Those of single types are in `typechecks.py` and `deltachecks.py`.
+A breach is (message, where, line). Many checks are made for the name of a section, so that the
+table itself says which section a type asks for. Checks of single types are in `typechecks.py` and
+`deltachecks.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Check = Callable[[Draft], Iterable[Breach]]
 
 
 def missing(name: str, alias: str = "") -> Check:
-    """The section is there and says something."""
+    """A check that the section is there and says something."""
 
     def check(draft: Draft) -> Iterator[Breach]:
         if not draft.body.said(name):
@@ -32,34 +33,35 @@ def missing(name: str, alias: str = "") -> Check:
 
 
 def absence(draft: Draft, name: str, alias: str = "") -> tuple[str, str, int | None]:
+    """The breach of a section that is missing, empty or unfilled, with the line to look at."""
     part = draft.body.part(name)
     if part is not None:
         left = template_text(part.text)
         words = f"still holds the template text {left[:60]}" if left else "is empty"
         return f"`## {name}` {words}", f"## {name}", part.line
-    line = _lookalike(draft.body.text, name, alias)
+    line = _line_that_looks_like(draft.body.text, name, alias)
     if line:
         why = "but only a level-2 heading outside code, lists and quotes counts"
         return f"there is no `## {name}`; this line looks like it, {why}", f"## {name}", line
     return f"there is no `## {name}`", f"## {name}", None
 
 
-_NEAR = 100_000
+_CHARACTERS_SEARCHED = 100_000
 
 
-def _lookalike(text: str, name: str, alias: str) -> int | None:
+def _line_that_looks_like(text: str, name: str, alias: str) -> int | None:
     """The line of something that a person would take for this heading, near the start."""
-    names = "|".join(re.escape(one) for one in (name, alias) if one)
-    found = re.search(
+    names = "|".join(re.escape(text) for text in (name, alias) if text)
+    match = re.search(
         rf"\n[ \t>+-]*+(?:\*[ \t]+)?(?:\#{{1,6}}[ \t]*|\*\*)(?:{names})\b",
-        "\n" + text[:_NEAR],
+        "\n" + text[:_CHARACTERS_SEARCHED],
         re.IGNORECASE,
     )
-    return text.count("\n", 0, found.start()) + 1 if found else None
+    return text.count("\n", 0, match.start()) + 1 if match else None
 
 
 def not_one_of(name: str) -> Check:
-    """The section is there and holds one of its fixed words."""
+    """A check that the section is there and holds one of its fixed words."""
 
     def check(draft: Draft) -> Iterator[Breach]:
         spec = draft.spec.section(name) if draft.spec else None
@@ -76,12 +78,13 @@ def not_one_of(name: str) -> Check:
 def choice(part: Part, choices: tuple[str, ...]) -> str | None:
     """The fixed word a section holds, whatever its case."""
     value = part.value.casefold()
-    return next((one for one in choices if one.casefold() == value), None)
+    return next((word for word in choices if word.casefold() == value), None)
 
 
 def twice(draft: Draft) -> Iterator[Breach]:
     """D-20: of two sections with one name the first counts."""
-    known = {section_key(one.heading) for one in draft.spec.sections} if draft.spec else set()
+    sections = draft.spec.sections if draft.spec else ()
+    known = {section_key(section.heading) for section in sections}
     seen: Counter[str] = Counter()
     for part in draft.body.parts:
         seen[part.key] += 1
@@ -93,11 +96,12 @@ def twice(draft: Draft) -> Iterator[Breach]:
 def left_over(draft: Draft) -> Iterator[Breach]:
     """Template text in a section that has no row of its own."""
     sections = draft.spec.sections if draft.spec else ()
-    asked = {section_key(one.heading): one.heading for one in sections if one.need is Need.OPTIONAL}
+    optional = (section.heading for section in sections if section.need is Need.OPTIONAL)
+    headings = {section_key(heading): heading for heading in optional}
     for part in draft.body.parts:
-        left = template_text(part.text) if part.key in asked else ""
+        left = template_text(part.text) if part.key in headings else ""
         if left:
-            name = asked[part.key]
+            name = headings[part.key]
             yield f"`## {name}` still holds the template text {left[:60]}", f"## {name}", part.line
 
 
@@ -156,6 +160,6 @@ def strange_role(draft: Draft) -> Iterator[Breach]:
 
 
 def ack_differs(draft: Draft) -> Iterator[Breach]:
-    """MB-009 to MB-012 and their like: the flag is what the table says."""
+    """MB-009 to MB-012 and our own rows for the other types: the flag is what the type asks for."""
     if draft.type and draft.ack_required is not ack_expected(draft.type):
         yield "", "ack_required"

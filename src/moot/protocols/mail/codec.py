@@ -1,8 +1,8 @@
 """A message as a file: front matter with the envelope, then the body as it is; or one JSON object.
 
-The document defines no envelope, so this is ours: `id`, `thread_id`, `from`, `to`, `cc`, `subject`,
-`ack_required`, `importance`, `created_at`. The reader takes any bytes, JSON values and plain
-YAML-like ones, and the field names of Agent Mail too, and raises only `Malformed`.
+The document defines no envelope, so this one is ours: `id`, `thread_id`, `from`, `to`, `cc`,
+`subject`, `ack_required`, `importance`, `created_at`. The reader takes any bytes, values as JSON or
+as plain YAML-like text, and the field names of Agent Mail too; it raises only `Malformed`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from moot.core.markdown import BYTE_ORDER_MARK
 from moot.protocols.mail.deltas import strict_json
 
 _HINT = "front matter between two lines of ---, then the body; or one JSON object"
-# Other names under which the same things are known.
+# What other mail programs call our fields.
 _ALIASES = {
     "message_id": "id",
     "thread": "thread_id",
@@ -55,8 +55,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str = ""
 
 
-def _json(value: Any) -> str:
-    """U+2028 and the like stay escaped: some readers would see a line end there."""
+def _to_json(value: Any) -> str:
+    """The value as JSON on one line; U+2028 and the like are escaped, as some readers end a line
+    there."""
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else json.dumps(value)
 
@@ -68,33 +69,33 @@ def head_of(text: str) -> str | None:
 
 
 def mended_head(head: str, subject: str, ack_required: bool) -> str:
-    """The same lines, but for these two values where they differ; what is not said stays unsaid."""
-    return "\n".join(_mended(line, subject, ack_required) for line in head.split("\n"))
+    """The same lines, with these two values where they differ; no line is added."""
+    return "\n".join(_mend_line(line, subject, ack_required) for line in head.split("\n"))
 
 
-def _mended(line: str, subject: str, ack_required: bool) -> str:
+def _mend_line(line: str, subject: str, ack_required: bool) -> str:
     bare = line.rstrip("\r")
-    said, colon, value = bare.partition(":")
-    name, old = _name(said.strip()), _value(value.strip()) if colon else None
+    key, colon, value = bare.partition(":")
+    name, old = _canonical_name(key.strip()), _read_value(value.strip()) if colon else None
     wanted: str | bool
     if name == "subject" and old != subject:
         wanted = subject
-    elif name == "ack_required" and _flag(old) is (not ack_required):
+    elif name == "ack_required" and _read_flag(old) is (not ack_required):
         wanted = ack_required
     else:
         return line
-    return f"{said}: {_json(wanted)}{line[len(bare) :]}"
+    return f"{key}: {_to_json(wanted)}{line[len(bare) :]}"
 
 
 def read_message(data: bytes | str) -> Envelope:
     """The message in this file; Malformed if there is none."""
-    text = _decoded(data)
+    text = _decode(data)
     if text.lstrip()[:1] == "{":
-        return _envelope(_named(_json_object(text)))
-    return _from_front_matter(text)
+        return _build_envelope(_rename_fields(_read_json_object(text)))
+    return _read_front_matter(text)
 
 
-def _decoded(data: bytes | str) -> str:
+def _decode(data: bytes | str) -> str:
     if isinstance(data, str):
         return data.removeprefix(BYTE_ORDER_MARK)
     try:
@@ -104,8 +105,8 @@ def _decoded(data: bytes | str) -> str:
         raise Malformed("not UTF-8 text", code="not_utf8", line=line) from None
 
 
-def _json_object(text: str) -> dict[str, Any]:
-    """It begins with a brace: whatever else it may be, it is no other JSON value."""
+def _read_json_object(text: str) -> dict[str, Any]:
+    """The object of a text that begins with a brace, so that it is no other JSON value."""
     try:
         value: dict[str, Any] = strict_json(text)
     except json.JSONDecodeError as error:
@@ -115,7 +116,7 @@ def _json_object(text: str) -> dict[str, Any]:
     return value
 
 
-def _from_front_matter(text: str) -> Envelope:
+def _read_front_matter(text: str) -> Envelope:
     front = _FRONT.match(text)
     if front is None:
         raise Malformed(
@@ -127,26 +128,26 @@ def _from_front_matter(text: str) -> Envelope:
         content = line.strip()
         if content.startswith("- ") and name in _LISTS:
             if not isinstance(fields[name], list):
-                fields[name] = _names(fields[name], name)
+                fields[name] = _read_names(fields[name], name)
             fields[name].append(content[2:].strip(" '\""))
         elif content and not content.startswith("#"):
-            name = _header(content, number, fields)
-    return _envelope(fields)
+            name = _read_header(content, number, fields)
+    return _build_envelope(fields)
 
 
-def _header(content: str, number: int, fields: dict[str, Any]) -> str:
-    """Take one line `name: value`, and give its name."""
-    said, colon, value = content.partition(":")
-    name = _name(said.strip())
+def _read_header(content: str, number: int, fields: dict[str, Any]) -> str:
+    """Put one line `name: value` into the fields, and return its name."""
+    key, colon, value = content.partition(":")
+    name = _canonical_name(key.strip())
     if not colon:
         raise Malformed("not a line `name: value`", code="bad_message", line=number, hint=_HINT)
     if name in fields:
         raise Malformed(f"`{name[:40]}` stands there twice", code="bad_message", line=number)
-    fields[name] = _value(value.strip())
+    fields[name] = _read_value(value.strip())
     return name
 
 
-def _value(text: str) -> Any:
+def _read_value(text: str) -> Any:
     """JSON if it is; else the text itself."""
     if text[:1] in ('"', "["):
         try:
@@ -156,24 +157,24 @@ def _value(text: str) -> Any:
     return _TRUTH.get(text.casefold(), text.strip("'"))
 
 
-def _name(said: str) -> str:
-    return _ALIASES.get(said, said)
+def _canonical_name(key: str) -> str:
+    return _ALIASES.get(key, key)
 
 
-def _named(fields: dict[str, Any]) -> dict[str, Any]:
-    """By our own names; the same thing under two names is refused."""
-    made: dict[str, Any] = {}
-    for said, value in fields.items():
-        name = _name(said)
-        if name in made:
+def _rename_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields by our own names; the same thing under two names is refused."""
+    renamed: dict[str, Any] = {}
+    for key, value in fields.items():
+        name = _canonical_name(key)
+        if name in renamed:
             raise Malformed(f"`{name}` stands there twice", code="bad_message")
-        made[name] = value
-    return made
+        renamed[name] = value
+    return renamed
 
 
-def _envelope(fields: dict[str, Any]) -> Envelope:
-    """What is not one of our fields is passed over."""
-    texts = {name: _text(fields.get(name), name) for name in (*_TEXTS, "body")}
+def _build_envelope(fields: dict[str, Any]) -> Envelope:
+    """The message of these fields; fields that are not ours are ignored."""
+    texts = {name: _read_text(fields.get(name), name) for name in (*_TEXTS, "body")}
     if not texts["subject"]:
         raise Malformed("there is no subject", code="bad_message", where="subject", hint=_HINT)
     if texts["created_at"]:
@@ -182,11 +183,11 @@ def _envelope(fields: dict[str, Any]) -> Envelope:
         subject=texts["subject"],
         body=texts["body"],
         sender=texts["from"],
-        to=tuple(_names(fields.get("to"), "to")),
-        cc=tuple(_names(fields.get("cc"), "cc")),
+        to=tuple(_read_names(fields.get("to"), "to")),
+        cc=tuple(_read_names(fields.get("cc"), "cc")),
         id=texts["id"],
         thread_id=texts["thread_id"],
-        ack_required=_flag(fields.get("ack_required")),
+        ack_required=_read_flag(fields.get("ack_required")),
         importance=texts["importance"],
         created_at=texts["created_at"],
     )
@@ -200,8 +201,8 @@ def _check_time(text: str) -> None:
         raise Malformed(str(error), code=error.code, where="created_at", hint=hint) from None
 
 
-def _flag(value: Any) -> bool | None:
-    """True or false in whatever way it was written; None if it is not said."""
+def _read_flag(value: Any) -> bool | None:
+    """True or false however it was written; None if the message does not say it."""
     if value is None or value in ("", "null"):
         return None
     flag = _FLAGS.get(str(value).casefold())
@@ -211,7 +212,7 @@ def _flag(value: Any) -> bool | None:
     return flag
 
 
-def _text(value: Any, where: str) -> str:
+def _read_text(value: Any, where: str) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
@@ -222,10 +223,11 @@ def _text(value: Any, where: str) -> str:
     return text
 
 
-def _names(value: Any, where: str) -> list[str]:
-    """A list, or names with commas between them."""
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return [name for one in value if (name := _text(one, where).strip())]
+def _read_names(value: Any, where: str) -> list[str]:
+    """The names in a list, or in a text with commas between them."""
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return [name for entry in value if (name := _read_text(entry, where).strip())]
     if value is None or isinstance(value, str):
-        return [name for one in _text(value, where).split(",") if (name := one.strip(" '\""))]
+        entries = _read_text(value, where).split(",")
+        return [name for entry in entries if (name := entry.strip(" '\""))]
     raise Malformed("is a list of names", code="bad_message", where=where)

@@ -1,7 +1,7 @@
 """`COMPILED: vN ...`: a merged artifact as a message, and a whole thread merged round by round.
 
-Numbers that a version has published stay: each round (the deltas between two COMPILED messages)
-is merged on top of the one before, so a delta that arrives late gets the next free number.
+A round is the deltas between two COMPILED messages. Each is merged on top of the one before, so a
+delta that arrives late gets the next free number and never renames what a version has published.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import msgspec
 from moot.core.clock import Millis
 from moot.core.findings import Finding, Severity
 from moot.core.markdown import fence
+from moot.core.plural import plural
 from moot.protocols.mail.artifact import Artifact, artifact_markdown, new_artifact
 from moot.protocols.mail.deltas import SHELVES, Operation
 from moot.protocols.mail.lint import lint
@@ -24,13 +25,13 @@ from moot.protocols.mail.reply import body_of
 from moot.protocols.mail.types import STATISTICS, MessageType
 
 MAX_SHOWN = 50
-# What keeps a contribution of a message out of the artifact.
+# Rules whose breach keeps a contribution of a message out of the artifact.
 _LOST = frozenset({"MB-004", "MB-005", "MBX-030", "MBX-031", "MBX-037"})
 _DONE = {Operation.ADD: "added", Operation.EDIT: "edited", Operation.KILL: "killed"}
 
 
 class Compiled(NamedTuple):
-    """Version N as a message, the artifact as a document, and everything that was found."""
+    """Version N as a message, the artifact as a document, and all findings about its deltas."""
 
     subject: str
     body: str
@@ -61,13 +62,13 @@ def rounds_of(messages: Iterable[Source | Version]) -> list[list[Source]]:
     has published stays as it is.
     """
     rounds: list[list[Source]] = [[]]
-    for one in messages:
-        if isinstance(one, Source):
-            rounds[-1].append(one)
+    for message in messages:
+        if isinstance(message, Source):
+            rounds[-1].append(message)
             continue
         waiting = rounds.pop()
         ids = [source.message_id for source in waiting]
-        merged = ids.index(one.last) + 1 if one.last in ids else len(ids)
+        merged = ids.index(message.last) + 1 if message.last in ids else len(ids)
         rounds += [waiting[:merged], waiting[merged:]]
     return rounds
 
@@ -84,17 +85,17 @@ def compile_thread(
     for sources in map(list, rounds):
         deltas = (
             delta
-            for one in sources
-            for delta in contributions(one.message_id, one.agent, one.at, one.body)
+            for source in sources
+            for delta in contributions(source.message_id, source.agent, source.at, source.body)
         )
         merged = merge(merged.artifact, deltas)
-    last = sorted(sources, key=lambda one: (one.at, one.agent, one.message_id))
-    unread = (finding for one in last for finding in _unread(one))
+    last = sorted(sources, key=lambda source: (source.at, source.agent, source.message_id))
+    unread = (finding for source in last for finding in _find_unread(source))
     return compiled(merged._replace(findings=(*unread, *merged.findings)))
 
 
-def _unread(source: Source) -> Iterator[Finding]:
-    """Blocks that could not be read, and deltas that stand where they do not count."""
+def _find_unread(source: Source) -> Iterator[Finding]:
+    """Findings about blocks that could not be read, and deltas that stand where none counts."""
     for finding in lint("DELTA[human]: -", source.body).findings:
         if finding.rule in _LOST:
             place = f"line {finding.line}" if finding.line else "body"
@@ -102,54 +103,55 @@ def _unread(source: Source) -> Iterator[Finding]:
 
 
 def compiled(merged: Merged) -> Compiled:
-    """One merged version as a COMPILED message."""
+    """One merged version as a COMPILED message, with all its sections (BRN-024)."""
     artifact = merged.artifact
     findings = merged.findings + check_artifact(artifact)
     markdown = artifact_markdown(artifact)
-    changes = _changes(merged)
+    changes = _summarize_changes(merged)
     body = body_of(
         MessageType.COMPILED,
         {
             "Summary": f"v{artifact.version} of {artifact.session_id}: {changes}.",
-            "Contributors": _contributors(artifact),
-            "Statistics": _statistics(artifact),
-            "Validation Status": _status(findings),
+            "Contributors": _list_contributors(artifact),
+            "Statistics": _count_items(artifact),  # BRN-026
+            "Validation Status": _summarize_findings(findings),  # BRN-025, and the artifact itself
             "Full Artifact": fence(markdown, "markdown"),
         },
         title=f"Compiled Artifact v{artifact.version}",
     )
-    subject = f"COMPILED: v{artifact.version} ({changes})"
+    subject = f"COMPILED: v{artifact.version} ({changes})"  # BRN-022
     return Compiled(subject, body, markdown, artifact, findings)
 
 
-def _changes(merged: Merged) -> str:
-    done = Counter(_DONE[one.delta.operation] for one in merged.applied)
+def _summarize_changes(merged: Merged) -> str:
+    done = Counter(_DONE[contribution.delta.operation] for contribution in merged.applied)
     return ", ".join(f"{count} {word}" for word, count in sorted(done.items())) or "nothing new"
 
 
-def _contributors(artifact: Artifact) -> str:
-    lines = [f"- {one.agent} ({_count(one.deltas, 'delta')})" for one in artifact.contributors]
+def _list_contributors(artifact: Artifact) -> str:
+    lines = [
+        f"- {author.agent} ({plural(author.deltas, 'delta')})" for author in artifact.contributors
+    ]
     return "\n".join(lines) or "- nobody yet"
 
 
-def _statistics(artifact: Artifact) -> str:
+def _count_items(artifact: Artifact) -> str:
     counts = artifact.counts()
     return "\n".join(
         f"- {label}: {count}" for label, count in zip(STATISTICS, counts.values(), strict=True)
     )
 
 
-def _status(findings: Sequence[Finding]) -> str:
-    wrong = sum(one.severity is Severity.ERROR for one in findings)
-    head = f"{_count(wrong, 'error')}, {_count(len(findings) - wrong, 'warning')}"
-    lines = (f"{one.rule} {one.code}: {one.message} ({one.where})" for one in findings)
+def _summarize_findings(findings: Sequence[Finding]) -> str:
+    errors = sum(finding.severity is Severity.ERROR for finding in findings)
+    head = f"{plural(errors, 'error')}, {plural(len(findings) - errors, 'warning')}"
+    lines = (
+        f"{finding.rule} {finding.code}: {finding.message} ({finding.where})"
+        for finding in findings
+    )
     shown = [f"- {' '.join(line.split())}" for line in lines]
     more = [f"- and {len(shown) - MAX_SHOWN} more"] if len(shown) > MAX_SHOWN else []
     return "\n".join([head, "", *shown[:MAX_SHOWN], *more]).rstrip()
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 assert len(STATISTICS) == len(SHELVES) - 1

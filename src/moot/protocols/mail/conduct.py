@@ -1,20 +1,20 @@
-"""The rules of sending and answering, beside those of the text (`rules.py`): one table a command.
+"""The rules of sending and answering, one table for each command; those of the text are `rules.py`.
 
-A message is signed by whoever acts, so nobody can write in another's name; these rows keep the
-rest honest: who may answer what, for which holder of a name, and how often.
+A message is signed by whoever acts, so nobody can write in another's name. These rows say the rest:
+who may answer which message, for which holder of a name, and until when.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from moot.core.findings import Rule, Severity
 from moot.core.machine import Command
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.mail import commands as ask
-from moot.protocols.mail.asked import Asked, fits, text_bytes
+from moot.protocols.mail.case import MailCase, fits, text_bytes
 from moot.protocols.mail.model import MAX_OPEN, Importance, Party
 from moot.protocols.mail.threads import is_thread_id
 from moot.protocols.mail.types import MessageType
@@ -26,62 +26,64 @@ MAX_ACK_MINUTES: Final = 7 * 24 * 60
 MAX_OUTSIDE: Final = 200
 
 Breaches = Iterator[tuple[str, str | None]]
+NewMessageCase = MailCase[ask.Send | ask.Import]
+AnswerCase = MailCase[ask.Send | ask.Acknowledge]
 
 
-def bad_thread(asked: Asked) -> Breaches:
-    if not is_thread_id(asked.thread):
-        yield f"{asked.thread!r} is no thread id", "thread"
+def bad_thread(case: NewMessageCase) -> Breaches:
+    if not is_thread_id(case.thread):
+        yield f"{case.thread!r} is no thread id", "thread"
 
 
-def nobody(asked: Asked) -> Breaches:
-    """A version stands in its thread for whoever comes, though all who took part have ended."""
-    if not asked.command.to and asked.type is not MessageType.COMPILED:
+def nobody(case: MailCase[ask.Send]) -> Breaches:
+    """A message goes to somebody. A COMPILED need not: it stays in its thread for whoever comes."""
+    if not case.command.to and case.type is not MessageType.COMPILED:
         yield "", "to"
 
 
-def unknown_receivers(asked: Asked) -> Breaches:
-    for one in _receivers(asked):
-        if one.epoch < 1 or not AGENT.match(one.name):
-            yield f"no agent {one.name[:60]!r} is registered here", "to"
+def unknown_receivers(case: MailCase[ask.Send]) -> Breaches:
+    for party in _receivers(case.command):
+        if party.epoch < 1 or not AGENT.match(party.name):
+            yield f"no agent {party.name[:60]!r} is registered here", "to"
 
 
-def _receivers(asked: Asked) -> tuple[Party, ...]:
-    return (*asked.command.to, *asked.command.cc)
+def _receivers(command: ask.Send | ask.Import) -> tuple[Party, ...]:
+    return (*command.to, *command.cc)
 
 
-def too_many(asked: Asked) -> Breaches:
-    count = len(_receivers(asked))
+def too_many(case: NewMessageCase) -> Breaches:
+    count = len(_receivers(case.command))
     if count > MAX_RECEIVERS:
         yield f"{count} receivers, the limit is {MAX_RECEIVERS}", "to"
 
 
-def to_oneself(asked: Asked) -> Breaches:
-    actor = asked.context.actor
-    if any((one.name, one.epoch) == (actor.id, actor.epoch) for one in _receivers(asked)):
+def to_oneself(case: MailCase[ask.Send]) -> Breaches:
+    actor = case.context.actor
+    if Party(actor.id, actor.epoch) in _receivers(case.command):
         yield "", "to"
 
 
-def long_subject(asked: Asked) -> Breaches:
-    length = len(asked.command.subject)
+def long_subject(case: NewMessageCase) -> Breaches:
+    length = len(case.command.subject)
     if length > MAX_SUBJECT:
         yield f"the subject has {length} characters, the limit is {MAX_SUBJECT}", "subject"
 
 
-def bad_importance(asked: Asked) -> Breaches:
-    if asked.command.importance not in set(Importance):
-        yield f"{asked.command.importance!r} is no importance", "importance"
+def bad_importance(case: NewMessageCase) -> Breaches:
+    if case.command.importance not in set(Importance):
+        yield f"{case.command.importance!r} is no importance", "importance"
 
 
-def bad_minutes(asked: Asked) -> Breaches:
-    minutes = asked.command.ack_minutes
+def bad_minutes(case: MailCase[ask.Send]) -> Breaches:
+    minutes = case.command.ack_minutes
     if minutes is not None and not 1 <= minutes <= MAX_ACK_MINUTES:
         yield f"{minutes} is not 1 to {MAX_ACK_MINUTES} minutes", "ack_minutes"
 
 
-def body_not_stored(asked: Asked) -> Breaches:
-    """What an event cannot hold is stored first, and it is exactly this text."""
-    data, stored = text_bytes(asked.command.body), asked.command.artifact
-    if fits(asked.command.body, data):
+def body_not_stored(case: NewMessageCase) -> Breaches:
+    """A text that an event cannot hold is stored first; the hash is that of exactly this text."""
+    data, stored = text_bytes(case.command.body), case.command.artifact
+    if fits(case.command.body, data):
         return
     if stored is None or (stored.sha256, stored.size) != (
         hashlib.sha256(data).hexdigest(),
@@ -90,102 +92,103 @@ def body_not_stored(asked: Asked) -> Breaches:
         yield f"a body of {len(data)} bytes is stored before it is sent", "body"
 
 
-def unknown_message(asked: Asked) -> Breaches:
-    ids = (asked.named, getattr(asked.command, "re", None))
-    for text in dict.fromkeys(one for one in ids if one is not None):
-        if not asked.knows(text):
-            yield f"there is no message {text[:80]!r} in {asked.thread}", "id"
+def unknown_message(case: AnswerCase) -> Breaches:
+    replied_to = case.command.re if isinstance(case.command, ask.Send) else None
+    ids = (case.answered_id, replied_to)
+    for text in dict.fromkeys(text for text in ids if text is not None):
+        if not case.knows(text):
+            yield f"there is no message {text[:80]!r} in {case.thread}", "id"
 
 
-def full(asked: Asked) -> Breaches:
-    if len(asked.state.open) >= MAX_OPEN:
-        yield f"{MAX_OPEN} messages wait for an answer in {asked.thread}", "thread"
+def full(case: NewMessageCase) -> Breaches:
+    if len(case.state.open) >= MAX_OPEN:
+        yield f"{MAX_OPEN} messages wait for an answer in {case.thread}", "thread"
 
 
-def wrong_version(asked: Asked) -> Breaches:
-    version, due = asked.facts.version, asked.state.compiled + 1
-    if version is not None and version != due:
-        yield f"this is v{version}; the next version of {asked.thread} is v{due}", "body"
+def wrong_version(case: MailCase[ask.Send]) -> Breaches:
+    version, expected = case.facts.version, case.state.compiled + 1
+    if version is not None and version != expected:
+        yield f"this is v{version}; the next version of {case.thread} is v{expected}", "body"
 
 
-def own_message(asked: Asked) -> Breaches:
-    message, actor = asked.message, asked.context.actor
-    if message is None or not asked.answers:
+def own_message(case: AnswerCase) -> Breaches:
+    message, actor = case.answered, case.context.actor
+    if message is None or not case.answers:
         return
     if (message.sender, message.sender_epoch) == (actor.id, actor.epoch):
         yield f"you sent {message.id} yourself", "id"
 
 
-def not_addressed(asked: Asked) -> Breaches:
-    message, actor = asked.message, asked.context.actor
-    if message is None or not asked.answers or asked.receiver is not None:
+def not_addressed(case: AnswerCase) -> Breaches:
+    message, actor = case.answered, case.context.actor
+    if message is None or not case.answers or case.receiver is not None:
         return
     own = (message.sender, message.sender_epoch) == (actor.id, actor.epoch)
-    if not own and all(one.name != actor.id for one in (*message.to, *message.cc)):
+    if not own and all(other.name != actor.id for other in (*message.to, *message.cc)):
         yield f"{message.id} was not sent to {actor.id}", "id"
 
 
-def earlier_holder(asked: Asked) -> Breaches:
-    message, actor = asked.message, asked.context.actor
-    if message is None or not asked.answers or asked.receiver is not None:
+def earlier_holder(case: AnswerCase) -> Breaches:
+    message, actor = case.answered, case.context.actor
+    if message is None or not case.answers or case.receiver is not None:
         return
-    if any(one.name == actor.id for one in (*message.to, *message.cc)):
+    if any(other.name == actor.id for other in (*message.to, *message.cc)):
         yield f"{message.id} was sent to an earlier session called {actor.id}", "id"
 
 
-def settled(asked: Asked) -> Breaches:
-    if asked.named is not None and asked.message is None and asked.knows(asked.named):
-        yield f"nobody waits for an answer to {asked.named}", "id"
+def settled(case: AnswerCase) -> Breaches:
+    if case.answered_id is not None and case.answered is None and case.knows(case.answered_id):
+        yield f"nobody waits for an answer to {case.answered_id}", "id"
 
 
-def bad_status(asked: Asked) -> Breaches:
-    if asked.status is None:
-        yield f"{asked.command.status[:40]!r} is no status", "status"
+def bad_status(case: MailCase[ask.Acknowledge]) -> Breaches:
+    if case.status is None:
+        yield f"{case.command.status[:40]!r} is no status", "status"
 
 
-def long_notes(asked: Asked) -> Breaches:
-    length = len(asked.command.notes)
+def long_notes(case: MailCase[ask.Acknowledge]) -> Breaches:
+    length = len(case.command.notes)
     if length > MAX_NOTES:
         yield f"the notes have {length} characters, the limit is {MAX_NOTES}", "notes"
 
 
-def unmatched(asked: Asked) -> Breaches:
-    if asked.type is MessageType.ACK and asked.named is None and asked.message is None:
-        many = f"{asked.rivals} messages have" if asked.rivals else "no message to you has"
+def unmatched(case: MailCase[ask.Send]) -> Breaches:
+    if case.type is MessageType.ACK and case.answered_id is None and case.answered is None:
+        many = f"{case.candidates} messages have" if case.candidates else "no message to you has"
         yield f"{many} this subject, so nothing is acknowledged", "subject"
 
 
-def another_taker(asked: Asked) -> Breaches:
-    taker = asked.facts.taker if asked.type is MessageType.HANDOFF else ""
-    if taker and all(one.name != taker for one in asked.command.to):
+def another_taker(case: MailCase[ask.Send]) -> Breaches:
+    taker = case.facts.taker if case.type is MessageType.HANDOFF else ""
+    if taker and all(party.name != taker for party in case.command.to):
         yield f"the work is passed on to {taker[:60]}, who does not get this message", "to"
 
 
-def anothers_claim(asked: Asked) -> Breaches:
-    taker = asked.facts.taker if asked.type is MessageType.CLAIM else ""
-    if taker and taker != asked.context.actor.id:
+def anothers_claim(case: MailCase[ask.Send]) -> Breaches:
+    taker = case.facts.taker if case.type is MessageType.CLAIM else ""
+    if taker and taker != case.context.actor.id:
         yield f"the work is claimed for {taker[:60]}, not for you", "body"
 
 
-def forged_sender(asked: Asked) -> Breaches:
-    if asked.command.sender_here and asked.command.sender != asked.context.actor.id:
-        yield f"{asked.command.sender[:60]} is an agent here and has not signed this", "from"
+def forged_sender(case: MailCase[ask.Import]) -> Breaches:
+    if case.command.sender_here and case.command.sender != case.context.actor.id:
+        yield f"{case.command.sender[:60]} is an agent here and has not signed this", "from"
 
 
-def bad_outside(asked: Asked) -> Breaches:
-    for where, text in (("id", asked.command.outside_id), ("from", asked.command.sender)):
+def bad_outside(case: MailCase[ask.Import]) -> Breaches:
+    for where, text in (("id", case.command.outside_id), ("from", case.command.sender)):
         if not text.strip() or len(text) > MAX_OUTSIDE or not text.isprintable():
             yield f"{where} is not 1 to {MAX_OUTSIDE} printable characters", where
 
 
-def not_system(asked: Asked) -> Breaches:
-    if asked.context.actor.id != SYSTEM:
+def not_system(case: MailCase[ask.Chase]) -> Breaches:
+    if case.context.actor.id != SYSTEM:
         yield "", None
 
 
-def not_overdue(asked: Asked) -> Breaches:
-    message = asked.message
-    if message is None or message.ack_by is None or asked.context.now < message.ack_by:
+def not_overdue(case: MailCase[ask.Chase]) -> Breaches:
+    message = case.answered
+    if message is None or message.ack_by is None or case.context.now < message.ack_by:
         yield "", "id"
 
 
@@ -217,19 +220,21 @@ _ANSWER: Final = (
     Rule("MBX-211", "message_not_found", "what is answered is a message of this thread",
          unknown_message, _LOOK),
     Rule("MBX-212", "own_message", "nobody acknowledges a message of their own", own_message,
-         "those it was sent to acknowledge it: `moot mail show ID` names them"),
+         "those it was sent to acknowledge it: `moot mail show ID` names them",
+         requirement="BRN-075"),
     Rule("MBX-213", "not_addressed", "only those a message was sent to acknowledge it",
-         not_addressed, _LOOK),
+         not_addressed, _LOOK, requirement="BRN-075"),
     Rule("MBX-214", "earlier_holder",
          "a message to an earlier holder of a name is not the later one's to answer",
          earlier_holder,
-         "ask the sender to send it again, or write to the sender in the same thread"),
+         "ask the sender to send it again, or write to the sender in the same thread",
+         requirement="BRN-075"),
     Rule("MBX-215", "message_settled",
          "an answer is taken while someone waits for it, and for a while after", settled,
          "write into the thread instead: `moot send TO SUBJECT --thread THREAD`"),
 )  # fmt: skip
 
-RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
+RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.Send: (
         _THREAD,
         Rule("MBX-206", "no_receiver", "a message goes to somebody", nobody,
@@ -249,21 +254,24 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
         *_ANSWER,
         Rule("MBX-216", "version_out_of_order",
              "versions of a compiled artifact count from v1 and skip none", wrong_version,
-             "`moot mail compile THREAD` numbers them by itself"),
+             "`moot mail compile THREAD` numbers them by itself", requirement="BRN-022"),
         Rule("MBX-217", "ack_unmatched",
              "an ACK that names no message is matched by its subject, if only one fits", unmatched,
-             "`moot mail ack ID --status STATUS` names the message", _WARNING),
+             "`moot mail ack ID --status STATUS` names the message", _WARNING,
+             requirement="BRN-040"),
         Rule("MBX-226", "taker_not_told", "whoever work is passed on to gets the message",
              another_taker, "name the same agent in --to, in the subject and under `## To`",
-             _WARNING),
+             _WARNING, requirement="BRN-049"),
         Rule("MBX-227", "claim_for_another",
              "work is claimed by whoever does it; it is recorded as the sender's", anothers_claim,
-             "put your own name under `## Agent`, or let the other agent claim it", _WARNING),
+             "put your own name under `## Agent`, or let the other agent claim it", _WARNING,
+             requirement="BRN-047"),
     ),
     ask.Acknowledge: (
         *_ANSWER,
         Rule("MBX-218", "bad_status", "an ACK says Received, Understood, Will Action or Completed",
-             bad_status, "use Received, Understood, 'Will Action' or Completed"),
+             bad_status, "use Received, Understood, 'Will Action' or Completed",
+             requirement="BRN-036"),
         Rule("MBX-219", "notes_too_long", "the notes of an ACK are short", long_notes,
              "send a long answer as a message: `moot send TO 'INFO: ...' FILE --re ID`"),
     ),
@@ -271,7 +279,8 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
         _THREAD,
         Rule("MBX-220", "forged_sender",
              "a message in the name of an agent of this ledger is signed by that agent",
-             forged_sender, "let that agent send it itself; nothing was taken in"),
+             forged_sender, "let that agent send it itself; nothing was taken in",
+             requirement="BRN-079"),
         Rule("MBX-221", "bad_outside_name", "a message from outside has a short id and a sender",
              bad_outside, "mend its `id` and `from` lines"),
         Rule("MBX-208", "too_many_receivers", "a message goes to a limited number of agents",
@@ -283,8 +292,8 @@ RULES: Final[dict[type[Command], tuple[Rule[Asked], ...]]] = {
     ),
     ask.Chase: (
         Rule("MBX-222", "not_allowed", "only the machine itself goes after an answer", not_system,
-             "`moot tick` lets it act"),
+             "`moot tick` lets it act", requirement="BRN-077"),
         Rule("MBX-223", "nothing_overdue", "only an answer that is overdue is asked for again",
-             not_overdue, "`moot mail pending` shows what is due when"),
+             not_overdue, "`moot mail pending` shows what is due when", requirement="BRN-077"),
     ),
 }  # fmt: skip

@@ -39,21 +39,21 @@ _KINDS: dict[type, str] = {list: "a list", str: "a text", type(None): "null"}
 
 
 def no_operation(draft: Draft) -> Iterator[Breach]:
-    for block, value in _objects(draft):
+    for block, value in _json_objects(draft):
         if block.delta is None:
-            said = repr(value.get("operation"))[:40] if "operation" in value else "nothing"
-            yield f"`operation` of {block.where} says {said}", block.where, block.line
+            operation = repr(value.get("operation"))[:40] if "operation" in value else "nothing"
+            yield f"`operation` of {block.where} says {operation}", block.where, block.line
 
 
 def unknown_section(draft: Draft) -> Iterator[Breach]:
-    for block, value in _objects(draft):
+    for block, value in _json_objects(draft):
         section = value.get("section")
         if isinstance(section, str) and section not in SHELVES:
             yield f"`section` of {block.where} says {section[:60]!r}", block.where, block.line
 
 
 def no_fields(draft: Draft) -> Iterator[Breach]:
-    for block, value in _objects(draft):
+    for block, value in _json_objects(draft):
         wrong = [name for name, fits in _FIELDS.items() if not fits(value, name)]
         if wrong:
             names = ", ".join(f"`{name}`" for name in wrong)
@@ -94,9 +94,9 @@ def poor_payload(draft: Draft) -> Iterator[Breach]:
             wanted = SHELVES[delta.section].required
         elif delta.operation is Operation.KILL and not delta.rationale:
             wanted = ("reason",)
-        wanting = lacking(delta.payload, wanted)
-        if wanting:
-            names = ", ".join(f"`{name}`" for name in wanting)
+        missing = lacking(delta.payload, wanted)
+        if missing:
+            names = ", ".join(f"`{name}`" for name in missing)
             yield f"the payload of {block.where} lacks {names}", block.where, block.line
 
 
@@ -109,11 +109,12 @@ def thread_only_edited(draft: Draft) -> Iterator[Breach]:
 
 
 def astray(draft: Draft) -> Iterator[Breach]:
+    """What was meant as a delta and stands where none is read: its author would never learn it."""
     for stray in strays(draft.body):
         yield stray.message, None, stray.line
 
 
-def _objects(draft: Draft) -> Iterator[tuple[DeltaBlock, dict[str, Any]]]:
+def _json_objects(draft: Draft) -> Iterator[tuple[DeltaBlock, dict[str, Any]]]:
     for block in draft.deltas:
         if isinstance(block.value, dict):
             yield block, block.value

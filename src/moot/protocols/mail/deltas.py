@@ -1,7 +1,7 @@
 """Delta blocks: strict JSON in top-level fences whose info string is exactly `delta`.
 
-What was meant as a delta but stands in the wrong place is found in `strays.py`. Any text is
-accepted; only `strict_json` raises, and only ValueError.
+`strays.py` finds what was meant as a delta but stands in the wrong place. Any text is accepted;
+only `strict_json` raises, and only ValueError.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ MAX_DEPTH = 32
 
 
 class Operation(StrEnum):
+    """What a delta does to an item of the artifact (BRN-020)."""
+
     ADD = "ADD"
     EDIT = "EDIT"
     KILL = "KILL"
@@ -77,7 +79,7 @@ SHELVES: dict[str, Shelf] = {
 
 
 class Delta(msgspec.Struct, frozen=True):
-    """One change to the artifact, as its author wrote it."""
+    """One change to the artifact, as its author wrote it (BRN-021)."""
 
     operation: Operation
     section: str
@@ -101,11 +103,11 @@ class DeltaBlock(msgspec.Struct, frozen=True):
 
 
 def lacking(payload: dict[str, Any], names: tuple[str, ...]) -> list[str]:
-    """Which of these fields say nothing: not there, blank, or text of the template."""
-    return [name for name in names if _empty(payload.get(name))]
+    """Which of these fields say nothing: missing, blank, or text of the template."""
+    return [name for name in names if _says_nothing(payload.get(name))]
 
 
-def _empty(value: Any) -> bool:
+def _says_nothing(value: Any) -> bool:
     return is_unfilled(value) if isinstance(value, str) else value is None
 
 
@@ -114,11 +116,11 @@ def _empty(value: Any) -> bool:
 
 def delta_blocks(body: Body) -> list[DeltaBlock]:
     """Every delta block of a body, good or bad, numbered from 1."""
-    found = (block for block in body.blocks if block.info == INFO)
-    return [_read(body, block, number) for number, block in enumerate(found, 1)]
+    fenced = (block for block in body.blocks if block.info == INFO)
+    return [_read_block(body, block, number) for number, block in enumerate(fenced, 1)]
 
 
-def _read(body: Body, block: Block, number: int) -> DeltaBlock:
+def _read_block(body: Body, block: Block, number: int) -> DeltaBlock:
     try:
         value = strict_json(body.code(block))
     except json.JSONDecodeError as error:
@@ -134,8 +136,9 @@ def strict_json(text: str) -> Any:
         value = _DECODER.decode(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
+    # Most texts cannot break these rules, so only the others are walked through.
     if text.count("{") + text.count("[") > MAX_DEPTH or _HALF.search(text):
-        _inspect(value)
+        _require_plain_json(value)
     return value
 
 
@@ -144,20 +147,20 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _HALF = re.compile(r"[\ud800-\udfff]|\\u[Dd][89A-Fa-f]")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
     for name, value in pairs:
-        if name in made:
+        if name in fields:
             raise ValueError(f"the key {name[:40]!r} stands there twice")
-        made[name] = value
-    return made
+        fields[name] = value
+    return fields
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _finite(text: str) -> float:
+def _read_finite_number(text: str) -> float:
     number = float(text)
     if not isfinite(number):
         raise ValueError(f"{text[:40]} is too large a number")
@@ -165,40 +168,42 @@ def _finite(text: str) -> float:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite
+    object_pairs_hook=_refuse_repeated_keys,
+    parse_constant=_refuse_constant,
+    parse_float=_read_finite_number,
 )
 
 
-def _inspect(value: Any, depth: int = 0) -> None:
+def _require_plain_json(value: Any, depth: int = 0) -> None:
     """Refuse what is nested too deep, and texts that hold half a character."""
     if isinstance(value, str) and _SURROGATE.search(value):
         raise ValueError("half a character (a lone surrogate) is not text")
     if depth > MAX_DEPTH:
         raise ValueError(_TOO_DEEP)
-    for one in (*value, *value.values()) if isinstance(value, dict) else ():
-        _inspect(one, depth + 1)
-    for one in value if isinstance(value, list) else ():
-        _inspect(one, depth + 1)
+    for child in (*value, *value.values()) if isinstance(value, dict) else ():
+        _require_plain_json(child, depth + 1)
+    for child in value if isinstance(value, list) else ():
+        _require_plain_json(child, depth + 1)
 
 
 def as_delta(value: Any) -> Delta | None:
     """The delta in a JSON value, if it is an object with a valid operation."""
-    said = value.get("operation") if isinstance(value, dict) else None
-    operation = _OPERATIONS.get(said) if isinstance(said, str) else None
+    word = value.get("operation") if isinstance(value, dict) else None
+    operation = _OPERATIONS.get(word) if isinstance(word, str) else None
     if operation is None:
         return None
     payload = value.get("payload")
     return Delta(
         operation,
-        _text(value.get("section")),
-        _text(value.get("target_id")) or None,
+        _text_or_empty(value.get("section")),
+        _text_or_empty(value.get("target_id")) or None,
         payload if isinstance(payload, dict) else {},
-        _text(value.get("rationale")),
+        _text_or_empty(value.get("rationale")),
     )
 
 
-_OPERATIONS = {one.value: one for one in Operation}
+_OPERATIONS = {operation.value: operation for operation in Operation}
 
 
-def _text(value: Any) -> str:
+def _text_or_empty(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""A message as the rules look at it: subject and body read once, and what is known around it."""
+"""A message as the rules look at it: subject and body read once, and the names known here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from moot.protocols.mail.types import TYPES, MessageType, TypeSpec, ack_expected
 
 
 class Draft:
-    """One message under examination. Nothing here judges."""
+    """One message under check. It only reads; what is right or wrong is up to the rules."""
 
     def __init__(
         self,
@@ -33,10 +33,10 @@ class Draft:
         self.items = items
         self.replied = False
         self.subject = self._read_subject()
-        self.undecodable, text = _decoded(body)
+        self.undecodable, text = _decode(body)
         self.marked = text.startswith(BYTE_ORDER_MARK)
         self.body = Body(text)
-        self.ack_required = self._ack(ack_required)
+        self.ack_required = self._resolve_ack_flag(ack_required)
 
     def _read_subject(self) -> Subject | None:
         if not self.received:
@@ -45,10 +45,13 @@ class Draft:
         self.replied = read.replied
         return read.subject
 
-    def _ack(self, said: bool | None) -> bool:
-        """What was said; else false for a received message, and the table's word for ours."""
-        if said is not None:
-            return said
+    def _resolve_ack_flag(self, flag: bool | None) -> bool:
+        """What the sender says; else, for a message of ours, what its type asks for (BRN-074).
+
+        A received message without a flag asks for nothing.
+        """
+        if flag is not None:
+            return flag
         return not self.received and self.subject is not None and ack_expected(self.subject.type)
 
     @property
@@ -64,7 +67,7 @@ class Draft:
         return delta_blocks(self.body)
 
 
-def _decoded(body: str | bytes) -> tuple[int | None, str]:
+def _decode(body: str | bytes) -> tuple[int | None, str]:
     """The text, and the line of the first byte that is not UTF-8."""
     if isinstance(body, str):
         return None, body

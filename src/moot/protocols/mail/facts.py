@@ -1,4 +1,4 @@
-"""The few facts of a body that the ledger goes by: the item, the title, the version."""
+"""The few facts of a body that the record needs: the item, its taker, the title, the version."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from moot.protocols.mail.body import Body, is_unfilled, read_body
 from moot.protocols.mail.types import MessageType
 
 _VERSION: Final = re.compile(r"\bv([0-9]+)\b")
-_LONGEST: Final = 200
-_LONGEST_NUMBER: Final = 9  # digits; no thread has so many versions
+_MAX_CHARACTERS: Final = 200
+_MAX_DIGITS: Final = 9  # digits; no thread has so many versions
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -26,45 +26,46 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 def facts_of(kind: MessageType | None, text: str) -> Facts:
+    """Read what a message of this type says; types without such facts give empty ones."""
     read = _READERS.get(kind) if kind is not None else None
     return read(read_body(text)) if read is not None else Facts()
 
 
-def _item(body: Body) -> Facts:
-    return Facts(item=_value(body, "Item"))
+def _read_item(body: Body) -> Facts:
+    return Facts(item=_read_section(body, "Item"))
 
 
-def _claimed(body: Body) -> Facts:
-    return Facts(item=_value(body, "Item"), taker=_value(body, "Agent").lstrip("@"))
+def _read_claim(body: Body) -> Facts:
+    return Facts(item=_read_section(body, "Item"), taker=_read_section(body, "Agent").lstrip("@"))
 
 
-def _handed_over(body: Body) -> Facts:
-    return Facts(item=_value(body, "Item"), taker=_value(body, "To").lstrip("@"))
+def _read_handoff(body: Body) -> Facts:
+    return Facts(item=_read_section(body, "Item"), taker=_read_section(body, "To").lstrip("@"))
 
 
-def _value(body: Body, section: str) -> str:
+def _read_section(body: Body, section: str) -> str:
     part = body.part(section)
-    return part.value[:_LONGEST] if part is not None else ""
+    return part.value[:_MAX_CHARACTERS] if part is not None else ""
 
 
-def _title(body: Body) -> Facts:
+def _read_title(body: Body) -> Facts:
     """The Research Question becomes the title of the thread, else the heading does (BRN-012)."""
-    asked = " ".join(body.said("Research Question").split())
+    question = " ".join(body.said("Research Question").split())
     heading = body.title.value.strip() if body.title is not None else ""
-    return Facts(title=(asked or ("" if is_unfilled(heading) else heading))[:_LONGEST])
+    return Facts(title=(question or ("" if is_unfilled(heading) else heading))[:_MAX_CHARACTERS])
 
 
-def _version(body: Body) -> Facts:
-    """In the title or the summary (D-18)."""
+def _read_version(body: Body) -> Facts:
+    """The version that the title or the summary names (D-18)."""
     title = body.title.value if body.title is not None else ""
-    found = _VERSION.search(title) or _VERSION.search(body.said("Summary"))
-    return Facts(version=int(found[1][:_LONGEST_NUMBER]) if found else None)
+    match = _VERSION.search(title) or _VERSION.search(body.said("Summary"))
+    return Facts(version=int(match[1][:_MAX_DIGITS]) if match else None)
 
 
 _READERS: Final[dict[MessageType, Callable[[Body], Facts]]] = {
-    MessageType.KICKOFF: _title,
-    MessageType.COMPILED: _version,
-    MessageType.CLAIM: _claimed,
-    MessageType.HANDOFF: _handed_over,
-    MessageType.BLOCKED: _item,
+    MessageType.KICKOFF: _read_title,
+    MessageType.COMPILED: _read_version,
+    MessageType.CLAIM: _read_claim,
+    MessageType.HANDOFF: _read_handoff,
+    MessageType.BLOCKED: _read_item,
 }

@@ -1,8 +1,8 @@
 """`--fix`: what can be repaired without guessing, and nothing else.
 
-The ack flag, the case of prefixes, headings and fixed words, a colon behind a heading, a byte order
-mark, and headings of sections that may stay empty. No sentence is touched: after each repair of
-the body it is read again, and a repair that changed what any section says is taken back.
+It repairs the ack flag, the case of prefixes, headings and fixed words, a colon behind a heading, a
+byte order mark, and adds headings of sections that may stay empty. After each repair the body is
+read again, and a repair that changed what any section says is taken back.
 """
 
 from __future__ import annotations
@@ -45,39 +45,41 @@ class _Edit(NamedTuple):
 
 
 def fix(subject: str, body: str, ack_required: bool | None = None) -> Fixed:
+    """Repair a message; without a valid prefix only the subject and the byte order mark."""
     repairs: list[str] = []
-    line = _subject(subject, repairs)
+    line = _repair_subject(subject, repairs)
     if body.startswith(BYTE_ORDER_MARK) and body[1:2] != BYTE_ORDER_MARK:  # a second one is text
         body = body[1:]
         repairs.append("the byte order mark was taken out")
-    found = find_subject(line)
-    if found is None:
+    valid = find_subject(line)
+    if valid is None:
         return Fixed(line, body, ack_required, tuple(repairs))
     for repair in _REPAIRS:
-        body = _repaired(body, TYPES[found.type], repair, repairs)
-    expected = ack_expected(found.type)
+        body = _apply_repair(body, TYPES[valid.type], repair, repairs)
+    expected = ack_expected(valid.type)
     if ack_required is not None and ack_required is not expected:
-        repairs.append(f"ack_required is {str(expected).lower()} for {found.type.value}")
+        repairs.append(f"ack_required is {str(expected).lower()} for {valid.type.value}")
     return Fixed(line, body, expected, tuple(repairs))
 
 
-def _subject(text: str, repairs: list[str]) -> str:
+def _repair_subject(text: str, repairs: list[str]) -> str:
     """The prefix in capitals, the role in small letters, one space behind the colon."""
     loose = _LOOSE.fullmatch(text.strip())
     if loose is None:
         return text
     kind = MessageType(loose["type"].upper())
-    made = str(Subject(kind, loose["rest"], (loose["role"] or "").lower()))
-    if made == text or find_subject(made) is None or bool(loose["role"]) != (kind == "DELTA"):
+    repaired = str(Subject(kind, loose["rest"], (loose["role"] or "").lower()))
+    has_role = bool(loose["role"])
+    if repaired == text or find_subject(repaired) is None or has_role != (kind == "DELTA"):
         return text
-    repairs.append(f"the subject begins {made[: made.index(':') + 1]}")
-    return made
+    repairs.append(f"the subject begins {repaired[: repaired.index(':') + 1]}")
+    return repaired
 
 
 # The body -----------------------------------------------------------------------------------------
 
 
-def _repaired(
+def _apply_repair(
     text: str,
     spec: TypeSpec,
     repair: Callable[[Body, TypeSpec], Iterator[_Edit]],
@@ -86,34 +88,34 @@ def _repaired(
     """The text after one kind of repair, if it still says the same."""
     before = Body(text)
     edits = sorted(repair(before, spec), key=lambda edit: edit.start)
-    made = text
+    repaired = text
     for edit in reversed(edits):
-        made = made[: edit.start] + edit.text + made[edit.end :]
-    if not edits or not _same(before, Body(made)):
+        repaired = repaired[: edit.start] + edit.text + repaired[edit.end :]
+    if not edits or not _says_the_same(before, Body(repaired)):
         return text
     repairs += (edit.why for edit in edits)
-    return made
+    return repaired
 
 
-def _same(before: Body, after: Body) -> bool:
+def _says_the_same(before: Body, after: Body) -> bool:
     """Every section says what it said, whatever the case; only empty ones may be new."""
     return (
-        _said(before) == _said(after)
-        and [one.value for one in before.titles] == [one.value for one in after.titles]
-        and [before.code(one) for one in before.blocks] == [after.code(one) for one in after.blocks]
+        _filled_sections(before) == _filled_sections(after)
+        and [title.value for title in before.titles] == [title.value for title in after.titles]
+        and [before.code(b) for b in before.blocks] == [after.code(b) for b in after.blocks]
     )
 
 
-def _said(body: Body) -> list[tuple[str, str]]:
+def _filled_sections(body: Body) -> list[tuple[str, str]]:
     parts = [(part.key.rstrip(": "), part.text.strip().casefold()) for part in body.parts]
     return [part for part in parts if part[1]]
 
 
-def _headings(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
+def _repair_headings(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
     """`## context:` is `## Context`, unless that is there as well."""
     for part in body.parts:
-        section = _section(spec, part.key) or _uncoloned(body, spec, part)
-        wanted = _written(section, part) if section else part.name
+        section = _find_section(spec, part.key) or _find_section_without_colon(body, spec, part)
+        wanted = _canonical_heading(section, part) if section else part.name
         if wanted != part.name:
             start = part.heading.start
             line = body.text[start : part.heading.end]
@@ -121,35 +123,36 @@ def _headings(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
             yield _Edit(start, end, f"## {wanted}", f"the heading reads `## {wanted}`")
 
 
-def _section(spec: TypeSpec, key: str) -> SectionSpec | None:
-    return next((one for one in spec.sections if section_key(one.heading) == key), None)
+def _find_section(spec: TypeSpec, key: str) -> SectionSpec | None:
+    return next((known for known in spec.sections if section_key(known.heading) == key), None)
 
 
-def _uncoloned(body: Body, spec: TypeSpec, part: Part) -> SectionSpec | None:
+def _find_section_without_colon(body: Body, spec: TypeSpec, part: Part) -> SectionSpec | None:
     bare = section_key(part.name.rstrip(": "))
-    return None if body.part(bare) else _section(spec, bare)
+    return None if body.part(bare) else _find_section(spec, bare)
 
 
-def _written(section: SectionSpec, part: Part) -> str:
+def _canonical_heading(section: SectionSpec, part: Part) -> str:
     """Its canonical name, with the note it has in the template if it had one."""
     noted = part.name.rstrip(": ").endswith(")")
     return f"{section.heading} {section.note}".rstrip() if noted else section.heading
 
 
-def _words(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
+def _repair_fixed_words(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
     """`critical` is `Critical`, where nothing else stands."""
     for section in spec.sections:
         part = body.part(section.heading) if section.choices else None
         if part is None:
             continue
-        said = part.text.strip()
-        word = next((one for one in section.choices if one.casefold() == said.casefold()), said)
-        if word != said:
-            start = part.heading.end + part.text.index(said)
-            yield _Edit(start, start + len(said), word, f"`## {section.heading}` says {word}")
+        text = part.text.strip()
+        same = (choice for choice in section.choices if choice.casefold() == text.casefold())
+        word = next(same, text)
+        if word != text:
+            start = part.heading.end + part.text.index(text)
+            yield _Edit(start, start + len(text), word, f"`## {section.heading}` says {word}")
 
 
-def _missing(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
+def _add_missing_headings(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
     """Headings that may stay empty, each where its template has it."""
     if spec.type is MessageType.DELTA or not body.parts:
         return
@@ -157,7 +160,7 @@ def _missing(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
     for place, section in enumerate(spec.sections):
         if section.need is not Need.OPTIONAL or body.part(section.heading):
             continue
-        later = (body.part(one.heading) for one in spec.sections[place + 1 :])
+        later = (body.part(other.heading) for other in spec.sections[place + 1 :])
         following = next((part for part in later if part), None)
         heading = heading_line(section)
         why = f"`{heading}` was added, empty"
@@ -170,4 +173,4 @@ def _missing(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
             yield _Edit(end, end, f"{gap}{heading}{newline}", why)
 
 
-_REPAIRS = (_headings, _words, _missing)
+_REPAIRS = (_repair_headings, _repair_fixed_words, _add_missing_headings)

@@ -1,8 +1,8 @@
 """`lint`: every finding about one message, with its line and what to do.
 
-Pure and total: any text gives an answer. Sending and receiving differ in three ways (`received`):
-`Re:` is taken off with a warning, a missing ack flag counts as false instead of being filled in
-from the table, and a From that is not the sender is a warning instead of an error.
+Any text gives an answer. A message that was received differs from one of ours in three ways: `Re:`
+is taken off with a warning, a missing ack flag counts as false instead of what its type asks for,
+and a From that is not the sender is a warning instead of an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_BREACHES = 50
 
 
 class Linted(msgspec.Struct, frozen=True):
-    """What was found; `type` is None if the subject has no valid prefix."""
+    """A message that was checked; `type` is None if its subject has no valid prefix."""
 
     type: MessageType | None
     role: str
@@ -45,8 +45,10 @@ def lint(
     agents: Container[str] | None = None,
     items: Container[str] | None = None,
 ) -> Linted:
-    """Check one message. `ack_required=None`: not said. `agents` and `items`, if given, are the
-    known names; what is not among them is a warning."""
+    """Check one message; `ack_required` is None if it does not say it.
+
+    `agents` and `items` are the known names, if they are known: any other name is a warning.
+    """
     return lint_draft(
         Draft(
             subject,
@@ -61,13 +63,14 @@ def lint(
 
 
 def lint_draft(draft: Draft) -> Linted:
-    """The same, for a message that was read already."""
+    """The same for a message that was read already: the rows of all types, then those of its own
+    (BRN-001)."""
     rows = EVERY + (RULES[draft.type] if draft.type else ())
-    findings = tuple(finding for row in rows for finding in _findings(row, draft))
+    findings = tuple(finding for row in rows for finding in _check_row(row, draft))
     role = draft.subject.role if draft.subject else ""
     return Linted(draft.type, role, draft.ack_required, findings)
 
 
-def _findings(row: Row, draft: Draft) -> Iterator[Finding]:
+def _check_row(row: Row, draft: Draft) -> Iterator[Finding]:
     for place in islice(row.check(draft), MAX_BREACHES):
         yield row.finding(*place)

@@ -36,7 +36,7 @@ from moot.core.machine import (
 from moot.core.names import OPERATOR
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
-from moot.protocols.mail.asked import look
+from moot.protocols.mail.case import build_case
 from moot.protocols.mail.conduct import RULES
 from moot.protocols.mail.evolution import evolve
 from moot.protocols.mail.model import PROTOCOL, Message, Receiver, Stage, State
@@ -62,68 +62,74 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     rules = RULES.get(type(command))
     if rules is None:
         return refusal("MBX-200", "unknown_command", "mail knows no such command", "update moot")
-    asked = look(state, command, context)
-    found = filled_in(check_all(rules, asked), asked.known)
-    # What is sent must be right; what is received is only flagged.
-    said = asked.findings if isinstance(command, ask.Send) else ()
-    if errors((*said, *found)):
-        return refuse((*said, *found))
-    return accept(*accepted(asked), findings=(*said, *found, *remarks(asked)))
+    case = build_case(state, command, context)
+    # What is sent must be right (BRN-078); what is received is only flagged (BRN-079).
+    on_the_text = case.findings if isinstance(command, ask.Send) else ()
+    findings = (*on_the_text, *filled_in(check_all(rules, case), case.known))
+    if errors(findings):
+        return refuse(findings)
+    return accept(*accepted(case), findings=(*findings, *remarks(case)))
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    return tuple(due for message in state.in_order() for due in _dues(message))
+    """What each message that waits needs from whom, in the order they were sent."""
+    return tuple(due for message in state.in_order() for due in _dues_of(message))
 
 
-def _dues(message: Message) -> Iterator[Due]:
+def _dues_of(message: Message) -> Iterator[Due]:
     """Who owes the ACK, who owes more than an ACK, and the operator if nobody answers.
 
-    What presence shows as well (`event`) is shown there until it is accepted.
+    A message with an `event` is on the agenda of presence until it is accepted, and not on this.
     """
-    missing = message.missing
-    for one in missing:
-        if message.event is None:
-            yield _due(message, one, message.ack_by)
-    for one in message.to if message.unfinished else ():
-        if one not in missing and one.epoch and (message.event is None or one.status is not None):
-            yield _due(message, one, None)
+    missing, in_presence = message.missing, message.event is not None
+    for receiver in missing:
+        if not in_presence:
+            yield _build_due(message, receiver, message.ack_by)
+    for receiver in message.to if message.unfinished else ():
+        accepted_there = not in_presence or receiver.status is not None
+        if receiver not in missing and receiver.epoch and accepted_there:
+            yield _build_due(message, receiver, None)
     if message.escalated_at is not None and missing:
+        names = [receiver.name for receiver in missing]
         yield Due(
             who=OPERATOR,
             what="no answer",
-            subject=f"{message.id}: {message.subject} ({', '.join(one.name for one in missing)})",
+            subject=f"{message.id}: {message.subject} ({', '.join(names)})",
             since=message.escalated_at,
             hint=f"moot mail show {message.id}",
         )
 
 
-def _due(message: Message, one: Receiver, by: Millis | None) -> Due:
-    """What waits for a holder of a name who is gone is the sender's: a later one may not act."""
+def _build_due(message: Message, receiver: Receiver, by: Millis | None) -> Due:
+    """What this receiver owes; once that holder of the name is gone, it is the sender's to settle.
+
+    A later holder of the same name is someone else and may not answer for the earlier one.
+    """
     owed = Due(
-        who=one.name,
-        what=_OWED.get(message.type, "acknowledge") if message.type is not None else "acknowledge",
+        who=receiver.name,
+        what=_DUTIES.get(message.type, "acknowledge"),
         subject=f"{message.id}: {message.subject}",
         since=message.sent_at,
         by=by,
-        hint=_way(message, one),
+        hint=_ack_command(message, receiver),
         command=ask.Chase(id=message.id) if by is not None else None,
-        epoch=one.epoch,
+        epoch=receiver.epoch,
     )
     unanswered = msgspec.structs.replace(
         owed,
         who=message.sender,
-        what=f"unanswered: {one.name} is another session now, or has ended",
+        what=f"unanswered: {receiver.name} is another session now, or has ended",
         hint=f"moot mail show {message.id}",
     )
     return msgspec.structs.replace(owed, instead=unanswered)
 
 
-def _way(message: Message, one: Receiver) -> str:
+def _ack_command(message: Message, receiver: Receiver) -> str:
     status = "Completed" if message.unfinished else "Received"
-    return f"moot mail ack {message.id} --agent {one.name} --status {status}"
+    return f"moot mail ack {message.id} --agent {receiver.name} --status {status}"
 
 
-_OWED: Final = {
+_DUTIES: Final[dict[MessageType | None, str]] = {
     MessageType.KICKOFF: "confirm the start",
     MessageType.QUESTION: "answer",
     MessageType.HANDOFF: "finish what was passed on",
@@ -133,7 +139,7 @@ _OWED: Final = {
 
 
 def timeouts(state: State, now: Millis) -> tuple[Command, ...]:
-    """The earliest first; only what is overdue is looked at."""
+    """A Chase for each message that is overdue, the earliest first; no other message is read."""
     late = takewhile(lambda deadline: deadline[0] <= now, state.deadlines)
     return tuple(ask.Chase(id=message_id) for _, message_id in late)
 

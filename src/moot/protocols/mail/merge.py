@@ -1,8 +1,8 @@
 """Deltas into the artifact, in one order whatever the order of delivery.
 
-Deltas are sorted by time, then agent, message and block, and applied one by one. A delta that
-cannot be applied is left out and reported; the others count all the same, so nothing is lost
-without a word. `merge` is a function of its arguments and never raises.
+Deltas are sorted by time, then agent, message and block, and applied one after the other, so that
+everyone who merges the same messages gets the same artifact. A delta that cannot be applied is left
+out and reported; the others still count. `merge` depends on its arguments alone and never raises.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from moot.protocols.mail.deltas import (
 from moot.protocols.mail.mergerules import MERGE_RULES
 
 MAX_HYPOTHESES = 6
-_LIMITED = "hypothesis_slate"
-_UNIONS = frozenset({"anchors", "conflicts_with", "references"})
-_REPLACE = frozenset({"replace", "anchors_replace"})
-# What the artifact says by itself, under the names it is written with; no author says it instead.
-_SYSTEM = frozenset(
+_LIMITED_SECTION = "hypothesis_slate"
+_LIST_FIELDS = frozenset({"anchors", "conflicts_with", "references"})
+_REPLACE_MARKS = frozenset({"replace", "anchors_replace"})
+# What the artifact itself says about an item, as it is written there; no payload may set it.
+_OWN_FIELDS = frozenset(
     {"id", "killed", "killed_by", "killed_at", "kill_reason", "added", "added_by", "total score"}
 )
 _FORBIDDEN = frozenset({"__proto__", "constructor", "prototype"})
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
-_TRIPLE = ("session", "item", "relation")
+_REFERENCE_FIELDS = ("session", "item", "relation")
 
 
 class Contribution(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class Contribution(msgspec.Struct, frozen=True):
 
 
 class Merged(NamedTuple):
-    """The new version, and what was to be said about each delta."""
+    """The new version, the findings about its deltas, and the deltas that were applied."""
 
     artifact: Artifact
     findings: tuple[Finding, ...]
@@ -79,179 +79,191 @@ def contributions(message_id: str, agent: str, at: Millis, body: str) -> tuple[C
 
 def merge(base: Artifact, deltas: Iterable[Contribution]) -> Merged:
     """`base` with these deltas applied, as its next version; a delta given twice counts once."""
-    work = _Work(base)
-    ordered = sorted({one.order: one for one in deltas}.values(), key=lambda one: one.order)
-    for one in ordered:
-        work.apply(one)
-    return work.merged()
+    merging = _Merging(base)
+    by_order = {contribution.order: contribution for contribution in deltas}
+    for order in sorted(by_order):
+        merging.apply(by_order[order])
+    return merging.next_version()
 
 
-class _Refused(Exception):
-    """This delta is left out, for this reason."""
+class _LeftOut(Exception):
+    """This delta is not applied; the code and the message say why."""
 
 
-class _Work:
-    """One merge under way."""
+class _Merging:
+    """One merge under way: the artifact as lists that grow, and what there is to say about it."""
 
     def __init__(self, base: Artifact) -> None:
         self.base = base
         self.thread = dict(base.thread)
         self.items = {section: list(base.items.get(section, ())) for section in SHELVES}
-        self.standing = len(base.active(_LIMITED))
+        self.standing = len(base.active(_LIMITED_SECTION))  # hypotheses that were not killed
         self.findings: list[Finding] = []
         self.applied: list[Contribution] = []
+        # (item, field) -> who set it in this round, and to what
         self.written: dict[tuple[str, str], tuple[str, Any]] = {}
 
-    def apply(self, one: Contribution) -> None:
+    def apply(self, contribution: Contribution) -> None:
         try:
-            done = _OPERATIONS[one.delta.operation](self, one)
-        except _Refused as refusal:
+            done = _OPERATIONS[contribution.delta.operation](self, contribution)
+        except _LeftOut as refusal:
             code, message = refusal.args
-            self.say(one, code, message)
+            self.report(contribution, code, message)
             return
         if done:
-            self.applied.append(one)
+            self.applied.append(contribution)
 
-    def say(self, one: Contribution, code: str, message: str) -> None:
-        self.findings.append(MERGE_RULES[code].finding(message, one.where))
+    def report(self, contribution: Contribution, code: str, message: str) -> None:
+        self.findings.append(MERGE_RULES[code].finding(message, contribution.where))
 
-    def merged(self) -> Merged:
+    def next_version(self) -> Merged:
         base = self.base
         artifact = msgspec.structs.replace(
             base,
             version=base.version + 1,
             status="active",
-            updated_at=max([base.updated_at, *(one.at for one in self.applied)]),
+            updated_at=max([base.updated_at, *(applied.at for applied in self.applied)]),
             thread=Map(self.thread),
             items=Map({section: tuple(items) for section, items in self.items.items() if items}),
-            contributors=_contributors(base.contributors, self.applied),
+            contributors=_count_contributors(base.contributors, self.applied),
         )
         return Merged(artifact, tuple(self.findings), tuple(self.applied))
 
     # The three operations -------------------------------------------------------------------------
 
-    def add(self, one: Contribution) -> bool:
-        delta = one.delta
+    def add(self, contribution: Contribution) -> bool:
+        delta = contribution.delta
         shelf = SHELVES.get(delta.section)
         if shelf is None:
-            raise _Refused("invalid_section", f"there is no section {delta.section[:40]!r}")
+            raise _LeftOut("invalid_section", f"there is no section {delta.section[:40]!r}")
         if shelf is RESEARCH_THREAD:
-            raise _Refused("rt_add_not_allowed", "nothing is added to the research thread")
+            raise _LeftOut("rt_add_not_allowed", "nothing is added to the research thread")
         items = self.items[shelf.id]
-        if shelf.id == _LIMITED and self.standing >= MAX_HYPOTHESES:
-            raise _Refused("section_limit_exceeded", f"{MAX_HYPOTHESES} hypotheses stand already")
-        wanting = lacking(delta.payload, shelf.required)
+        if shelf.id == _LIMITED_SECTION and self.standing >= MAX_HYPOTHESES:
+            raise _LeftOut("section_limit_exceeded", f"{MAX_HYPOTHESES} hypotheses stand already")
+        missing = lacking(delta.payload, shelf.required)
         item_id = f"{shelf.prefix}{len(items) + 1}"
-        if wanting:
-            self.say(one, "missing_required_field", f"{item_id} lacks {', '.join(wanting)}")
-        fields = {name: value for name, value, _ in self._fields(one, {})}
-        items.append(Item(item_id, Map(fields), one.agent, one.at))
-        self.standing += shelf.id == _LIMITED
+        if missing:
+            words = f"{item_id} lacks {', '.join(missing)}"
+            self.report(contribution, "missing_required_field", words)
+        fields = {name: value for name, value, _ in self._accepted_fields(contribution, {})}
+        items.append(Item(item_id, Map(fields), contribution.agent, contribution.at))
+        self.standing += shelf.id == _LIMITED_SECTION
         return True
 
-    def edit(self, one: Contribution) -> bool:
-        if one.delta.section == RESEARCH_THREAD.id:
-            if one.delta.target_id not in (None, RESEARCH_THREAD.prefix):
-                raise _Refused("invalid_target", "the research thread has no such item")
-            self.thread.update(self._edited(one, RESEARCH_THREAD.prefix, self.thread))
+    def edit(self, contribution: Contribution) -> bool:
+        if contribution.delta.section == RESEARCH_THREAD.id:
+            if contribution.delta.target_id not in (None, RESEARCH_THREAD.prefix):
+                raise _LeftOut("invalid_target", "the research thread has no such item")
+            self.thread.update(self._edit_fields(contribution, RESEARCH_THREAD.prefix, self.thread))
             return True
-        items, place = self._target(one)
+        items, place = self._find_target(contribution)
         item = items[place]
         if item.killed:
-            raise _Refused("target_killed", f"{item.id} was killed by {item.killed.by}")
-        edited = self._edited(one, item.id, item.fields)
+            raise _LeftOut("target_killed", f"{item.id} was killed by {item.killed.by}")
+        edited = self._edit_fields(contribution, item.id, item.fields)
         items[place] = msgspec.structs.replace(item, fields=Map(item.fields).update(edited))
         return True
 
-    def kill(self, one: Contribution) -> bool:
-        if one.delta.section == RESEARCH_THREAD.id:
-            raise _Refused("rt_add_not_allowed", "the research thread is not killed")
-        items, place = self._target(one)
+    def kill(self, contribution: Contribution) -> bool:
+        if contribution.delta.section == RESEARCH_THREAD.id:
+            raise _LeftOut("rt_add_not_allowed", "the research thread is not killed")
+        items, place = self._find_target(contribution)
         item = items[place]
         if item.killed:  # once is enough
             return False
-        reason = one.delta.payload.get("reason")
-        said = reason if isinstance(reason, str) and reason.strip() else one.delta.rationale
-        if not said:
-            self.say(one, "missing_required_field", f"{item.id} is killed without a reason")
-        items[place] = msgspec.structs.replace(item, killed=Kill(one.agent, one.at, said))
-        self.standing -= one.delta.section == _LIMITED
+        reason = contribution.delta.payload.get("reason")
+        if not isinstance(reason, str) or not reason.strip():
+            reason = contribution.delta.rationale
+        if not reason:
+            words = f"{item.id} is killed without a reason"
+            self.report(contribution, "missing_required_field", words)
+        kill = Kill(contribution.agent, contribution.at, reason)
+        items[place] = msgspec.structs.replace(item, killed=kill)
+        self.standing -= contribution.delta.section == _LIMITED_SECTION
         return True
 
-    def _target(self, one: Contribution) -> tuple[list[Item], int]:
-        delta = one.delta
+    def _find_target(self, contribution: Contribution) -> tuple[list[Item], int]:
+        delta = contribution.delta
         items = self.items.get(delta.section)
         if items is None:
-            raise _Refused("invalid_section", f"there is no section {delta.section[:40]!r}")
+            raise _LeftOut("invalid_section", f"there is no section {delta.section[:40]!r}")
         if delta.target_id is None:
-            raise _Refused("invalid_target", f"which item to {delta.operation.lower()} is not said")
-        # Numbers are given in order and for good: H3 is the third.
+            raise _LeftOut("invalid_target", f"which item to {delta.operation.lower()} is not said")
+        # Numbers are given in order and never again, so H3 is the third hypothesis.
         number = delta.target_id.removeprefix(SHELVES[delta.section].prefix)
         place = int(number) - 1 if _NUMBER.fullmatch(number) else len(items)
         if place >= len(items) or items[place].id != delta.target_id:
-            raise _Refused("invalid_target", f"{delta.target_id[:40]!r} is not in {delta.section}")
+            raise _LeftOut("invalid_target", f"{delta.target_id[:40]!r} is not in {delta.section}")
         return items, place
 
     # Fields ---------------------------------------------------------------------------------------
 
-    def _edited(self, one: Contribution, target: str, before: Mapping[str, Any]) -> dict[str, Any]:
+    def _edit_fields(
+        self, contribution: Contribution, target: str, before: Mapping[str, Any]
+    ) -> dict[str, Any]:
         edited: dict[str, Any] = {}
-        for name, value, replaces in self._fields(one, before):
+        for name, value, replaces in self._accepted_fields(contribution, before):
             edited[name] = value
             if replaces:
-                self._note_conflict(one, target, name, value)
+                self._note_conflict(contribution, target, name, value)
         return edited
 
-    def _note_conflict(self, one: Contribution, target: str, name: str, value: Any) -> None:
-        """Two agents say different things in one round: the later stands, and it is told."""
+    def _note_conflict(
+        self, contribution: Contribution, target: str, name: str, value: Any
+    ) -> None:
+        """Report two agents who set one field differently in one round; the later one counts."""
         earlier = self.written.get((target, name))
-        self.written[target, name] = (one.agent, value)
-        if earlier and earlier[0] != one.agent and earlier[1] != value:
-            words = f"{earlier[0]} and {one.agent} both set `{name[:40]}` of {target}"
-            self.say(one, "edit_conflict", f"{words}; what {one.agent} wrote stands")
+        self.written[target, name] = (contribution.agent, value)
+        if earlier and earlier[0] != contribution.agent and earlier[1] != value:
+            agent = contribution.agent
+            words = f"{earlier[0]} and {agent} both set `{name[:40]}` of {target}"
+            self.report(contribution, "edit_conflict", f"{words}; what {agent} wrote stands")
 
-    def _fields(
-        self, one: Contribution, before: Mapping[str, Any]
+    def _accepted_fields(
+        self, contribution: Contribution, before: Mapping[str, Any]
     ) -> Iterator[tuple[str, Any, bool]]:
         """Name, new value, and whether it replaces what stood there."""
-        payload = one.delta.payload
-        replace = any(payload.get(name) is True for name in _REPLACE)
+        payload = contribution.delta.payload
+        replace = any(payload.get(name) is True for name in _REPLACE_MARKS)
         for name, value in payload.items():
-            if (plain := " ".join(name.split()).casefold()) in _FORBIDDEN | _SYSTEM:
-                self.say(one, "forbidden_payload_key", f"`{plain}` is not for a delta to set")
-            elif name in _UNIONS and isinstance(value, list) and not replace:
-                yield name, _union(before.get(name), value), False
-            elif name not in _REPLACE:
+            if (plain := " ".join(name.split()).casefold()) in _FORBIDDEN | _OWN_FIELDS:
+                words = f"`{plain}` is not for a delta to set"
+                self.report(contribution, "forbidden_payload_key", words)
+            elif name in _LIST_FIELDS and isinstance(value, list) and not replace:
+                yield name, _join_lists(before.get(name), value), False
+            elif name not in _REPLACE_MARKS:
                 yield name, value, True
 
 
-_OPERATIONS: dict[Operation, Callable[[_Work, Contribution], bool]] = {
-    Operation.ADD: _Work.add,
-    Operation.EDIT: _Work.edit,
-    Operation.KILL: _Work.kill,
+_OPERATIONS: dict[Operation, Callable[[_Merging, Contribution], bool]] = {
+    Operation.ADD: _Merging.add,
+    Operation.EDIT: _Merging.edit,
+    Operation.KILL: _Merging.kill,
 }
 
 
-def _union(before: Any, more: list[Any]) -> list[Any]:
+def _join_lists(before: Any, more: list[Any]) -> list[Any]:
     """Both lists, each thing once; references are the same if session, item and relation are."""
     joined: dict[str, Any] = {}
     for value in [*(before if isinstance(before, list) else ()), *more]:
-        joined.setdefault(_same(value), value)
+        joined.setdefault(_identity_of(value), value)
     return list(joined.values())
 
 
-def _same(value: Any) -> str:
-    if isinstance(value, dict) and all(name in value for name in _TRIPLE):
-        value = [value[name] for name in _TRIPLE]
+def _identity_of(value: Any) -> str:
+    if isinstance(value, dict) and all(name in value for name in _REFERENCE_FIELDS):
+        value = [value[name] for name in _REFERENCE_FIELDS]
     return repr(value)
 
 
-def _contributors(
+def _count_contributors(
     before: tuple[Contributor, ...], applied: Iterable[Contribution]
 ) -> tuple[Contributor, ...]:
     """Everyone whose deltas were applied, in the order of the first one."""
-    known = {one.agent: one for one in before}
-    for one in applied:
-        seen = known.get(one.agent, Contributor(one.agent, 0))
-        known[one.agent] = msgspec.structs.replace(seen, deltas=seen.deltas + 1)
-    return tuple(known.values())
+    by_agent = {contributor.agent: contributor for contributor in before}
+    for contribution in applied:
+        agent = contribution.agent
+        known = by_agent.get(agent, Contributor(agent, 0))
+        by_agent[agent] = msgspec.structs.replace(known, deltas=known.deltas + 1)
+    return tuple(by_agent.values())

@@ -1,8 +1,8 @@
-"""What a merge can say about a delta, and what the checks can say about an artifact.
+"""The rows for findings about deltas and about the artifact that they made.
 
-`MERGE_RULES` is by code: an error leaves the delta out, after a warning it counts (only what edits
-a killed item does not). `ARTIFACT_RULES` are the minima of a finished artifact, all warnings: an
-early version may fall short of them.
+`MERGE_RULES` is by code: after an error the delta is left out, after a warning it counts (only an
+edit of a killed item does not). `ARTIFACT_RULES` are the minima of a finished artifact; all are
+warnings, since an early version may fall short of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MINIMA = {
 
 
 def _never(_: Any) -> Iterator[Breach]:
-    """Found while merging, not by looking at the result."""
+    """No check of its own: the merge itself finds it, with the delta at hand."""
     return iter(())
 
 
@@ -84,8 +84,8 @@ def _no_potency(artifact: Artifact) -> Iterator[Breach]:
 def _mentions(item: Item, *words: str) -> bool:
     """A field named after the word and true, or the word in its name, statement or kind."""
     flags = {name.casefold() for name, value in item.fields.items() if value is True}
-    said = [item.fields.get(name) for name in ("name", "statement", "kind", "type", "claim")]
-    text = " ".join(one for one in said if isinstance(one, str)).casefold()
+    values = [item.fields.get(name) for name in ("name", "statement", "kind", "type", "claim")]
+    text = " ".join(value for value in values if isinstance(value, str)).casefold()
     return any(word in text or any(word in flag for flag in flags) for word in words)
 
 

@@ -1,7 +1,7 @@
 """The nouns of one mail thread: messages that may still be answered, and who owes what.
 
-A thread may be long, so the state holds only what waits for an answer, and the last few messages
-that do not: the rest is in the records and the index.
+A thread may be long, so the state holds only the messages that wait for an answer, and the last few
+of the others; the rest is in the records and the index.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ PROTOCOL: Final = "mail"
 ACK_MINUTES: Final = 30
 MAX_OPEN: Final = 1_000
 MAX_RECENT: Final = 64
-# These are about something that has to happen: an ACK alone does not end them (D-13, D-14).
+# These are about something that has to happen, so an ACK alone does not end them: they wait until
+# someone says Completed (BRN-056, BRN-064; D-13, D-14).
 CLOSED_BY_COMPLETED: Final = frozenset(
     {MessageType.QUESTION, MessageType.HANDOFF, MessageType.BLOCKED}
 )
@@ -51,7 +52,7 @@ class Stage(StrEnum):
 
 
 class Party(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One holder of a name. Number 0: a name outside of this ledger."""
+    """One holder of a name; `epoch` 0 is a name outside of this ledger."""
 
     name: str
     epoch: int
@@ -66,7 +67,7 @@ class Receiver(msgspec.Struct, frozen=True, array_like=True, gc=False):
     acked_at: Millis | None = None
 
     def is_(self, name: str, epoch: int) -> bool:
-        """An earlier holder of the same name is someone else."""
+        """True if this is that holder of the name; an earlier holder is someone else."""
         return self.name == name and self.epoch == epoch
 
 
@@ -94,22 +95,22 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def missing(self) -> tuple[Receiver, ...]:
-        """Who owes an ACK: each `to` that has given none. A `cc` owes nothing (D-10)."""
+        """Who owes an ACK: each `to` that has given none (BRN-075). A `cc` owes nothing (D-10)."""
         if not self.ack_required:
             return ()
-        return tuple(one for one in self.to if one.status is None and one.epoch)
+        return tuple(receiver for receiver in self.to if receiver.status is None and receiver.epoch)
 
     @property
     def progress(self) -> Progress:
         if not self.missing:
             return Progress.COMPLETE
-        given = any(one.status is not None for one in self.to)
-        return Progress.PARTIAL if given else Progress.NONE
+        answered = any(receiver.status is not None for receiver in self.to)
+        return Progress.PARTIAL if answered else Progress.NONE
 
     @property
     def unfinished(self) -> bool:
-        """Asked, passed on or blocked, and nobody has said Completed."""
-        here = any(one.epoch for one in self.to)
+        """True for a QUESTION, HANDOFF or BLOCKED to someone here before anyone said Completed."""
+        here = any(receiver.epoch for receiver in self.to)
         return self.type in CLOSED_BY_COMPLETED and here and not self.closed
 
     @property
@@ -125,16 +126,19 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
         return Stage.RESENT if self.resent else Stage.WAITING
 
     def passes_to(self, receiver: Receiver) -> bool:
-        """Does the work change hands if this receiver says yes? Whoever is named takes it, else
-        the only one it was sent to."""
+        """True if the work of a HANDOFF becomes this receiver's with its ACK.
+
+        It goes to the agent that the message names, else to the only one it was sent to.
+        """
         if self.type is not MessageType.HANDOFF or receiver not in self.to:
             return False
-        if any(one.name == self.taker for one in self.to):
+        if any(other.name == self.taker for other in self.to):
             return receiver.name == self.taker
         return len(self.to) == 1
 
     def receiver(self, name: str, epoch: int) -> Receiver | None:
-        return next((one for one in (*self.to, *self.cc) if one.is_(name, epoch)), None)
+        everyone = (*self.to, *self.cc)
+        return next((receiver for receiver in everyone if receiver.is_(name, epoch)), None)
 
 
 Deadline = tuple[Millis, str]
@@ -155,11 +159,12 @@ class State(msgspec.Struct, frozen=True):
     compiled: int = 0
 
     def message(self, id: str) -> Message | None:  # noqa: A002 - the word of every message
-        found = self.open.get(id)
-        return found or next((one for one in self.recent if one.id == id), None)
+        """A message that may still be answered; None if it is long settled, or was never sent."""
+        waiting = self.open.get(id)
+        return waiting or next((message for message in self.recent if message.id == id), None)
 
     def in_order(self) -> list[Message]:
-        """What waits, as it was sent: numbers count upwards, a clock may not."""
+        """The messages that wait, as they were sent; by number, since a clock may go back."""
         return sorted(self.open.values(), key=lambda message: number_of(message.id))
 
 
@@ -177,6 +182,7 @@ def message_id(thread: str, number: int) -> str:
 
 
 def number_of(id: str) -> int:  # noqa: A002
+    """3 of `auth-cache:3`; 0 if it is no message id."""
     digits = id.rpartition(":")[2]
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
 
@@ -185,13 +191,13 @@ def thread_of_id(id: str) -> str:  # noqa: A002
     return id.rpartition(":")[0]
 
 
-def with_deadline(deadlines: tuple[Deadline, ...], one: Deadline) -> tuple[Deadline, ...]:
+def with_deadline(deadlines: tuple[Deadline, ...], new: Deadline) -> tuple[Deadline, ...]:
     changed = list(deadlines)
-    insort(changed, one)
+    insort(changed, new)
     return tuple(changed)
 
 
-def without_deadline(deadlines: tuple[Deadline, ...], one: Deadline) -> tuple[Deadline, ...]:
-    at = bisect_left(deadlines, one)
-    found = at < len(deadlines) and deadlines[at] == one
-    return deadlines[:at] + deadlines[at + 1 :] if found else deadlines
+def without_deadline(deadlines: tuple[Deadline, ...], old: Deadline) -> tuple[Deadline, ...]:
+    at = bisect_left(deadlines, old)
+    is_there = at < len(deadlines) and deadlines[at] == old
+    return deadlines[:at] + deadlines[at + 1 :] if is_there else deadlines

@@ -1,8 +1,8 @@
 """Bodies that are written from fields: ACK, Validation Error, HANDOFF, BLOCKED, QUESTION.
 
-Whatever text a field holds, it stays inside its own section: what would open a section, swallow
-the next one or pass for unfilled template text is put into a fenced block. `read_ack` gives back
-what `ack_body` wrote.
+Whatever text a field holds stays inside its own section: a text that would open a section, swallow
+the next one or pass for unfilled template text is put into a fenced block. `read_ack` reads what
+`ack_body` wrote.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Ack(msgspec.Struct, frozen=True):
 
 
 def ack_body(message_id: str, status: AckStatus, notes: str = "") -> str:
+    """The body of an ACK: which message, what has happened, and perhaps a note (BRN-039)."""
     fields = {"Message ID": message_id, "Status": status.value, "Notes": notes}
     return body_of(MessageType.ACK, fields)
 
@@ -57,20 +58,20 @@ def error_subject(message_id: str) -> str:
 
 
 def error_body(message_id: str, findings: Iterable[Finding]) -> str:
-    """The Validation Error body of the document: every error, and how to mend it."""
+    """The Validation Error body of the document (BRN-080): every error, and how to mend it."""
     wrong = errors(findings)
-    hints = dict.fromkeys(one.hint for one in wrong if one.hint)
-    return _text(
+    hints = dict.fromkeys(finding.hint for finding in wrong if finding.hint)
+    return _write_sections(
         "Validation Error",
         {
             "Message": message_id,
-            "Errors": _bullets(f"{one.rule}{_place(one)}: {one.message}" for one in wrong),
-            "Suggestion": _bullets(hints) if len(hints) > 1 else "".join(hints),
+            "Errors": _write_bullets(f"{e.rule}{_line_of(e)}: {e.message}" for e in wrong),
+            "Suggestion": _write_bullets(hints) if len(hints) > 1 else "".join(hints),
         },
     )
 
 
-def _place(finding: Finding) -> str:
+def _line_of(finding: Finding) -> str:
     return f" (line {finding.line})" if finding.line else ""
 
 
@@ -92,7 +93,7 @@ def handoff_body(
             "To": to_agent,
             "Reason": reason,
             "State": state,
-            "Files Modified": _bullets(files),
+            "Files Modified": _write_bullets(files),
             "Next Steps": next_steps,
         },
     )
@@ -126,7 +127,7 @@ def question_body(
         {
             "Context": context,
             "Question": question,
-            "Options": _bullets(options),
+            "Options": _write_bullets(options),
             "Impact": impact,
             "Urgency": urgency,
         },
@@ -137,13 +138,13 @@ def question_body(
 
 
 def body_of(kind: MessageType, fields: Mapping[str, str], title: str = "") -> str:
-    """A body of this type; empty fields are left away, missing required ones refused."""
+    """Write a body of this type; empty fields are left out, Malformed if a required one is."""
     spec = TYPES[kind]
     written: dict[str, str] = {}
     for section in spec.sections:
         text = fields.get(section.heading, "")
         if section.choices and text:
-            text = _canonical(text, section.choices, section.heading)
+            text = _canonical_choice(text, section.choices, section.heading)
         if text.strip():
             written[section.heading] = text
         elif section.need is Need.REQUIRED:
@@ -153,14 +154,14 @@ def body_of(kind: MessageType, fields: Mapping[str, str], title: str = "") -> st
                 where=section.heading,
                 hint=f"say it: {section.asks.strip('{}')}",
             )
-    return _text(title or spec.title, written)
+    return _write_sections(title or spec.title, written)
 
 
-def _canonical(text: str, choices: tuple[str, ...], heading: str) -> str:
+def _canonical_choice(text: str, choices: tuple[str, ...], heading: str) -> str:
     wanted = text.strip().casefold()
-    for one in choices:
-        if one.casefold() == wanted:
-            return one
+    for word in choices:
+        if word.casefold() == wanted:
+            return word
     raise Malformed(
         f"{heading} may not be {text[:40]!r}",
         code="field_invalid",
@@ -169,16 +170,16 @@ def _canonical(text: str, choices: tuple[str, ...], heading: str) -> str:
     )
 
 
-def _text(title: str, sections: Mapping[str, str]) -> str:
+def _write_sections(title: str, sections: Mapping[str, str]) -> str:
     parts = [f"# {title}\n"]
     parts += (f"\n## {heading}\n{contained(text)}" for heading, text in sections.items())
     return "".join(parts)
 
 
 def contained(text: str) -> str:
-    """The text as the content of a section: as it is if it stays in there, else fenced."""
+    """The text as the content of a section: as it is if it stays inside, else in a fenced block."""
     plain = _ENDINGS.sub("\n", text).strip("\n") + "\n"
-    return plain if _stays(plain) else escape_fenced(plain)
+    return plain if _stays_inside(plain) else escape_fenced(plain)
 
 
 def escape_fenced(text: str) -> str:
@@ -186,8 +187,8 @@ def escape_fenced(text: str) -> str:
     return fence(escape_comments(text), TEXT)
 
 
-def _stays(text: str) -> bool:
-    """Whether a section with this text says just that, and the next one is found below it."""
+def _stays_inside(text: str) -> bool:
+    """True if a section with this text says just that, and the next section is found below it."""
     if "<!--" in text or is_unfilled(text):
         return False
     body = Body(f"## A\n{text}\n## B\nb\n")
@@ -199,7 +200,7 @@ def _stays(text: str) -> bool:
     )
 
 
-def _bullets(items: Iterable[str]) -> str:
+def _write_bullets(items: Iterable[str]) -> str:
     """One list item each, on one line."""
     lines = (" ".join(item.split()) for item in items)
     return "\n".join(f"- {line}" for line in lines if line)

@@ -1,4 +1,4 @@
-"""What is found without reading a thread: inboxes, messages, words, who has which work.
+"""Index rows, to look things up without reading a thread: inboxes, messages, words, work items.
 
 mail.inbox      AGENT/HOLDER/TIME/ID   one row for each receiver
 mail.answers    ID/AGENT/HOLDER        the receiver's latest ACK
@@ -38,39 +38,39 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     return _INDEX[type(recorded.event)](recorded)
 
 
-def _sent(recorded: Recorded[did.MessageSent]) -> Iterator[RowChange]:
+def _index_sent(recorded: Recorded[did.MessageSent]) -> Iterator[RowChange]:
     event = recorded.event
-    yield from _kept(recorded, recorded.actor.id)
+    yield from _index_message(recorded, recorded.actor.id)
     if event.event is not None:
         yield Put(EVENTS, event.event, {"id": event.id})
     if event.type is MessageType.CLAIM and event.item:
         yield Put(ITEMS, event.item, {"owner": recorded.actor.id, "by": event.id})
 
 
-def _imported(recorded: Recorded[did.MessageImported]) -> Iterator[RowChange]:
+def _index_imported(recorded: Recorded[did.MessageImported]) -> Iterator[RowChange]:
     event = recorded.event
-    yield from _kept(recorded, event.sender)
+    yield from _index_message(recorded, event.sender)
     yield Put(OUTSIDE, event.outside_id, {"id": event.id})
 
 
-def _kept(recorded: Recorded[Any], sender: str) -> Iterator[RowChange]:
+def _index_message(recorded: Recorded[Any], sender: str) -> Iterator[RowChange]:
     event: did.MessageKept = recorded.event
     yield Put(MESSAGES, event.id, {"at": recorded.at})
     yield Words(MESSAGES, event.id, f"{event.subject}\n{event.body}")
     if event.sha256 is not None:
         yield Put(LONG, event.id, {"sha256": event.sha256, "size": event.size})
-    owes = {True: event.ack_required, False: False}
-    here = [(one, main) for group, main in ((event.to, True), (event.cc, False)) for one in group]
-    for one, main in here:
-        if one.epoch:
-            place = inbox_key(one.name, one.epoch, recorded.at, event.id)
-            yield Put(INBOX, place, _slip(event, sender, recorded.at, owes[main], not main))
-    closes = event.type in CLOSED_BY_COMPLETED and any(one.epoch for one in event.to)
+    receivers = [(party, False) for party in event.to] + [(party, True) for party in event.cc]
+    for party, copy in receivers:
+        if party.epoch:
+            place = inbox_key(party.name, party.epoch, recorded.at, event.id)
+            owes = event.ack_required and not copy
+            yield Put(INBOX, place, _inbox_row(event, sender, recorded.at, owes, copy))
+    closes = event.type in CLOSED_BY_COMPLETED and any(party.epoch for party in event.to)
     if event.ack_required or closes:
         yield Put(OPEN, recorded.stream, {})
 
 
-def _slip(event: Any, sender: str, at: Millis, owes: bool, copy: bool) -> dict[str, Any]:
+def _inbox_row(event: Any, sender: str, at: Millis, owes: bool, copy: bool) -> dict[str, Any]:
     """What an inbox shows of a message."""
     status = getattr(event, "status", None)
     return {
@@ -88,7 +88,7 @@ def _slip(event: Any, sender: str, at: Millis, owes: bool, copy: bool) -> dict[s
     }
 
 
-def _acknowledged(recorded: Recorded[did.MessageAcknowledged]) -> Iterator[RowChange]:
+def _index_acknowledged(recorded: Recorded[did.MessageAcknowledged]) -> Iterator[RowChange]:
     event, actor = recorded.event, recorded.actor
     place = answer_key(event.id, actor.id, actor.epoch)
     yield Put(ANSWERS, place, {"status": str(event.status), "at": recorded.at, "by": event.by})
@@ -98,23 +98,23 @@ def _acknowledged(recorded: Recorded[did.MessageAcknowledged]) -> Iterator[RowCh
         yield Drop(OPEN, recorded.stream)
 
 
-def _resent(recorded: Recorded[did.MessageResent]) -> Iterator[RowChange]:
-    """The same message at a later place: it is in an inbox once."""
+def _index_resent(recorded: Recorded[did.MessageResent]) -> Iterator[RowChange]:
+    """Move the message to its new time: it is in an inbox only once."""
     event = recorded.event
-    for one in event.to:
-        yield Drop(INBOX, inbox_key(one.name, one.epoch, event.sent_at, event.id))
-        slip = _slip(event, event.sender, recorded.at, owes=True, copy=False)
-        yield Put(INBOX, inbox_key(one.name, one.epoch, recorded.at, event.id), slip)
+    for party in event.to:
+        yield Drop(INBOX, inbox_key(party.name, party.epoch, event.sent_at, event.id))
+        slip = _inbox_row(event, event.sender, recorded.at, owes=True, copy=False)
+        yield Put(INBOX, inbox_key(party.name, party.epoch, recorded.at, event.id), slip)
 
 
-def _escalated(_recorded: Recorded[did.MessageEscalated]) -> Iterator[RowChange]:
+def _index_escalated(_recorded: Recorded[did.MessageEscalated]) -> Iterator[RowChange]:
     return iter(())
 
 
 _INDEX: Final[dict[type[Event], Callable[[Any], Iterator[RowChange]]]] = {
-    did.MessageSent: _sent,
-    did.MessageImported: _imported,
-    did.MessageAcknowledged: _acknowledged,
-    did.MessageResent: _resent,
-    did.MessageEscalated: _escalated,
+    did.MessageSent: _index_sent,
+    did.MessageImported: _index_imported,
+    did.MessageAcknowledged: _index_acknowledged,
+    did.MessageResent: _index_resent,
+    did.MessageEscalated: _index_escalated,
 }

@@ -1,6 +1,7 @@
-"""Deltas that stand where they do not count: wrong fence, list, quote, inline, bare.
+"""Deltas that stand where they do not count: in a wrong fence, a list, a quote, inline or bare.
 
-They are never passed over in silence. A delta in a block that quotes markdown is an example.
+Each is reported, or its author would believe that it was merged. A delta in a block that quotes
+markdown is an example, and not one of them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Stray(NamedTuple):
 
 
 _OPERATION = re.compile(r'"operation"\s*+:\s*+"(?:ADD|EDIT|KILL)"')
-_MEANT = re.compile(
+_MEANT_AS_DELTA = re.compile(
     r"""
     \n [\ \t>*+-]*+
     (?: (?P<fence>(?:`{3,}|~{3,}|:::)[\ \t]*[Dd]elta\b)
@@ -38,22 +39,22 @@ _QUOTATIONS = {"markdown", "md"}
 def strays(body: Body) -> Iterator[Stray]:
     """Misfenced, nested, inline and bare deltas, in order of kind; a quoted example is none."""
     for block in body.blocks:
-        yield from _misfenced(body, block)
+        yield from _find_misfenced(body, block)
     outside = _Outside(body)
-    for found in _MEANT.finditer("\n" + body.text):
-        yield from outside.stray(found.start(), _SAID[found.lastgroup or ""])
+    for match in _MEANT_AS_DELTA.finditer("\n" + body.text):
+        yield from outside.stray(match.start(), _MESSAGES[match.lastgroup or ""])
     outside = _Outside(body)
-    for found in _OPERATION.finditer(body.text):
-        yield from outside.stray(found.start(), "this delta stands outside of a fence")
+    for match in _OPERATION.finditer(body.text):
+        yield from outside.stray(match.start(), "this delta stands outside of a fence")
 
 
-_SAID = {
+_MESSAGES = {
     "fence": "this delta stands in a list, a quote or another kind of fence",
     "inline": "this looks like a delta written inline",
 }
 
 
-def _misfenced(body: Body, block: Block) -> Iterator[Stray]:
+def _find_misfenced(body: Body, block: Block) -> Iterator[Stray]:
     first = block.info.partition(" ")[0].casefold()
     if block.info == INFO or first in _QUOTATIONS:
         return
@@ -63,7 +64,7 @@ def _misfenced(body: Body, block: Block) -> Iterator[Stray]:
 
 
 class _Outside:
-    """What stands outside of all top-level blocks; places only go forward."""
+    """The text outside of all top-level blocks; places must be asked for in ascending order."""
 
     def __init__(self, body: Body) -> None:
         self.text = body.text

@@ -13,7 +13,7 @@ import msgspec
 from moot.protocols.mail.types import MessageType
 
 MAX_LENGTH = 120
-# Tags in use where this protocol comes from, and the parts they stand for.
+# Roles that DELTA messages name in practice, and the parts they stand for.
 ROLES = {
     "opus": "test_designer",
     "claude": "test_designer",
@@ -27,7 +27,7 @@ ROLES = {
 }
 
 _PLAIN = "|".join(kind.value for kind in MessageType if kind is not MessageType.DELTA)
-_PREFIX = re.compile(
+_PREFIX = re.compile(  # BRN-004: a type and a colon; a DELTA has its role in brackets (BRN-015)
     rf"(?:(?P<type>{_PLAIN})|DELTA\[(?P<role>[a-z][a-z0-9_-]*)\]):(?= \S|[ \t]*\Z)[ \t]*"
 )
 _REPLY = re.compile(r"(?:\s*+re:)++\s*+", re.IGNORECASE)
@@ -52,9 +52,9 @@ class Subject(msgspec.Struct, frozen=True):
 
     @property
     def handoff(self) -> tuple[str, str] | None:
-        """The item and the agent of `HANDOFF: {item} to {agent}`, if both are there."""
-        found = _HANDOFF.fullmatch(self.rest.strip())
-        return (found["item"], found["agent"]) if found else None
+        """The item and the agent of `HANDOFF: {item} to {agent}`, if both are there (BRN-048)."""
+        match = _HANDOFF.fullmatch(self.rest.strip())
+        return (match["item"], match["agent"]) if match else None
 
 
 class Received(msgspec.Struct, frozen=True):
@@ -66,11 +66,11 @@ class Received(msgspec.Struct, frozen=True):
 
 def find_subject(text: str) -> Subject | None:
     """The subject, if its prefix is one of the ten; the description may be missing."""
-    found = _PREFIX.match(text)
-    if found is None:
+    match = _PREFIX.match(text)
+    if match is None:
         return None
-    kind = MessageType(found["type"]) if found["type"] else MessageType.DELTA
-    return Subject(kind, text[found.end() :], found["role"] or "")
+    kind = MessageType(match["type"]) if match["type"] else MessageType.DELTA
+    return Subject(kind, text[match.end() :], match["role"] or "")
 
 
 PREFIX_HINT = (
@@ -80,22 +80,22 @@ PREFIX_HINT = (
 
 
 def read_received(text: str) -> Received:
-    """The subject of a message we got; a leading `Re:` does not hide what it is."""
+    """The subject of a message that we received, without a leading `Re:`."""
     reply = _REPLY.match(text)
     bare = text[reply.end() :] if reply else text
     return Received(find_subject(bare), reply is not None)
 
 
 def has_control(text: str) -> bool:
-    """Line breaks and control characters could pose as further headers, or as another subject."""
+    """True if it holds line breaks or control characters, which could pose as another subject."""
     return _CONTROL.search(text) is not None
 
 
 def ack_subject(subject: str) -> str:
-    """The subject of an ACK to a message with this one."""
+    """The subject of an ACK: it repeats the subject that it answers (BRN-037)."""
     return f"ACK: {one_line(subject) or 'message'}"
 
 
 def one_line(text: str) -> str:
-    """A text as it may stand in a subject."""
+    """The text on one line and without control characters, as a subject may hold it."""
     return " ".join(_CONTROL.sub(" ", text).split())

@@ -33,18 +33,22 @@ class Template(NamedTuple):
 
 
 def template(kind: MessageType) -> Template:
-    """What one starts from to write a message of this type."""
+    """What one starts from to write a message of this type: its title and its sections.
+
+    The sections are those of `TYPES` (BRN-008, BRN-017, BRN-024, BRN-032, BRN-039, BRN-045,
+    BRN-051, BRN-058, BRN-066).
+    """
     spec = TYPES[kind]
     parts = [f"# {spec.title}\n"]
     if spec.prose:
         parts.append(f"\n{spec.prose}\n")
-    parts += (_section(section) for section in spec.sections)
+    parts += (_write_section(section) for section in spec.sections)
     if kind is MessageType.DELTA:
         parts.append(f"\n{_DELTA_BLOCK}")
     return Template(spec.subject, "".join(parts))
 
 
-def _section(section: SectionSpec) -> str:
+def _write_section(section: SectionSpec) -> str:
     asks = f"{section.asks}\n" if section.asks else ""
     return f"\n{heading_line(section)}\n{asks}"
 

@@ -61,7 +61,7 @@ def thread_id(text: str) -> str:
 
 
 def spelled(text: str) -> str:
-    """An id of a thread or a message in the case we write: no two threads differ in case only."""
+    """The id of a thread or a message in the case we write, since no two differ in case only."""
     start = next(row[0] for row in _GRAMMARS if text.upper().startswith(row[0]))
     return start + text[len(start) :].lower()
 

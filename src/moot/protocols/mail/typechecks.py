@@ -40,8 +40,8 @@ def wordy(draft: Draft) -> Iterator[Breach]:
             continue
         count = max(1, len(_SENTENCE.findall(part.said)))
         if not low <= count <= high:
-            asked = "one sentence" if high == 1 else f"{low} to {high} sentences"
-            yield f"`## {name}` has {count} sentences, {asked} are usual", f"## {name}", part.line
+            usual = "one sentence" if high == 1 else f"{low} to {high} sentences"
+            yield f"`## {name}` has {count} sentences, {usual} are usual", f"## {name}", part.line
 
 
 # COMPILED -----------------------------------------------------------------------------------------

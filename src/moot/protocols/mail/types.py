@@ -13,7 +13,7 @@ import msgspec
 
 
 class MessageType(StrEnum):
-    """What the subject's prefix says a message is."""
+    """What the subject's prefix says a message is: ten types (BRN-004)."""
 
     KICKOFF = "KICKOFF"
     DELTA = "DELTA"
@@ -36,7 +36,7 @@ class Need(StrEnum):
 
 
 class AckStatus(StrEnum):
-    """What an ACK says has happened; `COMPLETED` closes a HANDOFF, BLOCKED or QUESTION."""
+    """What an ACK says has happened (BRN-036); `COMPLETED` closes HANDOFF, BLOCKED, QUESTION."""
 
     RECEIVED = "Received"
     UNDERSTOOD = "Understood"
@@ -68,7 +68,8 @@ class TypeSpec(msgspec.Struct, frozen=True):
     def section(self, heading: str) -> SectionSpec | None:
         """The section of this name, whatever the case."""
         wanted = heading.casefold()
-        return next((one for one in self.sections if one.heading.casefold() == wanted), None)
+        matching = (spec for spec in self.sections if spec.heading.casefold() == wanted)
+        return next(matching, None)
 
 
 _MUST, _SHOULD, _MAY = Need.REQUIRED, Need.RECOMMENDED, Need.OPTIONAL
@@ -76,7 +77,7 @@ _OPTIONAL = "(optional)"
 STATISTICS = ("Hypotheses", "Predictions", "Tests", "Assumptions", "Anomalies", "Critiques")
 
 _ALL = (
-    TypeSpec(
+    TypeSpec(  # BRN-006 its subject, BRN-007 its ACK, BRN-008 its sections
         MessageType.KICKOFF,
         True,
         "start a research session or a piece of work",
@@ -91,7 +92,7 @@ _ALL = (
             SectionSpec("Requested Outputs", _MAY, "{What shall be delivered}"),
         ),
     ),
-    TypeSpec(
+    TypeSpec(  # BRN-015 its subject, BRN-016 no ACK, BRN-017 its parts
         MessageType.DELTA,
         False,
         "contribute to a research artifact",
@@ -100,7 +101,7 @@ _ALL = (
         (SectionSpec("Deltas", _MAY, ""),),
         prose="{What this contributes, in a few words; may be left away}",
     ),
-    TypeSpec(
+    TypeSpec(  # BRN-022 its subject, BRN-023 no ACK, BRN-024 its sections
         MessageType.COMPILED,
         False,
         "post the merged artifact",
@@ -109,12 +110,14 @@ _ALL = (
         (
             SectionSpec("Summary", _MAY, "{What changed in this version}"),
             SectionSpec("Contributors", _MUST, "{Whose deltas were merged, one name a line}"),
-            SectionSpec("Statistics", _SHOULD, "\n".join(f"- {one}: {{N}}" for one in STATISTICS)),
+            SectionSpec(
+                "Statistics", _SHOULD, "\n".join(f"- {kind}: {{N}}" for kind in STATISTICS)
+            ),
             SectionSpec("Validation Status", _MAY, "{What the checks found}"),
             SectionSpec("Full Artifact", _MAY, "{The artifact, or a link to it}"),
         ),
     ),
-    TypeSpec(
+    TypeSpec(  # BRN-030 its subject, BRN-031 its ACK, BRN-032 its sections
         MessageType.CRITIQUE,
         True,
         "attack the current state of an artifact",
@@ -133,7 +136,7 @@ _ALL = (
             ),
         ),
     ),
-    TypeSpec(
+    TypeSpec(  # BRN-037 its subject, BRN-038 no ACK, BRN-039 its sections
         MessageType.ACK,
         False,
         "confirm that a message was received, understood or done",
@@ -150,7 +153,7 @@ _ALL = (
             SectionSpec("Notes", _MAY, "{An answer, or anything else}", _OPTIONAL),
         ),
     ),
-    TypeSpec(
+    TypeSpec(  # BRN-043 its subject, BRN-044 no ACK, BRN-045 its sections
         MessageType.CLAIM,
         False,
         "say that you take a piece of work",
@@ -163,7 +166,7 @@ _ALL = (
             SectionSpec("Approach", _MAY, "{How it will be done}", _OPTIONAL),
         ),
     ),
-    TypeSpec(
+    TypeSpec(  # BRN-048 its subject, BRN-050 its ACK, BRN-051 its sections
         MessageType.HANDOFF,
         True,
         "pass work on to another agent",
@@ -179,7 +182,7 @@ _ALL = (
             SectionSpec("Next Steps", _MAY, "{What to do next}"),
         ),
     ),
-    TypeSpec(
+    TypeSpec(  # BRN-055 its subject, BRN-057 its ACK, BRN-058 its sections
         MessageType.BLOCKED,
         True,
         "report what keeps a task from going on",
@@ -198,7 +201,7 @@ _ALL = (
             SectionSpec("Needed", _MAY, "{What would help}"),
         ),
     ),
-    TypeSpec(
+    TypeSpec(  # BRN-063 its subject, BRN-065 its ACK, BRN-066 its sections
         MessageType.QUESTION,
         True,
         "ask for clarification or input",
@@ -217,7 +220,7 @@ _ALL = (
             ),
         ),
     ),
-    TypeSpec(
+    TypeSpec(  # BRN-070 anything, BRN-071 no ACK, BRN-072 nobody has to act
         MessageType.INFO,
         False,
         "tell something that asks for nothing",
@@ -231,5 +234,5 @@ TYPES: dict[MessageType, TypeSpec] = {spec.type: spec for spec in _ALL}
 
 
 def ack_expected(kind: MessageType) -> bool:
-    """The ACK table: KICKOFF, CRITIQUE, HANDOFF, BLOCKED and QUESTION owe one."""
+    """True if a message of this type is owed an ACK: the document's table (BRN-002, BRN-073)."""
     return TYPES[kind].ack_required

@@ -1,109 +1,209 @@
-"""What people and agents read of mail, as plain values ready for JSON."""
+"""What people and agents read of mail: Structs whose JSON is the `data` of the commands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from moot.core.clock import Millis, to_text
+from moot.core.findings import Severity
 from moot.core.machine import Recorded
 from moot.protocols.mail import events as did
-from moot.protocols.mail.model import Message, Party, Receiver, State, thread_of
+from moot.protocols.mail.model import (
+    Importance,
+    Message,
+    Party,
+    Progress,
+    Receiver,
+    Stage,
+    State,
+    thread_of,
+)
+from moot.protocols.mail.types import AckStatus, MessageType
 
 
-def message(recorded: Recorded[Any], body: str | None = None) -> dict[str, Any]:
+class MessageView(msgspec.Struct, frozen=True, kw_only=True):
+    """One message as it was sent. `proved`: its sender signed it here; `artifact` is the hash of a
+    text that is stored beside the record, and `size` counts the bytes of the whole text."""
+
+    id: str
+    thread: str
+    sender: str = msgspec.field(name="from")
+    proved: bool
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    subject: str
+    type: MessageType | None
+    ack_required: bool
+    importance: Importance
+    created_at: str
+    size: int
+    artifact: str | None
+    body: str
+
+
+class SentView(MessageView, frozen=True, kw_only=True):
+    """A message that an agent of this ledger has sent and signed."""
+
+    role: str | None
+    status: AckStatus | None
+    re: str | None
+    event: str | None
+
+
+class FlagView(msgspec.Struct, frozen=True, kw_only=True):
+    """What the check of an imported message found."""
+
+    rule: str
+    code: str
+    severity: Severity
+    line: int | None
+    message: str
+
+
+class ImportedView(MessageView, frozen=True, kw_only=True):
+    """A message from outside; `sent` is the time that it claims."""
+
+    outside_id: str
+    sent: str
+    flags: tuple[FlagView, ...]
+
+
+class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
+    """One receiver: does it still owe an answer, and what did it say last?"""
+
+    agent: str
+    owes: bool
+    status: AckStatus | None
+    at: str | None
+
+
+class StandingView(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a message is answered, by whom, and who is missing."""
+
+    id: str
+    sender: str = msgspec.field(name="from")
+    proved: bool
+    subject: str
+    type: MessageType | None
+    sent_at: str
+    stage: Stage
+    acknowledged: Progress
+    open: bool
+    missing: tuple[str, ...]
+    receivers: tuple[ReceiverView, ...]
+    cc: tuple[str, ...]
+    by: str | None
+    overdue: bool
+    resent: bool
+    escalated_at: str | None
+    item: str | None
+
+    @property
+    def owing(self) -> list[str]:
+        """Everyone who still has to answer."""
+        return [receiver.agent for receiver in self.receivers if receiver.owes]
+
+
+def message(recorded: Recorded[Any], body: str | None = None) -> SentView | ImportedView:
     """One message as it was sent; `body` is the whole text if the event holds its beginning."""
-    event: did.MessageKept = recorded.event
-    return {
+    event: did.MessageSent | did.MessageImported = recorded.event
+    common: dict[str, Any] = {
         "id": event.id,
         "thread": thread_of(recorded.stream),
-        "from": sender_of(recorded),
+        "sender": sender_of(recorded),
         "proved": isinstance(event, did.MessageSent),
         "to": _names(event.to),
         "cc": _names(event.cc),
         "subject": event.subject,
-        "type": None if event.type is None else str(event.type),
+        "type": event.type,
         "ack_required": event.ack_required,
-        "importance": str(event.importance),
+        "importance": event.importance,
         "created_at": to_text(recorded.at),
         "size": event.size,
         "artifact": event.sha256,
         "body": event.body if body is None else body,
-        **_more(event),
     }
+    if isinstance(event, did.MessageSent):
+        role = event.role or None
+        return SentView(**common, role=role, status=event.status, re=event.re, event=event.event)
+    flags = tuple(map(_flag, event.flags))
+    return ImportedView(**common, outside_id=event.outside_id, sent=event.sent, flags=flags)
 
 
 def sender_of(recorded: Recorded[Any]) -> str:
+    """Who an imported message claims to be from; who signed any other."""
     event = recorded.event
     return event.sender if isinstance(event, did.MessageImported) else recorded.actor.id
 
 
-def _more(event: did.MessageKept) -> dict[str, Any]:
-    if isinstance(event, did.MessageSent):
-        status = None if event.status is None else str(event.status)
-        said = {"role": event.role or None, "status": status}
-        return {**said, "re": event.re, "event": event.event}
-    if isinstance(event, did.MessageImported):
-        flags = [
-            {"rule": one.rule, "code": one.code, "severity": str(one.severity), "line": one.line}
-            | {"message": one.message}
-            for one in event.flags
-        ]
-        return {"outside_id": event.outside_id, "sent": event.sent, "flags": flags}
-    return {}
+def _flag(flag: did.Flag) -> FlagView:
+    return FlagView(
+        rule=flag.rule,
+        code=flag.code,
+        severity=flag.severity,
+        line=flag.line,
+        message=flag.message,
+    )
 
 
-def _names(parties: Iterable[Party]) -> list[str]:
-    return [party.name for party in parties]
+def _names(parties: Iterable[Party | Receiver]) -> tuple[str, ...]:
+    return tuple(party.name for party in parties)
 
 
-def standing(message: Message, now: Millis) -> dict[str, Any]:
+def standing(message: Message, now: Millis) -> StandingView:
     """How far a message is answered, by whom, and who is missing (BRN-076)."""
-    return {
-        "id": message.id,
-        "from": message.sender,
-        "proved": message.sender_epoch > 0,
-        "subject": message.subject,
-        "type": None if message.type is None else str(message.type),
-        "sent_at": to_text(message.sent_at),
-        "stage": str(message.stage),
-        "acknowledged": str(message.progress),
-        "open": message.waits,
-        "missing": [one.name for one in message.missing],
-        "receivers": [_receiver(message, one) for one in message.to],
-        "cc": [one.name for one in message.cc],
-        "by": None if message.ack_by is None else to_text(message.ack_by),
-        "overdue": message.ack_by is not None and message.ack_by <= now,
-        "resent": message.resent,
-        "escalated_at": None if message.escalated_at is None else to_text(message.escalated_at),
-        "item": message.item or None,
-    }
+    return StandingView(
+        id=message.id,
+        sender=message.sender,
+        proved=message.sender_epoch > 0,
+        subject=message.subject,
+        type=message.type,
+        sent_at=to_text(message.sent_at),
+        stage=message.stage,
+        acknowledged=message.progress,
+        open=message.waits,
+        missing=_names(message.missing),
+        receivers=tuple(_receiver(message, receiver) for receiver in message.to),
+        cc=_names(message.cc),
+        by=None if message.ack_by is None else to_text(message.ack_by),
+        overdue=message.ack_by is not None and message.ack_by <= now,
+        resent=message.resent,
+        escalated_at=None if message.escalated_at is None else to_text(message.escalated_at),
+        item=message.item or None,
+    )
 
 
-def _receiver(message: Message, one: Receiver) -> dict[str, Any]:
-    return {
-        "agent": one.name,
-        "owes": _owes(message, one),
-        "status": None if one.status is None else str(one.status),
-        "at": None if one.acked_at is None else to_text(one.acked_at),
-    }
+def _receiver(message: Message, receiver: Receiver) -> ReceiverView:
+    return ReceiverView(
+        agent=receiver.name,
+        owes=_owes(message, receiver),
+        status=receiver.status,
+        at=None if receiver.acked_at is None else to_text(receiver.acked_at),
+    )
 
 
-def _owes(message: Message, one: Receiver) -> bool:
-    return one in message.missing or (message.unfinished and bool(one.epoch))
+def _owes(message: Message, receiver: Receiver) -> bool:
+    """True if its ACK is missing, or the message waits for someone to say Completed."""
+    return receiver in message.missing or (message.unfinished and bool(receiver.epoch))
 
 
 def pending(
     state: State, now: Millis, agent: str | None = None, epoch: int = 0
-) -> list[dict[str, Any]]:
+) -> list[StandingView]:
     """What waits in this thread: all of it, or what `agent` sent, or owes as this holder."""
-    mine = (one for one in state.in_order() if agent is None or _about(one, agent, epoch))
-    return [standing(one, now) for one in mine]
+    return [
+        standing(message, now)
+        for message in state.in_order()
+        if agent is None or _concerns(message, agent, epoch)
+    ]
 
 
-def _about(message: Message, agent: str, epoch: int) -> bool:
+def _concerns(message: Message, agent: str, epoch: int) -> bool:
     owing = message.to if message.unfinished else message.missing
-    return message.sender == agent or any(one.is_(agent, epoch) for one in owing)
+    return message.sender == agent or any(receiver.is_(agent, epoch) for receiver in owing)
 
 
 def owed_by(state: State, agent: str, epoch: int) -> list[str]:
@@ -111,11 +211,11 @@ def owed_by(state: State, agent: str, epoch: int) -> list[str]:
     return [
         message.id
         for message in state.in_order()
-        if any(one.is_(agent, epoch) and _owes(message, one) for one in message.to)
+        if any(to.is_(agent, epoch) and _owes(message, to) for to in message.to)
     ]
 
 
 def owed(state: State) -> Iterable[Receiver]:
     """Everyone who owes an answer here, once for each message."""
     for message in state.open.values():
-        yield from message.missing or (one for one in message.to if one.epoch)
+        yield from message.missing or (receiver for receiver in message.to if receiver.epoch)

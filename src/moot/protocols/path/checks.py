@@ -1,72 +1,51 @@
-"""The checks behind the rules: each yields a message and a place for every breach it finds."""
+"""The checks behind the rules: each yields a message and a place for every breach."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
-
-import msgspec
+from collections.abc import Iterator
 
 from moot.core.findings import Breach
-from moot.core.machine import Context, KeyClass
+from moot.core.machine import Command, KeyClass
 from moot.protocols.path import commands as ask
-from moot.protocols.path.flows import FLOWS, GUARDS, Flow
-from moot.protocols.path.model import MOST_MADE, MOST_STEPS, Stage, State, Step
+from moot.protocols.path.case import PathCase
+from moot.protocols.path.flows import GUARDS
+from moot.protocols.path.model import MOST_MADE, MOST_STEPS, Stage
 
 Breaches = Iterator[Breach]
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 EXECUTOR, CRITIC = "executor", "critic"
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """A command in its moment, with its step and its flow if they are known."""
-
-    state: State
-    command: Any
-    context: Context
-    step: Step | None = None
-    flow: Flow | None = None
+def not_the_machine(case: PathCase[Command]) -> Breaches:
+    if case.context.actor.kind is not KeyClass.SYSTEM:
+        yield f"{case.context.actor.id} is not the machine", None
 
 
-Check = Callable[[Asked], Breaches]
-
-
-def look(state: State, command: Any, context: Context) -> Asked:
-    source, name = getattr(command, "source", None), getattr(command, "flow", "")
-    step = state.step(name, source) if source is not None and name else None
-    return Asked(state, command, context, step, FLOWS.get(name))
-
-
-def not_the_machine(asked: Asked) -> Breaches:
-    if asked.context.actor.kind is not KeyClass.SYSTEM:
-        yield f"{asked.context.actor.id} is not the machine", None
-
-
-def begun_before(asked: Asked) -> Breaches:
-    if asked.state.begun:
+def begun_before(case: PathCase[ask.BeginPath]) -> Breaches:
+    if case.state.begun:
         yield "", None
 
 
-def not_begun(asked: Asked) -> Breaches:
-    if not asked.state.begun:
+def not_begun(case: PathCase[ask.StepCommand]) -> Breaches:
+    if not case.state.begun:
         yield "", None
 
 
-def bad_source(asked: Asked) -> Breaches:
+def bad_source(case: PathCase[ask.BeginPath | ask.BeginStep]) -> Breaches:
     """X-01: what led to a step is a record that can be found again."""
-    source = asked.command.source
+    source = case.command.source
     if not _HASH.match(source.hash) or source.seq < 0 or not source.stream or not source.id:
         yield f"{source.place} is no record", "source"
 
 
-def unknown_flow(asked: Asked) -> Breaches:
-    if asked.flow is None:
-        yield f"no flow is called {asked.command.flow[:60]!r}", "flow"
+def unknown_flow(case: PathCase[ask.StepCommand]) -> Breaches:
+    if case.flow is None:
+        yield f"no flow is called {case.command.flow[:60]!r}", "flow"
 
 
-def bad_join(asked: Asked) -> Breaches:
-    flow, command = asked.flow, asked.command
+def bad_join(case: PathCase[ask.BeginStep]) -> Breaches:
+    flow, command = case.flow, case.command
     if flow is None:
         return
     if command.source.protocol not in flow.sources:
@@ -76,38 +55,37 @@ def bad_join(asked: Asked) -> Breaches:
         yield f"{flow.name} leads to {flow.target}", "target"
 
 
-def wrong_target(asked: Asked) -> Breaches:
-    flow, target = asked.flow, asked.command.target
+def wrong_target(case: PathCase[ask.MoveStep]) -> Breaches:
+    flow, target = case.flow, case.command.target
     if flow is not None and (target.protocol != flow.target or not target.id):
         yield f"{flow.name} leads to {flow.target}", "target"
 
 
-def other_target(asked: Asked) -> Breaches:
+def other_target(case: PathCase[ask.BeginStep]) -> Breaches:
     """X-02: one record leads to one thing by one flow, however often it is tried."""
-    step = asked.step
-    if step is not None and step.target != asked.command.target:
+    step = case.step
+    if step is not None and step.target != case.command.target:
         yield f"it was begun with {step.target.id}", "target"
 
 
-def too_many(asked: Asked) -> Breaches:
-    if asked.step is None and len(asked.state.steps) >= MOST_STEPS:
+def too_many(case: PathCase[ask.BeginStep]) -> Breaches:
+    if case.step is None and len(case.state.steps) >= MOST_STEPS:
         yield f"this path has {MOST_STEPS} steps", None
 
 
-def unknown_step(asked: Asked) -> Breaches:
-    if asked.step is None:
+def unknown_step(case: PathCase[ask.MoveStep | ask.FinishStep | ask.FailStep]) -> Breaches:
+    if case.step is None:
         yield "", "source"
 
 
-def done_before(asked: Asked) -> Breaches:
-    if asked.step is not None and asked.step.stage is Stage.DONE:
+def done_before(case: PathCase[ask.StepCommand]) -> Breaches:
+    if case.step is not None and case.step.stage is Stage.DONE:
         yield "", "source"
 
 
-def unsure(asked: Asked) -> Breaches:
-    """X-04: thin, provisional or faulty results lead nowhere."""
-    command: ask.BeginStep = asked.command
-    standing, flow = command.standing, asked.flow
+def unsure(case: PathCase[ask.BeginStep]) -> Breaches:
+    """X-04: nothing may follow from a result that is thin, provisional or faulty."""
+    standing, flow = case.command.standing, case.flow
     if flow is None or "debate" not in flow.sources or flow.target != "parliament":
         return
     if standing is None:
@@ -125,44 +103,44 @@ def unsure(asked: Asked) -> Breaches:
         yield "agreement was reached", "standing"
 
 
-def unsigned(asked: Asked) -> Breaches:
-    """X-05: what stands in a file under someone's name is not yet that one's word."""
-    standing = asked.command.standing
+def unsigned(case: PathCase[ask.BeginStep]) -> Breaches:
+    """X-05: words in a file count only once their author has signed them."""
+    standing = case.command.standing
     for name in standing.unsigned if standing is not None else ():
-        said = f"what stands there as {name}'s words was not signed by {name}"
-        yield said, "standing", None, {"NAME": name}
+        words = f"what stands there as {name}'s words was not signed by {name}"
+        yield words, "standing", None, {"NAME": name}
 
 
-def two_parts(asked: Asked) -> Breaches:
+def two_parts(case: PathCase[ask.BeginStep]) -> Breaches:
     """X-08: whoever runs something does not approve it."""
-    parts = {part.role: part.agent for part in asked.command.parts}
+    parts = {part.role: part.agent for part in case.command.parts}
     if EXECUTOR in parts and parts[EXECUTOR] == parts.get(CRITIC):
         yield f"{parts[CRITIC]} would run it and approve it", "parts"
 
 
-def lone_approver(asked: Asked) -> Breaches:
+def lone_approver(case: PathCase[ask.BeginStep]) -> Breaches:
     """X-08: one agent alone does not decide and then approve."""
-    parts = {part.role: part.agent for part in asked.command.parts}
+    parts = {part.role: part.agent for part in case.command.parts}
     critic = parts.get(CRITIC)
-    if critic is not None and set(asked.command.approvers) == {critic}:
+    if critic is not None and set(case.command.approvers) == {critic}:
         yield f"{critic} alone was for it, and would approve it", "parts"
 
 
-def makes_a_guard(asked: Asked) -> Breaches:
+def makes_a_guard(case: PathCase[ask.FinishStep]) -> Breaches:
     """X-03: approvals, reservations and verifications are never made by a flow."""
-    for place, made in enumerate(asked.command.made):
+    for place, made in enumerate(case.command.made):
         if made.kind in GUARDS:
             yield f"a flow makes no {made.kind}", f"made[{place}]"
 
 
-def makes_another_thing(asked: Asked) -> Breaches:
-    if asked.flow is None:
+def makes_another_thing(case: PathCase[ask.FinishStep]) -> Breaches:
+    if case.flow is None:
         return
-    for place, made in enumerate(asked.command.made):
-        if made.kind not in asked.flow.makes and made.kind not in GUARDS:
-            yield f"{asked.flow.name} makes no {made.kind[:60]}", f"made[{place}]"
+    for place, made in enumerate(case.command.made):
+        if made.kind not in case.flow.makes and made.kind not in GUARDS:
+            yield f"{case.flow.name} makes no {made.kind[:60]}", f"made[{place}]"
 
 
-def made_nothing(asked: Asked) -> Breaches:
-    if not 1 <= len(asked.command.made) <= MOST_MADE:
-        yield f"{len(asked.command.made)} things were made", "made"
+def made_nothing(case: PathCase[ask.FinishStep]) -> Breaches:
+    if not 1 <= len(case.command.made) <= MOST_MADE:
+        yield f"{len(case.command.made)} things were made", "made"

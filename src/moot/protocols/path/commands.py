@@ -57,3 +57,4 @@ class FailStep(Command, frozen=True):
 
 
 COMMANDS = (BeginPath, BeginStep, MoveStep, FinishStep, FailStep)
+StepCommand = BeginStep | MoveStep | FinishStep | FailStep

@@ -1,4 +1,4 @@
-"""What follows from an event. Total: whatever stands in the ledger happened."""
+"""The state after each event. Total: whatever stands in the ledger happened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from moot.protocols.path.model import Stage, State, Step, step_key
 
 replace = msgspec.structs.replace
 
-# What becomes of a step; one that failed or was cut short is begun again.
+# The stage of a step after an event; a step that failed or was cut short may be begun again.
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
     Stage.BEGUN: {
         did.StepBegun: Stage.BEGUN,
@@ -30,16 +30,16 @@ TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
-    follow = _FOLLOW.get(type(recorded.event))
-    return follow(state, recorded) if follow is not None else state
+    apply = _EVOLVE.get(type(recorded.event))
+    return apply(state, recorded) if apply is not None else state
 
 
-def _begun(state: State, recorded: Recorded[did.PathBegun]) -> State:
+def _on_path_begun(state: State, recorded: Recorded[did.PathBegun]) -> State:
     event = recorded.event
     return replace(state, title=event.title, origin=event.origin, since=recorded.at)
 
 
-def _step(state: State, recorded: Recorded[did.StepBegun]) -> State:
+def _on_step_begun(state: State, recorded: Recorded[did.StepBegun]) -> State:
     event = recorded.event
     known = state.step(event.flow, event.source)
     if known is not None and known.stage is Stage.DONE:
@@ -53,19 +53,19 @@ def _step(state: State, recorded: Recorded[did.StepBegun]) -> State:
         since=known.since if known is not None else recorded.at,
         approvers=event.approvers,
     )
-    return _with(state, step)
+    return _store_step(state, step)
 
 
-def _changed(state: State, recorded: Recorded[Any], **changes: Any) -> State:
+def _update_step(state: State, recorded: Recorded[Any], **changes: Any) -> State:
     event = recorded.event
     step = state.steps.get(step_key(event.flow, event.source))
     if step is None or step.stage is Stage.DONE:
         return state
     stage = TRANSITIONS[step.stage].get(type(event), step.stage)
-    return _with(state, replace(step, stage=stage, **changes))
+    return _store_step(state, replace(step, stage=stage, **changes))
 
 
-def _with(state: State, step: Step) -> State:
+def _store_step(state: State, step: Step) -> State:
     waiting = state.open
     if step.stage is not Stage.DONE:
         waiting = waiting.set(step.key, step.number)
@@ -74,10 +74,10 @@ def _with(state: State, step: Step) -> State:
     return replace(state, steps=state.steps.set(step.key, step), open=waiting)
 
 
-_FOLLOW: Final[dict[type[Event], Callable[[State, Any], State]]] = {
-    did.PathBegun: _begun,
-    did.StepBegun: _step,
-    did.StepMoved: lambda state, one: _changed(state, one, target=one.event.target),
-    did.StepDone: lambda state, one: _changed(state, one, made=one.event.made, why=""),
-    did.StepFailed: lambda state, one: _changed(state, one, why=one.event.why),
+_EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    did.PathBegun: _on_path_begun,
+    did.StepBegun: _on_step_begun,
+    did.StepMoved: lambda state, new: _update_step(state, new, target=new.event.target),
+    did.StepDone: lambda state, new: _update_step(state, new, made=new.event.made, why=""),
+    did.StepFailed: lambda state, new: _update_step(state, new, why=new.event.why),
 }

@@ -1,4 +1,4 @@
-"""What leads where: one row a flow, with the only things it may make."""
+"""What leads where: one row for each flow, with the only things that it may make."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from moot.core.names import OPERATOR
 from moot.protocols.path import PROTOCOL
 from moot.protocols.path import commands as ask
 from moot.protocols.path import events as did
-from moot.protocols.path.checks import Asked, look
+from moot.protocols.path.case import PathCase, build_case
 from moot.protocols.path.evolution import TRANSITIONS, evolve
 from moot.protocols.path.model import Source, Stage, State, step_key
 from moot.protocols.path.rules import RULES
@@ -43,7 +43,7 @@ __all__ = ["MACHINE", "TRANSITIONS"]
 
 PATHS: Final = "path.paths"
 STEPS: Final = "path.steps"
-# A native id, or a stream that is one affair, and the path it belongs to.
+# The path that a native id belongs to, or a stream that is a single session, trace or decision.
 ITEMS: Final = "path.items"
 AFFAIRS: Final = frozenset({"debate", "parliament", "trace", "decision"})
 
@@ -54,22 +54,22 @@ def decide(state: State, command: Command, context: Context) -> Decision:
         return refusal(
             "PTH-001", "unknown_command", "a path knows no such command", hint="update moot"
         )
-    asked = look(state, command, context)
-    findings = filled_in(check_all(rules, asked), {"ID": context.stream.partition("/")[2]})
+    case = build_case(state, command, context)
+    findings = filled_in(check_all(rules, case), {"ID": context.stream.partition("/")[2]})
     if errors(findings):
         return refuse(findings)
-    return accept(_EVENT_OF[type(command)](asked), findings=findings)
+    return accept(_EVENT_OF[type(command)](case), findings=findings)
 
 
-def _begun(asked: Asked) -> Event:
-    command: ask.BeginPath = asked.command
+def _path_begun(case: PathCase[ask.BeginPath]) -> Event:
+    command = case.command
     return did.PathBegun(title=command.title, origin=command.origin, source=command.source)
 
 
-def _step(asked: Asked) -> Event:
-    command: ask.BeginStep = asked.command
+def _step_begun(case: PathCase[ask.BeginStep]) -> Event:
+    command = case.command
     return did.StepBegun(
-        number=asked.step.number if asked.step is not None else len(asked.state.steps) + 1,
+        number=case.step.number if case.step is not None else len(case.state.steps) + 1,
         flow=command.flow,
         source=command.source,
         target=command.target,
@@ -80,25 +80,25 @@ def _step(asked: Asked) -> Event:
     )
 
 
-def _moved(asked: Asked) -> Event:
-    command: ask.MoveStep = asked.command
+def _step_moved(case: PathCase[ask.MoveStep]) -> Event:
+    command = case.command
     return did.StepMoved(flow=command.flow, source=command.source, target=command.target)
 
 
-def _done(asked: Asked) -> Event:
-    command: ask.FinishStep = asked.command
-    assert asked.step is not None
+def _step_done(case: PathCase[ask.FinishStep]) -> Event:
+    command = case.command
+    assert case.step is not None
     return did.StepDone(
         flow=command.flow,
         source=command.source,
-        target=asked.step.target,
+        target=case.step.target,
         made=command.made,
-        left=len(asked.state.open) - 1,
+        left=len(case.state.open) - 1,
     )
 
 
-def _failed(asked: Asked) -> Event:
-    command: ask.FailStep = asked.command
+def _step_failed(case: PathCase[ask.FailStep]) -> Event:
+    command = case.command
     return did.StepFailed(
         flow=command.flow,
         source=command.source,
@@ -108,17 +108,17 @@ def _failed(asked: Asked) -> Event:
     )
 
 
-_EVENT_OF: Final[dict[type[Command], Callable[[Asked], Event]]] = {
-    ask.BeginPath: _begun,
-    ask.BeginStep: _step,
-    ask.MoveStep: _moved,
-    ask.FinishStep: _done,
-    ask.FailStep: _failed,
+_EVENT_OF: Final[dict[type[Command], Callable[[Any], Event]]] = {
+    ask.BeginPath: _path_begun,
+    ask.BeginStep: _step_begun,
+    ask.MoveStep: _step_moved,
+    ask.FinishStep: _step_done,
+    ask.FailStep: _step_failed,
 }
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    """Steps that were cut short or failed wait for whoever runs them again."""
+    """Steps that failed or were cut short: the operator runs them again."""
     waiting = (state.steps[key] for key in sorted(state.open, key=lambda key: state.open[key]))
     return tuple(
         Due(
@@ -138,11 +138,11 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     if isinstance(event, did.PathBegun):
         yield Put(PATHS, path, {"title": event.title, "origin": event.origin})
         yield Words(PATHS, path, event.title)
-        yield from _found(event.source, path)
+        yield from _index_source(event.source, path)
     elif isinstance(event, did.StepBegun):
         yield Put("open", stream, {})
         yield Put(STEPS, step_key(event.flow, event.source), {"path": path})
-        yield from _found(event.source, path)
+        yield from _index_source(event.source, path)
     elif isinstance(event, did.StepDone):
         if event.target.protocol in AFFAIRS:
             yield Put(ITEMS, event.target.stream, {"path": path})
@@ -152,7 +152,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
             yield Drop("open", stream)
 
 
-def _found(source: Source, path: str) -> Iterable[RowChange]:
+def _index_source(source: Source, path: str) -> Iterable[RowChange]:
     yield Put(ITEMS, source.id, {"path": path})
     if source.protocol in AFFAIRS:
         yield Put(ITEMS, source.stream, {"path": path})

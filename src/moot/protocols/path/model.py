@@ -63,7 +63,7 @@ class Made(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """How sure a result is (X-04); `unsigned` are those whose words no key of theirs has signed."""
+    """How sure a result is (X-04); `unsigned` names the agents who have not signed their words."""
 
     reached: bool
     thin: bool = False
@@ -80,7 +80,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One step; `why` says how its last try failed, `approvers` who was for what led here."""
+    """One step; `why` says how its last try failed, `approvers` who voted for what led to it."""
 
     number: int
     flow: str

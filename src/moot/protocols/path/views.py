@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from moot.core.clock import to_text
-from moot.protocols.path.model import Step
+from moot.protocols.path.model import Made, Source, Stage, Step, Target
 
 
-def step_data(step: Step) -> dict[str, Any]:
-    return {
-        "number": step.number,
-        "flow": step.flow,
-        "stage": step.stage.value,
-        "source": msgspec.to_builtins(step.source),
-        "target": msgspec.to_builtins(step.target),
-        "asked_by": step.asked_by,
-        "since": to_text(step.since),
-        "made": [msgspec.to_builtins(made) for made in step.made],
-        "why": step.why,
-    }
+class StepView(msgspec.Struct, frozen=True, kw_only=True):
+    """One step: what led to it, what it makes or has made, and why its last try failed."""
+
+    number: int
+    flow: str
+    stage: Stage
+    source: Source
+    target: Target
+    asked_by: str
+    since: str
+    made: tuple[Made, ...]
+    why: str
+
+
+def step_data(step: Step) -> StepView:
+    return StepView(
+        number=step.number,
+        flow=step.flow,
+        stage=step.stage,
+        source=step.source,
+        target=step.target,
+        asked_by=step.asked_by,
+        since=to_text(step.since),
+        made=step.made,
+        why=step.why,
+    )

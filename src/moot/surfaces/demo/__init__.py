@@ -1,4 +1,4 @@
-"""The demonstration: three acts on a real repository, with nothing faked.
+"""The demonstration: three acts on a real repository, with nothing faked (DEC-026).
 
     stage.py     where it plays: a folder of its own, its own keys, and real processes
     held.py      act 1: a held file, a dead holder, a forged sender

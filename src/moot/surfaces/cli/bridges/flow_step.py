@@ -73,9 +73,9 @@ def answer(walked: Walked, *more: str, **data: Any) -> Answer:
     word = "was done before" if walked.again else "is done"
 
     def lines() -> Iterable[str]:
-        yield visible(f"{step['flow']} {word}: {made}")
-        if step["target"]["file"]:
-            yield visible(f"  in {step['target']['file']}")
+        yield visible(f"{step.flow} {word}: {made}")
+        if step.target.file:
+            yield visible(f"  in {step.target.file}")
         yield from more
         yield f"  the whole path: moot story {walked.path}"
 

@@ -16,6 +16,7 @@ from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.flows.bridges.story import Story
+    from moot.protocols.path.views import StepView
 
 
 @command(None, "story", "story")
@@ -66,12 +67,12 @@ def _lines(told: Story, output: Path | None) -> Iterator[str]:
         yield f"written to {output}"
 
 
-def step_line(step: dict[str, Any]) -> str:
+def step_line(step: StepView) -> str:
     from moot.flows.bridges.story_page import made_words
 
-    made = made_words(step) or step["why"]
-    said = f"{step['flow']}: {step['source']['id']} -> {step['target']['id']}"
-    return visible(f"{step['number']}. {said}, {step['stage']}{f': {made}' if made else ''}")
+    made = made_words(step) or step.why
+    said = f"{step.flow}: {step.source.id} -> {step.target.id}"
+    return visible(f"{step.number}. {said}, {step.stage}{f': {made}' if made else ''}")
 
 
 def _people(told: Story) -> Iterable[str]:

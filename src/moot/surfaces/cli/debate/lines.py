@@ -59,7 +59,7 @@ def status(data: StatusWithLiveness) -> Iterable[str]:
 
 
 def _with_liveness(name: str, liveness: dict[str, str]) -> str:
-    """X-07: a name, and how alive it is unless it is active."""
+    """XPR-07: a name, and how alive it is unless it is active."""
     how = liveness.get(name, "active")
     return name if how == "active" else f"{name} ({paint(how, 'yellow')})"
 

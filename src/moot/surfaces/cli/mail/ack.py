@@ -16,13 +16,14 @@ from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
     from moot.engine.job import Outcome
+    from moot.protocols.mail.views import StandingView
 
 _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
 
 
 def _known_status(_ctx: click.Context, _option: click.Parameter, text: str) -> str:
     """Wrong usage, like every other choice, before anything is looked at."""
-    from moot.protocols.mail.asked import status_of
+    from moot.protocols.mail.case import status_of
     from moot.protocols.mail.types import AckStatus
 
     if status_of(text) is None:
@@ -61,17 +62,18 @@ def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: st
     outcome, found = done.mail, [*done.mail.findings, *done.remarks]
     sent = next((one for one in outcome.recorded if isinstance(one.event, did.MessageSent)), None)
     message = outcome.state.message(message_id)
+    standing = None if message is None else views.standing(message, space.engine.clock())
     data = {
         "id": message_id,
         "agent": name,
         "ack": None if sent is None else sent.event.id,
-        "standing": None if message is None else views.standing(message, space.engine.clock()),
+        "standing": standing,
         "moved": list(done.moved),
         "findings": findings_json(found),
     }
     said = f"{message_id}: {_said(outcome)} by {name}" if sent else f"{message_id}: as before"
     moved = holding(name, done.moved)
-    return Answer(data, lambda: [said, *moved, *_open_line(data), *remarks(found)])
+    return Answer(data, lambda: [said, *moved, *_open_line(standing), *remarks(found)])
 
 
 def _said(outcome: Outcome) -> str:
@@ -81,11 +83,9 @@ def _said(outcome: Outcome) -> str:
     return str(next(done).status)
 
 
-def _open_line(data: dict[str, Any]) -> Iterable[str]:
-    standing = data["standing"]
-    if standing is not None and standing["open"]:
-        owing = [one["agent"] for one in standing["receivers"] if one["owes"]]
-        yield f"still open: waits for {', '.join(owing)}"
+def _open_line(standing: StandingView | None) -> Iterable[str]:
+    if standing is not None and standing.open:
+        yield f"still open: waits for {', '.join(standing.owing)}"
 
 
 @command(None, "pending", "mail.pending")
@@ -102,37 +102,33 @@ def pending(shell: Shell, agent: str | None) -> Answer:
 
     space, who = shell.workspace, agent or shell.acting
     now, known = space.engine.clock(), space.engine.registry().agents.get(who or "")
-    found = [
-        one
+    waiting = [
+        message
         for _, state in post.open_threads(space)
-        for one in views.pending(state, now, who, known.epoch if known is not None else 0)
+        for message in views.pending(state, now, who, known.epoch if known is not None else 0)
     ]
-    found.sort(key=lambda one: (one["by"] is None, one["by"] or "", one["sent_at"]))
-    return Answer({"pending": found}, lambda: _pending_lines(found))
+    waiting.sort(key=lambda message: (message.by is None, message.by or "", message.sent_at))
+    return Answer({"pending": waiting}, lambda: _pending_lines(waiting))
 
 
-def _pending_lines(found: list[dict[str, Any]]) -> Iterable[str]:
-    if not found:
+def _pending_lines(waiting: list[StandingView]) -> Iterable[str]:
+    if not waiting:
         return ["nobody owes an answer"]
     from moot.flows.mail.inbox import named
 
     rows = [
-        (one["id"], sender, _owing(one), one["subject"], one["acknowledged"], _by(one))
-        for one in found
-        for sender in (named(one["from"], one["proved"]),)
+        (one.id, sender, ", ".join(one.owing), one.subject, one.acknowledged, _by(one))
+        for one in waiting
+        for sender in (named(one.sender, one.proved),)
     ]
     return listing(rows, ("ID", "FROM", "WAITS FOR", "SUBJECT", "ACKNOWLEDGED", "BY"))
 
 
-def _owing(one: dict[str, Any]) -> str:
-    return ", ".join(each["agent"] for each in one["receivers"] if each["owes"])
-
-
-def _by(one: dict[str, Any]) -> str:
-    if one["escalated_at"]:
+def _by(message: StandingView) -> str:
+    if message.escalated_at:
         return "with the operator"
-    again = ", sent again" if one["resent"] else ""
-    return f"{one['by'] or '-'}{' overdue' if one['overdue'] else ''}{again}"
+    again = ", sent again" if message.resent else ""
+    return f"{message.by or '-'}{' overdue' if message.overdue else ''}{again}"
 
 
 @command(None, "tick", "mail.tick")

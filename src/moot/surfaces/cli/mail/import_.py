@@ -30,19 +30,21 @@ def take_in(shell: Shell, file: str, agent: str | None, thread: str | None) -> A
     space, name = shell.workspace, shell.actor(agent)
     text = document(file)
     taken = outside.take_in(space, name, read_message(text), text, thread)
-    kept = views.message(taken.message)
+    message = views.message(taken.message)
+    assert isinstance(message, views.ImportedView)
     data: dict[str, Any] = {
-        "id": kept["id"],
-        "thread": kept["thread"],
-        "outside_id": kept["outside_id"],
+        "id": message.id,
+        "thread": message.thread,
+        "outside_id": message.outside_id,
         "valid": taken.valid,
         "replayed": taken.replayed,
-        "flags": kept["flags"],
+        "flags": message.flags,
         "answer": None,
     }
     if taken.answer is not None:
-        said = views.message(taken.answer, post.body_of(space, taken.answer))
-        data["answer"] = {part: said[part] for part in ("id", "to", "subject", "body")}
+        answer = views.message(taken.answer, post.body_of(space, taken.answer))
+        parts = {"id": answer.id, "to": answer.to, "subject": answer.subject, "body": answer.body}
+        data["answer"] = parts
     return Answer(data, lambda: _lines(data))
 
 
@@ -50,8 +52,8 @@ def _lines(data: dict[str, Any]) -> Iterable[str]:
     again = " before" if data["replayed"] else ""
     yield f"{data['id']}: taken in{again}; who wrote it is not proved"
     for flag in data["flags"]:
-        place = f" line {flag['line']}" if flag["line"] else ""
-        yield f"{flag['severity']} {flag['rule']}{place}: {visible(flag['message'])}"
+        place = f" line {flag.line}" if flag.line else ""
+        yield f"{flag.severity} {flag.rule}{place}: {visible(flag.message)}"
     if data["answer"] is not None:
         yield f"answer to send back ({data['answer']['id']}): {visible(data['answer']['subject'])}"
         yield ""

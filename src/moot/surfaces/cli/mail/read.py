@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.protocols.mail.types import MessageType
+    from moot.protocols.mail.views import MessageView
 
 
 @command(None, "show", "mail.show")
@@ -44,30 +49,32 @@ def show(shell: Shell, message_id: str) -> Answer:
 
 
 def _message_lines(data: dict[str, Any]) -> Iterable[str]:
-    said = data["message"]
-    proof = "" if said["proved"] else " (not proved: taken in from outside)"
-    yield f"id       {said['id']}"
-    yield f"from     {visible(said['from'])}{proof}"
-    yield f"to       {', '.join(map(visible, said['to']))}"
-    if said["cc"]:
-        yield f"cc       {', '.join(map(visible, said['cc']))}"
-    yield f"subject  {visible(said['subject'])}"
-    yield f"sent     {said['created_at']}"
+    from moot.protocols.mail.views import ImportedView
+
+    message = data["message"]
+    proof = "" if message.proved else " (not proved: taken in from outside)"
+    yield f"id       {message.id}"
+    yield f"from     {visible(message.sender)}{proof}"
+    yield f"to       {', '.join(map(visible, message.to))}"
+    if message.cc:
+        yield f"cc       {', '.join(map(visible, message.cc))}"
+    yield f"subject  {visible(message.subject)}"
+    yield f"sent     {message.created_at}"
     if data["owner"]:
         yield f"work     {visible(data['item'])}, now {data['owner']}'s"
     for one in data["answers"]:
         notes = f": {' '.join(one['notes'].split())}" if one["notes"] else ""
         yield f"answer   {visible(one['agent'] + ': ' + one['status'] + notes)} ({one['by']})"
-    missing = data["standing"]["missing"] if data["standing"] else []
+    missing = data["standing"].missing if data["standing"] else ()
     if missing:
         yield f"owed by  {', '.join(missing)}"
-    for flag in said.get("flags", ()):
-        yield f"{flag['severity']:8} {flag['rule']}: {visible(flag['message'])}"
+    for flag in message.flags if isinstance(message, ImportedView) else ():
+        yield f"{flag.severity:8} {flag.rule}: {visible(flag.message)}"
     yield ""
-    yield from (visible(line.expandtabs(4)) for line in said["body"].splitlines())
+    yield from (visible(line.expandtabs(4)) for line in message.body.splitlines())
     if not data["whole"]:
         yield ""
-        yield f"only the beginning is left: the text of {said['size']} bytes was erased"
+        yield f"only the beginning is left: the text of {message.size} bytes was erased"
 
 
 @command(None, "search", "mail.search")
@@ -96,7 +103,7 @@ def search(shell: Shell, words: tuple[str, ...], limit: int) -> Answer:
     return Answer(data, lambda: _found_lines(messages, found.unread))
 
 
-def _found_lines(messages: list[dict[str, Any]], unread: int) -> Iterable[str]:
+def _found_lines(messages: list[_ShortMessage], unread: int) -> Iterable[str]:
     yield from _list_lines(messages)
     if unread:
         yield f"{unread} long texts were not looked through"
@@ -134,25 +141,36 @@ def _thread_lines(data: dict[str, Any]) -> Iterable[str]:
         yield visible(data["title"])
     yield from _list_lines(data["messages"])
     for one in data["pending"]:
-        owing = [each["agent"] for each in one["receivers"] if each["owes"]]
-        yield f"{one['id']} waits for {', '.join(owing)}"
+        yield f"{one.id} waits for {', '.join(one.owing)}"
 
 
-_SHORT = ("id", "thread", "from", "proved", "to", "cc", "subject", "type", "created_at", "size")
+class _ShortMessage(msgspec.Struct, frozen=True):
+    """A message as a list shows it: without its text."""
+
+    id: str
+    thread: str
+    sender: str = msgspec.field(name="from")
+    proved: bool
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    subject: str
+    type: MessageType | None
+    created_at: str
+    size: int
 
 
-def _short(message: dict[str, Any]) -> dict[str, Any]:
-    return {name: message[name] for name in _SHORT}
+def _short(message: MessageView) -> _ShortMessage:
+    return _ShortMessage(*(getattr(message, name) for name in _ShortMessage.__struct_fields__))
 
 
-def _list_lines(messages: list[dict[str, Any]]) -> Iterable[str]:
+def _list_lines(messages: Sequence[MessageView | _ShortMessage]) -> Iterable[str]:
     if not messages:
         return ["nothing was found"]
     from moot.flows.mail.inbox import named
 
     rows = [
-        (one["id"], sender, ", ".join(one["to"]), one["subject"], one["created_at"])
+        (one.id, sender, ", ".join(one.to), one.subject, one.created_at)
         for one in messages
-        for sender in (named(one["from"], one["proved"]),)
+        for sender in (named(one.sender, one.proved),)
     ]
     return listing(rows, ("ID", "FROM", "TO", "SUBJECT", "SENT"))

@@ -119,12 +119,22 @@ def _answer(posted: Posted) -> Answer:
     from moot.protocols.mail import views
     from moot.surfaces.terminal.answer import findings_json
 
-    event, said = posted.message.event, views.message(posted.message)
-    by = None if event.ack_by is None else to_text(event.ack_by)
-    wanted = ("id", "thread", "type", "from", "to", "cc", "subject", "ack_required", "artifact")
-    data = {name: said[name] for name in wanted}
-    data |= {"by": by, "replayed": posted.replayed, "moved": list(posted.moved)}
-    data["findings"] = findings_json(posted.findings)
+    event, message = posted.message.event, views.message(posted.message)
+    data = {
+        "id": message.id,
+        "thread": message.thread,
+        "type": message.type,
+        "from": message.sender,
+        "to": message.to,
+        "cc": message.cc,
+        "subject": message.subject,
+        "ack_required": message.ack_required,
+        "artifact": message.artifact,
+        "by": None if event.ack_by is None else to_text(event.ack_by),
+        "replayed": posted.replayed,
+        "moved": list(posted.moved),
+        "findings": findings_json(posted.findings),
+    }
     return Answer(data, lambda: _lines(data, posted))
 
 

@@ -1,0 +1,209 @@
+"""One command under check: its text linted, and the message that it answers looked up.
+
+A case is built once for each decision. The rules of `conduct.py` and the drafts of `sending.py`
+read it and look nothing up themselves, so both always speak of the same message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Generic, cast
+
+import msgspec
+
+from moot.core.findings import Finding, Known
+from moot.core.machine import C, Case, Command, Context
+from moot.core.record import MAX_TEXT_BYTES
+from moot.protocols.mail import commands as ask
+from moot.protocols.mail.facts import Facts, facts_of
+from moot.protocols.mail.lint import Linted, lint
+from moot.protocols.mail.model import Message, Receiver, State, message_id, number_of, thread_of
+from moot.protocols.mail.reply import read_ack
+from moot.protocols.mail.subject import find_subject
+from moot.protocols.mail.types import AckStatus, MessageType
+
+
+class MailCase(Case[State, C], Generic[C], frozen=True):
+    """A command of a mail thread, with everything that its rules look at.
+
+    `answered` is the message that it answers, with `status`; `answered_id` is the id it gives for
+    that message, which may be unknown. `ack_status` is what an ACK says even if it answers nothing.
+    `candidates` counts the messages that an ACK without an id could mean.
+    """
+
+    linted: Linted | None = None
+    facts: Facts = Facts()
+    answered_id: str | None = None
+    answered: Message | None = None
+    status: AckStatus | None = None
+    ack_status: AckStatus | None = None
+    candidates: int = 0
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the linter says about the text; nothing if the command has no text of its own."""
+        return self.linted.findings if self.linted is not None else ()
+
+    @property
+    def type(self) -> MessageType | None:
+        return self.linted.type if self.linted is not None else None
+
+    @property
+    def thread(self) -> str:
+        return thread_of(self.context.stream)
+
+    @property
+    def known(self) -> Known:
+        """What the words in capitals of a hint stand for."""
+        message = self.answered
+        names = {} if message is None else {"ID": message.id, "TO": message.sender}
+        return {"THREAD": self.thread, **names}
+
+    @property
+    def answers(self) -> bool:
+        """True if this answers a message: an ACK, or an INFO in reply to a question."""
+        return self.status is not None
+
+    @property
+    def receiver(self) -> Receiver | None:
+        """Whoever acts, as a receiver of the message that is answered."""
+        message, actor = self.answered, self.context.actor
+        return message.receiver(actor.id, actor.epoch) if message is not None else None
+
+    def knows(self, id: str) -> bool:  # noqa: A002 - the word of every message
+        """True if this thread ever had a message of this id, even if the state has dropped it."""
+        number = number_of(id)
+        return 1 <= number <= self.state.count and id == message_id(self.thread, number)
+
+
+def text_bytes(text: str) -> bytes:
+    """The text in UTF-8. A lone surrogate does not raise here: the record refuses it later."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def fits(text: str, data: bytes) -> bool:
+    """True if an event can hold this text, both as it is and as escaped JSON in the record."""
+    if len(data) > MAX_TEXT_BYTES:
+        return False
+    return text.isprintable() or len(msgspec.json.encode(data.decode(errors="replace"))) <= (
+        2 * MAX_TEXT_BYTES
+    )
+
+
+def build_case(state: State, command: C, context: Context) -> MailCase[C]:
+    """Look up once what the rules and the drafts of this command need."""
+    case = MailCase(state, command, context)
+    return cast("MailCase[C]", _LOOKUPS[type(command)](case))
+
+
+def _look_up_send(case: MailCase[ask.Send]) -> MailCase[ask.Send]:
+    command, actor = case.command, case.context.actor
+    linted = lint(command.subject, command.body, command.ack_required, sender=actor.id)
+    facts = facts_of(linted.type, command.body)
+    case = msgspec.structs.replace(case, linted=linted, facts=facts)
+    if linted.type is MessageType.ACK:
+        return _look_up_acknowledged(case)
+    if linted.type is MessageType.INFO and command.re is not None:
+        return _look_up_question(case, command.re)
+    return case
+
+
+def _look_up_acknowledged(case: MailCase[ask.Send]) -> MailCase[ask.Send]:
+    """Find what an ACK answers by the id it names, else by its subject if only one message fits.
+
+    With several candidates none is chosen: a guess could settle the wrong message.
+    """
+    ack = read_ack(case.command.body)
+    if ack is None:
+        return case
+    named = ack.message_id or case.command.re
+    if named:
+        return msgspec.structs.replace(
+            case,
+            answered_id=named,
+            answered=case.state.message(named),
+            status=ack.status,
+            ack_status=ack.status,
+        )
+    candidates = _messages_with_this_subject(case)
+    message = candidates[0] if len(candidates) == 1 else None
+    return msgspec.structs.replace(
+        case,
+        answered=message,
+        status=ack.status if message is not None else None,
+        ack_status=ack.status,
+        candidates=len(candidates),
+    )
+
+
+def _messages_with_this_subject(case: MailCase[ask.Send]) -> list[Message]:
+    """Messages to whoever acts that have the subject of this ACK."""
+    actor, wanted = case.context.actor, find_subject(case.command.subject)
+    rest = wanted.rest.strip() if wanted is not None else ""
+    messages = (*case.state.open.values(), *case.state.recent)
+    received = (message for message in messages if message.receiver(actor.id, actor.epoch))
+    return [
+        message
+        for message in received
+        if rest in (message.subject, _without_prefix(message.subject))
+    ]
+
+
+def _without_prefix(line: str) -> str:
+    subject = find_subject(line)
+    return subject.rest.strip() if subject is not None else line
+
+
+def _look_up_question(case: MailCase[ask.Send], answered_id: str) -> MailCase[ask.Send]:
+    """An INFO in answer to a question put to its sender closes the question (D-14)."""
+    message, actor = case.state.message(answered_id), case.context.actor
+    if message is None or message.type is not MessageType.QUESTION:
+        return case
+    if not any(receiver.is_(actor.id, actor.epoch) for receiver in message.to):
+        return case
+    return msgspec.structs.replace(case, answered=message, status=AckStatus.COMPLETED)
+
+
+def _look_up_acknowledge(case: MailCase[ask.Acknowledge]) -> MailCase[ask.Acknowledge]:
+    command, status = case.command, status_of(case.command.status)
+    return msgspec.structs.replace(
+        case,
+        answered_id=command.id,
+        answered=case.state.message(command.id),
+        status=status,
+        ack_status=status,
+    )
+
+
+def status_of(text: str) -> AckStatus | None:
+    """The status of this name, whatever the case (D-19)."""
+    wanted = " ".join(text.split()).casefold()
+    return next((status for status in AckStatus if status.value.casefold() == wanted), None)
+
+
+def _look_up_import(case: MailCase[ask.Import]) -> MailCase[ask.Import]:
+    command = case.command
+    linted = lint(
+        command.subject,
+        command.body,
+        command.ack_required,
+        received=True,
+        sender=command.sender,
+        agents=frozenset(command.agents) if command.agents else None,
+    )
+    facts = facts_of(linted.type, command.body)
+    return msgspec.structs.replace(case, linted=linted, facts=facts)
+
+
+def _look_up_chase(case: MailCase[ask.Chase]) -> MailCase[ask.Chase]:
+    """Only what still waits for an answer can be overdue."""
+    id_ = case.command.id
+    return msgspec.structs.replace(case, answered_id=id_, answered=case.state.open.get(id_))
+
+
+_LOOKUPS: Final[dict[type[Command], Callable[[Any], object]]] = {
+    ask.Send: _look_up_send,
+    ask.Acknowledge: _look_up_acknowledge,
+    ask.Import: _look_up_import,
+    ask.Chase: _look_up_chase,
+}
