@@ -9,7 +9,7 @@ from typing import Any
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import papers
 from moot.protocols.parliament.fileshapes import FILES
-from moot.protocols.parliament.messages import Message, message_of
+from moot.protocols.parliament.messages.message import Message, message_of
 from moot.protocols.parliament.proceedings import Proceedings
 from tests.parliament.scene import (
     CALL_VOTE,

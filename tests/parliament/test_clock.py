@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.names import SYSTEM
-from moot.protocols.parliament import clock, sentences
+from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.words import Status
+from moot.protocols.parliament.messages import sentences
+from moot.protocols.parliament.messages.words import Status
 
 from .scene import (
     AGENTS,

@@ -7,7 +7,6 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.protocols.parliament.contents import Scope, Sections
 from moot.protocols.parliament.difference import (
     MOST_UNITS,
     Edit,
@@ -17,6 +16,7 @@ from moot.protocols.parliament.difference import (
     lines,
     units_of,
 )
+from moot.protocols.parliament.messages.contents import Scope, Sections
 
 SCOPE = Scope(("uploads",), ("billing",), ())
 

@@ -15,10 +15,10 @@ from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.amendments import MOST_OF_A_SEAT
-from moot.protocols.parliament.excerpts import CONCERNS, concern, short
+from moot.protocols.parliament.messages.excerpts import CONCERNS, concern, short
+from moot.protocols.parliament.messages.words import AmendmentStatus, Stance, Status
 from moot.protocols.parliament.model import MAX_SEATS, Round, Seat, Settled, Shift, State
 from moot.protocols.parliament.summaries import summary_of
-from moot.protocols.parliament.words import AmendmentStatus, Stance, Status
 
 from .scene import (
     AGENTS,

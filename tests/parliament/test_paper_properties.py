@@ -22,7 +22,7 @@ from moot.protocols.parliament.final import final_document
 from moot.protocols.parliament.importing import Retelling, import_findings
 from moot.protocols.parliament.inspection import inspect
 from moot.protocols.parliament.machine import MACHINE
-from moot.protocols.parliament.messages import message_of
+from moot.protocols.parliament.messages.message import message_of
 from moot.protocols.parliament.model import State
 from moot.protocols.parliament.proceedings import Proceedings
 from moot.protocols.parliament.report import report

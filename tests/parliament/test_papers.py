@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from moot.core.errors import Malformed
 from moot.protocols.parliament import papers
 from moot.protocols.parliament.fileshapes import BILL, LEDGER, SESSION, SUMMARIES
-from moot.protocols.parliament.messages import message_of
+from moot.protocols.parliament.messages.message import message_of
+from moot.protocols.parliament.messages.shapes import Check
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.shapes import Check
 from tests.parliament.played import approved, files, messages_of, sound
 from tests.parliament.samples import KINDS, SECTIONS, message
 from tests.parliament.scene import ROUND_START, Chamber

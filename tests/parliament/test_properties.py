@@ -19,10 +19,10 @@ from moot.protocols.parliament import clock, motives, votes
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.machine import MACHINE, TRANSITIONS
-from moot.protocols.parliament.messages import message_findings
+from moot.protocols.parliament.messages.message import message_findings
+from moot.protocols.parliament.messages.words import Ballot, Kind, Status
 from moot.protocols.parliament.model import State
 from moot.protocols.parliament.views import as_json
-from moot.protocols.parliament.words import Ballot, Kind, Status
 
 from . import scene
 from .samples import CONTENTS, SENDERS

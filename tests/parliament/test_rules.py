@@ -14,9 +14,9 @@ from moot.protocols.parliament import events as did
 from moot.protocols.parliament.asked import Asked
 from moot.protocols.parliament.drafts import _COMMANDS
 from moot.protocols.parliament.evolution import _EVOLVE
+from moot.protocols.parliament.messages.words import Kind, Status
 from moot.protocols.parliament.phases import TRANSITIONS
 from moot.protocols.parliament.rules import RULES
-from moot.protocols.parliament.words import Kind, Status
 
 ROOT = Path(__file__).parents[2]
 ROWS = [rule for rows in RULES.values() for rule in rows]

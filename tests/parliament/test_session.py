@@ -5,10 +5,10 @@ from __future__ import annotations
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
+from moot.protocols.parliament.messages.words import AmendmentStatus, Status
 from moot.protocols.parliament.model import Outcome
 from moot.protocols.parliament.temperatures import shift
 from moot.protocols.parliament.views import as_json
-from moot.protocols.parliament.words import AmendmentStatus, Status
 
 from .scene import AGENTS, CALL_VOTE, PERSON, ROUND_END, ROUND_START, STREAM, Chamber, amendment
 

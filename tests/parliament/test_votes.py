@@ -12,8 +12,8 @@ from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament import votes
+from moot.protocols.parliament.messages.words import Ballot, Status
 from moot.protocols.parliament.model import Cast, Outcome, VoteRow
-from moot.protocols.parliament.words import Ballot, Status
 
 from .scene import (
     AGENTS,

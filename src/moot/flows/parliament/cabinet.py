@@ -32,7 +32,7 @@ from moot.protocols.parliament.fileshapes import (
     SUMMARIES_FILE,
 )
 from moot.protocols.parliament.machine import MACHINE, SUMMARIES
-from moot.protocols.parliament.messages import Message, message_of
+from moot.protocols.parliament.messages.message import Message, message_of
 from moot.protocols.parliament.model import State
 from moot.store.files import replace
 from moot.workspace.workspace import Workspace

@@ -24,8 +24,8 @@ from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.fileshapes import FILES
 from moot.protocols.parliament.inspection import inspect
 from moot.protocols.parliament.machine import SESSIONS
-from moot.protocols.parliament.shapes import read_json
-from moot.protocols.parliament.words import PARLIAMENT_ID
+from moot.protocols.parliament.messages.shapes import read_json
+from moot.protocols.parliament.messages.words import PARLIAMENT_ID
 from moot.workspace.workspace import Workspace
 
 # Others may take today's next number first; as often as that we take the one after it.

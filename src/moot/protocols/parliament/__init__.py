@@ -3,9 +3,7 @@
 One stream a session (`parliament/parl-20260210-001`). The clerk and the speaker act as `system`,
 a seat with the key of its agent, the prime minister with a person's key.
 
-    words.py      the closed vocabularies            contents.py  what each message holds
-    messages.py   the ten types, read and written    schema.py    what is checked in a message
-    templates.py  a message of each, to be filled in
+    messages/     the ten messages in themselves: words, fields, form; nothing there knows a session
     model.py      seats, round, bill, ballot, State  phases.py    TRANSITIONS, what fits where
     commands.py   what may be asked                  events.py    what may stand in the ledger
     rules.py      the rules as tables, those of the messages in messagerules.py; their checks in
@@ -16,14 +14,13 @@ a seat with the key of its agent, the prime minister with a person's key.
     machine.py    decide, index, MACHINE
     views.py      what people and agents read
 
-The nouns have a module each: clock, sentences, temperatures, concessions, discipline, motives,
-amendments, votes, drafter.
+The nouns have a module each: clock, temperatures, concessions, discipline, motives, amendments,
+votes, drafter.
 
     papers.py     the four files as bytes            fileshapes.py what stands in them, key by key
     inspection.py are they sound? crosschecks.py (messages), agreements.py (files), book.py (both)
-    importing.py  files from elsewhere, as events    shapes.py    JSON shapes as tables
+    importing.py  files from elsewhere, as events
     summaries.py  what a round came to               windows.py   what a participant reads
-    excerpts.py   quoted within bounds
     difference.py between two versions of the bill   proceedings.py a session, to be told
     final.py      the final document                 report.py    the same as a page
 """

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from moot.protocols.parliament import clock, discipline
 from moot.protocols.parliament.asked import Asked
+from moot.protocols.parliament.messages.words import RulingAction
 from moot.protocols.parliament.phases import (
     COMMANDS,
     DECISIONS,
@@ -19,7 +20,6 @@ from moot.protocols.parliament.phases import (
     RULINGS,
     listed,
 )
-from moot.protocols.parliament.words import RulingAction
 
 Breaches = Iterator[tuple[str, str | None]]
 

@@ -13,9 +13,9 @@ from typing import Final
 
 import msgspec
 
-from moot.protocols.parliament.contents import BillDraft, Sections
+from moot.protocols.parliament.messages.contents import BillDraft, Sections
+from moot.protocols.parliament.messages.words import Action, AmendmentStatus, Position, Section
 from moot.protocols.parliament.model import Amendment, Bill, Endorsement, State
-from moot.protocols.parliament.words import Action, AmendmentStatus, Position, Section
 
 UNCLEAR_AFTER: Final = 2
 # As many may a seat have pending, and propose in a round: all that fall fit into one summary.

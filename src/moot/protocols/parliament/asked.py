@@ -13,11 +13,11 @@ import msgspec
 from moot.core.findings import Finding, errors
 from moot.core.machine import Command, Context, KeyClass
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.contents import BillDraft
-from moot.protocols.parliament.messages import Response, response_findings, response_of
+from moot.protocols.parliament.messages.contents import BillDraft
+from moot.protocols.parliament.messages.message import Response, response_findings, response_of
+from moot.protocols.parliament.messages.schema import BILL_DRAFT
+from moot.protocols.parliament.messages.words import PRIME_MINISTER, Kind
 from moot.protocols.parliament.model import Amendment, Seat, State
-from moot.protocols.parliament.schema import BILL_DRAFT
-from moot.protocols.parliament.words import PRIME_MINISTER, Kind
 
 _OFFICE: Final = (ask.Submit, ask.Decide)
 

@@ -15,7 +15,7 @@ from moot.protocols.parliament.fileshapes import (
     SESSION_FILE,
     SUMMARIES_FILE,
 )
-from moot.protocols.parliament.words import Kind
+from moot.protocols.parliament.messages.words import Kind
 
 Document = dict[str, Any]
 

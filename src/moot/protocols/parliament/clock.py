@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from moot.protocols.parliament.messages.words import RulingAction
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.words import RulingAction
 
 # PAR-108: what is left to the speaker once the exchanges are used up.
 AFTER_THE_CAP: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.ROUND_END})

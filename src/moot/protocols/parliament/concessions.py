@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.parliament.words import Stance
+from moot.protocols.parliament.messages.words import Stance
 
 _HOLD: Final = frozenset({Stance.MAINTAIN, Stance.CHALLENGE})
 _SOFTEN_FROM, _CONCEDE_FROM = 3, 4

@@ -10,12 +10,13 @@ from itertools import pairwise
 from typing import Any, Final
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament import clock, sentences
+from moot.protocols.parliament import clock
 from moot.protocols.parliament.book import Book, Entry, ballots
 from moot.protocols.parliament.fileshapes import SESSION_FILE
-from moot.protocols.parliament.shapes import breach
+from moot.protocols.parliament.messages import sentences
+from moot.protocols.parliament.messages.shapes import breach
+from moot.protocols.parliament.messages.words import PRIME_MINISTER, SPEAKER, Kind
 from moot.protocols.parliament.votes import passes
-from moot.protocols.parliament.words import PRIME_MINISTER, SPEAKER, Kind
 
 Findings = Iterator[Finding]
 WARNING: Final = Severity.WARNING

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from moot.protocols.parliament.contents import Scope, Sections
+from moot.protocols.parliament.messages.contents import Scope, Sections
 
 # Comparing is quadratic at worst; longer texts are shown as a whole, old and new.
 MOST_UNITS: Final = 2_000

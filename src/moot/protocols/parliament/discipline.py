@@ -11,10 +11,10 @@ from typing import Final
 import msgspec
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament.contents import Vote
+from moot.protocols.parliament.messages.contents import Vote
+from moot.protocols.parliament.messages.shapes import breach
+from moot.protocols.parliament.messages.words import Ballot, Kind, Status
 from moot.protocols.parliament.model import Seat, State
-from moot.protocols.parliament.shapes import breach
-from moot.protocols.parliament.words import Ballot, Kind, Status
 
 MALFORMED_LIMIT: Final = 2
 SILENCED: Final = frozenset({Kind.QUESTION, Kind.AMENDMENT, Kind.MOTION, Kind.BILL_DRAFT})

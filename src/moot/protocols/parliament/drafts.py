@@ -13,19 +13,16 @@ import msgspec
 
 from moot.core.findings import Finding, errors
 from moot.core.machine import Command, Draft, Event
-from moot.protocols.parliament import amendments, clock, concessions, discipline, rulings, sentences
+from moot.protocols.parliament import amendments, clock, concessions, discipline, rulings
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament import contents as said
 from moot.protocols.parliament import drafter as choice
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.asked import Asked
 from moot.protocols.parliament.effects import point
-from moot.protocols.parliament.messages import Response
-from moot.protocols.parliament.minutes import Minutes
-from moot.protocols.parliament.model import STREAM, Seat
-from moot.protocols.parliament.speech import spoken
-from moot.protocols.parliament.temperatures import draw
-from moot.protocols.parliament.words import (
+from moot.protocols.parliament.messages import contents as said
+from moot.protocols.parliament.messages import sentences
+from moot.protocols.parliament.messages.message import Response
+from moot.protocols.parliament.messages.words import (
     AmendmentStatus,
     Kind,
     RulingAction,
@@ -33,6 +30,10 @@ from moot.protocols.parliament.words import (
     Status,
     Word,
 )
+from moot.protocols.parliament.minutes import Minutes
+from moot.protocols.parliament.model import STREAM, Seat
+from moot.protocols.parliament.speech import spoken
+from moot.protocols.parliament.temperatures import draw
 
 # So many exchanges on one point without a move are a circle.
 CIRCLE: Final = 4

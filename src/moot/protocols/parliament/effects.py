@@ -9,9 +9,10 @@ import msgspec
 from immutables import Map
 
 from moot.protocols.parliament import amendments, discipline, motives, votes
-from moot.protocols.parliament import contents as said
-from moot.protocols.parliament.excerpts import concern, short
-from moot.protocols.parliament.messages import Message, message_of
+from moot.protocols.parliament.messages import contents as said
+from moot.protocols.parliament.messages.excerpts import concern, short
+from moot.protocols.parliament.messages.message import Message, message_of
+from moot.protocols.parliament.messages.words import Ballot, Kind, RulingAction, Stance
 from moot.protocols.parliament.model import (
     Amendment,
     Bill,
@@ -24,7 +25,6 @@ from moot.protocols.parliament.model import (
     Shift,
     State,
 )
-from moot.protocols.parliament.words import Ballot, Kind, RulingAction, Stance
 
 replace = msgspec.structs.replace
 

@@ -12,9 +12,9 @@ from moot.core.machine import Event, Recorded
 from moot.protocols.parliament import discipline
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.effects import bill_of, in_round, logged, with_seat
+from moot.protocols.parliament.messages.words import Status
 from moot.protocols.parliament.model import Outcome, OwedRuling, Poll, Round, Seat, Settled, State
 from moot.protocols.parliament.phases import TRANSITIONS
-from moot.protocols.parliament.words import Status
 
 replace = msgspec.structs.replace
 

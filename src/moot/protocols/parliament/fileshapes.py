@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from moot.core.findings import Finding
-from moot.protocols.parliament import words
-from moot.protocols.parliament.messages import message_findings
-from moot.protocols.parliament.schema import seat
-from moot.protocols.parliament.shapes import (
+from moot.protocols.parliament.messages import words
+from moot.protocols.parliament.messages.message import message_findings
+from moot.protocols.parliament.messages.schema import seat
+from moot.protocols.parliament.messages.shapes import (
     Check,
     Field,
     boolean,

@@ -18,7 +18,6 @@ from moot.core.machine import Event
 from moot.core.names import AGENT, RESERVED
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.commands import Import
-from moot.protocols.parliament.contents import BillDraft, Sections
 from moot.protocols.parliament.evolution import apply
 from moot.protocols.parliament.fileshapes import (
     BILL_FILE,
@@ -28,11 +27,10 @@ from moot.protocols.parliament.fileshapes import (
     SUMMARIES_FILE,
 )
 from moot.protocols.parliament.inspection import cross_findings
-from moot.protocols.parliament.messages import as_document, message_of
-from moot.protocols.parliament.model import State
-from moot.protocols.parliament.papers import bill_document, session_document
-from moot.protocols.parliament.shapes import breach
-from moot.protocols.parliament.words import (
+from moot.protocols.parliament.messages.contents import BillDraft, Sections
+from moot.protocols.parliament.messages.message import as_document, message_of
+from moot.protocols.parliament.messages.shapes import breach
+from moot.protocols.parliament.messages.words import (
     AmendmentStatus,
     Kind,
     NextAction,
@@ -40,6 +38,8 @@ from moot.protocols.parliament.words import (
     Status,
     Word,
 )
+from moot.protocols.parliament.model import State
+from moot.protocols.parliament.papers import bill_document, session_document
 
 Document = dict[str, Any]
 

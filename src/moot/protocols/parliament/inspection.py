@@ -19,7 +19,7 @@ from moot.protocols.parliament.fileshapes import (
     SHAPES,
     SUMMARIES_FILE,
 )
-from moot.protocols.parliament.shapes import breach, read_json
+from moot.protocols.parliament.messages.shapes import breach, read_json
 
 CHECKS: Final[tuple[Check, ...]] = (
     agreements.same_head,

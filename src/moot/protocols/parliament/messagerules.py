@@ -8,7 +8,7 @@ from moot.core.findings import Rule, Severity
 from moot.core.machine import Command
 from moot.protocols.parliament import admission, outcomes, speech
 from moot.protocols.parliament.asked import Asked
-from moot.protocols.parliament.words import Kind
+from moot.protocols.parliament.messages.words import Kind
 
 Rows = tuple[Rule[Asked], ...]
 

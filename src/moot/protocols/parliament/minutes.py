@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from moot.core.machine import Context, Draft, Event
 from moot.core.record import ArtifactRef
-from moot.protocols.parliament import contents as said
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.asked import Asked
 from moot.protocols.parliament.evolution import apply
-from moot.protocols.parliament.messages import Response, as_document, made
+from moot.protocols.parliament.messages import contents as said
+from moot.protocols.parliament.messages.message import Response, as_document, made
+from moot.protocols.parliament.messages.words import SPEAKER, Kind, RulingAction, RulingType
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.words import SPEAKER, Kind, RulingAction, RulingType
 
 
 class Minutes:

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from immutables import Map
 
-from moot.protocols.parliament.contents import Sections
-from moot.protocols.parliament.words import (
+from moot.protocols.parliament.messages.contents import Sections
+from moot.protocols.parliament.messages.words import (
     Action,
     AmendmentStatus,
     Ballot,

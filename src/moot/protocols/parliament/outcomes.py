@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from moot.protocols.parliament import amendments, discipline, motives, sentences, votes
+from moot.protocols.parliament import amendments, discipline, motives, votes
 from moot.protocols.parliament.admission import Breaches
 from moot.protocols.parliament.asked import Asked
-from moot.protocols.parliament.messages import as_document
+from moot.protocols.parliament.messages import sentences
+from moot.protocols.parliament.messages.message import as_document
+from moot.protocols.parliament.messages.words import RulingAction, Status, Word
 from moot.protocols.parliament.model import MAX_ROUNDS, Amendment
-from moot.protocols.parliament.words import RulingAction, Status, Word
 
 MAX_EXTENSION = 12
 

@@ -14,8 +14,8 @@ import msgspec
 
 from moot.core.errors import Malformed
 from moot.protocols.parliament import clock
-from moot.protocols.parliament.contents import Scope
-from moot.protocols.parliament.messages import Message, encode
+from moot.protocols.parliament.messages.contents import Scope
+from moot.protocols.parliament.messages.message import Message, encode
 from moot.protocols.parliament.model import BILL, Amendment, Seat, State
 from moot.protocols.parliament.summaries import vote_result
 

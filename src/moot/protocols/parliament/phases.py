@@ -7,7 +7,7 @@ from typing import Final
 from moot.core.machine import Command, Event
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.words import Kind, RulingAction, Status, Word
+from moot.protocols.parliament.messages.words import Kind, RulingAction, Status, Word
 
 TRANSITIONS: Final[dict[Status, dict[type[Event], Status]]] = {
     Status.SETUP: {did.StatementsOpened: Status.OPENING_STATEMENTS},

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from moot.protocols.parliament.contents import (
+from moot.protocols.parliament.messages.contents import (
     Answer,
     BillDraft,
     Content,
@@ -15,7 +15,7 @@ from moot.protocols.parliament.contents import (
     Vote,
     VoteTally,
 )
-from moot.protocols.parliament.messages import Message
+from moot.protocols.parliament.messages.message import Message
 from moot.protocols.parliament.model import Outcome, State
 
 C = TypeVar("C", bound=Content)

@@ -21,7 +21,7 @@ from moot.protocols.parliament.messagerules import (
     MESSAGE_RULES,
     Rows,
 )
-from moot.protocols.parliament.words import Kind
+from moot.protocols.parliament.messages.words import Kind
 
 _CLERK: Final = Rule("C-36", "not_the_clerk", "only the clerk and the speaker do this",
                      admission.not_system, "leave this to the session itself")  # fmt: skip

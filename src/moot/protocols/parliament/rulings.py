@@ -9,12 +9,8 @@ from moot.core.machine import Event
 from moot.protocols.parliament import amendments, discipline, motives, votes
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.asked import Asked
-from moot.protocols.parliament.messages import Response
-from moot.protocols.parliament.minutes import Minutes
-from moot.protocols.parliament.model import Amendment, Seat
-from moot.protocols.parliament.summaries import summary_of
-from moot.protocols.parliament.temperatures import draw
-from moot.protocols.parliament.words import (
+from moot.protocols.parliament.messages.message import Response
+from moot.protocols.parliament.messages.words import (
     SPEAKER,
     AmendmentStatus,
     Kind,
@@ -22,6 +18,10 @@ from moot.protocols.parliament.words import (
     NextAction,
     RulingAction,
 )
+from moot.protocols.parliament.minutes import Minutes
+from moot.protocols.parliament.model import Amendment, Seat
+from moot.protocols.parliament.summaries import summary_of
+from moot.protocols.parliament.temperatures import draw
 
 
 def _logged(asked: Asked, minutes: Minutes) -> None:

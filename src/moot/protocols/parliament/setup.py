@@ -8,6 +8,7 @@ from typing import Any
 from moot.core.names import AGENT, RESERVED
 from moot.protocols.parliament import motives
 from moot.protocols.parliament.asked import Asked
+from moot.protocols.parliament.messages.words import Status
 from moot.protocols.parliament.model import (
     MAX_ISSUES,
     MAX_MOTIVES,
@@ -16,7 +17,6 @@ from moot.protocols.parliament.model import (
     MIN_SEATS,
     STREAM,
 )
-from moot.protocols.parliament.words import Status
 
 Breaches = Iterator[tuple[str, str | None]]
 

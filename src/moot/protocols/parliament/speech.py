@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from moot.protocols.parliament import clock, sentences
-from moot.protocols.parliament import contents as said
+from moot.protocols.parliament import clock
 from moot.protocols.parliament.admission import Breaches
 from moot.protocols.parliament.asked import Asked, next_version
 from moot.protocols.parliament.concessions import too_early
 from moot.protocols.parliament.drafter import choose
-from moot.protocols.parliament.shapes import join
-from moot.protocols.parliament.words import Status
+from moot.protocols.parliament.messages import contents as said
+from moot.protocols.parliament.messages import sentences
+from moot.protocols.parliament.messages.shapes import join
+from moot.protocols.parliament.messages.words import Status
 
 
 def over_budget(asked: Asked) -> Breaches:

@@ -10,10 +10,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from moot.core.findings import Finding
-from moot.protocols.parliament import words
-from moot.protocols.parliament.model import Round, Seat, State, VoteRow
-from moot.protocols.parliament.motives import SERVED
-from moot.protocols.parliament.shapes import (
+from moot.protocols.parliament.messages import words
+from moot.protocols.parliament.messages.shapes import (
     Check,
     Field,
     boolean,
@@ -28,7 +26,9 @@ from moot.protocols.parliament.shapes import (
     texts,
     whole,
 )
-from moot.protocols.parliament.words import Lean, Stance
+from moot.protocols.parliament.messages.words import Lean, Stance
+from moot.protocols.parliament.model import Round, Seat, State, VoteRow
+from moot.protocols.parliament.motives import SERVED
 
 Summary = dict[str, Any]
 

@@ -13,8 +13,8 @@ from moot.core.clock import Millis
 from moot.core.machine import Command, Due
 from moot.protocols.parliament import amendments, clock, discipline, motives, votes
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.messages.words import Status
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.words import Status
 
 SPEAKER, CLERK, PRIME_MINISTER = "speaker", "clerk", "prime-minister"
 _BEFORE_A_BILL: Final = (Status.EVALUATING_STATEMENTS, Status.DRAFTING)

@@ -7,9 +7,9 @@ A bill passes with more than half of all seats; a tie fails, and whoever is abse
 from __future__ import annotations
 
 from moot.protocols.parliament import clock
-from moot.protocols.parliament.contents import Objection, Tally, VoteTally
+from moot.protocols.parliament.messages.contents import Objection, Tally, VoteTally
+from moot.protocols.parliament.messages.words import Ballot, NextAction
 from moot.protocols.parliament.model import CastVote, Poll, State, VoteRow
-from moot.protocols.parliament.words import Ballot, NextAction
 
 
 def passes(yes: int, seats: int) -> bool:

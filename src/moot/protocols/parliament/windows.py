@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from moot.protocols.parliament import clock, concessions, motives, temperatures
-from moot.protocols.parliament.messages import Message, as_document
+from moot.protocols.parliament.messages.message import Message, as_document
+from moot.protocols.parliament.messages.words import MEANINGS, Kind, Stance, Status
 from moot.protocols.parliament.model import Seat, State
 from moot.protocols.parliament.papers import bill_document, session_document
-from moot.protocols.parliament.words import MEANINGS, Kind, Stance, Status
 
 # This round and the one before it are given in full.
 NEAR: Final = 2

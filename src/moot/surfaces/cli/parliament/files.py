@@ -234,7 +234,7 @@ def summarize(shell: Shell, folder: Path, file: str) -> Answer:
       moot parliament summarize uploads round-1.json
     """
     from moot.protocols.parliament.commands import Summarize
-    from moot.protocols.parliament.shapes import read_json
+    from moot.protocols.parliament.messages.shapes import read_json
     from moot.protocols.parliament.summaries import MAX_SUMMARY
 
     told = file if file == "-" or file.startswith("@") else f"@{file}"

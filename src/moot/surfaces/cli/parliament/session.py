@@ -132,8 +132,8 @@ def template(shell: Shell, kind: str) -> Answer:
     """
     import json
 
-    from moot.protocols.parliament.templates import template as blank
-    from moot.protocols.parliament.words import Kind
+    from moot.protocols.parliament.messages.templates import template as blank
+    from moot.protocols.parliament.messages.words import Kind
 
     del shell
     known = [word for word in Kind if word == kind.upper()]
@@ -149,7 +149,7 @@ def template(shell: Shell, kind: str) -> Answer:
 
 def _read(file: str) -> bytes:
     """Bytes, not text: what is wrong with them is for the message reader to say."""
-    from moot.protocols.parliament.messages import MAX_MESSAGE
+    from moot.protocols.parliament.messages.message import MAX_MESSAGE
 
     if file == "-":
         return sys.stdin.buffer.read(MAX_MESSAGE + 1)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament import words
-from moot.protocols.parliament.shapes import (
+from moot.protocols.parliament.messages import words
+from moot.protocols.parliament.messages.shapes import (
     Check,
     Field,
     boolean,
@@ -27,7 +27,7 @@ from moot.protocols.parliament.shapes import (
     texts,
     whole,
 )
-from moot.protocols.parliament.words import Kind
+from moot.protocols.parliament.messages.words import Kind
 
 Document = dict[str, Any]
 

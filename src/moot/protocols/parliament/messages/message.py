@@ -14,9 +14,9 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament import words
-from moot.protocols.parliament.contents import CONTENT, Content, Motion
-from moot.protocols.parliament.schema import (
+from moot.protocols.parliament.messages import words
+from moot.protocols.parliament.messages.contents import CONTENT, Content, Motion
+from moot.protocols.parliament.messages.schema import (
     ADDRESSED,
     CONTENTS,
     MOTION,
@@ -26,8 +26,8 @@ from moot.protocols.parliament.schema import (
     seat,
     sender_findings,
 )
-from moot.protocols.parliament.shapes import breach, join, like, one_of, shown, whole
-from moot.protocols.parliament.words import Kind
+from moot.protocols.parliament.messages.shapes import breach, join, like, one_of, shown, whole
+from moot.protocols.parliament.messages.words import Kind
 
 # One event of the record holds a message whole, and has room for 64 kB.
 MAX_MESSAGE: Final = 48 * 1024
