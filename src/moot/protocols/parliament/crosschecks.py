@@ -10,13 +10,12 @@ from itertools import pairwise
 from typing import Any, Final
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament import clock
 from moot.protocols.parliament.book import Book, Entry, ballots
 from moot.protocols.parliament.fileshapes import SESSION_FILE
 from moot.protocols.parliament.messages import sentences
+from moot.protocols.parliament.messages.limits import is_majority, max_exchanges, response_budget
 from moot.protocols.parliament.messages.shapes import breach
 from moot.protocols.parliament.messages.words import PRIME_MINISTER, SPEAKER, Kind
-from moot.protocols.parliament.votes import passes
 
 Findings = Iterator[Finding]
 WARNING: Final = Severity.WARNING
@@ -127,7 +126,7 @@ def exchanges(book: Book) -> Findings:
     for entry in book.of_kind(Kind.ANSWER):
         number = entry.message["round"]
         counted[number] = counted.get(number, 0) + 1
-        cap = clock.max_exchanges(len(book.seats), number)
+        cap = max_exchanges(len(book.seats), number)
         if counted[number] == cap + 1:
             why = f"round {number} has {cap} exchanges"
             hint = "after the last exchange the speaker calls a vote or ends the round"
@@ -139,8 +138,8 @@ def _clock(session: dict[str, Any], seats: int, counted: dict[int, int]) -> Find
     """PAR-098 to PAR-104: the clock shows what the round has."""
     number, shown_clock = session["current_round"], session["debate_clock"]
     due = {
-        "max_exchanges_per_round": ("PAR-099", clock.max_exchanges(seats, number)),
-        "response_budget": ("PAR-103", clock.response_budget(number)),
+        "max_exchanges_per_round": ("PAR-099", max_exchanges(seats, number)),
+        "response_budget": ("PAR-103", response_budget(number)),
         "exchanges_this_round": ("PAR-104", counted.get(number, 0)),
     }
     for name, (rule, value) in due.items():
@@ -223,6 +222,6 @@ def _recount(book: Book, cast: dict[str, str], tally: Entry) -> Findings:
     if said["tally"]["total"] != seats:
         why, where = f"there are {seats} seats", f"{tally.where}.content.tally.total"
         yield breach("PAR-071", "wrong_tally", why, where, "the total is the number of seats")
-    elif said["passed"] != passes(yes, seats):
+    elif said["passed"] != is_majority(yes, seats):
         why, where = f"{yes} of {seats} voted YES", f"{tally.where}.content.passed"
         yield breach("PAR-071", "wrong_tally", why, where, "more than half of all seats pass it")

@@ -24,7 +24,7 @@ from moot.protocols.parliament.messages.shapes import (
     texts,
     whole,
 )
-from moot.protocols.parliament.summaries import SUMMARY, VOTE_ROW
+from moot.protocols.parliament.summary_shape import SUMMARY, VOTE_ROW
 
 LEDGER_FILE: Final = "ledger.json"
 SESSION_FILE: Final = "session.json"

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from moot.protocols.parliament import clock
 from moot.protocols.parliament.messages.contents import Objection, Tally, VoteTally
+from moot.protocols.parliament.messages.limits import is_majority
 from moot.protocols.parliament.messages.words import Ballot, NextAction
 from moot.protocols.parliament.model import CastVote, Poll, State, VoteRow
-
-
-def passes(yes: int, seats: int) -> bool:
-    """C-11: a strict majority of the seats."""
-    return 2 * yes > seats
 
 
 def missing(state: State) -> tuple[str, ...]:
@@ -32,7 +28,7 @@ def tally(state: State, poll: Poll) -> VoteTally:
     """The announcement, from the ballots alone."""
     yes = tuple(seat for seat in state.order if _voted(poll, seat, Ballot.YES))
     no = tuple(seat for seat in state.order if _voted(poll, seat, Ballot.NO))
-    passed = passes(len(yes), len(state.order))
+    passed = is_majority(len(yes), len(state.order))
     return VoteTally(
         bill_version=poll.bill_version,
         yes_votes=yes,

@@ -5,6 +5,7 @@
     shapes.py     JSON shapes as tables             schema.py     the shape of each type
     message.py    a message, read and written       templates.py  one of each, to be filled in
     sentences.py  counted and cut                   excerpts.py   quoted within bounds
+    limits.py     exchanges, sentences, majority: the arithmetic of messages
 
 Whether a message fits the moment of a session is decided by the rules one folder up.
 """

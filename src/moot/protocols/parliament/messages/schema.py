@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from moot.core.findings import Finding, Severity
 from moot.protocols.parliament.messages import words
+from moot.protocols.parliament.messages.limits import is_majority
 from moot.protocols.parliament.messages.shapes import (
     Check,
     Field,
@@ -228,12 +229,13 @@ def _vote(content: Document, path: str) -> Iterator[Finding]:
 def _tally(content: Document, path: str) -> Iterator[Finding]:
     """PAR-071: the lists and the numbers say the same."""
     yes, no, tally = content["yes_votes"], content["no_votes"], content["tally"]
+    passes, count = is_majority(len(yes), tally["total"]), f"{len(yes)} of {tally['total']}"
     facts = (
         ("tally.yes", tally["yes"] == len(yes), f"{len(yes)} are listed"),
         ("tally.no", tally["no"] == len(no), f"{len(no)} are listed"),
         ("tally.total", tally["total"] >= len(yes) + len(no), "more voted than there are seats"),
         ("no_votes", len({*yes, *no}) == len(yes) + len(no), "someone is listed twice"),
-        ("passed", content["passed"] == (2 * len(yes) > tally["total"]), _majority(yes, tally)),
+        ("passed", content["passed"] == passes, f"{count} is {'a' if passes else 'no'} majority"),
         ("next_action", _advances(content), "only a passed bill advances to the prime minister"),
     )
     for name, holds, why in facts:
@@ -244,11 +246,6 @@ def _tally(content: Document, path: str) -> Iterator[Finding]:
 
 def _advances(content: Document) -> bool:
     return bool(content["passed"] == (content["next_action"] == words.NextAction.ADVANCE_TO_PM))
-
-
-def _majority(yes: list[str], tally: Document) -> str:
-    most = 2 * len(yes) > tally["total"]
-    return f"{len(yes)} of {tally['total']} is {'a' if most else 'no'} majority"
 
 
 def _decision(content: Document, path: str) -> Iterator[Finding]:

@@ -235,7 +235,7 @@ def summarize(shell: Shell, folder: Path, file: str) -> Answer:
     """
     from moot.protocols.parliament.commands import Summarize
     from moot.protocols.parliament.messages.shapes import read_json
-    from moot.protocols.parliament.summaries import MAX_SUMMARY
+    from moot.protocols.parliament.summary_shape import MAX_SUMMARY
 
     told = file if file == "-" or file.startswith("@") else f"@{file}"
     room = room_at(shell, folder)
