@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.protocols.parliament.difference import (
+from moot.protocols.parliament.documents.difference import (
     MOST_UNITS,
     Edit,
     Mark,

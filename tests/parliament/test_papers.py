@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
 from moot.protocols.parliament import papers
-from moot.protocols.parliament.fileshapes import BILL, LEDGER, SESSION, SUMMARIES
+from moot.protocols.parliament.files.fileshapes import BILL, LEDGER, SESSION, SUMMARIES
 from moot.protocols.parliament.messages.message import message_of
 from moot.protocols.parliament.messages.shapes import Check
 from moot.protocols.parliament.model import State

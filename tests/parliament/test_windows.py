@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.parliament.windows import window
+from moot.protocols.parliament.documents.windows import window
 from tests.parliament.played import approved, messages_of, proceedings
 from tests.parliament.scene import ROUND_END, ROUND_START, Chamber
 

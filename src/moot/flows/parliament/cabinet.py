@@ -24,7 +24,7 @@ from moot.core.ledger import View
 from moot.engine.replay import Loaded, read_record
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament import papers
-from moot.protocols.parliament.fileshapes import (
+from moot.protocols.parliament.files.fileshapes import (
     BILL_FILE,
     FILES,
     LEDGER_FILE,

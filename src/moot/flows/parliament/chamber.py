@@ -36,8 +36,9 @@ from moot.protocols.decision.model import State as Decision
 from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.fileshapes import LEDGER_FILE, SESSION_FILE
-from moot.protocols.parliament.final import final_document
+from moot.protocols.parliament.documents.final import final_document
+from moot.protocols.parliament.documents.proceedings import Proceedings
+from moot.protocols.parliament.files.fileshapes import LEDGER_FILE, SESSION_FILE
 from moot.protocols.parliament.machine import MACHINE
 from moot.protocols.parliament.messages.message import (
     MAX_MESSAGE,
@@ -55,7 +56,6 @@ from moot.protocols.parliament.messages.words import (
     Status,
 )
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.proceedings import Proceedings
 from moot.protocols.parliament.speech import spoken
 from moot.workspace.workspace import Workspace
 

@@ -17,10 +17,8 @@ a seat with the key of its agent, the prime minister with a person's key.
 The nouns have a module each: clock, temperatures, concessions, discipline, motives, amendments,
 votes, drafter.
 
-    papers.py     the four files as bytes            fileshapes.py what stands in them, key by key
-    inspection.py are they sound? crosschecks.py (messages), agreements.py (files), book.py (both)
-    importing.py  files from elsewhere, as events
-    summaries.py  what a round came to               windows.py   what a participant reads
-    difference.py between two versions of the bill   proceedings.py a session, to be told
-    final.py      the final document                 report.py    the same as a page
+    papers.py     the four files as bytes            importing.py files from elsewhere, as events
+    summaries.py  what a round came to
+    files/        are the four files sound? answered from their bytes alone
+    documents/    the final document, the page, what a participant reads
 """

@@ -19,14 +19,14 @@ from moot.core.names import AGENT, RESERVED
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.commands import Import
 from moot.protocols.parliament.evolution import apply
-from moot.protocols.parliament.fileshapes import (
+from moot.protocols.parliament.files.fileshapes import (
     BILL_FILE,
     LEDGER_FILE,
     SESSION_FILE,
     SHAPES,
     SUMMARIES_FILE,
 )
-from moot.protocols.parliament.inspection import cross_findings
+from moot.protocols.parliament.files.inspection import cross_findings
 from moot.protocols.parliament.messages.contents import BillDraft, Sections
 from moot.protocols.parliament.messages.message import as_document, message_of
 from moot.protocols.parliament.messages.shapes import breach

@@ -37,11 +37,11 @@ from moot.protocols.parliament import discipline, drafts
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.asked import Asked, look
 from moot.protocols.parliament.evolution import evolve
+from moot.protocols.parliament.files.summary_shape import summary_findings
 from moot.protocols.parliament.messages.shapes import breach
 from moot.protocols.parliament.model import State
 from moot.protocols.parliament.phases import TRANSITIONS
 from moot.protocols.parliament.rules import RULES
-from moot.protocols.parliament.summary_shape import summary_findings
 from moot.protocols.parliament.turns import agenda, timeouts
 
 __all__ = ["MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "index", "timeouts"]

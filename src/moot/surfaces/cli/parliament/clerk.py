@@ -59,7 +59,7 @@ def incorporate(shell: Shell, folder: Path, amendment: str, text: str | None) ->
     """
     from moot.flows.parliament.bills import merged
     from moot.protocols.parliament.commands import Incorporate
-    from moot.protocols.parliament.difference import difference, lines
+    from moot.protocols.parliament.documents.difference import difference, lines
 
     room = room_at(shell, folder)
     before = room.state.bill

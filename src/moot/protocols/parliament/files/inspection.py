@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Severity, errors
-from moot.protocols.parliament import agreements, crosschecks
-from moot.protocols.parliament.book import Book, Check
-from moot.protocols.parliament.fileshapes import (
+from moot.protocols.parliament.files import agreements, crosschecks
+from moot.protocols.parliament.files.book import Book, Check
+from moot.protocols.parliament.files.fileshapes import (
     BILL_FILE,
     FILES,
     LEDGER_FILE,

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.findings import Finding, errors
-from moot.protocols.parliament.fileshapes import (
+from moot.protocols.parliament.files.fileshapes import (
     BILL_FILE,
     LEDGER_FILE,
     SESSION_FILE,

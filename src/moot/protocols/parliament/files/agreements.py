@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament.book import Book, Entry, ballots
-from moot.protocols.parliament.fileshapes import BILL_FILE, SESSION_FILE, SUMMARIES_FILE
+from moot.protocols.parliament.files.book import Book, Entry, ballots
+from moot.protocols.parliament.files.fileshapes import BILL_FILE, SESSION_FILE, SUMMARIES_FILE
 from moot.protocols.parliament.messages import sentences
 from moot.protocols.parliament.messages.shapes import breach, shown
 from moot.protocols.parliament.messages.words import AmendmentStatus, Kind, Position, Word

@@ -10,12 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moot.pages.plain import as_line, as_markdown
-from moot.protocols.parliament.messages.contents import PmDecision, Vote
-from moot.protocols.parliament.messages.message import Message
-from moot.protocols.parliament.messages.words import Ballot
-from moot.protocols.parliament.model import BILL, Outcome, State
-from moot.protocols.parliament.motives import SERVED
-from moot.protocols.parliament.proceedings import (
+from moot.protocols.parliament.documents.proceedings import (
     Counted,
     Proceedings,
     ballots,
@@ -23,6 +18,11 @@ from moot.protocols.parliament.proceedings import (
     decisions,
     origin,
 )
+from moot.protocols.parliament.messages.contents import PmDecision, Vote
+from moot.protocols.parliament.messages.message import Message
+from moot.protocols.parliament.messages.words import Ballot
+from moot.protocols.parliament.model import BILL, Outcome, State
+from moot.protocols.parliament.motives import SERVED
 
 FINAL_FILE: Final = "final-bill.md"
 OUTCOMES: Final[dict[Outcome | None, str]] = {

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from moot.core.findings import Finding
+from moot.protocols.parliament.files.summary_shape import SUMMARY, VOTE_ROW
 from moot.protocols.parliament.messages import words
 from moot.protocols.parliament.messages.message import message_findings
 from moot.protocols.parliament.messages.schema import seat
@@ -24,7 +25,6 @@ from moot.protocols.parliament.messages.shapes import (
     texts,
     whole,
 )
-from moot.protocols.parliament.summary_shape import SUMMARY, VOTE_ROW
 
 LEDGER_FILE: Final = "ledger.json"
 SESSION_FILE: Final = "session.json"

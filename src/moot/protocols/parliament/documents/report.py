@@ -12,14 +12,9 @@ from typing import Final
 
 from moot import pages as page
 from moot.core.plural import plural
-from moot.protocols.parliament.difference import Mark, difference
-from moot.protocols.parliament.final import OUTCOMES, dissenters, last_ballot, unaddressed
-from moot.protocols.parliament.messages.contents import Vote, VoteTally
-from moot.protocols.parliament.messages.message import Message
-from moot.protocols.parliament.messages.words import AmendmentStatus, Ballot, Kind, RulingAction
-from moot.protocols.parliament.model import Outcome, Seat, State
-from moot.protocols.parliament.motives import SERVED
-from moot.protocols.parliament.proceedings import (
+from moot.protocols.parliament.documents.difference import Mark, difference
+from moot.protocols.parliament.documents.final import OUTCOMES, dissenters, last_ballot, unaddressed
+from moot.protocols.parliament.documents.proceedings import (
     Counted,
     Proceedings,
     Version,
@@ -29,6 +24,11 @@ from moot.protocols.parliament.proceedings import (
     scores_by_round,
     versions,
 )
+from moot.protocols.parliament.messages.contents import Vote, VoteTally
+from moot.protocols.parliament.messages.message import Message
+from moot.protocols.parliament.messages.words import AmendmentStatus, Ballot, Kind, RulingAction
+from moot.protocols.parliament.model import Outcome, Seat, State
+from moot.protocols.parliament.motives import SERVED
 
 _TONES: Final[dict[Outcome | None, page.Tone]] = {
     Outcome.APPROVED: "good",

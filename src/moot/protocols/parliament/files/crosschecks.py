@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament.book import Book, Entry, ballots
-from moot.protocols.parliament.fileshapes import SESSION_FILE
+from moot.protocols.parliament.files.book import Book, Entry, ballots
+from moot.protocols.parliament.files.fileshapes import SESSION_FILE
 from moot.protocols.parliament.messages import sentences
 from moot.protocols.parliament.messages.limits import is_majority, max_exchanges, response_budget
 from moot.protocols.parliament.messages.shapes import breach
