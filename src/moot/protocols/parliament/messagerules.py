@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from moot.core.findings import Rule, Severity
 from moot.core.machine import Command
 from moot.protocols.parliament import admission, outcomes, speech
-from moot.protocols.parliament.asked import Asked
 from moot.protocols.parliament.messages.words import Kind
 
-Rows = tuple[Rule[Asked], ...]
+# Each check says which command and message it is about; a table holds checks of many.
+Rows = tuple[Rule[Any], ...]
 
 CONVENED: Final = Rule("C-22", "no_session", "no parliament was convened here",
                        admission.not_convened, "call one with `moot parliament new`")  # fmt: skip
