@@ -335,7 +335,7 @@ class Session(RuleBasedStateMachine):
     def teardown(self) -> None:
         again = decode_state(State, encode_state(self.state))
         assert again == self.state
-        assert as_json(self.state)["status"] == self.state.status
+        assert as_json(self.state).status == self.state.status
 
 
 TestSession = Session.TestCase

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, cast
 
+import msgspec
 import pytest
 
 from moot.protocols.parliament.documents.windows import window
@@ -14,8 +16,10 @@ requirement = pytest.mark.requirement
 
 
 def given_to(chamber: Chamber, seat: str | None = None) -> dict[str, Any]:
+    """As a surface encodes it."""
     record = proceedings(chamber)
-    return window(record.state, record.messages, record.summaries, seat)
+    view = window(record.state, record.messages, record.summaries, seat)
+    return cast("dict[str, Any]", json.loads(msgspec.json.encode(view)))
 
 
 def in_round(number: int) -> Chamber:

@@ -85,8 +85,8 @@ def _unlike(command: Import) -> Iterator[Finding]:
     """Where the files differ from what follows from their messages."""
     state = Retelling(command).state
     pairs = (
-        (SESSION_FILE, command.session, session_document(state)),
-        (BILL_FILE, command.bill, bill_document(state)),
+        (SESSION_FILE, command.session, as_document(session_document(state))),
+        (BILL_FILE, command.bill, as_document(bill_document(state))),
     )
     for name, given, follows in pairs:
         for key, value in follows.items():

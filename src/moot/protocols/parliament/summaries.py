@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
+
+from moot.protocols.parliament.files.contents import VoteResult
 from moot.protocols.parliament.messages.words import Lean, Stance
 from moot.protocols.parliament.model import Round, Seat, State, VoteRow
 from moot.protocols.parliament.motives import SERVED
@@ -30,22 +33,22 @@ def summary_of(state: State, open_issues: tuple[str, ...]) -> Summary:
         "amendments_actioned": [
             {"amendment_id": one.amendment_id, "status": str(one.status)} for one in this.settled
         ],
-        "vote_result": None if vote is None else vote_result(vote),
+        "vote_result": None if vote is None else msgspec.structs.asdict(vote_result(vote)),
         "open_issues": list(open_issues),
     }
 
 
-def vote_result(row: VoteRow) -> dict[str, Any]:
-    """A vote as both files print it (C-32)."""
-    return {
-        "round": row.round,
-        "bill_version": row.bill_version,
-        "yes": row.yes,
-        "no": row.no,
-        "total": row.total,
-        "passed": row.passed,
-        "forced": row.forced,
-    }
+def vote_result(row: VoteRow) -> VoteResult:
+    """C-32: a vote as both files print it."""
+    return VoteResult(
+        round=row.round,
+        bill_version=row.bill_version,
+        yes=row.yes,
+        no=row.no,
+        total=row.total,
+        passed=row.passed,
+        forced=row.forced,
+    )
 
 
 def _told(state: State, vote: VoteRow | None) -> Iterator[str]:

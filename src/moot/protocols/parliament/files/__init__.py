@@ -1,6 +1,7 @@
 """The four files of a session, as anyone may check them: from their bytes alone.
 
-    fileshapes.py     what stands in each file, key by key
+    contents.py       session.json and bill.json as frozen values
+    fileshapes.py     what must stand in each file, key by key
     summary_shape.py  a round's summary, a vote's row
     inspection.py     are the files sound? every check in its order
     crosschecks.py    each message against those before it

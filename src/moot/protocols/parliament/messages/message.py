@@ -149,7 +149,7 @@ def content_of(kind: str, document: Document) -> Content:
     return msgspec.convert(document, CONTENT[Kind(kind)])
 
 
-def as_document(value: Message | Content) -> Document:
+def as_document(value: msgspec.Struct) -> Document:
     """The JSON object of a value, with the keys the protocol prints."""
     return cast("Document", msgspec.json.decode(msgspec.json.encode(value)))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from moot.core.errors import NotFound, Refused
 from moot.core.plural import plural
@@ -36,6 +37,7 @@ from moot.surfaces.terminal.shell import Shell, command, text_argument
 if TYPE_CHECKING:
     from moot.core.findings import Finding
     from moot.pages import Proof
+    from moot.protocols.parliament.documents.windows import Window
 
 
 @command(parliament, "check", "parliament.check")
@@ -174,21 +176,20 @@ def context(shell: Shell, folder: Path, seat: str | None) -> Answer:
             f"{seat} has no seat in this session",
             hint=f"seats: {', '.join(record.state.order)}",
         )
-    data = window(record.state, record.messages, record.summaries, seat)
-    return Answer(data, lambda: _window_lines(data))
+    view = window(record.state, record.messages, record.summaries, seat)
+    return Answer(msgspec.to_builtins(view), lambda: _window_lines(view))
 
 
-def _window_lines(data: dict[str, Any]) -> Iterable[str]:
-    session = data["session"]
-    yield f"{session['parliament_id']}: {session['status']}, round {session['current_round']}"
-    for row in data["round_summaries"]:
+def _window_lines(view: Window) -> Iterable[str]:
+    session = view.session
+    yield f"{session.parliament_id}: {session.status}, round {session.current_round}"
+    for row in view.round_summaries:
         yield visible(f"round {row['round']}: {row['summary']}")
-    for message in [*data["opening_statements"], *data["messages"]]:
-        yield visible(f"{message['id']} {message['from']}: {message['type']}")
-    if "you" in data:
-        you = data["you"]
-        yield visible(f"you are {you['name']} ({you['archetype']}): {', '.join(you['motives'])}")
-        yield f"answer in at most {you['response_budget']} sentences"
+    for message in [*view.opening_statements, *view.messages]:
+        yield visible(f"{message.id} {message.sender}: {message.type}")
+    if you := view.you:
+        yield visible(f"you are {you.name} ({you.archetype}): {', '.join(you.motives)}")
+        yield f"answer in at most {you.response_budget} sentences"
 
 
 @command(parliament, "history", "parliament.history")
