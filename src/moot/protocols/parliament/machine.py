@@ -104,7 +104,7 @@ def _refuse_unreadable(case: ParliamentCase[Command], command: ask.ReportUnreada
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Sessions by their id and problem, and what the state does not keep: the summaries."""
+    """Sessions by their id and problem, and the summaries, which the state does not hold."""
     event, stream = recorded.event, recorded.stream
     if isinstance(event, did.RoundSummarized):
         number = event.summary.get("round")

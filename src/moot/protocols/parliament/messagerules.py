@@ -1,4 +1,4 @@
-"""The rules of the ten messages: whether each fits the moment (how it looks: `schema.py`)."""
+"""The rules of the ten messages: does each fit the moment? (Its form: `messages/schema.py`.)"""
 
 from __future__ import annotations
 
@@ -44,13 +44,10 @@ _SPEAKER: Final = (
     Rule("PAR-058", "not_the_speaker", "only the speaker says this", admission.not_the_speaker,
          "send a MOTION to ask the speaker for it", requirement=("PAR-058", "PAR-069")),
 )  # fmt: skip
-DRAFT_VERSION: Final = Rule(
-    "PAR-018",
-    "wrong_version",
-    "a draft carries the next version",
-    speech.wrong_draft_version,
-    hint="leave the version to the clerk, or count on from the last one",
-)
+DRAFT_VERSION: Final = Rule("PAR-018", "wrong_version", "a draft carries the next version",
+                            speech.wrong_draft_version,
+                            "leave the version to the clerk, or count on from the last one",
+                            requirement=("PAR-018", "PAR-079"))  # fmt: skip
 _OPENING_STATEMENT: Final[Rows] = (
     *_SEAT,
     Rule("PAR-023", "already_opened", "one opening statement a seat", speech.already_opened,

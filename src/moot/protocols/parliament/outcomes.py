@@ -1,4 +1,4 @@
-"""What becomes of it: amendments, votes, rulings on them, the prime minister, summaries."""
+"""Checks on amendments, votes, rulings, the prime minister's decisions and summaries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def too_many_amendments(case: MessageCase[ask.Submit, contents.Amendment]) -> Br
     state, seat, most = case.state, case.seat, amendments.MOST_OF_A_SEAT
     if seat is None:
         return
-    pending = sum(one.proposed_by == seat.id for one in state.unsettled())
+    pending = sum(amendment.proposed_by == seat.id for amendment in state.unsettled())
     if pending >= most:
         yield f"{pending} amendments of {seat.id} are pending", "type"
     elif state.round.proposed.get(seat.id, 0) >= most:
@@ -137,7 +137,7 @@ def gate_shut(case: RulingCase) -> Breaches:
         return
     if not motives.may_vote(state):
         lowest = motives.underserved(state)[:_LOWEST_NAMED]
-        low = (f"{one.motive} of {one.seat} ({one.score or '-'})" for one in lowest)
+        low = (f"{score.motive} of {score.seat} ({score.score or '-'})" for score in lowest)
         yield f"below 3: {', '.join(low)}", "content.action"
 
 
@@ -244,7 +244,7 @@ def summary_length(case: ParliamentCase[ask.Summarize]) -> Breaches:
 
 
 def unknown_unread_seat(case: ParliamentCase[ask.ReportUnreadable]) -> Breaches:
-    """Only a seat's own holder, or the clerk, says that its reply cannot be read."""
+    """Only a seat's own holder, or the clerk, may report that its reply cannot be read."""
     named = case.command.seat
     if case.is_system:
         if named is None or named not in case.state.seats:

@@ -1,8 +1,8 @@
-"""The four files as bytes: `ledger.json`, `session.json`, `bill.json`, `round-summaries.json`.
+"""The four session files as bytes: `ledger.json`, `session.json`, `bill.json` and
+`round-summaries.json`.
 
-They are exports: the signed record is the truth, and the same record gives the same bytes. In the
-ledger file a message has a line of its own, so that the next ones can be added without encoding
-the earlier ones again.
+They are exports of the signed record; the same record gives the same bytes. In the ledger file
+each message has a line of its own, so that new ones can be added without encoding the others.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def ledger_bytes(state: State, messages: Iterable[Message]) -> bytes:
         msgspec.json.encode(state.parliament_id),
         msgspec.json.encode(state.problem_statement),
     )
-    return _with(head, [_LINE + encode(message) for message in messages])
+    return _append_lines(head, [_LINE + encode(message) for message in messages])
 
 
 def ledger_added(file: bytes, messages: Iterable[Message]) -> bytes:
@@ -53,36 +53,38 @@ def ledger_added(file: bytes, messages: Iterable[Message]) -> bytes:
     if not lines:
         return file
     if file.endswith(_END):
-        return _with(file[: -len(_END)] + b",", lines)
+        return _append_lines(file[: -len(_END)] + b",", lines)
     if file.endswith(b"[" + _EMPTY_END):
-        return _with(file[: -len(_EMPTY_END)], lines)
+        return _append_lines(file[: -len(_EMPTY_END)], lines)
     raise Malformed("this is not a ledger file as we write it", code="foreign_file")
 
 
-def _with(start: bytes, lines: list[bytes]) -> bytes:
+def _append_lines(start: bytes, lines: list[bytes]) -> bytes:
     return start + (b",".join(lines) + _END if lines else _EMPTY_END)
 
 
 def session_bytes(state: State) -> bytes:
-    return _pretty(session_document(state))
+    return _indented_json(session_document(state))
 
 
 def bill_bytes(state: State) -> bytes:
-    return _pretty(bill_document(state))
+    return _indented_json(bill_document(state))
 
 
 def summaries_bytes(rows: Iterable[Document]) -> bytes:
     """PAR-120 and PAR-121: one row a round, keys in the order of the protocol."""
-    return _pretty([{name: row[name] for name in _SUMMARY if name in row} for row in rows])
+    return _indented_json(
+        [{name: row[name] for name in _SUMMARY_KEYS if name in row} for row in rows]
+    )
 
 
-_SUMMARY: Final = (
+_SUMMARY_KEYS: Final = (
     *("round", "summary", "positions", "key_shifts", "amendments_actioned", "vote_result"),
     "open_issues",
 )
 
 
-def _pretty(document: Any) -> bytes:
+def _indented_json(document: Any) -> bytes:
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 

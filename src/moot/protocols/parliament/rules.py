@@ -1,4 +1,4 @@
-"""The rules of a session, one row each: the norm's id, its code, its sentence, its check.
+"""The rules of a session, one row each: the norm's id, its code, its sentence, its check, a hint.
 
 PAR-nnn are requirements of the protocol, C-nn and S-nn readings in docs/readings.md. The rows of
 the messages are in `messagerules.py`; the checks themselves in `setup.py`, `admission.py`,

@@ -1,4 +1,8 @@
-"""Rounds that start and end, votes that are called and counted, and what falls with them."""
+"""The events of rounds that start and end and of votes that are called and counted.
+
+A round that ends rejects the amendments that most oppose; a vote that is called counts expelled
+seats as NO.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ from moot.protocols.parliament.messages.words import (
     RulingAction,
 )
 from moot.protocols.parliament.minutes import Minutes
-from moot.protocols.parliament.model import Amendment, OpenMotion, OpenQuestion, Seat
+from moot.protocols.parliament.model import Amendment, Seat, message_order
 from moot.protocols.parliament.summaries import summary_of
 from moot.protocols.parliament.temperatures import draw
 
@@ -32,7 +36,7 @@ def ruled(case: RulingCase, minutes: Minutes) -> None:
 
 
 def _log(case: RulingCase, minutes: Minutes) -> None:
-    """PAR-060, PAR-063 to PAR-065: redirecting, warning, noting and calling on a seat are words."""
+    """PAR-060, PAR-063, PAR-064 and PAR-065: these rulings say something and change no status."""
     minutes.log(case.response)
 
 
@@ -55,7 +59,7 @@ def _close_round(minutes: Minutes) -> None:
     for amendment in amendments.lost(minutes.state):
         minutes.add(_settled_event(amendment, AmendmentStatus.REJECTED))
     this = minutes.state.round
-    waiting = sorted(this.questions.values(), key=_message_order)
+    waiting = sorted(this.questions.values(), key=message_order)
     tabled = [
         motion for motion in this.motions.values() if motion.type is MotionType.TABLE_DISCUSSION
     ]
@@ -64,14 +68,9 @@ def _close_round(minutes: Minutes) -> None:
         for question in waiting
     ]
     issues += [
-        f"{motion.reason} ({motion.id}, put off)" for motion in sorted(tabled, key=_message_order)
+        f"{motion.reason} ({motion.id}, put off)" for motion in sorted(tabled, key=message_order)
     ]
     minutes.add(did.RoundEnded(round=this.number, open_issues=tuple(issues)))
-
-
-def _message_order(message: OpenQuestion | OpenMotion) -> tuple[int, str]:
-    """msg-1000 comes after msg-999, though not in the alphabet."""
-    return len(message.id), message.id
 
 
 def _sum_up(minutes: Minutes) -> None:

@@ -1,4 +1,4 @@
-"""What a new session must bring: a problem, its issues, and seats that stand for all of them."""
+"""Checks on a new session: a problem, its issues, and seats that stand for all of them."""
 
 from __future__ import annotations
 

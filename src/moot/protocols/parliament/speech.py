@@ -1,4 +1,4 @@
-"""What seats say: statements, drafts, questions, answers, and the length of a response."""
+"""Checks on what seats say: statements, drafts, questions, answers, the length of a response."""
 
 from __future__ import annotations
 

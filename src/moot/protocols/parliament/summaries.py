@@ -1,7 +1,7 @@
-"""Round summaries: what a round came to, in the shape of `round-summaries.json`.
+"""Round summaries, in the shape of `round-summaries.json`.
 
-The clerk tells it from the state as it stands when the round ends; someone who tells it better
-may replace it. Summaries are no messages: they stand in a file of their own.
+The clerk writes one from the state when the round ends; a better written one may replace it.
+PAR-127: summaries are no messages; they have an event and a file of their own.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from moot.protocols.parliament.motives import SERVED
 
 Summary = dict[str, Any]
 
-_MOVED: Final = {Stance.CONCEDE: "conceded on", Stance.SOFTEN: "softened on"}
+_SHIFT_VERBS: Final = {Stance.CONCEDE: "conceded on", Stance.SOFTEN: "softened on"}
 
 
 def summary_of(state: State, open_issues: tuple[str, ...]) -> Summary:
-    """The round that ends, told in three sentences."""
+    """PAR-121: the summary of the current round. Without a vote its result is null (PAR-126)."""
     this = state.round
     vote = next((row for row in reversed(state.vote_history) if row.round == this.number), None)
     return {
         "round": this.number,
-        "summary": " ".join(_told(state, vote)),
-        "positions": {seat.id: _position(seat, this) for seat in state.in_order()},
-        "key_shifts": list(_shifts(state)),
+        "summary": " ".join(_summary_sentences(state, vote)),
+        "positions": {seat.id: _seat_position(seat, this) for seat in state.in_order()},
+        "key_shifts": list(_describe_shifts(state)),
         "amendments_actioned": [
-            {"amendment_id": one.amendment_id, "status": str(one.status)} for one in this.settled
+            {"amendment_id": amendment.amendment_id, "status": str(amendment.status)}
+            for amendment in this.settled
         ],
         "vote_result": None if vote is None else msgspec.structs.asdict(vote_result(vote)),
         "open_issues": list(open_issues),
@@ -51,15 +52,15 @@ def vote_result(row: VoteRow) -> VoteResult:
     )
 
 
-def _told(state: State, vote: VoteRow | None) -> Iterator[str]:
+def _summary_sentences(state: State, vote: VoteRow | None) -> Iterator[str]:
     this = state.round
     yield (
-        f"Round {this.number} saw {_count(this.exchanges, 'exchange')}"
-        f" and {_count(len(this.settled), 'amendment')} settled."
+        f"Round {this.number} saw {_count_of(this.exchanges, 'exchange')}"
+        f" and {_count_of(len(this.settled), 'amendment')} settled."
     )
     moved = len({shift.seat for shift in this.shifts})
     yield (
-        f"{_count(moved, 'representative')} moved on a point."
+        f"{_count_of(moved, 'representative')} moved on a point."
         if moved
         else "Nobody moved on any point."
     )
@@ -68,16 +69,19 @@ def _told(state: State, vote: VoteRow | None) -> Iterator[str]:
         yield f"Version {vote.bill_version} of the bill {word}, {vote.yes} of {vote.total} for it."
 
 
-def _count(number: int, noun: str) -> str:
+def _count_of(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number or 'no'} {noun}s"
 
 
-def _position(seat: Seat, this: Round) -> dict[str, str]:
-    return {"lean": str(lean_of(seat, this.number)), "key_concern": seat.concern or _lowest(seat)}
+def _seat_position(seat: Seat, this: Round) -> dict[str, str]:
+    return {
+        "lean": str(lean_of(seat, this.number)),
+        "key_concern": seat.concern or _lowest_motive(seat),
+    }
 
 
 def lean_of(seat: Seat, number: int) -> Lean:
-    """Its vote in this round, else what its scores say; a motive nobody scored leaves it open."""
+    """PAR-123: its vote in this round, else what its scores suggest, if it has scored all."""
     cast = [row.vote for row in seat.voting_record if row.round == number]
     if cast:
         return Lean(cast[-1])
@@ -87,7 +91,7 @@ def lean_of(seat: Seat, number: int) -> Lean:
     return Lean.YES if len(scores) == len(seat.motives) else Lean.UNDECIDED
 
 
-def _lowest(seat: Seat) -> str:
+def _lowest_motive(seat: Seat) -> str:
     scored = [(score, motive) for motive, score in seat.satisfaction() if score is not None]
     if not scored:
         return f"{seat.motives[0]} is not scored yet" if seat.motives else ""
@@ -95,8 +99,8 @@ def _lowest(seat: Seat) -> str:
     return f"{motive} stands at {score} of 5"
 
 
-def _shifts(state: State) -> Iterator[str]:
+def _describe_shifts(state: State) -> Iterator[str]:
     for shift in state.round.shifts:
         seat = state.seats.get(shift.seat)
         name = seat.name if seat is not None else shift.seat
-        yield f"{name} {_MOVED.get(shift.stance, 'moved on')} {shift.topic}"
+        yield f"{name} {_SHIFT_VERBS.get(shift.stance, 'moved on')} {shift.topic}"

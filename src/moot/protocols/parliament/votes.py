@@ -20,14 +20,14 @@ def missing(state: State) -> tuple[str, ...]:
 
 
 def ready(state: State) -> bool:
-    """Everyone voted, or nobody is waited for any more."""
+    """True if everyone voted, or the ballot was closed without the missing votes."""
     return state.poll is not None and (state.poll.closed or not missing(state))
 
 
 def tally(state: State, poll: Poll) -> VoteTally:
-    """The announcement, from the ballots alone."""
-    yes = tuple(seat for seat in state.order if _voted(poll, seat, Ballot.YES))
-    no = tuple(seat for seat in state.order if _voted(poll, seat, Ballot.NO))
+    """PAR-071: the announcement, from the ballots alone."""
+    yes = tuple(seat for seat in state.order if _has_voted(poll, seat, Ballot.YES))
+    no = tuple(seat for seat in state.order if _has_voted(poll, seat, Ballot.NO))
     passed = is_majority(len(yes), len(state.order))
     return VoteTally(
         bill_version=poll.bill_version,
@@ -40,13 +40,13 @@ def tally(state: State, poll: Poll) -> VoteTally:
     )
 
 
-def _voted(poll: Poll, seat: str, vote: Ballot) -> bool:
+def _has_voted(poll: Poll, seat: str, vote: Ballot) -> bool:
     cast: CastVote | None = poll.votes.get(seat)
     return cast is not None and cast.vote is vote
 
 
 def next_action(state: State, passed: bool) -> NextAction:
-    """C-17: a defeat in the last round ends the session."""
+    """PAR-072: what passed goes to the prime minister; a last defeat ends the session (C-17)."""
     if passed:
         return NextAction.ADVANCE_TO_PM
     return NextAction.END_WITHOUT_PASSAGE if clock.last_round(state) else NextAction.CONTINUE_DEBATE

@@ -1,7 +1,7 @@
-"""What the clerk quotes of a message in what it writes itself: the beginning, within bounds.
+"""What the clerk quotes of a message in its own summaries and tallies: a bounded beginning.
 
-A summary or a tally quotes every seat and is one event of the record, which holds 64 kB. Nobody
-can keep a round or a vote from ending by talking long; the messages themselves stand in full.
+A summary or a tally quotes every seat in one event, which has room for 64 kB. Without a bound one
+seat could keep a round or a vote from ending by writing long texts. The messages stay whole.
 """
 
 from __future__ import annotations
@@ -13,25 +13,26 @@ import msgspec
 TOPIC: Final = 200
 # Shared by all seats: what each of them holds against the bill.
 CONCERNS: Final = 12_000
-_MORE: Final = "…"
+_ELLIPSIS: Final = "…"
 
 
 def short(text: str, most: int = TOPIC) -> str:
     """A text, or its beginning in at most `most` bytes of JSON."""
-    if _size(text[: most + 1]) <= most:
+    if _json_size(text[: most + 1]) <= most:
         return text
-    used, kept = _size(_MORE), 0
+    used, length = _json_size(_ELLIPSIS), 0
     for sign in text:
-        used += _size(sign)
+        used += _json_size(sign)
         if used > most:
             break
-        kept += 1
-    return text[:kept] + _MORE
+        length += 1
+    return text[:length] + _ELLIPSIS
 
 
 def concern(text: str, seats: int) -> str:
+    """What a seat holds against the bill, within its share of what all seats may take."""
     return short(text, CONCERNS // max(1, seats))
 
 
-def _size(text: str) -> int:
+def _json_size(text: str) -> int:
     return len(msgspec.json.encode(text)) - 2
