@@ -18,8 +18,8 @@ from moot.core.names import SYSTEM
 from moot.engine.job import Job
 from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.messages.words import Status
 from moot.protocols.parliament.model import MAX_ROUNDS, State
-from moot.protocols.parliament.words import Status
 from moot.workspace.workspace import Workspace
 
 STREAM = "parliament/parl-20260218-001"

@@ -9,7 +9,7 @@ import pytest
 from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.rules import Ruled
 from moot.flows.parliament.chamber import Room
-from moot.protocols.parliament.words import AmendmentStatus, Kind, Status
+from moot.protocols.parliament.messages.words import AmendmentStatus, Kind, Status
 from tests.agents_here.test_parliament_run import run, seated, session
 from tests.agents_here.voices import Voice
 from tests.cli.project import Project

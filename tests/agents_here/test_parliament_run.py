@@ -20,7 +20,7 @@ from moot.flows.runs.run_record import NoBooks
 from moot.flows.runs.runnable_parliament import ParliamentDesk
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import Result, Stage, State
-from moot.protocols.parliament.words import Status
+from moot.protocols.parliament.messages.words import Status
 from moot.workspace.workspace import Workspace
 from tests.agents_here.voices import Voice
 from tests.cli.project import Project

@@ -23,7 +23,7 @@ from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import Veto
 from moot.protocols.decision.model import Stage, State
 from moot.protocols.parliament.commands import Decide
-from moot.protocols.parliament.words import Status
+from moot.protocols.parliament.messages.words import Status
 from moot.workspace.workspace import Workspace
 from tests.cli.project import MOOT, Project
 

@@ -314,8 +314,8 @@ def test_a_seats_name_in_use_does_not_stop_a_session(bare: Project) -> None:
 
 def test_every_type_of_message_has_a_template(sitting: Sitting) -> None:
     from moot.core.findings import errors
-    from moot.protocols.parliament.messages import response_findings
-    from moot.protocols.parliament.words import Kind
+    from moot.protocols.parliament.messages.message import response_findings
+    from moot.protocols.parliament.messages.words import Kind
 
     for kind in Kind:
         said = sitting.project.ok("parliament", "template", kind.lower())["message"]

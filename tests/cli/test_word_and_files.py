@@ -13,7 +13,7 @@ from moot.flows.parliament.chamber import Room, id_of
 from moot.flows.parliament.ruling import heard_in
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import State
-from moot.protocols.parliament.words import Word
+from moot.protocols.parliament.messages.words import Word
 from tests.cli.project import MOOT, Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"

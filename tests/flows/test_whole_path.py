@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.parliament.messages import response_findings
+from moot.protocols.parliament.messages.message import response_findings
 from tests.cli.project import Project
 from tests.flows.stage import CRANE, FINCH, HERON, OTTER, SCOPE, Shop
 

@@ -36,8 +36,8 @@ from moot.flows.decisions import receipt
 from moot.flows.decisions.argument import Argued
 from moot.keys.folder import KeyFile
 from moot.protocols.debate.machine import STREAM as DEBATE_PREFIX
-from moot.protocols.parliament.contents import CONTENT
-from moot.protocols.parliament.messages import Message
+from moot.protocols.parliament.messages.contents import CONTENT
+from moot.protocols.parliament.messages.message import Message
 from moot.protocols.parliament.model import STREAM as PARLIAMENT_STREAM
 from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.trace.auditing import FORMAT as TRACE_REPORT_FORMAT

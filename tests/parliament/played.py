@@ -8,9 +8,9 @@ from typing import Any
 
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import papers
-from moot.protocols.parliament.fileshapes import FILES
-from moot.protocols.parliament.messages import Message, message_of
-from moot.protocols.parliament.proceedings import Proceedings
+from moot.protocols.parliament.documents.proceedings import Proceedings
+from moot.protocols.parliament.files.fileshapes import FILES
+from moot.protocols.parliament.messages.message import Message, message_of
 from tests.parliament.scene import (
     CALL_VOTE,
     ROUND_END,

@@ -10,8 +10,8 @@ import pytest
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.templates import template
-from moot.protocols.parliament.words import Kind
+from moot.protocols.parliament.messages.templates import template
+from moot.protocols.parliament.messages.words import Kind
 
 from .scene import (
     AGENTS,

@@ -9,8 +9,8 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import amendments
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.messages.words import Action, AmendmentStatus, Position, Section
 from moot.protocols.parliament.model import Amendment, Endorsement
-from moot.protocols.parliament.words import Action, AmendmentStatus, Position, Section
 
 from .scene import (
     AGENTS,

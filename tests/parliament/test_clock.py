@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.names import SYSTEM
-from moot.protocols.parliament import clock, sentences
+from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.words import Status
+from moot.protocols.parliament.messages import limits, sentences
+from moot.protocols.parliament.messages.words import Status
 
 from .scene import (
     AGENTS,
@@ -33,18 +34,18 @@ from .scene import (
     [(5, [10, 9, 8, 7, 6, 5]), (3, [6, 6, 5, 5, 4, 3]), (9, [18, 17, 15, 13, 11, 9])],
 )
 def test_exchanges_fall_from_two_a_seat_to_one(seats: int, caps: list[int]) -> None:
-    assert [clock.max_exchanges(seats, number) for number in range(1, 7)] == caps
+    assert [limits.max_exchanges(seats, number) for number in range(1, 7)] == caps
 
 
 @given(st.integers(2, 30), st.integers(1, 50))
 def test_exchanges_never_grow(seats: int, number: int) -> None:
-    now, then = clock.max_exchanges(seats, number), clock.max_exchanges(seats, number + 1)
+    now, then = limits.max_exchanges(seats, number), limits.max_exchanges(seats, number + 1)
     assert 2 * seats >= now >= then >= seats
 
 
 @pytest.mark.requirement("PAR-103")
 def test_the_budget_of_a_response_falls_to_three() -> None:
-    assert [clock.response_budget(number) for number in range(1, 8)] == [6, 5, 4, 3, 3, 3, 3]
+    assert [limits.response_budget(number) for number in range(1, 8)] == [6, 5, 4, 3, 3, 3, 3]
 
 
 @pytest.mark.requirement("PAR-098")

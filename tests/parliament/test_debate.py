@@ -9,7 +9,7 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.words import Status
+from moot.protocols.parliament.messages.words import Status
 
 from .scene import (
     AGENTS,

@@ -12,9 +12,9 @@ from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament import votes
-from moot.protocols.parliament.messages import as_document
+from moot.protocols.parliament.messages.message import as_document
+from moot.protocols.parliament.messages.words import Status
 from moot.protocols.parliament.model import Outcome
-from moot.protocols.parliament.words import Status
 from tests.engine import forge
 
 from .scene import (

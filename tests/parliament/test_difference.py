@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.protocols.parliament.contents import Scope, Sections
-from moot.protocols.parliament.difference import (
+from moot.protocols.parliament.documents.difference import (
     MOST_UNITS,
     Edit,
     Mark,
@@ -17,6 +16,7 @@ from moot.protocols.parliament.difference import (
     lines,
     units_of,
 )
+from moot.protocols.parliament.messages.contents import Scope, Sections
 
 SCOPE = Scope(("uploads",), ("billing",), ())
 

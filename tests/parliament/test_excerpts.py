@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from immutables import Map
 
 from moot.core.record import MAX_BODY_BYTES
-from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.amendments import MOST_OF_A_SEAT
-from moot.protocols.parliament.excerpts import CONCERNS, concern, short
+from moot.protocols.parliament.messages import limits
+from moot.protocols.parliament.messages.excerpts import CONCERNS, concern, short
+from moot.protocols.parliament.messages.words import AmendmentStatus, Stance, Status
 from moot.protocols.parliament.model import MAX_SEATS, Round, Seat, Settled, Shift, State
 from moot.protocols.parliament.summaries import summary_of
-from moot.protocols.parliament.words import AmendmentStatus, Stance, Status
 
 from .scene import (
     AGENTS,
@@ -121,7 +121,7 @@ def test_the_fullest_round_of_all_fits_into_one_event() -> None:
         )
         for name in order
     }
-    exchanges = clock.max_exchanges(seats, 1)
+    exchanges = limits.max_exchanges(seats, 1)
     fallen = 2 * MOST_OF_A_SEAT * seats  # those of earlier rounds, and those of this one
     this = Round(
         number=1,

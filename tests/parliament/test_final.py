@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from moot import pages as page
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.final import final_document
-from moot.protocols.parliament.proceedings import ballots, versions
-from moot.protocols.parliament.report import report
+from moot.protocols.parliament.documents.final import final_document
+from moot.protocols.parliament.documents.proceedings import ballots, versions
+from moot.protocols.parliament.documents.report import report
 from tests.parliament.played import approved, played, proceedings
 from tests.parliament.scene import CALL_VOTE, ROUND_START, Chamber, bill, draft, statement, vote
 

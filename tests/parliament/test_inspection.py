@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core.findings import errors
-from moot.protocols.parliament.fileshapes import FILES
-from moot.protocols.parliament.inspection import inspect, only_added
+from moot.protocols.parliament.files.fileshapes import FILES
+from moot.protocols.parliament.files.inspection import inspect, only_added
 from tests.parliament.played import documents, encoded, sound
 
 requirement = pytest.mark.requirement

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from moot.core.findings import errors
-from moot.protocols.parliament import messages, words
-from moot.protocols.parliament.contents import Answer, Motion
-from moot.protocols.parliament.shapes import read_json
+from moot.protocols.parliament.messages import message as messages
+from moot.protocols.parliament.messages import words
+from moot.protocols.parliament.messages.contents import Answer, Motion
+from moot.protocols.parliament.messages.shapes import read_json
 from tests.parliament.samples import CONTENTS, KINDS, message, response
 
 requirement = pytest.mark.requirement

@@ -7,7 +7,7 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import motives
-from moot.protocols.parliament.words import Status
+from moot.protocols.parliament.messages.words import Status
 
 from .scene import AGENTS, CALL_VOTE, ROUND_END, ROUND_START, Chamber, answer, place, question, vote
 

@@ -16,17 +16,17 @@ from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament import papers
+from moot.protocols.parliament.documents.final import final_document
+from moot.protocols.parliament.documents.proceedings import Proceedings
+from moot.protocols.parliament.documents.report import report
+from moot.protocols.parliament.documents.windows import window
 from moot.protocols.parliament.evolution import apply
-from moot.protocols.parliament.fileshapes import FILES
-from moot.protocols.parliament.final import final_document
+from moot.protocols.parliament.files.fileshapes import FILES
+from moot.protocols.parliament.files.inspection import inspect
 from moot.protocols.parliament.importing import Retelling, import_findings
-from moot.protocols.parliament.inspection import inspect
 from moot.protocols.parliament.machine import MACHINE
-from moot.protocols.parliament.messages import message_of
+from moot.protocols.parliament.messages.message import message_of
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.proceedings import Proceedings
-from moot.protocols.parliament.report import report
-from moot.protocols.parliament.windows import window
 from tests.parliament.played import documents, sound
 from tests.parliament.scene import STREAM
 from tests.parliament.test_properties import NOON, Session

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
 from moot.protocols.parliament import papers
-from moot.protocols.parliament.fileshapes import BILL, LEDGER, SESSION, SUMMARIES
-from moot.protocols.parliament.messages import message_of
+from moot.protocols.parliament.files.fileshapes import BILL, LEDGER, SESSION, SUMMARIES
+from moot.protocols.parliament.messages.message import as_document, message_of
+from moot.protocols.parliament.messages.shapes import Check
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.shapes import Check
 from tests.parliament.played import approved, files, messages_of, sound
 from tests.parliament.samples import KINDS, SECTIONS, message
 from tests.parliament.scene import ROUND_START, Chamber
@@ -131,7 +131,7 @@ def test_summaries_are_not_in_the_ledger() -> None:
 
 @requirement("PAR-098", "PAR-088")
 def test_a_new_session_of_five_seats_shows_the_sample_clock() -> None:
-    session = papers.session_document(Chamber(5).state)
+    session = as_document(papers.session_document(Chamber(5).state))
     assert session["debate_clock"] == {
         "max_exchanges_per_round": 10,
         "response_budget": 6,
@@ -145,7 +145,7 @@ def test_a_new_session_of_five_seats_shows_the_sample_clock() -> None:
 
 
 def test_before_the_first_draft_there_is_a_file_without_a_bill() -> None:
-    bill = papers.bill_document(Chamber(3).state)
+    bill = as_document(papers.bill_document(Chamber(3).state))
     assert (bill["bill_id"], bill["title"], bill["version"], bill["amendments"]) == (
         *(None, None, 0),
         [],
@@ -156,12 +156,12 @@ def test_before_the_first_draft_there_is_a_file_without_a_bill() -> None:
 @requirement("PAR-090")
 def test_the_session_knows_the_next_message() -> None:
     chamber = Chamber(3).debating()
-    before = papers.session_document(chamber.state)["next_message_id"]
+    before = papers.session_document(chamber.state).next_message_id
     chamber.exchange(1, 2)
     after = papers.session_document(chamber.state)
-    assert after["next_message_id"] == before + 2
+    assert after.next_message_id == before + 2
     assert messages_of(chamber)[-1].id == f"msg-{before + 1:03d}"
-    assert after["debate_clock"]["exchanges_this_round"] == 1
+    assert after.debate_clock.exchanges_this_round == 1
 
 
 @requirement("PAR-104")
@@ -172,7 +172,7 @@ def test_a_new_round_starts_at_zero() -> None:
     fresh.exchange(1, 2)
     fresh.submit({**ROUND_START, "content": {**ROUND_START["content"], "action": "round_end"}})
     fresh.submit(ROUND_START)
-    assert papers.session_document(fresh.state)["debate_clock"]["exchanges_this_round"] == 0
+    assert papers.session_document(fresh.state).debate_clock.exchanges_this_round == 0
 
 
 SESSION_SAMPLE: dict[str, Any] = {

@@ -15,14 +15,15 @@ from moot.core.machine import Acting, Context, KeyClass, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
-from moot.protocols.parliament import clock, motives, votes
+from moot.protocols.parliament import clock, motives
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.machine import MACHINE, TRANSITIONS
-from moot.protocols.parliament.messages import message_findings
+from moot.protocols.parliament.messages import limits
+from moot.protocols.parliament.messages.message import message_findings
+from moot.protocols.parliament.messages.words import Ballot, Kind, Status
 from moot.protocols.parliament.model import State
 from moot.protocols.parliament.views import as_json
-from moot.protocols.parliament.words import Ballot, Kind, Status
 
 from . import scene
 from .samples import CONTENTS, SENDERS
@@ -302,7 +303,7 @@ class Session(RuleBasedStateMachine):
                 yes = [seat for seat in self.state.order if cast.get(seat) == Ballot.YES]
                 no = [seat for seat in self.state.order if cast.get(seat) == Ballot.NO]
                 assert (list(content["yes_votes"]), list(content["no_votes"])) == (yes, no)
-                assert content["passed"] is row.passed is votes.passes(len(yes), SEATS)
+                assert content["passed"] is row.passed is limits.is_majority(len(yes), SEATS)
                 cast = {}
         assert next(history, None) is None
 
@@ -334,7 +335,7 @@ class Session(RuleBasedStateMachine):
     def teardown(self) -> None:
         again = decode_state(State, encode_state(self.state))
         assert again == self.state
-        assert as_json(self.state)["status"] == self.state.status
+        assert as_json(self.state).status == self.state.status
 
 
 TestSession = Session.TestCase

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, errors
-from moot.protocols.parliament import messages
-from moot.protocols.parliament.shapes import read_json
+from moot.protocols.parliament.messages import message as messages
+from moot.protocols.parliament.messages.shapes import read_json
 from tests.parliament.samples import KINDS, Document, message, response
 
 requirement = pytest.mark.requirement

@@ -5,10 +5,11 @@ from __future__ import annotations
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
+from moot.protocols.parliament.messages.words import AmendmentStatus, Status
 from moot.protocols.parliament.model import Outcome
+from moot.protocols.parliament.motives import Underserved
 from moot.protocols.parliament.temperatures import shift
 from moot.protocols.parliament.views import as_json
-from moot.protocols.parliament.words import AmendmentStatus, Status
 
 from .scene import AGENTS, CALL_VOTE, PERSON, ROUND_END, ROUND_START, STREAM, Chamber, amendment
 
@@ -55,7 +56,7 @@ def test_a_session_runs_from_setup_to_complete() -> None:
     assert [row["round"] for row in chamber.summaries()] == [1, 2, 3, 4]
     assert state.bill is not None
     assert state.bill.version == 2
-    assert as_json(state)["outcome"] == "approved"
+    assert as_json(state).outcome == "approved"
 
 
 def test_every_message_is_signed_by_the_one_it_comes_from() -> None:
@@ -75,13 +76,13 @@ def test_another_process_finds_the_same_state() -> None:
 def test_the_status_of_a_session_is_told_while_it_runs() -> None:
     chamber = Chamber(3).debating()
     chamber.exchange(1, 2, 2)
-    told = as_json(chamber.state)
-    assert (told["round"], told["exchanges"], told["max_exchanges"]) == (1, 1, 6)
-    assert told["may_vote"] is False
-    assert told["underserved"][-1] == {"seat": "rep_2", "motive": "security", "score": 2}
-    assert told["seats"][0]["archetype"]
+    view = as_json(chamber.state)
+    assert (view.round, view.exchanges, view.max_exchanges) == (1, 1, 6)
+    assert view.may_vote is False
+    assert view.underserved[-1] == Underserved("rep_2", "security", 2)
+    assert view.seats[0].archetype
     before = [row.temperature for row in chamber.seat(1).temperature_history]
-    assert told["seats"][0]["shift"] == shift(before[0], before[-1])
+    assert view.seats[0].shift == shift(before[0], before[-1])
 
 
 def test_between_rounds_the_speaker_may_vote_or_go_on() -> None:

@@ -12,8 +12,8 @@ from moot.engine.agents import rotate
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.drafter import choose
+from moot.protocols.parliament.messages.words import Status
 from moot.protocols.parliament.model import Heat
-from moot.protocols.parliament.words import Status
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
 

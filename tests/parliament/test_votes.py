@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament import votes
+from moot.protocols.parliament.messages import limits
+from moot.protocols.parliament.messages.words import Ballot, Status
 from moot.protocols.parliament.model import Cast, Outcome, VoteRow
-from moot.protocols.parliament.words import Ballot, Status
 
 from .scene import (
     AGENTS,
@@ -77,7 +77,7 @@ def test_the_tally_agrees_with_the_ballots_and_advances_the_bill() -> None:
 
 @given(st.integers(0, 30), st.integers(2, 30))
 def test_more_than_half_of_the_seats_pass_a_bill(yes: int, seats: int) -> None:
-    assert votes.passes(yes, seats) is (yes > seats / 2)
+    assert limits.is_majority(yes, seats) is (yes > seats / 2)
 
 
 def test_a_tie_fails() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, cast
 
+import msgspec
 import pytest
 
-from moot.protocols.parliament.windows import window
+from moot.protocols.parliament.documents.windows import window
 from tests.parliament.played import approved, messages_of, proceedings
 from tests.parliament.scene import ROUND_END, ROUND_START, Chamber
 
@@ -14,8 +16,10 @@ requirement = pytest.mark.requirement
 
 
 def given_to(chamber: Chamber, seat: str | None = None) -> dict[str, Any]:
+    """As a surface encodes it."""
     record = proceedings(chamber)
-    return window(record.state, record.messages, record.summaries, seat)
+    view = window(record.state, record.messages, record.summaries, seat)
+    return cast("dict[str, Any]", json.loads(msgspec.json.encode(view)))
 
 
 def in_round(number: int) -> Chamber:

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -48,7 +47,7 @@ def homes(row: list[str]) -> dict[str, list[str]]:
 
 
 def module(protocol: str, file: str) -> Module:
-    name = f"protocols.{protocol}.{Path(file).stem}"
+    name = f"protocols.{protocol}.{file.removesuffix('.py').replace('/', '.')}"
     found = next((one for one in modules() if one.name == name), None)
     assert found is not None, f"{protocol} has no {file}"
     return found

@@ -59,7 +59,7 @@ def _debate(space: Workspace, name: str, _how: How) -> Report:
 def _parliament(space: Workspace, name: str, _how: How) -> Report:
     from moot.flows.parliament.chamber import Room
     from moot.flows.parliament.voices import scripted
-    from moot.protocols.parliament.report import report
+    from moot.protocols.parliament.documents.report import report
 
     room = Room(space, space.root, name)
     return report(room.proceedings(), scripted=scripted(room))

@@ -26,7 +26,7 @@ from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import Stage
 from moot.protocols.decision.model import State as Decision
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.final import last_ballot
+from moot.protocols.parliament.documents.final import last_ballot
 from moot.protocols.parliament.model import Bill
 from moot.protocols.path.model import Made, Part, Target
 from moot.protocols.trace.commands import CreateProposal

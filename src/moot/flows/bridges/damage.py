@@ -17,9 +17,9 @@ from moot.core.ledger import View
 from moot.flows.debate.check import hold
 from moot.flows.debate.file import read_file
 from moot.flows.parliament.cabinet import Cabinet, messages, read_or_none
-from moot.protocols.parliament.fileshapes import LEDGER_FILE
-from moot.protocols.parliament.messages import as_document, encode
-from moot.protocols.parliament.shapes import read_json
+from moot.protocols.parliament.files.fileshapes import LEDGER_FILE
+from moot.protocols.parliament.messages.message import as_document, encode
+from moot.protocols.parliament.messages.shapes import read_json
 from moot.protocols.path.model import Source
 from moot.store.artifacts import FileArtifacts
 from moot.workspace.workspace import Workspace

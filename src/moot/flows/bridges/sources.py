@@ -23,7 +23,7 @@ from moot.protocols.mail.keys import EVENTS as MAIL_OF_EVENT
 from moot.protocols.mail.keys import MESSAGES
 from moot.protocols.mail.subject import find_subject
 from moot.protocols.mail.types import MessageType
-from moot.protocols.parliament.words import PARLIAMENT_ID
+from moot.protocols.parliament.messages.words import PARLIAMENT_ID
 from moot.protocols.path.machine import ITEMS
 from moot.protocols.path.model import Source
 from moot.protocols.presence import STREAM

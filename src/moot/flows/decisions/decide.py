@@ -27,8 +27,8 @@ from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE, QUESTIONS
 from moot.protocols.decision.model import Chamber, Stage, State
 from moot.protocols.parliament.commands import Decide
-from moot.protocols.parliament.shapes import read_json
-from moot.protocols.parliament.words import PRIME_MINISTER, Kind, Status, Word
+from moot.protocols.parliament.messages.shapes import read_json
+from moot.protocols.parliament.messages.words import PRIME_MINISTER, Kind, Status, Word
 from moot.workspace.workspace import Workspace
 
 WORDS: Final = {"approve": Word.APPROVE, "veto": Word.VETO, "amend": Word.AMEND_AND_APPROVE}

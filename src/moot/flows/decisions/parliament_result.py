@@ -9,10 +9,10 @@ from moot.flows.parliament.bills import in_words
 from moot.flows.parliament.ruling import heard_in
 from moot.flows.runs.run_parliament import session_of
 from moot.protocols.decision.model import State
-from moot.protocols.parliament.contents import Vote as Cast
-from moot.protocols.parliament.messages import Message
-from moot.protocols.parliament.proceedings import Counted, Proceedings, ballots
-from moot.protocols.parliament.words import Ballot
+from moot.protocols.parliament.documents.proceedings import Counted, Proceedings, ballots
+from moot.protocols.parliament.messages.contents import Vote as Cast
+from moot.protocols.parliament.messages.message import Message
+from moot.protocols.parliament.messages.words import Ballot
 from moot.workspace.workspace import Workspace
 
 

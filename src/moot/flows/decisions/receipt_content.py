@@ -21,7 +21,7 @@ from moot.flows.decisions.questions import state_of
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import Chamber, PersonsWord, Purse, Seat, State
 from moot.protocols.decision.views import against, in_order
-from moot.protocols.parliament.words import Word
+from moot.protocols.parliament.messages.words import Word
 from moot.workspace.workspace import Workspace
 
 MADE: Final = "decision.receipt_made"

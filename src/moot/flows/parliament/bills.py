@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from moot.core.errors import Malformed
-from moot.protocols.parliament.messages import as_document
+from moot.protocols.parliament.messages.message import as_document
 from moot.protocols.parliament.model import Bill, State
 
 

@@ -24,7 +24,7 @@ from moot.core.ledger import View
 from moot.engine.replay import Loaded, read_record
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament import papers
-from moot.protocols.parliament.fileshapes import (
+from moot.protocols.parliament.files.fileshapes import (
     BILL_FILE,
     FILES,
     LEDGER_FILE,
@@ -32,7 +32,7 @@ from moot.protocols.parliament.fileshapes import (
     SUMMARIES_FILE,
 )
 from moot.protocols.parliament.machine import MACHINE, SUMMARIES
-from moot.protocols.parliament.messages import Message, message_of
+from moot.protocols.parliament.messages.message import Message, message_of
 from moot.protocols.parliament.model import State
 from moot.store.files import replace
 from moot.workspace.workspace import Workspace

@@ -36,21 +36,27 @@ from moot.protocols.decision.model import State as Decision
 from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.fileshapes import LEDGER_FILE, SESSION_FILE
-from moot.protocols.parliament.final import final_document
+from moot.protocols.parliament.documents.final import final_document
+from moot.protocols.parliament.documents.proceedings import Proceedings
+from moot.protocols.parliament.files.fileshapes import LEDGER_FILE, SESSION_FILE
 from moot.protocols.parliament.machine import MACHINE
-from moot.protocols.parliament.messages import (
+from moot.protocols.parliament.messages.message import (
     MAX_MESSAGE,
     as_document,
     message_of,
     response_findings,
     response_of,
 )
+from moot.protocols.parliament.messages.shapes import read_json
+from moot.protocols.parliament.messages.words import (
+    PARLIAMENT_ID,
+    PRIME_MINISTER,
+    SPEAKER,
+    Kind,
+    Status,
+)
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.proceedings import Proceedings
-from moot.protocols.parliament.shapes import read_json
 from moot.protocols.parliament.speech import spoken
-from moot.protocols.parliament.words import PARLIAMENT_ID, PRIME_MINISTER, SPEAKER, Kind, Status
 from moot.workspace.workspace import Workspace
 
 DECISIONS: Final = "decisions"

@@ -21,11 +21,11 @@ from moot.engine.job import ALONE, Job, Link
 from moot.flows.parliament.cabinet import read_or_none
 from moot.flows.parliament.chamber import REPLY, Room, bad_id, fresh_seed, no_session
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.fileshapes import FILES
-from moot.protocols.parliament.inspection import inspect
+from moot.protocols.parliament.files.fileshapes import FILES
+from moot.protocols.parliament.files.inspection import inspect
 from moot.protocols.parliament.machine import SESSIONS
-from moot.protocols.parliament.shapes import read_json
-from moot.protocols.parliament.words import PARLIAMENT_ID
+from moot.protocols.parliament.messages.shapes import read_json
+from moot.protocols.parliament.messages.words import PARLIAMENT_ID
 from moot.workspace.workspace import Workspace
 
 # Others may take today's next number first; as often as that we take the one after it.

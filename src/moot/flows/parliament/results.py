@@ -7,8 +7,8 @@ from typing import Final
 from moot.core.names import SYSTEM
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision.model import Result
+from moot.protocols.parliament.messages.words import Status
 from moot.protocols.parliament.model import State, VoteRow
-from moot.protocols.parliament.words import Status
 
 # Once the chamber has voted for the last time, what it came to is known.
 SETTLED: Final = frozenset({Status.PM_REVIEW, Status.SYNTHESIS, Status.COMPLETE})

@@ -23,11 +23,11 @@ from moot.protocols.decision import commands as ask
 from moot.protocols.decision.machine import SESSIONS
 from moot.protocols.decision.model import PersonsWord, Stage, State
 from moot.protocols.parliament import commands as parliament
-from moot.protocols.parliament.contents import PmDecision
-from moot.protocols.parliament.messages import response_findings, response_of
+from moot.protocols.parliament.messages.contents import PmDecision
+from moot.protocols.parliament.messages.message import response_findings, response_of
+from moot.protocols.parliament.messages.words import Kind, Word
 from moot.protocols.parliament.model import Outcome as Ended
 from moot.protocols.parliament.model import State as Parliament
-from moot.protocols.parliament.words import Kind, Word
 from moot.workspace.workspace import Workspace
 
 # What a decision, and a session that has ended, call each word.

@@ -16,9 +16,9 @@ from moot.core.names import SYSTEM
 from moot.flows.parliament.chamber import Room, finish, fresh_seed
 from moot.protocols.parliament import amendments, clock, motives
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.messages.words import MotionType, RulingAction, RulingType
 from moot.protocols.parliament.model import Seat, State
 from moot.protocols.parliament.turns import CLERK, PRIME_MINISTER, SPEAKER
-from moot.protocols.parliament.words import MotionType, RulingAction, RulingType
 
 MOST_MOVES: Final = 1_000
 INCORPORATE: Final = "incorporate"

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from moot.agents.brief import schema_of
-from moot.protocols.parliament import contents
-from moot.protocols.parliament.words import Action, Kind, Section, Stance
+from moot.protocols.parliament.messages import contents
+from moot.protocols.parliament.messages.words import Action, Kind, Section, Stance
 
 
 class BillReply(msgspec.Struct, forbid_unknown_fields=True):

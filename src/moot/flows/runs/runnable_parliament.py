@@ -31,10 +31,10 @@ from moot.flows.runs.parliament_prompts import (
 from moot.flows.runs.run_record import Books
 from moot.protocols.parliament import amendments, clock
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.messages import Message, as_document
+from moot.protocols.parliament.messages.message import Message, as_document
+from moot.protocols.parliament.messages.words import Kind, Status
 from moot.protocols.parliament.model import Amendment, Seat, State
 from moot.protocols.parliament.turns import PRIME_MINISTER
-from moot.protocols.parliament.words import Kind, Status
 
 MOST_SAID: Final = 80
 UNREADABLE: Final = "not_json"

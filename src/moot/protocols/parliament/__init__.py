@@ -3,27 +3,28 @@
 One stream a session (`parliament/parl-20260210-001`). The clerk and the speaker act as `system`,
 a seat with the key of its agent, the prime minister with a person's key.
 
-    words.py      the closed vocabularies            contents.py  what each message holds
-    messages.py   the ten types, read and written    schema.py    what is checked in a message
-    templates.py  a message of each, to be filled in
-    model.py      seats, round, bill, ballot, State  phases.py    TRANSITIONS, what fits where
-    commands.py   what may be asked                  events.py    what may stand in the ledger
-    rules.py      the rules as tables, those of the messages in messagerules.py; their checks in
-                  setup.py, admission.py (who and when), speech.py, outcomes.py
-    drafts.py     what is recorded; rounds and votes in rulings.py, the numbering in minutes.py
-    evolution.py  what follows from an event, in effects.py from a message
-    turns.py      whose turn it is
-    machine.py    decide, index, MACHINE
-    views.py      what people and agents read
+    messages/      the ten messages in themselves: words, fields, form; they know no session
+    model.py       seats, round, bill, ballot, State
+    commands.py    what may be asked                   events.py  what may stand in the ledger
+    case.py        a command under check, with what its rules look up
+    rules.py       the rules as tables, those of the messages in messagerules.py; their checks in
+                   setup.py, admission.py (who and when), speech.py, outcomes.py
+    drafts.py      the events of each command, numbered in minutes.py; rounds, votes in rulings.py
+    phases.py      TRANSITIONS, and what belongs to which phase
+    evolution.py   the state after an event; after a message in effects.py
+    turns.py       whose turn it is
+    machine.py     decide, index, MACHINE
+    views.py       what people and agents read
 
-The nouns have a module each: clock, sentences, temperatures, concessions, discipline, motives,
-amendments, votes, drafter.
+    clock.py       exchanges and sentences left        temperatures.py  drawn for each round
+    motives.py     what keeps a vote from being called  concessions.py   who may give way, and when
+    amendments.py  positions and support               discipline.py    quiet and expelled seats
+    votes.py       the ballot and its tally            drafter.py       who drafts the bill
 
-    papers.py     the four files as bytes            fileshapes.py what stands in them, key by key
-    inspection.py are they sound? crosschecks.py (messages), agreements.py (files), book.py (both)
-    importing.py  files from elsewhere, as events    shapes.py    JSON shapes as tables
-    summaries.py  what a round came to               windows.py   what a participant reads
-    excerpts.py   quoted within bounds
-    difference.py between two versions of the bill   proceedings.py a session, to be told
-    final.py      the final document                 report.py    the same as a page
+    papers.py      the four files as bytes             importing.py     files become events
+    summaries.py   what a round came to
+    files/         are the four files sound? answered from their bytes alone
+    documents/     the final document, the page, what a participant reads
+
+The folders import in one direction: documents, then the files here, then files/, then messages/.
 """

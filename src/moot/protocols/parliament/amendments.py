@@ -1,8 +1,8 @@
 """Amendments: positions, the threshold, rejection, and how one becomes part of the bill.
 
-The proposer and one other seat carry an amendment, or the drafter's explicit word; more against
-than for rejects it once the discussion is over, and that is looked at first (C-23). Being carried
-is a permission: the bill changes only with its next version (C-24).
+An amendment is carried by the proposer and one other seat, or by the drafter's endorsement. More
+against than for reject it once the discussion is over, and that is checked first (C-23). Being
+carried only permits: the bill changes with its next version (C-24).
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from typing import Final
 
 import msgspec
 
-from moot.protocols.parliament.contents import BillDraft, Sections
+from moot.protocols.parliament.messages.contents import BillDraft, Sections
+from moot.protocols.parliament.messages.words import Action, AmendmentStatus, Position, Section
 from moot.protocols.parliament.model import Amendment, Bill, Endorsement, State
-from moot.protocols.parliament.words import Action, AmendmentStatus, Position, Section
 
-UNCLEAR_AFTER: Final = 2
-# As many may a seat have pending, and propose in a round: all that fall fit into one summary.
+UNCLEAR_AFTER: Final = 2  # PAR-117: so many exchanges about it
+# A seat may have so many pending, and propose so many in a round. A round's summary names all that
+# were settled and must fit into one event.
 MOST_OF_A_SEAT: Final = 6
-_NAMED: Final = re.compile(r"\bamend-[0-9]{3,9}\b")
+_ID_IN_TEXT: Final = re.compile(r"\bamend-[0-9]{3,9}\b")
 
 replace = msgspec.structs.replace
 
 
 def named_in(*texts: str) -> tuple[str, ...]:
     """The amendments that a text names."""
-    found = (name for text in texts for name in _NAMED.findall(text))
-    return tuple(dict.fromkeys(found))
+    ids = (name for text in texts for name in _ID_IN_TEXT.findall(text))
+    return tuple(dict.fromkeys(ids))
 
 
 def next_id(state: State) -> str:
@@ -43,12 +44,16 @@ def count(amendment: Amendment, position: Position) -> int:
 
 def registered(amendment: Amendment, row: Endorsement) -> Amendment:
     """PAR-039: a seat's latest position takes the place of its earlier one."""
-    others = tuple(one for one in amendment.endorsements if one.agent_id != row.agent_id)
+    others = tuple(
+        endorsement
+        for endorsement in amendment.endorsements
+        if endorsement.agent_id != row.agent_id
+    )
     return replace(amendment, endorsements=(*others, row))
 
 
 def discussed(amendment: Amendment) -> Amendment:
-    """C-43: an exchange took place on it."""
+    """C-43: one more exchange was about it."""
     return replace(amendment, status=AmendmentStatus.DEBATING, exchanges=amendment.exchanges + 1)
 
 
@@ -58,7 +63,10 @@ def opposed(amendment: Amendment) -> bool:
 
 
 def carried(amendment: Amendment, drafter: str | None) -> bool:
-    """PAR-114 and PAR-115; after a formal vote, the majority of positions (C-25)."""
+    """PAR-114, PAR-115 and PAR-116: the drafter, or anyone but the proposer, endorses it.
+
+    After a formal vote the majority of positions decides (C-25).
+    """
     if opposed(amendment):
         return False
     endorsers = {row.agent_id for row in amendment.endorsements if row.position is Position.ENDORSE}
@@ -69,7 +77,7 @@ def carried(amendment: Amendment, drafter: str | None) -> bool:
 
 def lost(state: State) -> Iterator[Amendment]:
     """Pending amendments that fall when the discussion ends."""
-    return (one for one in state.unsettled() if opposed(one))
+    return (amendment for amendment in state.unsettled() if opposed(amendment))
 
 
 def section(sections: Sections, name: Section) -> str | None:
@@ -79,18 +87,18 @@ def section(sections: Sections, name: Section) -> str | None:
 
 
 def carried_out(bill: Bill, amendment: Amendment) -> BillDraft | None:
-    """C-26: the next version to the letter; None where only the drafter can word it."""
+    """C-26: the next version, changed exactly as proposed; None if only the drafter can word it."""
     text = section(bill.sections, amendment.target_section)
     if text is None:
         return None
-    changed = _changed(text, amendment)
+    changed = _apply_to_text(text, amendment)
     if changed is None or changed == text:
         return None
     sections = replace(bill.sections, **{str(amendment.target_section): changed})
     return BillDraft(bill.version + 1, bill.title, bill.summary, sections)
 
 
-def _changed(text: str, amendment: Amendment) -> str | None:
+def _apply_to_text(text: str, amendment: Amendment) -> str | None:
     new = amendment.proposed_text.strip()
     if not new:
         return None
@@ -119,11 +127,11 @@ def draft_breaches(bill: Bill, amendment: Amendment, draft: BillDraft) -> Iterat
                 f"draft.sections.{name}",
             )
     text, new = section(draft.sections, target), amendment.proposed_text.strip()
-    if text is not None and new and not _obeys(text, new, amendment.action):
+    if text is not None and new and not _follows_action(text, new, amendment.action):
         yield f"{target} does not {amendment.action} the text", f"draft.sections.{target}"
 
 
-def _obeys(text: str, new: str, action: Action) -> bool:
+def _follows_action(text: str, new: str, action: Action) -> bool:
     return {
         Action.ADD: new in text,
         Action.REPLACE: text.strip() == new,

@@ -1,7 +1,7 @@
 """Order in the chamber: quiet for a round, and expulsion after two malformed replies.
 
-A quiet seat asks, moves and amends nothing until the next round and is asked nothing; it answers
-what it was asked before, and it votes (C-10). An expelled one says nothing more and counts as NO.
+A quiet seat may not ask, move or amend until the next round, and nobody asks it; it still answers
+what it was asked before, and it votes (C-10). An expelled seat is not heard again and counts as NO.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Final
 import msgspec
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament.contents import Vote
+from moot.protocols.parliament.messages.contents import Vote
+from moot.protocols.parliament.messages.shapes import breach
+from moot.protocols.parliament.messages.words import Ballot, Kind, Status
 from moot.protocols.parliament.model import Seat, State
-from moot.protocols.parliament.shapes import breach
-from moot.protocols.parliament.words import Ballot, Kind, Status
 
 MALFORMED_LIMIT: Final = 2
 SILENCED: Final = frozenset({Kind.QUESTION, Kind.AMENDMENT, Kind.MOTION, Kind.BILL_DRAFT})
-# Where seats are heard at all: a malformed reply elsewhere is refused and not counted.
+# Only here a reply of a seat is expected: elsewhere a malformed one is refused and not counted.
 HEARD: Final = frozenset({Status.OPENING_STATEMENTS, Status.DRAFTING, Status.DEBATE, Status.VOTING})
 
 replace = msgspec.structs.replace
@@ -30,7 +30,7 @@ def counts(state: State, seat: Seat | None) -> bool:
 
 
 def counted(seat: Seat) -> Finding:
-    """What a malformed reply came to: whoever sent it learns it with the refusal."""
+    """Tells the sender, with the refusal, that the reply was counted and what that leads to."""
     if seat.malformed + 1 < MALFORMED_LIMIT:
         why = f"this counts against {seat.id}: the next malformed reply in a row expels it"
         hint = "`moot parliament template TYPE` shows a message; a sound one starts the count anew"
@@ -46,12 +46,12 @@ def nobody_left(state: State) -> bool:
 
 
 def quieted(seat: Seat, round_number: int) -> Seat:
-    """C-10: for the current round."""
+    """PAR-061 and C-10: quiet for the current round."""
     return replace(seat, quiet_until_round=round_number + 1)
 
 
 def heard_again(seat: Seat, round_number: int) -> Seat:
-    """At the start of a round whoever was quiet for an earlier one is free."""
+    """At the start of a round, end the quiet of a seat that was quiet for an earlier one."""
     until = seat.quiet_until_round
     return seat if until is None or round_number < until else replace(seat, quiet_until_round=None)
 
@@ -64,7 +64,7 @@ def expelled_to_vote(state: State) -> list[Seat]:
 
 
 def default_vote(seat: Seat) -> Vote:
-    """The NO of an expelled seat. What it never scored counts as unaddressed."""
+    """The NO of an expelled seat; a motive that it never scored gets the lowest score."""
     return Vote(
         vote=Ballot.NO,
         reasoning=f"{seat.id} was expelled after {MALFORMED_LIMIT} malformed replies and counts"

@@ -1,5 +1,5 @@
-"""Who drafts the bill (C-20): whom the prime minister's guidance names, else the seat whose
-motives cover most issues; of several the first in the list.
+"""Who drafts the bill (PAR-089, C-20): the seat that the prime minister's guidance names, else the
+one whose motives cover most issues; of several the first in the list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def choose(state: State) -> Choice | None:
     able = [seat for seat in state.in_order() if not seat.expelled]
     if not able:
         return None
-    named = _named(state.guidance, able)
+    named = _seat_named_in(state.guidance, able)
     if named is not None:
         return Choice(named.id, "named by the prime minister")
     issues = state.constituent_issues
@@ -30,13 +30,15 @@ def choose(state: State) -> Choice | None:
     return Choice(best.id, f"speaks for {count} of {len(issues)} issues")
 
 
-def _named(guidance: str, able: list[Seat]) -> Seat | None:
+def _seat_named_in(guidance: str, able: list[Seat]) -> Seat | None:
     """The one seat that the guidance names, by id or by name; two names decide nothing."""
-    found = [
-        seat for seat in able if _stands_in(seat.id, guidance) or _stands_in(seat.name, guidance)
+    named_seats = [
+        seat
+        for seat in able
+        if _is_named_in(seat.id, guidance) or _is_named_in(seat.name, guidance)
     ]
-    return found[0] if len(found) == 1 else None
+    return named_seats[0] if len(named_seats) == 1 else None
 
 
-def _stands_in(name: str, text: str) -> bool:
+def _is_named_in(name: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None

@@ -1,31 +1,33 @@
-"""What each accepted command records, and what a malformed reply leaves behind.
+"""The events that each accepted command records, and those that a malformed reply leaves behind.
 
-Every draft follows the rules' yes; nothing is decided here but numbers and words. Rounds and
-votes are in `rulings.py`.
+The rules have already accepted the command: nothing here refuses. Rounds and votes are in
+`rulings.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from moot.core.findings import Finding, errors
-from moot.core.machine import Command, Draft, Event
-from moot.protocols.parliament import amendments, clock, concessions, discipline, rulings, sentences
+from moot.core.machine import C, Command, Draft, Event
+from moot.core.record import ArtifactRef
+from moot.protocols.parliament import amendments, clock, concessions, discipline, rulings
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament import contents as said
 from moot.protocols.parliament import drafter as choice
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.asked import Asked
+from moot.protocols.parliament.case import (
+    AnyMessageCase,
+    DecisionCase,
+    MessageCase,
+    ParliamentCase,
+)
 from moot.protocols.parliament.effects import point
-from moot.protocols.parliament.messages import Response
-from moot.protocols.parliament.minutes import Minutes
-from moot.protocols.parliament.model import STREAM, Seat
-from moot.protocols.parliament.speech import spoken
-from moot.protocols.parliament.temperatures import draw
-from moot.protocols.parliament.words import (
+from moot.protocols.parliament.messages import contents, sentences
+from moot.protocols.parliament.messages.message import Response
+from moot.protocols.parliament.messages.words import (
     AmendmentStatus,
     Kind,
     RulingAction,
@@ -33,47 +35,60 @@ from moot.protocols.parliament.words import (
     Status,
     Word,
 )
+from moot.protocols.parliament.minutes import Minutes
+from moot.protocols.parliament.model import STREAM, Amendment, Seat
+from moot.protocols.parliament.speech import spoken
+from moot.protocols.parliament.temperatures import draw
 
-# So many exchanges on one point without a move are a circle.
+# So many exchanges on one topic without anyone moving: the debate goes in circles.
 CIRCLE: Final = 4
-_WHERE: Final = 200
+# A path into a reply can be as long as the reply; the event keeps so many characters of it.
+_MAX_WHERE: Final = 200
+_ORDER: Final = RulingType.ORDER
+
+Exchange = TypeVar("Exchange", bound=contents.Question | contents.Answer)
 
 replace = msgspec.structs.replace
 
 
-def accepted(asked: Asked) -> tuple[Draft, ...]:
-    minutes = Minutes(asked)
-    if asked.response is not None:
-        _MESSAGES.get(asked.response.type, _logged)(asked, minutes)
+def accepted(case: ParliamentCase[Any]) -> tuple[Draft, ...]:
+    """What this command records."""
+    minutes = Minutes(case.state, case.context.now)
+    if isinstance(case, MessageCase):
+        _MESSAGES.get(case.response.type, _log)(case, minutes)
     else:
-        _COMMANDS[type(asked.command)](asked, minutes)
+        _COMMANDS[type(case.command)](case, minutes)
     return tuple(minutes.drafts)
 
 
-def malformed(asked: Asked, seat: Seat, findings: tuple[Finding, ...]) -> tuple[Draft, ...]:
+def malformed(
+    case: ParliamentCase[Command],
+    seat: Seat,
+    findings: tuple[Finding, ...],
+    raw: ArtifactRef | None,
+) -> tuple[Draft, ...]:
     """A reply that cannot be used is counted; after the second in a row its seat is expelled."""
-    minutes, first = Minutes(asked), errors(findings)[0]
+    minutes, first = Minutes(case.state, case.context.now), errors(findings)[0]
     count = seat.malformed + 1
-    raw = getattr(asked.command, "raw", None)
     event = did.ReplyMalformed(
-        seat=seat.id, code=first.code, where=(first.where or "")[:_WHERE], count=count
+        seat=seat.id, code=first.code, where=(first.where or "")[:_MAX_WHERE], count=count
     )
     minutes.add(event, *((raw,) if raw is not None else ()))
     if count >= discipline.MALFORMED_LIMIT:
         minutes.add(did.SeatExpelled(seat=seat.id))
         text = f"{seat.name} sent {count} malformed replies in a row and is expelled."
-        minutes.owe(RulingType.ORDER, RulingAction.REDIRECT, seat.id, text)
+        minutes.owe(_ORDER, RulingAction.REDIRECT, seat.id, text)
     return tuple(minutes.drafts)
 
 
 # Setup, statements, drafting.
 
 
-def _convened(asked: Asked, minutes: Minutes) -> None:
-    command: ask.Convene = asked.command
-    name = STREAM.match(asked.context.stream)
+def _convene(case: ParliamentCase[ask.Convene], minutes: Minutes) -> None:
+    command = case.command
+    name = STREAM.match(case.context.stream)
     parliament_id = name[1] if name is not None else ""
-    heat = draw(f"{parliament_id}\n{command.seed}", 0, len(command.seats))
+    temperatures = draw(f"{parliament_id}\n{command.seed}", 0, len(command.seats))
     seats = tuple(
         did.Seated(
             f"rep_{number}",
@@ -84,7 +99,9 @@ def _convened(asked: Asked, minutes: Minutes) -> None:
             temperature,
             plan.epoch,
         )
-        for number, (plan, temperature) in enumerate(zip(command.seats, heat, strict=True), 1)
+        for number, (plan, temperature) in enumerate(
+            zip(command.seats, temperatures, strict=True), 1
+        )
     )
     minutes.add(
         did.ParliamentConvened(
@@ -97,85 +114,85 @@ def _convened(asked: Asked, minutes: Minutes) -> None:
     )
 
 
-def _imported(asked: Asked, minutes: Minutes) -> None:
+def _import(case: ParliamentCase[ask.Import], minutes: Minutes) -> None:
+    """The first event cites the files, so that they can be compared with what was made of them."""
     from moot.protocols.parliament.importing import Retelling  # heavy, and rare
 
-    told = Retelling(asked.command)
-    minutes.drafts = [Draft(event) for event in told.events]
-    minutes.drafts[0] = Draft(told.events[0], asked.command.files)
-    minutes.state = told.state
+    retelling = Retelling(case.command)
+    minutes.drafts = [Draft(event) for event in retelling.events]
+    minutes.drafts[0] = Draft(retelling.events[0], case.command.files)
+    minutes.state = retelling.state
 
 
-def _bound(asked: Asked, minutes: Minutes) -> None:
-    command: ask.BindSeat = asked.command
-    seat = asked.state.seats[command.seat]
+def _bind_seat(case: ParliamentCase[ask.BindSeat], minutes: Minutes) -> None:
+    """Binding a seat to the agent that has it already records nothing."""
+    command = case.command
+    seat = case.state.seats[command.seat]
     if (seat.agent, seat.epoch) != (command.agent, command.epoch):
         event = did.SeatBound(seat=command.seat, agent=command.agent, epoch=command.epoch)
         minutes.add(event)
 
 
-def _chosen(asked: Asked, minutes: Minutes) -> None:
-    found = choice.choose(asked.state)
-    seat, why = found if found is not None else ("", "")
-    if asked.command.seat is not None:
-        seat, why = asked.command.seat, "named by the clerk"
-    first = asked.state.status is Status.EVALUATING_STATEMENTS
+def _choose_drafter(case: ParliamentCase[ask.ChooseDrafter], minutes: Minutes) -> None:
+    best = choice.choose(case.state)
+    seat, why = best if best is not None else ("", "")
+    if case.command.seat is not None:
+        seat, why = case.command.seat, "named by the clerk"
+    first = case.state.status is Status.EVALUATING_STATEMENTS
     event = did.DrafterChosen if first else did.DrafterReplaced
     minutes.add(event(seat=seat, why=why))
 
 
-def _logged(asked: Asked, minutes: Minutes) -> None:
-    assert asked.response is not None
-    minutes.log(asked.response)
+def _log(case: AnyMessageCase, minutes: Minutes) -> None:
+    """PAR-051: most messages, a motion too, are only logged; their effects are in `effects.py`."""
+    minutes.log(case.response)
 
 
-def _drafted(asked: Asked, minutes: Minutes) -> None:
-    _logged(asked, minutes)
-    if asked.state.status is Status.DRAFTING:
+def _log_draft(case: MessageCase[ask.Submit, contents.BillDraft], minutes: Minutes) -> None:
+    minutes.log(case.response)
+    if case.state.status is Status.DRAFTING:
         minutes.add(did.DebateOpened())
 
 
 # Questions and answers.
 
 
-def _exchanged(asked: Asked, minutes: Minutes) -> None:
+def _log_exchange(case: MessageCase[ask.Submit, Exchange], minutes: Minutes) -> None:
     """A question or an answer: cut if it must be, its motion a message of its own (C-29)."""
-    assert asked.response is not None
-    response, raw, most = asked.response, asked.command.raw, clock.budget(asked.state)
+    response, raw, budget = case.response, case.command.raw, clock.budget(case.state)
     motion, bare = response.motion, replace(response, motion=None)
-    cut = raw is not None and spoken(response.content) > most
+    cut = raw is not None and spoken(case.content) > budget
     if cut:
-        bare = replace(bare, content=_cut(response.content, most))
-    message = minutes.log(bare, most if cut else None, (raw,) if cut and raw is not None else ())
-    if motion is not None:
+        bare = replace(bare, content=_cut(case.content, budget))
+    message = minutes.log(bare, budget if cut else None, (raw,) if cut and raw is not None else ())
+    if motion is not None:  # PAR-026 and PAR-040
         minutes.log(
             Response(type=Kind.MOTION, sender=response.sender, content=motion, in_reply_to=message)
         )
     if cut:
-        text = f"{message} was cut to {most} sentences; what was sent is kept beside the record."
+        text = f"{message} was cut to {budget} sentences; what was sent is kept beside the record."
         minutes.owe(_ORDER, RulingAction.REDIRECT, response.sender, text)
 
 
-_ORDER: Final = RulingType.ORDER
-
-
-def _cut(content: Any, most: int) -> Any:
-    """C-08: the first sentences; of an answer its concessions come last."""
-    if isinstance(content, said.Question):
-        return replace(content, question=sentences.cut(content.question, most))
-    answer = sentences.cut(content.answer, most)
-    left = max(0, most - sentences.count(answer))
+def _cut(
+    content: contents.Question | contents.Answer, budget: int
+) -> contents.Question | contents.Answer:
+    """PAR-107 and C-08: the first sentences; of an answer its concessions come last."""
+    if isinstance(content, contents.Question):
+        return replace(content, question=sentences.cut(content.question, budget))
+    answer = sentences.cut(content.answer, budget)
+    left = max(0, budget - sentences.count(answer))
     return replace(content, answer=answer, concessions=sentences.cut(content.concessions, left))
 
 
-def _answered(asked: Asked, minutes: Minutes) -> None:
-    assert asked.response is not None
-    this, answer = asked.state.round, asked.said
-    question = this.questions[asked.response.in_reply_to or ""]
-    _exchanged(asked, minutes)
-    if concessions.too_early(answer.stance, this.number):
-        seat = asked.state.seats[asked.response.sender]
-        text = concessions.redirect(seat.name, answer.stance, this.number)
+def _log_answer(case: MessageCase[ask.Submit, contents.Answer], minutes: Minutes) -> None:
+    """Log it; the speaker owes a word about an early concession and about a debate in circles."""
+    this, stance = case.state.round, case.content.stance
+    question = this.questions[case.response.in_reply_to or ""]
+    _log_exchange(case, minutes)
+    if concessions.too_early(stance, this.number):
+        seat = case.state.seats[case.response.sender]
+        text = concessions.redirect(seat.name, stance, this.number)
         minutes.owe(_ORDER, RulingAction.REDIRECT, seat.id, text)
     if minutes.state.round.topics.get(point(question.topic)) == CIRCLE:
         text = f"{CIRCLE} exchanges on {question.topic!r} and nobody moved: we go in circles."
@@ -183,7 +200,7 @@ def _answered(asked: Asked, minutes: Minutes) -> None:
         minutes.owe(RulingType.OBSERVATION, warning, None, text)
 
 
-def _given(_asked: Asked, minutes: Minutes) -> None:
+def _give_owed_ruling(_case: ParliamentCase[ask.GiveOwedRuling], minutes: Minutes) -> None:
     owed = minutes.state.owed[0]
     minutes.rule(owed.ruling_type, owed.action, owed.target, owed.ruling)
     minutes.add(did.RulingGiven())
@@ -192,36 +209,39 @@ def _given(_asked: Asked, minutes: Minutes) -> None:
 # Amendments.
 
 
-def _incorporated(asked: Asked, minutes: Minutes) -> None:
-    amendment, bill = asked.amendment, asked.state.bill
-    assert amendment is not None
+def _named_amendment(case: ParliamentCase[C]) -> Amendment:
+    """The rules have seen that there is one."""
+    assert case.amendment is not None
+    return case.amendment
+
+
+def _incorporate(case: ParliamentCase[ask.Incorporate], minutes: Minutes) -> None:
+    amendment, bill = _named_amendment(case), case.state.bill
     assert bill is not None
-    content = asked.draft or amendments.carried_out(bill, amendment)
+    content = case.draft or amendments.carried_out(bill, amendment)
     assert content is not None
-    sender = asked.state.drafter or ""
+    sender = case.state.drafter or ""
     minutes.log(Response(type=Kind.BILL_DRAFT, sender=sender, content=content))
     rulings.settle(minutes, amendment, AmendmentStatus.INCORPORATED)
 
 
-def _withdrawn(asked: Asked, minutes: Minutes) -> None:
-    assert asked.amendment is not None
-    rulings.settle(minutes, asked.amendment, AmendmentStatus.WITHDRAWN)
+def _withdraw(case: ParliamentCase[ask.Withdraw], minutes: Minutes) -> None:
+    rulings.settle(minutes, _named_amendment(case), AmendmentStatus.WITHDRAWN)
 
 
-def _concluded(asked: Asked, minutes: Minutes) -> None:
+def _conclude_amendment(case: ParliamentCase[ask.ConcludeAmendment], minutes: Minutes) -> None:
     """PAR-118: a tie leaves it as it is."""
-    assert asked.amendment is not None
-    if amendments.opposed(asked.amendment):
-        rulings.settle(minutes, asked.amendment, AmendmentStatus.REJECTED)
+    amendment = _named_amendment(case)
+    if amendments.opposed(amendment):
+        rulings.settle(minutes, amendment, AmendmentStatus.REJECTED)
 
 
-def _amendment_vote(asked: Asked, minutes: Minutes) -> None:
+def _call_amendment_vote(case: ParliamentCase[ask.CallAmendmentVote], minutes: Minutes) -> None:
     """C-25: the speaker announces it; positions come with the answers."""
-    amendment = asked.amendment
-    assert amendment is not None
-    took = {row.agent_id for row in amendment.endorsements}
-    able = [seat for seat in asked.state.in_order() if not seat.is_quiet and not seat.expelled]
-    first = next((seat.id for seat in able if seat.id not in took), amendment.proposed_by)
+    amendment = _named_amendment(case)
+    decided = {row.agent_id for row in amendment.endorsements}
+    able = [seat for seat in case.state.in_order() if not seat.is_quiet and not seat.expelled]
+    first = next((seat.id for seat in able if seat.id not in decided), amendment.proposed_by)
     text = f"Formal vote on {amendment.amendment_id}: every seat takes a position, {first} first."
     minutes.rule(_ORDER, RulingAction.REDIRECT, first, text)
     minutes.add(did.AmendmentVoteCalled(amendment_id=amendment.amendment_id))
@@ -230,63 +250,66 @@ def _amendment_vote(asked: Asked, minutes: Minutes) -> None:
 # The prime minister, and the end.
 
 
-def _decided(asked: Asked, minutes: Minutes) -> None:
-    _logged(asked, minutes)
-    match asked.said.decision:
+def _log_decision(case: DecisionCase, minutes: Minutes) -> None:
+    """PAR-077 and PAR-078: a veto sends the bill back, an approval leads to the final document."""
+    minutes.log(case.response)
+    match case.content.decision:
         case Word.APPROVE:
             minutes.add(did.BillApproved())
         case Word.AMEND_AND_APPROVE:
-            assert asked.draft is not None
-            minutes.add(did.BillAmended(draft=asked.draft))
+            assert case.draft is not None
+            minutes.add(did.BillAmended(draft=case.draft))
         case Word.VETO:
-            minutes.add(_vetoed(asked))
+            minutes.add(_veto_event(case))
 
 
-def _vetoed(asked: Asked) -> Event:
+def _veto_event(case: DecisionCase) -> Event:
     """C-18: back to the debate while a round is left, or was granted."""
-    rounds = asked.state.max_rounds + getattr(asked.command, "extend_rounds", 0)
-    if asked.state.round.number < rounds:
+    granted = case.command.extend_rounds if isinstance(case.command, ask.Decide) else 0
+    rounds = case.state.max_rounds + granted
+    if case.state.round.number < rounds:
         return did.BillReturned(max_rounds=rounds)
     return did.BillRejected()
 
 
-def _summarized(asked: Asked, minutes: Minutes) -> None:
-    minutes.add(did.RoundSummarized(summary=asked.command.summary, told=True))
+def _summarize(case: ParliamentCase[ask.Summarize], minutes: Minutes) -> None:
+    minutes.add(did.RoundSummarized(summary=case.command.summary, told=True))
 
 
-def _completed(asked: Asked, minutes: Minutes) -> None:
-    document = asked.command.document
+def _complete(case: ParliamentCase[ask.Complete], minutes: Minutes) -> None:
+    document = case.command.document
     minutes.add(did.SessionCompleted(), *((document,) if document is not None else ()))
 
 
-def _event(event: Callable[[], Event]) -> Callable[[Asked, Minutes], None]:
-    return lambda _asked, minutes: minutes.add(event())
+def _only(event: Callable[[], Event]) -> Callable[[ParliamentCase[Any], Minutes], None]:
+    """For a command that records this one event, which has no fields."""
+    return lambda _case, minutes: minutes.add(event())
 
 
-_MESSAGES: Final[dict[Kind, Callable[[Asked, Minutes], None]]] = {
-    Kind.BILL_DRAFT: _drafted,
-    Kind.QUESTION: _exchanged,
-    Kind.ANSWER: _answered,
+_MESSAGES: Final[dict[Kind, Callable[[MessageCase[Any, Any], Minutes], None]]] = {
+    Kind.BILL_DRAFT: _log_draft,
+    Kind.QUESTION: _log_exchange,
+    Kind.ANSWER: _log_answer,
     Kind.SPEAKER_RULING: rulings.ruled,
     Kind.VOTE_TALLY: rulings.tallied,
-    Kind.PM_DECISION: _decided,
+    Kind.PM_DECISION: _log_decision,
 }
-_COMMANDS: Final[dict[type[Command], Callable[[Asked, Minutes], None]]] = {
-    ask.Convene: _convened,
-    ask.Import: _imported,
-    ask.BindSeat: _bound,
-    ask.Begin: _event(did.StatementsOpened),
-    ask.CloseStatements: _event(did.StatementsClosed),
-    ask.ChooseDrafter: _chosen,
-    ask.EndUndrafted: _event(did.PassageFailed),
-    ask.GiveOwedRuling: _given,
-    ask.Incorporate: _incorporated,
-    ask.Withdraw: _withdrawn,
-    ask.ConcludeAmendment: _concluded,
-    ask.CallAmendmentVote: _amendment_vote,
+_COMMANDS: Final[dict[type[Command], Callable[[ParliamentCase[Any], Minutes], None]]] = {
+    ask.Convene: _convene,
+    ask.Import: _import,
+    ask.BindSeat: _bind_seat,
+    ask.Begin: _only(did.StatementsOpened),
+    ask.CloseStatements: _only(did.StatementsClosed),
+    ask.ChooseDrafter: _choose_drafter,
+    ask.EndUndrafted: _only(did.PassageFailed),
+    ask.GiveOwedRuling: _give_owed_ruling,
+    ask.Incorporate: _incorporate,
+    ask.Withdraw: _withdraw,
+    ask.ConcludeAmendment: _conclude_amendment,
+    ask.CallAmendmentVote: _call_amendment_vote,
     ask.CloseBallot: rulings.ballot_closed,
     ask.CastDefaultVote: rulings.default_cast,
     ask.CountVotes: rulings.counted,
-    ask.Summarize: _summarized,
-    ask.Complete: _completed,
+    ask.Summarize: _summarize,
+    ask.Complete: _complete,
 }

@@ -1,4 +1,7 @@
-"""What a message does to the session, type by type."""
+"""What a message does to the state of its session, type by type.
+
+Total: a document that is no sound message takes its number and changes nothing else.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ import msgspec
 from immutables import Map
 
 from moot.protocols.parliament import amendments, discipline, motives, votes
-from moot.protocols.parliament import contents as said
-from moot.protocols.parliament.excerpts import concern, short
-from moot.protocols.parliament.messages import Message, message_of
+from moot.protocols.parliament.messages import contents
+from moot.protocols.parliament.messages.excerpts import concern, short
+from moot.protocols.parliament.messages.message import Message, message_of
+from moot.protocols.parliament.messages.words import Ballot, Kind, RulingAction, Stance
 from moot.protocols.parliament.model import (
     Amendment,
     Bill,
@@ -24,21 +28,20 @@ from moot.protocols.parliament.model import (
     Shift,
     State,
 )
-from moot.protocols.parliament.words import Ballot, Kind, RulingAction, Stance
 
 replace = msgspec.structs.replace
 
-_SPOKEN: Final = frozenset({Kind.QUESTION, Kind.ANSWER, Kind.AMENDMENT, Kind.MOTION})
-_MOVED: Final = frozenset({Stance.SOFTEN, Stance.CONCEDE})
+_SPEAKING_KINDS: Final = frozenset({Kind.QUESTION, Kind.ANSWER, Kind.AMENDMENT, Kind.MOTION})
+_MOVING_STANCES: Final = frozenset({Stance.SOFTEN, Stance.CONCEDE})
 
 
 def logged(state: State, document: dict[str, Any]) -> State:
-    """Each message takes a number; a sound one has the effect of its type."""
+    """Give the message its number; a sound one then has the effect of its type."""
     counted = replace(state, next_message_id=state.next_message_id + 1)
     message = sound(document)
     if message is None:
         return counted
-    return _EFFECTS[message.type](_heard(counted, message), message)
+    return _EFFECTS[message.type](_note_speaker(counted, message), message)
 
 
 def sound(document: dict[str, Any]) -> Message | None:
@@ -57,26 +60,26 @@ def in_round(state: State, **changes: Any) -> State:
     return replace(state, round=replace(state.round, **changes))
 
 
-def _heard(state: State, message: Message) -> State:
-    """A message that stands ends a row of malformed ones."""
+def _note_speaker(state: State, message: Message) -> State:
+    """A valid message resets the counter of malformed ones; the seat was heard in this round."""
     seat = state.seats.get(message.sender)
     if seat is None:
         return state
-    spoke = state.round.number if message.type in _SPOKEN else seat.spoke_in
+    spoke = state.round.number if message.type in _SPEAKING_KINDS else seat.spoke_in
     return with_seat(state, replace(seat, malformed=0, spoke_in=spoke))
 
 
-def _stated(state: State, message: Message) -> State:
+def _open_statement(state: State, message: Message) -> State:
     seat = state.seats.get(message.sender)
     return state if seat is None else with_seat(state, replace(seat, opened=True))
 
 
-def _drafted(state: State, message: Message) -> State:
-    assert isinstance(message.content, said.BillDraft)
+def _take_draft(state: State, message: Message) -> State:
+    assert isinstance(message.content, contents.BillDraft)
     return replace(state, bill=bill_of(message.content))
 
 
-def bill_of(draft: said.BillDraft) -> Bill:
+def bill_of(draft: contents.BillDraft) -> Bill:
     return Bill(
         version=draft.bill_version,
         title=draft.title,
@@ -85,23 +88,23 @@ def bill_of(draft: said.BillDraft) -> Bill:
     )
 
 
-def _asked(state: State, message: Message) -> State:
-    assert isinstance(message.content, said.Question)
-    topic, named = message.content.topic, _named(state, message.content.question)
+def _take_question(state: State, message: Message) -> State:
+    assert isinstance(message.content, contents.Question)
+    topic, named = message.content.topic, _pending_named_in(state, message.content.question)
     question = OpenQuestion(
         message.id,
         message.sender,
         message.to or "",
         short(topic),
-        (*_named(state, topic), *named),
+        (*_pending_named_in(state, topic), *named),
     )
     after = _with_concern(state, message.sender, topic)
     this = after.round
     return in_round(after, asked=this.asked + 1, questions=this.questions.set(message.id, question))
 
 
-def _named(state: State, *texts: str) -> tuple[str, ...]:
-    """The pending amendments that texts name."""
+def _pending_named_in(state: State, *texts: str) -> tuple[str, ...]:
+    """The pending amendments whose ids stand in the texts."""
     return tuple(name for name in amendments.named_in(*texts) if name in state.pending)
 
 
@@ -110,72 +113,75 @@ def _with_concern(state: State, sender: str, text: str) -> State:
     return state if seat is None else with_seat(state, replace(seat, concern=concern(text, most)))
 
 
-def _answered(state: State, message: Message) -> State:
+def _take_answer(state: State, message: Message) -> State:
+    """PAR-104: an exchange is counted when its question is answered."""
     content, this = message.content, state.round
-    assert isinstance(content, said.Answer)
+    assert isinstance(content, contents.Answer)
     question = this.questions.get(message.in_reply_to or "")
     if question is None:
         return state
-    after = _scored(state, message.sender, content.motive_scores)
-    named = (*question.amendments, *_named(state, content.answer, content.concessions))
-    after = _positioned(after, named, message.sender, content.amendment_position)
+    after = _take_scores(state, message.sender, content.motive_scores)
+    named = (*question.amendments, *_pending_named_in(state, content.answer, content.concessions))
+    after = _take_position(after, named, message.sender, content.amendment_position)
     return in_round(
         after,
         exchanges=this.exchanges + 1,
         questions=this.questions.delete(question.id),
         answered=this.answered.set(question.id, True),
-        topics=_circled(this.topics, question.topic, content.stance),
-        shifts=_shifted(this.shifts, message.sender, content.stance, question.topic),
+        topics=_count_without_move(this.topics, question.topic, content.stance),
+        shifts=_add_shift(this.shifts, message.sender, content.stance, question.topic),
     )
 
 
 def point(topic: str) -> str:
-    """A topic as it is compared."""
+    """A topic as it is compared: neither case nor spacing makes it a new one."""
     return " ".join(topic.casefold().split())
 
 
-def _circled(topics: Map[str, int], topic: str, stance: Stance) -> Map[str, int]:
-    moved = stance in _MOVED
+def _count_without_move(topics: Map[str, int], topic: str, stance: Stance) -> Map[str, int]:
+    moved = stance in _MOVING_STANCES
     return topics.set(point(topic), 0 if moved else topics.get(point(topic), 0) + 1)
 
 
-def _shifted(
+def _add_shift(
     shifts: tuple[Shift, ...], sender: str, stance: Stance, topic: str
 ) -> tuple[Shift, ...]:
-    return (*shifts, Shift(sender, stance, topic)) if stance in _MOVED else shifts
+    return (*shifts, Shift(sender, stance, topic)) if stance in _MOVING_STANCES else shifts
 
 
-def _scored(state: State, sender: str, scores: dict[str, int]) -> State:
+def _take_scores(state: State, sender: str, scores: dict[str, int]) -> State:
     seat = state.seats.get(sender)
     return state if seat is None else with_seat(state, motives.scored(seat, scores))
 
 
-def _positioned(
+def _take_position(
     state: State,
     named: tuple[str, ...],
     sender: str,
-    position: said.AmendmentPosition | None,
+    position: contents.AmendmentPosition | None,
 ) -> State:
-    """C-43: what the exchange names is debated; the position is registered (PAR-039)."""
+    """C-43: every amendment that the exchange names is debated; the position is registered
+    (PAR-036, PAR-039)."""
     about = dict.fromkeys(named)
     if position is not None:
         about[position.amendment_id] = None
-    kept = state.amendments
+    amendments_now = state.amendments
     for name in about:
-        amendment = kept.get(name)
+        amendment = amendments_now.get(name)
         if amendment is None or not amendment.pending:
             continue
         amendment = amendments.discussed(amendment)
         if position is not None and position.amendment_id == name:
             row = Endorsement(sender, position.position, state.round.number)
             amendment = amendments.registered(amendment, row)
-        kept = kept.set(name, amendment)
-    return replace(state, amendments=kept)
+        amendments_now = amendments_now.set(name, amendment)
+    return replace(state, amendments=amendments_now)
 
 
-def _proposed(state: State, message: Message) -> State:
+def _take_amendment(state: State, message: Message) -> State:
+    """PAR-047: it stands with the bill as proposed."""
     content = message.content
-    assert isinstance(content, said.Amendment)
+    assert isinstance(content, contents.Amendment)
     amendment = Amendment(
         amendment_id=content.amendment_id,
         number=state.next_message_id - 1,
@@ -187,7 +193,7 @@ def _proposed(state: State, message: Message) -> State:
         proposed_text=content.proposed_text,
     )
     name = amendment.amendment_id
-    others = tuple(one for one in state.pending if one != name)
+    others = tuple(other for other in state.pending if other != name)
     count = state.round.proposed.get(message.sender, 0) + 1
     return in_round(
         replace(state, amendments=state.amendments.set(name, amendment), pending=(*others, name)),
@@ -195,22 +201,24 @@ def _proposed(state: State, message: Message) -> State:
     )
 
 
-def _moved(state: State, message: Message) -> State:
+def _take_motion(state: State, message: Message) -> State:
+    """PAR-051: it only waits for the speaker; a seat's newer one of the same type replaces it."""
     content = message.content
-    assert isinstance(content, said.Motion)
+    assert isinstance(content, contents.Motion)
     mover, kind = message.sender, content.motion_type
     motion = OpenMotion(message.id, mover, kind, short(content.reason))
     others = {
-        key: one
-        for key, one in state.round.motions.items()
-        if (one.mover, one.type) != (mover, kind)
+        key: motion_before
+        for key, motion_before in state.round.motions.items()
+        if (motion_before.mover, motion_before.type) != (mover, kind)
     }
     return in_round(state, motions=Map({**others, motion.id: motion}))
 
 
-def _voted(state: State, message: Message) -> State:
+def _take_vote(state: State, message: Message) -> State:
+    """PAR-057: onto the ballot, and into the seat's own voting record."""
     content, poll, seat = message.content, state.poll, state.seats.get(message.sender)
-    assert isinstance(content, said.Vote)
+    assert isinstance(content, contents.Vote)
     if poll is None or seat is None:
         return state
     against = concern(concern_of(content), len(state.order))
@@ -220,23 +228,24 @@ def _voted(state: State, message: Message) -> State:
         voting_record=(*seat.voting_record, cast),
         concern=against,
     )
-    kept = poll.votes.set(seat.id, CastVote(content.vote, against))
-    return replace(with_seat(state, voter), poll=replace(poll, votes=kept))
+    cast_votes = poll.votes.set(seat.id, CastVote(content.vote, against))
+    return replace(with_seat(state, voter), poll=replace(poll, votes=cast_votes))
 
 
-def concern_of(vote: said.Vote) -> str:
-    """What a voter holds against the bill: of a NO its reasons, of a YES its reservations."""
+def concern_of(vote: contents.Vote) -> str:
+    """What a voter holds against the bill: a NO its reasoning, a YES its reservations."""
     if vote.vote is Ballot.NO:
         return vote.reasoning
     return vote.reservations
 
 
-def _ruled(state: State, message: Message) -> State:
+def _take_ruling(state: State, message: Message) -> State:
+    """A ruling about a seat deals with that seat's motions; some also give or take the floor."""
     content, this = message.content, state.round
-    assert isinstance(content, said.SpeakerRuling)
+    assert isinstance(content, contents.SpeakerRuling)
     target = content.target
     seat = state.seats.get(target or "")
-    left = {key: one for key, one in this.motions.items() if one.mover != target}
+    left = {key: motion for key, motion in this.motions.items() if motion.mover != target}
     floor = target if content.action is RulingAction.NEXT_SPEAKER else this.floor
     after = in_round(
         state, motions=this.motions if len(left) == len(this.motions) else Map(left), floor=floor
@@ -246,29 +255,31 @@ def _ruled(state: State, message: Message) -> State:
     return after
 
 
-def _tallied(state: State, message: Message) -> State:
-    assert isinstance(message.content, said.VoteTally)
+def _take_tally(state: State, message: Message) -> State:
+    """PAR-073: the ballot is over and becomes a row of the vote history."""
+    assert isinstance(message.content, contents.VoteTally)
     if state.poll is None:
         return state
     row = votes.row(message.content, state.poll)
     return replace(state, vote_history=(*state.vote_history, row), poll=None)
 
 
-def _guided(state: State, message: Message) -> State:
-    assert isinstance(message.content, said.PmDecision)
+def _take_guidance(state: State, message: Message) -> State:
+    """PAR-077: a decision's guidance stays for all seats until another replaces it."""
+    assert isinstance(message.content, contents.PmDecision)
     guidance = message.content.guidance.strip()
     return replace(state, guidance=guidance) if guidance else state
 
 
 _EFFECTS: Final[dict[Kind, Callable[[State, Message], State]]] = {
-    Kind.OPENING_STATEMENT: _stated,
-    Kind.BILL_DRAFT: _drafted,
-    Kind.QUESTION: _asked,
-    Kind.ANSWER: _answered,
-    Kind.AMENDMENT: _proposed,
-    Kind.MOTION: _moved,
-    Kind.VOTE: _voted,
-    Kind.SPEAKER_RULING: _ruled,
-    Kind.VOTE_TALLY: _tallied,
-    Kind.PM_DECISION: _guided,
+    Kind.OPENING_STATEMENT: _open_statement,
+    Kind.BILL_DRAFT: _take_draft,
+    Kind.QUESTION: _take_question,
+    Kind.ANSWER: _take_answer,
+    Kind.AMENDMENT: _take_amendment,
+    Kind.MOTION: _take_motion,
+    Kind.VOTE: _take_vote,
+    Kind.SPEAKER_RULING: _take_ruling,
+    Kind.VOTE_TALLY: _take_tally,
+    Kind.PM_DECISION: _take_guidance,
 }

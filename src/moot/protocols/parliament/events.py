@@ -1,5 +1,5 @@
-"""What may stand in the ledger. A message stands there as the protocol prints it; the other
-events are what the clerk, the speaker and the prime minister made of it.
+"""The facts that may stand in the ledger. A message is recorded as the protocol prints it; the
+other events are what the clerk, the speaker and the prime minister did.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from moot.core.machine import Event
-from moot.protocols.parliament.contents import BillDraft
-from moot.protocols.parliament.words import AmendmentStatus, RulingAction, RulingType
+from moot.protocols.parliament.messages.contents import BillDraft
+from moot.protocols.parliament.messages.words import AmendmentStatus, RulingAction, RulingType
 
 
 class Seated(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class ParliamentConvened(Event, frozen=True):
 
 
 class SessionImported(Event, frozen=True):
-    """What follows was read from files, which this event cites; the seats did not sign it."""
+    """The next `messages` come from files, which this event cites; no seat signed them here."""
 
     parliament_id: str
     messages: int
@@ -82,7 +82,7 @@ class DebateOpened(Event, frozen=True):
 
 
 class RulingOwed(Event, frozen=True):
-    """Something happened that the speaker must say a word about."""
+    """Something happened that calls for a ruling by the speaker."""
 
     ruling_type: RulingType
     action: RulingAction
@@ -111,7 +111,7 @@ class RoundEnded(Event, frozen=True):
 class RoundSummarized(Event, frozen=True):
     """A row of `round-summaries.json`; a later one for the same round replaces it.
 
-    `told`: someone else than the clerk told it.
+    `told`: someone else than the clerk wrote it. PAR-127: this is not a message.
     """
 
     summary: dict[str, Any]

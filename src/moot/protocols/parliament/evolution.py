@@ -1,4 +1,4 @@
-"""State after event. Total: what stands in the ledger happened, whatever we think of it."""
+"""The state after an event. Total: an event of the ledger happened, so nothing is refused here."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from moot.core.machine import Event, Recorded
 from moot.protocols.parliament import discipline
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.effects import bill_of, in_round, logged, with_seat
+from moot.protocols.parliament.messages.words import Status
 from moot.protocols.parliament.model import Outcome, OwedRuling, Poll, Round, Seat, Settled, State
 from moot.protocols.parliament.phases import TRANSITIONS
-from moot.protocols.parliament.words import Status
 
 replace = msgspec.structs.replace
 
@@ -24,15 +24,15 @@ def evolve(state: State, recorded: Recorded[Any]) -> State:
 
 
 def apply(state: State, event: Event) -> State:
-    """Only the event counts: drafts use this to see what their own events lead to."""
-    after = _EVOLVE.get(type(event), _unchanged)(state, event)
+    """Like `evolve`, for an event that is not recorded yet: the minutes look ahead with it."""
+    after = _EVOLVE.get(type(event), _keep_state)(state, event)
     if after.status is None:
         return after
     status = TRANSITIONS[after.status].get(type(event))
     return after if status is None else replace(after, status=status)
 
 
-def _unchanged(state: State, _event: Event) -> State:
+def _keep_state(state: State, _event: Event) -> State:
     return state
 
 
@@ -41,19 +41,20 @@ def _on_imported(state: State, event: did.SessionImported) -> State:
 
 
 def _on_convened(state: State, event: did.ParliamentConvened) -> State:
+    """PAR-094, PAR-096 and PAR-097: histories begin with round 0; nobody is quiet or has voted."""
     seats = [
         Seat(
-            id=one.id,
-            name=one.name,
-            agent=one.agent,
-            bound=one.bound,
-            motives=one.motives,
-            scores=(None,) * len(one.motives),
-            temperature=one.temperature,
-            heat=(0, one.temperature),
-            epoch=one.epoch,
+            id=seated.id,
+            name=seated.name,
+            agent=seated.agent,
+            bound=seated.bound,
+            motives=seated.motives,
+            scores=(None,) * len(seated.motives),
+            temperature=seated.temperature,
+            heat=(0, seated.temperature),
+            epoch=seated.epoch,
         )
-        for one in event.seats
+        for seated in event.seats
     ]
     return State(
         parliament_id=event.parliament_id,
@@ -95,16 +96,16 @@ def _on_given(state: State, _event: did.RulingGiven) -> State:
 
 
 def _on_started(state: State, event: did.RoundStarted) -> State:
-    """PAR-066: the next round, the clock at zero, the quiet heard again, the heat drawn anew."""
+    """PAR-066: the clock at zero (PAR-104), quiet seats free again, temperatures drawn anew."""
     seats = state.seats
     for name, temperature in zip(state.order, event.temperatures, strict=False):
         heard = discipline.heard_again(seats[name], event.round)
-        seats = seats.set(name, _heated(heard, event.round, temperature))
+        seats = seats.set(name, _with_temperature(heard, event.round, temperature))
     return replace(state, seats=seats, round=Round(number=event.round, running=True))
 
 
-def _heated(seat: Seat, number: int, temperature: int) -> Seat:
-    """C-09: a row of history where it changes."""
+def _with_temperature(seat: Seat, number: int, temperature: int) -> Seat:
+    """C-09: the history gets a row only where the temperature changes."""
     if temperature == seat.temperature:
         return seat
     return replace(seat, temperature=temperature, heat=(*seat.heat, number, temperature))
@@ -117,8 +118,8 @@ def _on_ended(state: State, event: did.RoundEnded) -> State:
 
 
 def _on_summarized(state: State, event: did.RoundSummarized) -> State:
-    told = event.told and event.summary.get("round") == state.round.number
-    return in_round(state, told=event.summary) if told else state
+    replaces_summary = event.told and event.summary.get("round") == state.round.number
+    return in_round(state, told=event.summary) if replaces_summary else state
 
 
 def _on_malformed(state: State, event: did.ReplyMalformed) -> State:
@@ -136,11 +137,11 @@ def _on_settled(state: State, event: did.AmendmentSettled) -> State:
     if amendment is None:
         return state
     closed = replace(amendment, status=event.status, proposed_text="")
-    kept = state.amendments.set(amendment.amendment_id, closed)
+    amendments_now = state.amendments.set(amendment.amendment_id, closed)
     left = tuple(name for name in state.pending if name != event.amendment_id)
     row = Settled(event.amendment_id, event.status)
     return in_round(
-        replace(state, amendments=kept, pending=left), settled=(*state.round.settled, row)
+        replace(state, amendments=amendments_now, pending=left), settled=(*state.round.settled, row)
     )
 
 
@@ -148,8 +149,8 @@ def _on_amendment_vote(state: State, event: did.AmendmentVoteCalled) -> State:
     amendment = state.amendments.get(event.amendment_id)
     if amendment is None:
         return state
-    kept = state.amendments.set(amendment.amendment_id, replace(amendment, formal=True))
-    return replace(state, amendments=kept)
+    amendments_now = state.amendments.set(amendment.amendment_id, replace(amendment, formal=True))
+    return replace(state, amendments=amendments_now)
 
 
 def _on_called(state: State, event: did.VoteCalled) -> State:
@@ -169,7 +170,7 @@ def _on_returned(state: State, event: did.BillReturned) -> State:
     return replace(state, max_rounds=event.max_rounds)
 
 
-def _ends_as(outcome: Outcome) -> Callable[[State, Event], State]:
+def _end_with(outcome: Outcome) -> Callable[[State, Event], State]:
     return lambda state, _event: replace(state, outcome=outcome)
 
 
@@ -191,9 +192,9 @@ _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.AmendmentVoteCalled: _on_amendment_vote,
     did.VoteCalled: _on_called,
     did.BallotClosed: _on_closed,
-    did.BillApproved: _ends_as(Outcome.APPROVED),
+    did.BillApproved: _end_with(Outcome.APPROVED),
     did.BillAmended: _on_amended,
     did.BillReturned: _on_returned,
-    did.BillRejected: _ends_as(Outcome.VETOED),
-    did.PassageFailed: _ends_as(Outcome.NO_PASSAGE),
+    did.BillRejected: _end_with(Outcome.VETOED),
+    did.PassageFailed: _end_with(Outcome.NO_PASSAGE),
 }

@@ -1,8 +1,8 @@
-"""Files from elsewhere as a session of ours: each message becomes the events it stands for.
+"""Files from elsewhere become a session here: each message becomes the events it stands for.
 
-Nothing is believed beyond the messages: the session and the bill that follow from them must be
-the ones the files show. What was imported is signed by the clerk, not by the seats; the record
-says so with its first event, which cites the files.
+Only the messages are believed: the session and the bill that follow from them must be those in
+the files (PAR-085). The clerk signs what is imported, not the seats; the first event of the record
+says so and cites the files.
 """
 
 from __future__ import annotations
@@ -18,21 +18,19 @@ from moot.core.machine import Event
 from moot.core.names import AGENT, RESERVED
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.commands import Import
-from moot.protocols.parliament.contents import BillDraft, Sections
 from moot.protocols.parliament.evolution import apply
-from moot.protocols.parliament.fileshapes import (
+from moot.protocols.parliament.files.fileshapes import (
     BILL_FILE,
     LEDGER_FILE,
     SESSION_FILE,
     SHAPES,
     SUMMARIES_FILE,
 )
-from moot.protocols.parliament.inspection import cross_findings
-from moot.protocols.parliament.messages import as_document, message_of
-from moot.protocols.parliament.model import State
-from moot.protocols.parliament.papers import bill_document, session_document
-from moot.protocols.parliament.shapes import breach
-from moot.protocols.parliament.words import (
+from moot.protocols.parliament.files.inspection import cross_findings
+from moot.protocols.parliament.messages.contents import BillDraft, Sections
+from moot.protocols.parliament.messages.message import as_document, message_of
+from moot.protocols.parliament.messages.shapes import breach
+from moot.protocols.parliament.messages.words import (
     AmendmentStatus,
     Kind,
     NextAction,
@@ -40,10 +38,12 @@ from moot.protocols.parliament.words import (
     Status,
     Word,
 )
+from moot.protocols.parliament.model import State
+from moot.protocols.parliament.papers import bill_document, session_document
 
 Document = dict[str, Any]
 
-_NAMED: Final = "named in the imported files"
+_NAMED_IN_FILES: Final = "named in the imported files"
 _SETTLED: Final = (
     AmendmentStatus.INCORPORATED,
     AmendmentStatus.REJECTED,
@@ -65,14 +65,14 @@ def import_findings(command: Import) -> tuple[Finding, ...]:
         SUMMARIES_FILE: command.summaries,
     }
     found = [one for name in documents for one in SHAPES[name](documents[name], f"{name}#")]
-    found = found or [*cross_findings(documents), *_agents(command)]
+    found = found or [*cross_findings(documents), *_agent_findings(command)]
     if errors(found):
         return tuple(found)
-    return (*found, *_unlike(command))
+    return (*found, *_differences(command))
 
 
-def _agents(command: Import) -> Iterator[Finding]:
-    """One key, one seat: whoever goes on must be able to sign."""
+def _agent_findings(command: Import) -> Iterator[Finding]:
+    """One key, one seat: each seat needs an agent that can sign for it from here on."""
     named = [rep["agent_id"] for rep in command.session["representatives"]]
     given = [command.agents[seat] for seat in named if seat in command.agents]
     sound = all(AGENT.match(agent) and agent not in RESERVED for agent in given)
@@ -81,38 +81,38 @@ def _agents(command: Import) -> Iterator[Finding]:
         yield breach("S-02", "bad_agent", "every seat needs an agent of its own", "agents", hint)
 
 
-def _unlike(command: Import) -> Iterator[Finding]:
+def _differences(command: Import) -> Iterator[Finding]:
     """Where the files differ from what follows from their messages."""
     state = Retelling(command).state
     pairs = (
-        (SESSION_FILE, command.session, session_document(state)),
-        (BILL_FILE, command.bill, bill_document(state)),
+        (SESSION_FILE, command.session, as_document(session_document(state))),
+        (BILL_FILE, command.bill, as_document(bill_document(state))),
     )
     for name, given, follows in pairs:
         for key, value in follows.items():
-            if _plain(given.get(key)) != value:
+            if _with_forced(given.get(key)) != value:
                 why = f"{key} does not follow from the messages"
                 hint = "only a session that its messages explain can be gone on with"
                 yield breach("PAR-085", "not_explained", why, f"{name}#{key}", hint)
 
 
-def _plain(value: Any) -> Any:
-    """Rows of a vote from elsewhere do not say whether it was forced (C-32)."""
+def _with_forced(value: Any) -> Any:
+    """Votes in files from elsewhere may not say whether they were forced (C-32)."""
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_with_forced(item) for item in value]
     if isinstance(value, dict) and "passed" in value:
         return {**value, "forced": value.get("forced", False)}
     return value
 
 
-def _history(rep: Document) -> tuple[list[int], list[int]]:
+def _temperature_changes(rep: Document) -> tuple[list[int], list[int]]:
     """When a seat's temperature changed, and to what."""
     rows = rep["temperature_history"]
     return [row["round"] for row in rows], [row["temperature"] for row in rows]
 
 
 class Retelling:
-    """Sound files told again: `events` are what they stand for, `state` what these lead to."""
+    """Sound files as `events`, and the `state` that these lead to."""
 
     def __init__(self, command: Import) -> None:
         self.state = State()
@@ -121,21 +121,21 @@ class Retelling:
         self._session: Document = command.session
         self._summaries = {row["round"]: row for row in command.summaries}
         self._votes = list(self._session["vote_history"])
-        self._histories = [_history(rep) for rep in self._session["representatives"]]
-        self._tell()
+        self._histories = [_temperature_changes(rep) for rep in self._session["representatives"]]
+        self._retell()
 
-    def _tell(self) -> None:
+    def _retell(self) -> None:
         messages = self._command.ledger["messages"]
         name = self._session["parliament_id"]
         self._add(did.SessionImported(parliament_id=name, messages=len(messages)))
         self._convene()
         for place, message in enumerate(messages):
-            self._before(message)
+            self._prepare(message)
             self._add(did.MessageLogged(message=as_document(message_of(message))))
-            self._after(message, last=place == len(messages) - 1)
+            self._follow_up(message, last=place == len(messages) - 1)
         self._settle(None)
         self._replace_drafter()
-        self._reach(Status(self._session["status"]))
+        self._advance_to(Status(self._session["status"]))
         for row in self._command.summaries:
             self._add(did.RoundSummarized(summary=row))
 
@@ -168,32 +168,36 @@ class Retelling:
         if self._session["status"] != Status.SETUP:
             self._add(did.StatementsOpened())
 
-    def _before(self, message: Document) -> None:
-        """What must have happened for this message to be possible."""
+    def _prepare(self, message: Document) -> None:
+        """Add the events without which this message could not have been sent."""
         kind = message["type"]
         if kind == Kind.BILL_DRAFT and self.state.bill is None:
-            self._reach(Status.DRAFTING, message["from"])
+            self._advance_to(Status.DRAFTING, message["from"])
         if message["round"] > self.state.round.number:
-            self._add(did.RoundStarted(round=message["round"], temperatures=self._heat(message)))
+            self._add(
+                did.RoundStarted(
+                    round=message["round"], temperatures=self._temperatures_in(message)
+                )
+            )
         if kind == Kind.VOTE and self.state.poll is None:
-            self._call()
+            self._call_vote()
 
-    def _after(self, message: Document, last: bool) -> None:
-        """What this message leads to."""
+    def _follow_up(self, message: Document, last: bool) -> None:
+        """Add the events that this message leads to."""
         kind, content = message["type"], message["content"]
         if kind == Kind.BILL_DRAFT and self.state.status is Status.DRAFTING:
             self._add(did.DebateOpened())
         elif kind == Kind.SPEAKER_RULING and content["action"] == RulingAction.ROUND_END:
             self._end_round()
         elif kind == Kind.SPEAKER_RULING and content["action"] == RulingAction.CALL_VOTE:
-            self._call()
+            self._call_vote()
         elif kind == Kind.VOTE_TALLY:
             self._settle(self.state.round.number)
             self._add(_FOLLOWS[content["next_action"]]())
         elif kind == Kind.PM_DECISION:
             self._decide(content["decision"], last)
 
-    def _heat(self, message: Document) -> tuple[int, ...]:
+    def _temperatures_in(self, message: Document) -> tuple[int, ...]:
         """The temperature of each seat in a round: its last change up to then."""
         return tuple(
             heat[max(0, bisect_right(rounds, message["round"]) - 1)]
@@ -208,7 +212,7 @@ class Retelling:
             issues = tuple(row.get("open_issues", ()))
             self._add(did.RoundEnded(round=number, open_issues=issues))
 
-    def _call(self) -> None:
+    def _call_vote(self) -> None:
         self._end_round()
         version = self.state.bill.version if self.state.bill else 1
         row = self._votes.pop(0) if self._votes else {}
@@ -219,50 +223,50 @@ class Retelling:
         if word == Word.APPROVE:
             self._add(did.BillApproved())
         elif word == Word.AMEND_AND_APPROVE:
-            self._add(did.BillAmended(draft=self._amended()))
+            self._add(did.BillAmended(draft=self._amended_draft()))
         elif word == Word.VETO and ended:
             self._add(did.BillRejected())
         elif word == Word.VETO:
             self._add(did.BillReturned(max_rounds=self._session["max_rounds"]))
 
-    def _amended(self) -> BillDraft:
+    def _amended_draft(self) -> BillDraft:
         bill = self._command.bill
         summary = self.state.bill.summary if self.state.bill else ""
         sections = msgspec.convert(bill["sections"], Sections)
         return BillDraft(bill["version"], bill["title"] or "", summary, sections)
 
     def _settle(self, number: int | None) -> None:
-        """Amendments get their end in the round that says so; at last all that have one."""
+        """Settle the amendments that this round's summary names; without a round, all the rest."""
         row = self._summaries.get(number or 0, {})
-        told = {one["amendment_id"] for one in row.get("amendments_actioned", ())}
-        for one in self._command.bill["amendments"]:
-            name, status = one["amendment_id"], AmendmentStatus(one["status"])
+        settled = {action["amendment_id"] for action in row.get("amendments_actioned", ())}
+        for amendment in self._command.bill["amendments"]:
+            name, status = amendment["amendment_id"], AmendmentStatus(amendment["status"])
             open_here = name in self.state.amendments and self.state.amendments[name].pending
-            if status in _SETTLED and open_here and (number is None or name in told):
+            if status in _SETTLED and open_here and (number is None or name in settled):
                 self._add(did.AmendmentSettled(amendment_id=name, status=status))
 
     def _replace_drafter(self) -> None:
-        """A drafter who was expelled has a successor, whom only the session names."""
+        """An expelled drafter was replaced by a seat that only the session file names."""
         drafter = self._session["drafter"]
         if self.state.drafter is not None and drafter not in (None, self.state.drafter):
-            self._add(did.DrafterReplaced(seat=drafter, why=_NAMED))
+            self._add(did.DrafterReplaced(seat=drafter, why=_NAMED_IN_FILES))
 
-    def _reach(self, status: Status, drafter: str | None = None) -> None:
-        """The phases that no message opens."""
+    def _advance_to(self, status: Status, drafter: str | None = None) -> None:
+        """Add the events of phases that no message opens, up to this status."""
         chosen = drafter or self._session["drafter"]
         order = list(Status)
         while self.state.status is not None and self.state.status is not status:
             ahead = order.index(status) > order.index(self.state.status)
-            event = self._step(self.state.status, chosen) if ahead else None
+            event = self._next_phase_event(self.state.status, chosen) if ahead else None
             if event is None:
                 return
             self._add(event)
 
-    def _step(self, status: Status, drafter: str | None) -> Event | None:
+    def _next_phase_event(self, status: Status, drafter: str | None) -> Event | None:
         if status is Status.OPENING_STATEMENTS:
             return did.StatementsClosed()
         if status is Status.EVALUATING_STATEMENTS and drafter is not None:
-            return did.DrafterChosen(seat=drafter, why=_NAMED)
+            return did.DrafterChosen(seat=drafter, why=_NAMED_IN_FILES)
         if status in (Status.EVALUATING_STATEMENTS, Status.DRAFTING):
             return did.PassageFailed()  # beyond them, and there is no bill
         if status is Status.SYNTHESIS:

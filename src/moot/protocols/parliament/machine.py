@@ -32,16 +32,17 @@ from moot.core.machine import (
     refusal,
     refuse,
 )
+from moot.core.record import ArtifactRef
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import discipline, drafts
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.asked import Asked, look
+from moot.protocols.parliament.case import MessageCase, ParliamentCase, case_of
 from moot.protocols.parliament.evolution import evolve
-from moot.protocols.parliament.model import State
+from moot.protocols.parliament.files.summary_shape import summary_findings
+from moot.protocols.parliament.messages.shapes import breach
+from moot.protocols.parliament.model import Seat, State
 from moot.protocols.parliament.phases import TRANSITIONS
 from moot.protocols.parliament.rules import RULES
-from moot.protocols.parliament.shapes import breach
-from moot.protocols.parliament.summaries import summary_findings
 from moot.protocols.parliament.turns import agenda, timeouts
 
 __all__ = ["MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "index", "timeouts"]
@@ -50,24 +51,25 @@ SUMMARIES, SESSIONS = "parliament.summaries", "parliament.sessions"
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
-    asked = look(state, command, context)
+    case = case_of(state, command, context)
     if isinstance(command, ask.ReportUnreadable):
-        return _unreadable(asked)
-    shape = (*asked.shape, *_brought_shape(command))
-    if isinstance(command, ask.Submit) and asked.response is None:
-        return _malformed(asked, shape)
-    rules = RULES.get(asked.response.type if asked.response is not None else type(command))
+        return _refuse_unreadable(case, command)
+    malformed = (*case.malformed, *_document_findings(command))
+    if isinstance(command, ask.Submit) and not isinstance(case, MessageCase):
+        return _refuse_malformed(case, case.seat, malformed, command.raw)
+    rules = RULES.get(case.response.type if isinstance(case, MessageCase) else type(command))
     if rules is None:
-        if errors(shape):
-            return refuse(shape)
+        if errors(malformed):
+            return refuse(malformed)
         return refusal("C-22", "unknown_command", "parliament knows no such command")
-    findings = (*shape, *check_all(rules, asked))
+    findings = (*malformed, *check_all(rules, case))
     return (
-        refuse(findings) if errors(findings) else accept(*drafts.accepted(asked), findings=findings)
+        refuse(findings) if errors(findings) else accept(*drafts.accepted(case), findings=findings)
     )
 
 
-def _brought_shape(command: Command) -> tuple[Finding, ...]:
+def _document_findings(command: Command) -> tuple[Finding, ...]:
+    """What is wrong in itself with the summary or the files that a command brings."""
     if isinstance(command, ask.Summarize):
         return summary_findings(command.summary, "summary")
     if isinstance(command, ask.Import):
@@ -77,32 +79,32 @@ def _brought_shape(command: Command) -> tuple[Finding, ...]:
     return ()
 
 
-def _malformed(asked: Asked, shape: tuple[Finding, ...]) -> Decision:
+def _refuse_malformed(
+    case: ParliamentCase[Command],
+    seat: Seat | None,
+    findings: tuple[Finding, ...],
+    raw: ArtifactRef | None,
+) -> Decision:
     """PAR-084: not appended; counted where it is a seat's reply."""
-    seat = asked.seat
-    if seat is None or not discipline.counts(asked.state, seat):
-        return refuse(shape)
-    found = (*shape, discipline.counted(seat))
-    return refuse(found, *drafts.malformed(asked, seat, shape))
+    if seat is None or not discipline.counts(case.state, seat):
+        return refuse(findings)
+    events = drafts.malformed(case, seat, findings, raw)
+    return refuse((*findings, discipline.counted(seat)), *events)
 
 
-def _unreadable(asked: Asked) -> Decision:
+def _refuse_unreadable(case: ParliamentCase[Command], command: ask.ReportUnreadable) -> Decision:
     """A reply that is no JSON: always refused, and counted for its seat."""
-    findings = check_all(RULES[ask.ReportUnreadable], asked)
+    findings = check_all(RULES[ask.ReportUnreadable], case)
     if errors(findings):
         return refuse(findings)
-    named = asked.command.seat
-    seat = asked.state.seats.get(named) if named is not None else asked.seat
-    why = f"the reply cannot be read: {asked.command.problem}"[:300]
-    found = (breach("PAR-084", "not_json", why, "", "send exactly one JSON object"),)
-    if seat is None or not discipline.counts(asked.state, seat):
-        return refuse(found)
-    told = (*found, discipline.counted(seat))
-    return refuse(told, *drafts.malformed(asked, seat, found))
+    seat = case.state.seats.get(command.seat) if command.seat is not None else case.seat
+    why = f"the reply cannot be read: {command.problem}"[:300]
+    not_json = breach("PAR-084", "not_json", why, "", "send exactly one JSON object")
+    return _refuse_malformed(case, seat, (not_json,), command.raw)
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Sessions by their id and problem, and what the state does not keep: the summaries."""
+    """Sessions by their id and problem, and the summaries, which the state does not hold."""
     event, stream = recorded.event, recorded.stream
     if isinstance(event, did.RoundSummarized):
         number = event.summary.get("round")

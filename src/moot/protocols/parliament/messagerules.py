@@ -1,29 +1,31 @@
-"""The rules of the ten messages: whether each fits the moment (how it looks: `schema.py`)."""
+"""The rules of the ten messages: does each fit the moment? (Its form: `messages/schema.py`.)"""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from moot.core.findings import Rule, Severity
 from moot.core.machine import Command
 from moot.protocols.parliament import admission, outcomes, speech
-from moot.protocols.parliament.asked import Asked
-from moot.protocols.parliament.words import Kind
+from moot.protocols.parliament.messages.words import Kind
 
-Rows = tuple[Rule[Asked], ...]
+# Each check says which command and message it is about; a table holds checks of many.
+Rows = tuple[Rule[Any], ...]
 
 CONVENED: Final = Rule("C-22", "no_session", "no parliament was convened here",
-                       admission.not_convened, "call one with `moot parliament new`")  # fmt: skip
+                       admission.not_convened, "call one with `moot parliament new`",
+                       requirement="PAR-091")  # fmt: skip
 _MOMENT: Final = Rule("C-22", "wrong_phase", "this is not its time", admission.wrong_moment,
-                      "`moot parliament status` shows where the session is")  # fmt: skip
+                      "`moot parliament status` shows where the session is",
+                      requirement=("PAR-019", "PAR-056", "PAR-091"))  # fmt: skip
 _SEAT: Final = (
     CONVENED,
     Rule("PAR-009", "not_seated", "only a representative says this", admission.not_seated,
          "act as the agent of a seat"),
     Rule("C-30", "foreign_sender", "nobody speaks for another seat", admission.foreign_sender,
-         'put your own seat into "from"'),
+         'put your own seat into "from"', requirement="PAR-009"),
     Rule("S-03", "expelled", "an expelled seat is not heard", admission.is_expelled,
-         "its vote counts as NO; the others go on"),
+         "its vote counts as NO; the others go on", requirement="PAR-084"),
     _MOMENT,
 )  # fmt: skip
 _QUIET: Final = Rule("PAR-061", "quiet", "a quiet seat waits for the next round",
@@ -40,15 +42,12 @@ _MOTIVES: Final = Rule("PAR-032", "foreign_motive", "one scores one's own motive
 _SPEAKER: Final = (
     CONVENED,
     Rule("PAR-058", "not_the_speaker", "only the speaker says this", admission.not_the_speaker,
-         "send a MOTION to ask the speaker for it"),
+         "send a MOTION to ask the speaker for it", requirement=("PAR-058", "PAR-069")),
 )  # fmt: skip
-DRAFT_VERSION: Final = Rule(
-    "PAR-018",
-    "wrong_version",
-    "a draft carries the next version",
-    speech.wrong_draft_version,
-    hint="leave the version to the clerk, or count on from the last one",
-)
+DRAFT_VERSION: Final = Rule("PAR-018", "wrong_version", "a draft carries the next version",
+                            speech.wrong_draft_version,
+                            "leave the version to the clerk, or count on from the last one",
+                            requirement=("PAR-018", "PAR-079"))  # fmt: skip
 _OPENING_STATEMENT: Final[Rows] = (
     *_SEAT,
     Rule("PAR-023", "already_opened", "one opening statement a seat", speech.already_opened,
@@ -60,7 +59,7 @@ _BILL_DRAFT: Final[Rows] = (
     *_SEAT,
     _QUIET,
     Rule("S-01", "not_the_drafter", "the drafter drafts the bill", speech.not_the_drafter,
-         "propose an AMENDMENT instead"),
+         "propose an AMENDMENT instead", requirement="PAR-013"),
     Rule("PAR-018", "wrong_version", "a draft carries the next version", speech.wrong_version,
          "count on from the last version"),
 )  # fmt: skip
@@ -70,7 +69,7 @@ _QUESTION: Final[Rows] = (
     Rule("PAR-024", "unknown_seat", "a question goes to another representative",
          speech.unknown_receiver, "`moot parliament status` lists the seats"),
     Rule("C-10", "receiver_silent", "who may not speak is not asked", speech.silent_receiver,
-         "ask another seat, or wait for the next round"),
+         "ask another seat, or wait for the next round", requirement="PAR-061"),
     Rule("PAR-099", "exchange_cap", "a round has so many questions", admission.over_the_cap,
          "wait for the next round"),
     _BUDGET,
@@ -106,28 +105,29 @@ _VOTE: Final[Rows] = (
     Rule("PAR-056", "already_voted", "one vote a seat", outcomes.already_voted,
          "the vote stands as it was cast"),
     Rule("C-12", "ballot_closed", "the ballot is closed", outcomes.ballot_closed,
-         "wait for the tally"),
+         "wait for the tally", requirement="PAR-056"),
     _MOTIVES,
 )  # fmt: skip
 _RULING: Final[Rows] = (
     *_SPEAKER,
     Rule("C-22", "wrong_phase", "this is not its time", admission.wrong_ruling_moment,
-         "`moot parliament status` shows where the session is"),
+         "`moot parliament status` shows where the session is", requirement=("PAR-066", "PAR-067")),
     Rule("PAR-059", "unknown_seat", "a ruling concerns a seat of this session",
          outcomes.unknown_target, "`moot parliament status` lists the seats"),
     Rule("C-10", "target_silent", "who may not speak is not called on", outcomes.silent_target,
-         "name another seat"),
+         "name another seat", requirement="PAR-061"),
     Rule("PAR-108", "cap_reached", "the speaker must call a vote or end the round",
          admission.ruling_after_the_cap, "rule call_vote or round_end"),
     Rule("C-17", "no_round_left", "the last round is over", admission.no_round_left,
-         "call the vote"),
+         "call the vote", requirement="PAR-088"),
     Rule("S-05", "round_voted", "one vote a round", outcomes.voted_before,
-         "start the next round first"),
+         "start the next round first", requirement="PAR-077"),
     Rule("PAR-035", "vote_gated", "no vote while a motive is below 3", outcomes.gate_shut,
          "have those seats asked; the cap or the last round opens the vote too"),
 )  # fmt: skip
 COUNT: Final = Rule("C-12", "votes_missing", "the tally waits for every vote",
-                    outcomes.votes_missing, "wait, or close the ballot")  # fmt: skip
+                    outcomes.votes_missing, "wait, or close the ballot",
+                    requirement="PAR-071")  # fmt: skip
 _TALLY: Final[Rows] = (
     *_SPEAKER,
     _MOMENT,
@@ -140,16 +140,16 @@ _DECISION: Final[Rows] = (
     Rule("PAR-074", "not_the_prime_minister", "only a person decides", admission.not_a_person,
          "use a person's key: `moot agent register NAME --human`"),
     Rule("S-30", "holds_a_seat", "nobody decides on a bill they vote on", admission.holds_a_seat,
-         "let another person decide"),
+         "let another person decide", requirement="PAR-074"),
     Rule("PAR-080", "wrong_phase", "this is not its time", admission.wrong_decision_moment,
          "`moot parliament status` shows where the session is"),
     Rule("PAR-079", "text_required", "amending needs the amended bill",
          outcomes.amended_text_missing, "hand in the text with --text"),
     Rule("S-06", "needless_text", "only amend_and_approve takes a text", outcomes.needless_draft,
-         "leave the text away, or decide amend_and_approve"),
+         "leave the text away, or decide amend_and_approve", requirement="PAR-079"),
     DRAFT_VERSION,
     Rule("C-18", "bad_extension", "further rounds come with a veto, a few at a time",
-         outcomes.bad_extension, "grant 1 to 12 rounds with a veto"),
+         outcomes.bad_extension, "grant 1 to 12 rounds with a veto", requirement="PAR-077"),
 )  # fmt: skip
 
 MESSAGE_RULES: Final[dict[Kind | type[Command], Rows]] = {

@@ -1,29 +1,29 @@
-"""The events of one decision in the making.
+"""The events of one decision, as they are collected.
 
-`Minutes` keeps the state as its events change it, so that each message gets the next number and
-each summary sees the round as it ends.
+`Minutes` applies each event to its state at once: otherwise two messages of one decision would get
+the same number, and a summary would not see how its round ended.
 """
 
 from __future__ import annotations
 
-from moot.core.machine import Context, Draft, Event
+from moot.core.clock import Millis
+from moot.core.machine import Draft, Event
 from moot.core.record import ArtifactRef
-from moot.protocols.parliament import contents as said
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.asked import Asked
 from moot.protocols.parliament.evolution import apply
-from moot.protocols.parliament.messages import Response, as_document, made
+from moot.protocols.parliament.messages import contents
+from moot.protocols.parliament.messages.message import Response, as_document, made
+from moot.protocols.parliament.messages.words import SPEAKER, Kind, RulingAction, RulingType
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.words import SPEAKER, Kind, RulingAction, RulingType
 
 
 class Minutes:
     """The events of one decision, in order, and the state they lead to."""
 
-    def __init__(self, asked: Asked) -> None:
-        self.state: State = asked.state
+    def __init__(self, state: State, now: Millis) -> None:
+        self.state = state
         self.drafts: list[Draft] = []
-        self._context: Context = asked.context
+        self._now = now
 
     def add(self, event: Event, *artifacts: ArtifactRef) -> None:
         self.drafts.append(Draft(event, artifacts))
@@ -32,17 +32,20 @@ class Minutes:
     def log(
         self, response: Response, cut_to: int | None = None, artifacts: tuple[ArtifactRef, ...] = ()
     ) -> str:
-        """PAR-082: a message of the ledger; its id."""
+        """PAR-001 and PAR-082: every response becomes a message of the ledger; returns its id."""
         state = self.state
-        message = made(response, state.next_message_id, state.round.number, self._context.now)
+        message = made(response, state.next_message_id, state.round.number, self._now)
         self.add(did.MessageLogged(message=as_document(message), cut_to=cut_to), *artifacts)
         return message.id
 
     def rule(self, kind: RulingType, action: RulingAction, target: str | None, text: str) -> None:
-        """A ruling by the speaker, for commands that the speaker gives."""
-        content = said.SpeakerRuling(kind, text, target, action)
+        """Log a ruling now; only for commands that the speaker itself gives."""
+        content = contents.SpeakerRuling(kind, text, target, action)
         self.log(Response(type=Kind.SPEAKER_RULING, sender=SPEAKER, content=content))
 
     def owe(self, kind: RulingType, action: RulingAction, target: str | None, text: str) -> None:
-        """A ruling that follows from someone else's act; the speaker gives it later."""
+        """Note a ruling that someone else's act calls for; the speaker gives it later.
+
+        A seat's decision is signed with the seat's key, so the speaker's message cannot be in it.
+        """
         self.add(did.RulingOwed(ruling_type=kind, action=action, target=target, ruling=text))

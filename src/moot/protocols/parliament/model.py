@@ -1,8 +1,8 @@
 """The nouns of a session: seats and their motives, the running round, the bill, the open ballot.
 
-The state holds what decisions need, and its size does not follow the number of messages: those
-stand in the ledger, the summaries in the index. The words of the protocol (statuses, stances,
-positions, ...) are in `words.py`.
+The state holds what decisions need and does not grow with the number of messages: those are in
+the ledger, the summaries in the index. The vocabulary of the protocol (statuses, stances,
+positions, ...) is in `messages/words.py`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from immutables import Map
 
-from moot.protocols.parliament.contents import Sections
-from moot.protocols.parliament.words import (
+from moot.protocols.parliament.messages.contents import Sections
+from moot.protocols.parliament.messages.words import (
     Action,
     AmendmentStatus,
     Ballot,
@@ -30,13 +30,13 @@ from moot.protocols.parliament.words import (
 )
 
 BILL: Final = "BILL-001"
-DEFAULT_ROUNDS: Final = 6
+DEFAULT_ROUNDS: Final = 6  # PAR-088
 MAX_ROUNDS: Final = 1_000
 # Two, for a question needs another seat (C-37); thirty still get temperatures that all differ.
 MIN_SEATS, MAX_SEATS = 2, 30
 MAX_MOTIVES: Final = 12
 MAX_ISSUES: Final = 100
-# What ends a stream's name: `parliament/parl-20260210-001`.
+# A session's stream: `parliament/parl-20260210-001`.
 STREAM: Final = re.compile(r"parliament/(parl-[0-9]{8}-[0-9]{3,9})\Z")
 
 
@@ -123,6 +123,11 @@ class OpenMotion(msgspec.Struct, frozen=True, array_like=True):
     reason: str
 
 
+def message_order(message: OpenQuestion | OpenMotion) -> tuple[int, str]:
+    """A sort key: msg-1000 comes after msg-999, though not in the alphabet."""
+    return len(message.id), message.id
+
+
 class Shift(msgspec.Struct, frozen=True, array_like=True):
     """Someone softened or conceded on a topic in this round."""
 
@@ -144,7 +149,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     `asked` counts questions, `exchanges` those that were answered, `proposed` the amendments of
     each seat. `topics` counts exchanges on a point since someone last moved on it; `floor` is who
     was called to speak. When the round ends `open_issues` is filled; `told` is its summary if
-    someone told it better than the clerk.
+    someone replaced the clerk's.
     """
 
     number: int = 0
@@ -205,14 +210,14 @@ class Bill(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CastVote(msgspec.Struct, frozen=True, array_like=True):
-    """A vote on the open ballot; `concern` is what a NO is held against the bill for."""
+    """A vote on the open ballot; `concern` is what the voter holds against the bill."""
 
     vote: Ballot
     concern: str
 
 
 class Poll(msgspec.Struct, frozen=True, kw_only=True):
-    """The open ballot. `forced`: the gate was not met, the clock or the last round opened it."""
+    """The open ballot. `forced`: a motive is below 3, but the clock or the last round forced it."""
 
     round: int
     bill_version: int
@@ -246,9 +251,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """A session. `status` is None before it was convened.
 
     `order` lists the seats, `holders` says which seat an agent signs for, `pending` are the
-    amendments that are not settled. `guidance` is the prime minister's latest word to the seats,
-    `owed` what the speaker must say about what happened. `imported` counts the first messages
-    that were read from files: those who said them did not sign them here.
+    amendments that are not settled. `guidance` is the prime minister's latest to the seats,
+    `owed` the rulings that the speaker has to give. The first `imported` messages were read from
+    files: their senders did not sign them here.
     """
 
     parliament_id: str = ""
@@ -273,7 +278,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     imported: int = 0
 
     def seat_of(self, agent: str, epoch: int) -> Seat | None:
-        """S-02: a seat is one holder's; whoever got the name later has none."""
+        """S-02: the seat of this holder of the name; a later holder of the same name has none."""
         seat = self.seats.get(self.holders.get(agent, ""))
         return seat if seat is not None and seat.epoch == epoch else None
 

@@ -37,76 +37,76 @@ class Exchange(msgspec.Struct, frozen=True):
 
 
 def matches(issue: str, motive: str) -> bool:
-    """C-20: the same words, or all words of the one stand in the other."""
-    ours, theirs = _words(issue), _words(motive)
+    """C-20: the same words, or all words of the one are among those of the other."""
+    ours, theirs = _words_in(issue), _words_in(motive)
     if not ours or not theirs:
         return issue.strip().casefold() == motive.strip().casefold()
     return ours <= theirs or theirs <= ours
 
 
-def _words(text: str) -> frozenset[str]:
+def _words_in(text: str) -> frozenset[str]:
     return frozenset(_WORDS.findall(text.casefold()))
 
 
 def covered(issues: Iterable[str], motives: Iterable[str]) -> int:
     """How many of the issues some motive speaks for."""
-    known = tuple(motives)
-    return sum(any(matches(issue, motive) for motive in known) for issue in issues)
+    motives_known = tuple(motives)
+    return sum(any(matches(issue, motive) for motive in motives_known) for issue in issues)
 
 
 def unassigned(issues: Iterable[str], motives: Iterable[str]) -> list[tuple[int, str]]:
     """Issues nobody stands for, with their places."""
-    known = tuple(motives)
+    motives_known = tuple(motives)
     return [
         (place, issue)
         for place, issue in enumerate(issues)
-        if not any(matches(issue, motive) for motive in known)
+        if not any(matches(issue, motive) for motive in motives_known)
     ]
 
 
 def scored(seat: Seat, scores: dict[str, int]) -> Seat:
-    """C-15: what is not named keeps its last value."""
-    kept = tuple(scores.get(motive, before) for motive, before in seat.satisfaction())
-    return msgspec.structs.replace(seat, scores=kept)
+    """PAR-034 and C-15: the latest score of each motive; one that is not named keeps its last."""
+    latest = tuple(scores.get(motive, before) for motive, before in seat.satisfaction())
+    return msgspec.structs.replace(seat, scores=latest)
 
 
 def underserved(state: State) -> list[Underserved]:
     """Every motive below 3: what nobody scored first, then the lowest."""
-    found = [
+    low = [
         Underserved(seat.id, motive, score)
         for seat in state.in_order()
         for motive, score in seat.satisfaction()
         if score is None or score < SERVED
     ]
-    return sorted(found, key=lambda one: one.score or 0)
+    return sorted(low, key=lambda motive: motive.score or 0)
 
 
 def served(state: State) -> bool:
-    """PAR-035: the gate is open by itself."""
+    """PAR-035: every motive has at least 3, so a vote may be called without force."""
     return not any(
         score is None or score < SERVED for seat in state.in_order() for score in seat.scores
     )
 
 
 def may_vote(state: State) -> bool:
-    """The gate, with its two exceptions (C-14)."""
+    """PAR-035: every motive is served, or the clock or the last round forces the vote (C-14)."""
     return clock.forces_a_vote(state) or served(state)
 
 
 def suggestions(state: State) -> Iterator[Exchange]:
     """Who should be asked next, the worst served motive first; one suggestion a seat."""
     waiting = {question.asked for question in state.round.questions.values()}
-    for one in underserved(state):
-        seat = state.seats[one.seat]
-        if one.seat in waiting or seat.is_quiet or seat.expelled:
+    for low in underserved(state):
+        seat = state.seats[low.seat]
+        if low.seat in waiting or seat.is_quiet or seat.expelled:
             continue
-        asker = _asker(state, one.seat)
+        asker = _best_asker(state, low.seat)
         if asker is not None:
-            waiting.add(one.seat)
-            yield Exchange(asker, one.seat, one.motive)
+            waiting.add(low.seat)
+            yield Exchange(asker, low.seat, low.motive)
 
 
-def _asker(state: State, asked: str) -> str | None:
+def _best_asker(state: State, asked: str) -> str | None:
     """The drafter, who can change the bill; else whoever has been silent longest."""
     able = [
         (seat.id != state.drafter, seat.spoke_in, place, seat.id)

@@ -1,143 +1,149 @@
-"""What becomes of it: amendments, votes, rulings on them, the prime minister, summaries."""
+"""Checks on amendments, votes, rulings, the prime minister's decisions and summaries."""
 
 from __future__ import annotations
 
-from moot.protocols.parliament import amendments, discipline, motives, sentences, votes
-from moot.protocols.parliament.admission import Breaches
-from moot.protocols.parliament.asked import Asked
-from moot.protocols.parliament.messages import as_document
-from moot.protocols.parliament.model import MAX_ROUNDS, Amendment
-from moot.protocols.parliament.words import RulingAction, Status, Word
+from typing import Any
+
+from moot.core.machine import Command
+from moot.protocols.parliament import amendments, discipline, motives, votes
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.case import (
+    AmendmentCommand,
+    Breaches,
+    DecisionCase,
+    MessageCase,
+    ParliamentCase,
+    RulingCase,
+)
+from moot.protocols.parliament.messages import contents, sentences
+from moot.protocols.parliament.messages.message import as_document
+from moot.protocols.parliament.messages.words import RulingAction, Status, Word
+from moot.protocols.parliament.model import MAX_ROUNDS
 
 MAX_EXTENSION = 12
+# A refused vote names so many of the motives that hold it up.
+_LOWEST_NAMED = 5
 
 
-def repeated_amendment(asked: Asked) -> Breaches:
-    name = asked.said.amendment_id
-    if name in asked.state.amendments:
-        free = amendments.next_id(asked.state)
+def repeated_amendment(case: MessageCase[ask.Submit, contents.Amendment]) -> Breaches:
+    name = case.content.amendment_id
+    if name in case.state.amendments:
+        free = amendments.next_id(case.state)
         yield f"{name} was proposed before; {free} is free", "content.amendment_id"
 
 
-def too_many_amendments(asked: Asked) -> Breaches:
-    state, seat, most = asked.state, asked.seat, amendments.MOST_OF_A_SEAT
+def too_many_amendments(case: MessageCase[ask.Submit, contents.Amendment]) -> Breaches:
+    state, seat, most = case.state, case.seat, amendments.MOST_OF_A_SEAT
     if seat is None:
         return
-    pending = sum(one.proposed_by == seat.id for one in state.unsettled())
+    pending = sum(amendment.proposed_by == seat.id for amendment in state.unsettled())
     if pending >= most:
         yield f"{pending} amendments of {seat.id} are pending", "type"
     elif state.round.proposed.get(seat.id, 0) >= most:
         yield f"{seat.id} has proposed {most} amendments in this round", "type"
 
 
-def unknown_amendment(asked: Asked) -> Breaches:
-    if asked.amendment is None:
-        yield f"there is no {asked.command.amendment_id}", "amendment_id"
+def unknown_amendment(case: ParliamentCase[AmendmentCommand]) -> Breaches:
+    if case.amendment is None:
+        yield f"there is no {case.command.amendment_id}", "amendment_id"
 
 
-def closed_amendment(asked: Asked) -> Breaches:
-    amendment = asked.amendment
+def closed_amendment(case: ParliamentCase[AmendmentCommand]) -> Breaches:
+    amendment = case.amendment
     if amendment is not None and not amendment.pending:
         yield f"{amendment.amendment_id} is {amendment.status}", "amendment_id"
 
 
-def _pending(asked: Asked) -> Amendment | None:
-    return asked.amendment if asked.amendment is not None and asked.amendment.pending else None
-
-
-def not_the_proposer(asked: Asked) -> Breaches:
-    amendment = asked.amendment
-    if amendment is not None and (asked.seat is None or asked.seat.id != amendment.proposed_by):
+def not_the_proposer(case: ParliamentCase[ask.Withdraw]) -> Breaches:
+    amendment = case.amendment
+    if amendment is not None and (case.seat is None or case.seat.id != amendment.proposed_by):
         yield f"{amendment.proposed_by} proposed it", "amendment_id"
 
 
-def neither_speaker_nor_drafter(asked: Asked) -> Breaches:
-    drafts = asked.seat is not None and asked.seat.id == asked.state.drafter
-    if not asked.is_system and not drafts:
+def neither_speaker_nor_drafter(case: ParliamentCase[ask.Incorporate]) -> Breaches:
+    drafts = case.seat is not None and case.seat.id == case.state.drafter
+    if not case.is_system and not drafts:
         yield "", "amendment_id"
 
 
-def drafter_gone(asked: Asked) -> Breaches:
-    drafter = asked.state.seats.get(asked.state.drafter or "")
+def drafter_gone(case: ParliamentCase[ask.Incorporate]) -> Breaches:
+    drafter = case.state.seats.get(case.state.drafter or "")
     if drafter is not None and drafter.expelled:
         yield f"{drafter.id} was expelled", "amendment_id"
 
 
-def opposed(asked: Asked) -> Breaches:
-    amendment = _pending(asked)
+def opposed(case: ParliamentCase[ask.Incorporate]) -> Breaches:
+    amendment = case.pending_amendment
     if amendment is not None and amendments.opposed(amendment):
         yield f"more are against {amendment.amendment_id} than for it", "amendment_id"
 
 
-def not_endorsed(asked: Asked) -> Breaches:
-    amendment = _pending(asked)
+def not_endorsed(case: ParliamentCase[ask.Incorporate]) -> Breaches:
+    amendment = case.pending_amendment
     if amendment is None or amendments.opposed(amendment):
         return
-    if not amendments.carried(amendment, asked.state.drafter):
+    if not amendments.carried(amendment, case.state.drafter):
         yield f"{amendment.amendment_id} has not enough support", "amendment_id"
 
 
-def draft_needed(asked: Asked) -> Breaches:
+def draft_needed(case: ParliamentCase[ask.Incorporate]) -> Breaches:
     """C-26: what cannot be carried out to the letter, the drafter words."""
-    amendment, bill = _pending(asked), asked.state.bill
-    if amendment is None or bill is None or asked.command.draft is not None:
+    amendment, bill = case.pending_amendment, case.state.bill
+    if amendment is None or bill is None or case.command.draft is not None:
         return
     if amendments.carried_out(bill, amendment) is None:
         action, section = amendment.action, amendment.target_section
         yield f"this {action} of {section} cannot be carried out to the letter", "draft"
 
 
-def draft_astray(asked: Asked) -> Breaches:
-    amendment, bill = _pending(asked), asked.state.bill
-    if amendment is not None and bill is not None and asked.draft is not None:
-        yield from amendments.draft_breaches(bill, amendment, asked.draft)
+def draft_astray(case: ParliamentCase[ask.Incorporate]) -> Breaches:
+    amendment, bill = case.pending_amendment, case.state.bill
+    if amendment is not None and bill is not None and case.draft is not None:
+        yield from amendments.draft_breaches(bill, amendment, case.draft)
 
 
-def not_unclear_yet(asked: Asked) -> Breaches:
-    amendment = _pending(asked)
+def not_unclear_yet(case: ParliamentCase[ask.CallAmendmentVote]) -> Breaches:
+    amendment = case.pending_amendment
     if amendment is not None and amendment.exchanges < amendments.UNCLEAR_AFTER:
         yield f"{amendment.exchanges} exchanges were about it", "amendment_id"
 
 
-def called_before(asked: Asked) -> Breaches:
-    amendment = _pending(asked)
+def called_before(case: ParliamentCase[ask.CallAmendmentVote]) -> Breaches:
+    amendment = case.pending_amendment
     if amendment is not None and amendment.formal:
         yield f"a vote on {amendment.amendment_id} was called", "amendment_id"
 
 
-def round_not_running(asked: Asked) -> Breaches:
-    if asked.state.status is Status.DEBATE and not asked.state.round.running:
+def round_not_running(case: ParliamentCase[ask.CallAmendmentVote]) -> Breaches:
+    if case.state.status is Status.DEBATE and not case.state.round.running:
         yield "", None
 
 
-def already_voted(asked: Asked) -> Breaches:
-    poll = asked.state.poll
-    if poll is not None and asked.seat is not None and asked.seat.id in poll.votes:
-        yield f"{asked.seat.id} has voted", "type"
+def already_voted(case: MessageCase[ask.Submit, contents.Vote]) -> Breaches:
+    poll = case.state.poll
+    if poll is not None and case.seat is not None and case.seat.id in poll.votes:
+        yield f"{case.seat.id} has voted", "type"
 
 
-def ballot_closed(asked: Asked) -> Breaches:
-    if asked.state.poll is not None and asked.state.poll.closed:
+def ballot_closed(case: MessageCase[ask.Submit, contents.Vote]) -> Breaches:
+    if case.state.poll is not None and case.state.poll.closed:
         yield "", "type"
 
 
-def gate_shut(asked: Asked) -> Breaches:
-    """PAR-035."""
-    state = asked.state
-    if asked.said.action is not RulingAction.CALL_VOTE or state.status is not Status.DEBATE:
+def gate_shut(case: RulingCase) -> Breaches:
+    """PAR-035: a vote waits while a motive scores below 3."""
+    state = case.state
+    if case.content.action is not RulingAction.CALL_VOTE or state.status is not Status.DEBATE:
         return
     if not motives.may_vote(state):
-        low = (f"{one.motive} of {one.seat} ({one.score or '-'})" for one in _low(asked))
+        lowest = motives.underserved(state)[:_LOWEST_NAMED]
+        low = (f"{score.motive} of {score.seat} ({score.score or '-'})" for score in lowest)
         yield f"below 3: {', '.join(low)}", "content.action"
 
 
-def _low(asked: Asked) -> list[motives.Underserved]:
-    return motives.underserved(asked.state)[:5]
-
-
-def voted_before(asked: Asked) -> Breaches:
-    state = asked.state
-    if asked.said.action is not RulingAction.CALL_VOTE or state.status is not Status.DEBATE:
+def voted_before(case: RulingCase) -> Breaches:
+    state = case.state
+    if case.content.action is not RulingAction.CALL_VOTE or state.status is not Status.DEBATE:
         return
     if state.round.number == 0:
         yield "no round has started", "content.action"
@@ -145,14 +151,14 @@ def voted_before(asked: Asked) -> Breaches:
         yield f"round {state.round.number} has had its vote", "content.action"
 
 
-def unknown_target(asked: Asked) -> Breaches:
-    target = asked.said.target
-    if target is not None and target not in asked.state.seats:
+def unknown_target(case: RulingCase) -> Breaches:
+    target = case.content.target
+    if target is not None and target not in case.state.seats:
         yield f"{target} is no seat of this session", "content.target"
 
 
-def silent_target(asked: Asked) -> Breaches:
-    seat, action = asked.state.seats.get(asked.said.target or ""), asked.said.action
+def silent_target(case: RulingCase) -> Breaches:
+    seat, action = case.state.seats.get(case.content.target or ""), case.content.action
     if seat is None or action not in (RulingAction.NEXT_SPEAKER, RulingAction.QUIET):
         return
     if seat.expelled:
@@ -161,82 +167,87 @@ def silent_target(asked: Asked) -> Breaches:
         yield f"{seat.id} is quiet until round {seat.quiet_until_round}", "content.target"
 
 
-def votes_missing(asked: Asked) -> Breaches:
-    if asked.state.poll is not None and not votes.ready(asked.state):
-        yield f"{', '.join(votes.missing(asked.state))} did not vote yet", None
+def votes_missing(case: ParliamentCase[Command]) -> Breaches:
+    if case.state.poll is not None and not votes.ready(case.state):
+        yield f"{', '.join(votes.missing(case.state))} did not vote yet", None
 
 
-def wrong_tally(asked: Asked) -> Breaches:
+def wrong_tally(case: MessageCase[ask.Submit, contents.VoteTally]) -> Breaches:
     """PAR-071: the tally follows from the ballots."""
-    poll = asked.state.poll
-    if poll is None or not votes.ready(asked.state):
+    poll = case.state.poll
+    if poll is None or not votes.ready(case.state):
         return
-    due = as_document(votes.tally(asked.state, poll))
-    given = as_document(asked.said)
+    due = as_document(votes.tally(case.state, poll))
+    announced = as_document(case.content)
     for name, value in due.items():
-        if given.get(name) != value and name != "key_objections":
+        if announced.get(name) != value and name != "key_objections":
             yield f"the ballots say {value}", f"content.{name}"
-    for place, objection in enumerate(asked.said.key_objections):
+    for place, objection in enumerate(case.content.key_objections):
         if objection.sender not in due["no_votes"]:
             where = f"content.key_objections[{place}].from"
             yield f"{objection.sender} did not vote NO", where
 
 
-def nothing_to_default(asked: Asked) -> Breaches:
-    due = {seat.id for seat in discipline.expelled_to_vote(asked.state)}
-    if asked.state.poll is not None and asked.command.seat not in due:
-        yield f"{asked.command.seat} is no expelled seat without a vote", "seat"
+def nothing_to_default(case: ParliamentCase[ask.CastDefaultVote]) -> Breaches:
+    due = {seat.id for seat in discipline.expelled_to_vote(case.state)}
+    if case.state.poll is not None and case.command.seat not in due:
+        yield f"{case.command.seat} is no expelled seat without a vote", "seat"
 
 
-def amended_text_missing(asked: Asked) -> Breaches:
-    amends = asked.said.decision is Word.AMEND_AND_APPROVE
-    if amends and getattr(asked.command, "draft", None) is None:
+def amended_text_missing(case: DecisionCase) -> Breaches:
+    amends = case.content.decision is Word.AMEND_AND_APPROVE
+    if amends and _brought_draft(case.command) is None:
         yield "", "draft"
 
 
-def needless_draft(asked: Asked) -> Breaches:
-    amends = asked.said.decision is Word.AMEND_AND_APPROVE
-    if not amends and getattr(asked.command, "draft", None) is not None:
+def needless_draft(case: DecisionCase) -> Breaches:
+    amends = case.content.decision is Word.AMEND_AND_APPROVE
+    if not amends and _brought_draft(case.command) is not None:
         yield "", "draft"
 
 
-def bad_extension(asked: Asked) -> Breaches:
-    more = getattr(asked.command, "extend_rounds", 0)
+def _brought_draft(command: ask.Submit | ask.Decide) -> Any:
+    """The amended bill as it was handed in; a message alone brings none."""
+    return command.draft if isinstance(command, ask.Decide) else None
+
+
+def bad_extension(case: DecisionCase) -> Breaches:
+    more = case.command.extend_rounds if isinstance(case.command, ask.Decide) else 0
     if more == 0:
         return
-    if asked.said.decision is not Word.VETO:
+    if case.content.decision is not Word.VETO:
         yield "only a veto grants further rounds", "extend_rounds"
-    elif not 1 <= more <= MAX_EXTENSION or asked.state.max_rounds + more > MAX_ROUNDS:
+    elif not 1 <= more <= MAX_EXTENSION or case.state.max_rounds + more > MAX_ROUNDS:
         yield f"{more} is not 1 to {MAX_EXTENSION}, or over {MAX_ROUNDS} in all", "extend_rounds"
 
 
-def nothing_owed(asked: Asked) -> Breaches:
-    if not asked.state.owed:
+def nothing_owed(case: ParliamentCase[ask.GiveOwedRuling]) -> Breaches:
+    if not case.state.owed:
         yield "", None
 
 
-def summary_of_no_round(asked: Asked) -> Breaches:
-    summary = asked.command.summary
+def summary_of_no_round(case: ParliamentCase[ask.Summarize]) -> Breaches:
+    summary = case.command.summary
     number = summary.get("round") if isinstance(summary, dict) else None
-    this = asked.state.round
+    this = case.state.round
     ended = this.number if not this.running else this.number - 1
     if isinstance(number, int) and not 1 <= number <= ended:
         yield f"round {number} has not ended", "summary.round"
 
 
-def summary_length(asked: Asked) -> Breaches:
-    """PAR-122."""
-    summary = asked.command.summary
+def summary_length(case: ParliamentCase[ask.Summarize]) -> Breaches:
+    """PAR-122: a summary takes 2 or 3 sentences."""
+    summary = case.command.summary
     text = summary.get("summary") if isinstance(summary, dict) else None
     if isinstance(text, str) and text.strip() and not 2 <= sentences.count(text) <= 3:
         yield "a summary takes 2 or 3 sentences", "summary.summary"
 
 
-def unknown_unread_seat(asked: Asked) -> Breaches:
-    """Only a seat's own holder, or the clerk, says that its reply cannot be read."""
-    named = asked.command.seat
-    if asked.is_system:
-        if named is None or named not in asked.state.seats:
+def unknown_unread_seat(case: ParliamentCase[ask.ReportUnreadable]) -> Breaches:
+    """Only a seat's own holder, or the clerk, may report that its reply cannot be read."""
+    named = case.command.seat
+    if case.is_system:
+        if named is None or named not in case.state.seats:
             yield f"{named} is no seat of this session", "seat"
-    elif asked.seat is None or named not in (None, asked.seat.id):
+    elif case.seat is None or named not in (None, case.seat.id):
         yield "", "seat"

@@ -1,8 +1,8 @@
-"""The four files as bytes: `ledger.json`, `session.json`, `bill.json`, `round-summaries.json`.
+"""The four session files as bytes: `ledger.json`, `session.json`, `bill.json` and
+`round-summaries.json`.
 
-They are exports: the signed record is the truth, and the same record gives the same bytes. In the
-ledger file a message has a line of its own, so that the next ones can be added without encoding
-the earlier ones again.
+They are exports of the signed record; the same record gives the same bytes. In the ledger file
+each message has a line of its own, so that new ones can be added without encoding the others.
 """
 
 from __future__ import annotations
@@ -14,8 +14,20 @@ import msgspec
 
 from moot.core.errors import Malformed
 from moot.protocols.parliament import clock
-from moot.protocols.parliament.contents import Scope
-from moot.protocols.parliament.messages import Message, encode
+from moot.protocols.parliament.files.contents import (
+    AmendmentRow,
+    BillFile,
+    BillScope,
+    BillSections,
+    CastVoteRow,
+    DebateClock,
+    EndorsementRow,
+    Representative,
+    SessionFile,
+    TemperatureRow,
+)
+from moot.protocols.parliament.messages.contents import Sections
+from moot.protocols.parliament.messages.message import Message, encode
 from moot.protocols.parliament.model import BILL, Amendment, Seat, State
 from moot.protocols.parliament.summaries import vote_result
 
@@ -32,7 +44,7 @@ def ledger_bytes(state: State, messages: Iterable[Message]) -> bytes:
         msgspec.json.encode(state.parliament_id),
         msgspec.json.encode(state.problem_statement),
     )
-    return _with(head, [_LINE + encode(message) for message in messages])
+    return _append_lines(head, [_LINE + encode(message) for message in messages])
 
 
 def ledger_added(file: bytes, messages: Iterable[Message]) -> bytes:
@@ -41,119 +53,119 @@ def ledger_added(file: bytes, messages: Iterable[Message]) -> bytes:
     if not lines:
         return file
     if file.endswith(_END):
-        return _with(file[: -len(_END)] + b",", lines)
+        return _append_lines(file[: -len(_END)] + b",", lines)
     if file.endswith(b"[" + _EMPTY_END):
-        return _with(file[: -len(_EMPTY_END)], lines)
+        return _append_lines(file[: -len(_EMPTY_END)], lines)
     raise Malformed("this is not a ledger file as we write it", code="foreign_file")
 
 
-def _with(start: bytes, lines: list[bytes]) -> bytes:
+def _append_lines(start: bytes, lines: list[bytes]) -> bytes:
     return start + (b",".join(lines) + _END if lines else _EMPTY_END)
 
 
 def session_bytes(state: State) -> bytes:
-    return _pretty(session_document(state))
+    return _indented_json(session_document(state))
 
 
 def bill_bytes(state: State) -> bytes:
-    return _pretty(bill_document(state))
+    return _indented_json(bill_document(state))
 
 
 def summaries_bytes(rows: Iterable[Document]) -> bytes:
     """PAR-120 and PAR-121: one row a round, keys in the order of the protocol."""
-    return _pretty([{name: row[name] for name in _SUMMARY if name in row} for row in rows])
+    return _indented_json(
+        [{name: row[name] for name in _SUMMARY_KEYS if name in row} for row in rows]
+    )
 
 
-_SUMMARY: Final = (
+_SUMMARY_KEYS: Final = (
     *("round", "summary", "positions", "key_shifts", "amendments_actioned", "vote_result"),
     "open_issues",
 )
 
 
-def _pretty(document: Any) -> bytes:
+def _indented_json(document: Any) -> bytes:
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
-def session_document(state: State) -> Document:
+def session_document(state: State) -> SessionFile:
     """PAR-086: where the session stands."""
-    return {
-        "parliament_id": state.parliament_id,
-        "problem_statement": state.problem_statement,
-        "constituent_issues": list(state.constituent_issues),
-        "current_round": state.round.number,
-        "max_rounds": state.max_rounds,
-        "bill_version": state.bill.version if state.bill else 0,
-        "drafter": state.drafter,
-        "status": str(state.status or ""),
-        "next_message_id": state.next_message_id,
-        "representatives": [_representative(seat) for seat in state.in_order()],
-        "debate_clock": {
-            "max_exchanges_per_round": clock.cap(state),
-            "response_budget": clock.budget(state),
-            "exchanges_this_round": state.round.exchanges,
-        },
-        "vote_history": [vote_result(row) for row in state.vote_history],
-    }
+    return SessionFile(
+        parliament_id=state.parliament_id,
+        problem_statement=state.problem_statement,
+        constituent_issues=state.constituent_issues,
+        current_round=state.round.number,
+        max_rounds=state.max_rounds,
+        bill_version=state.bill.version if state.bill else 0,
+        drafter=state.drafter,
+        status=str(state.status or ""),
+        next_message_id=state.next_message_id,
+        representatives=tuple(_representative(seat) for seat in state.in_order()),
+        debate_clock=DebateClock(
+            max_exchanges_per_round=clock.cap(state),
+            response_budget=clock.budget(state),
+            exchanges_this_round=state.round.exchanges,
+        ),
+        vote_history=tuple(map(vote_result, state.vote_history)),
+    )
 
 
-def _representative(seat: Seat) -> Document:
-    return {
-        "agent_id": seat.id,
-        "name": seat.name,
-        "temperature": seat.temperature,
-        "temperature_history": [
-            {"round": row.round, "temperature": row.temperature} for row in seat.temperature_history
-        ],
-        "motives": list(seat.motives),
-        "motive_satisfaction": dict(seat.satisfaction()),
-        "is_quiet": seat.is_quiet,
-        "quiet_until_round": seat.quiet_until_round,
-        "voting_record": [
-            {"round": row.round, "bill_version": row.bill_version, "vote": str(row.vote)}
-            for row in seat.voting_record
-        ],
-    }
+def _representative(seat: Seat) -> Representative:
+    return Representative(
+        agent_id=seat.id,
+        name=seat.name,
+        temperature=seat.temperature,
+        temperature_history=tuple(
+            TemperatureRow(row.round, row.temperature) for row in seat.temperature_history
+        ),
+        motives=seat.motives,
+        motive_satisfaction=dict(seat.satisfaction()),
+        is_quiet=seat.is_quiet,
+        quiet_until_round=seat.quiet_until_round,
+        voting_record=tuple(
+            CastVoteRow(row.round, row.bill_version, row.vote) for row in seat.voting_record
+        ),
+    )
 
 
-def bill_document(state: State) -> Document:
+def bill_document(state: State) -> BillFile:
     """PAR-109: the bill as it stands; before the first draft a file without a bill."""
     bill = state.bill
-    return {
-        "bill_id": BILL if bill else None,
-        "title": bill.title if bill else None,
-        "version": bill.version if bill else 0,
-        "drafter": state.drafter,
-        "sections": {
-            "problem": bill.sections.problem if bill else "",
-            "scope": _scope(bill.sections.scope if bill else Scope((), (), ())),
-            "solution": bill.sections.solution if bill else "",
-            "implementation": bill.sections.implementation if bill else "",
-        },
-        "amendments": [_amendment(amendment) for amendment in state.proposals()],
-    }
+    return BillFile(
+        bill_id=BILL if bill else None,
+        title=bill.title if bill else None,
+        version=bill.version if bill else 0,
+        drafter=state.drafter,
+        sections=_bill_sections(bill.sections) if bill else BillSections(),
+        amendments=tuple(_amendment_row(amendment) for amendment in state.proposals()),
+    )
 
 
-def _scope(scope: Scope) -> Document:
-    """PAR-110: in the bill file all four lists are there."""
-    return {
-        "in_scope": list(scope.in_scope),
-        "out_of_scope": list(scope.out_of_scope),
-        "assumptions": list(scope.assumptions),
-        "definitions": list(scope.definitions),
-    }
+def _bill_sections(sections: Sections) -> BillSections:
+    scope = sections.scope
+    return BillSections(
+        problem=sections.problem,
+        scope=BillScope(
+            in_scope=scope.in_scope,
+            out_of_scope=scope.out_of_scope,
+            assumptions=scope.assumptions,
+            definitions=scope.definitions,
+        ),
+        solution=sections.solution,
+        implementation=sections.implementation,
+    )
 
 
-def _amendment(amendment: Amendment) -> Document:
-    return {
-        "amendment_id": amendment.amendment_id,
-        "proposed_by": amendment.proposed_by,
-        "round": amendment.round,
-        "target_section": str(amendment.target_section),
-        "action": str(amendment.action),
-        "description": amendment.description,
-        "status": str(amendment.status),
-        "endorsements": [
-            {"agent_id": row.agent_id, "position": str(row.position), "round": row.round}
-            for row in amendment.endorsements
-        ],
-    }
+def _amendment_row(amendment: Amendment) -> AmendmentRow:
+    return AmendmentRow(
+        amendment_id=amendment.amendment_id,
+        proposed_by=amendment.proposed_by,
+        round=amendment.round,
+        target_section=amendment.target_section,
+        action=amendment.action,
+        description=amendment.description,
+        status=amendment.status,
+        endorsements=tuple(
+            EndorsementRow(row.agent_id, row.position, row.round) for row in amendment.endorsements
+        ),
+    )

@@ -1,4 +1,4 @@
-"""The nine statuses: which event leads where (C-22), and what may be said in which of them."""
+"""The nine statuses (PAR-091): which event leads where (C-22), and what belongs to which status."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from moot.core.machine import Command, Event
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.words import Kind, RulingAction, Status, Word
+from moot.protocols.parliament.messages.words import Kind, RulingAction, Status, Word
 
 TRANSITIONS: Final[dict[Status, dict[type[Event], Status]]] = {
     Status.SETUP: {did.StatementsOpened: Status.OPENING_STATEMENTS},
@@ -76,7 +76,7 @@ COMMANDS: Final[dict[type[Command], tuple[Status, ...]]] = {
     ask.CountVotes: (Status.VOTING,),
     ask.Complete: (Status.SYNTHESIS,),
 }
-# These need a round that has started and not ended; rulings of the second kind too.
+# These messages, and these rulings, need a round that has started and not ended.
 IN_A_ROUND: Final = frozenset({Kind.QUESTION, Kind.ANSWER, Kind.AMENDMENT, Kind.MOTION})
 RULED_IN_A_ROUND: Final = frozenset({RulingAction.QUIET, RulingAction.ROUND_END})
 

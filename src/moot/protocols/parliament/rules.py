@@ -1,4 +1,4 @@
-"""The rules of a session, one row each: the norm's id, its code, its sentence, its check.
+"""The rules of a session, one row each: the norm's id, its code, its sentence, its check, a hint.
 
 PAR-nnn are requirements of the protocol, C-nn and S-nn readings in docs/readings.md. The rows of
 the messages are in `messagerules.py`; the checks themselves in `setup.py`, `admission.py`,
@@ -21,12 +21,14 @@ from moot.protocols.parliament.messagerules import (
     MESSAGE_RULES,
     Rows,
 )
-from moot.protocols.parliament.words import Kind
+from moot.protocols.parliament.messages.words import Kind
 
 _CLERK: Final = Rule("C-36", "not_the_clerk", "only the clerk and the speaker do this",
-                     admission.not_system, "leave this to the session itself")  # fmt: skip
+                     admission.not_system, "leave this to the session itself",
+                     requirement="PAR-002")  # fmt: skip
 _PHASE: Final = Rule("C-22", "wrong_phase", "this is not its time", admission.wrong_phase,
-                     "`moot parliament status` shows where the session is")  # fmt: skip
+                     "`moot parliament status` shows where the session is",
+                     requirement="PAR-091")  # fmt: skip
 _CLERKS: Final = (CONVENED, _CLERK, _PHASE)
 
 _AMENDMENT: Final = (
@@ -41,7 +43,7 @@ _AMENDMENT: Final = (
 _CONVENE: Final[Rows] = (
     _CLERK,
     Rule("C-22", "already_convened", "a parliament is convened once", setup.convened_before,
-         "take the next number"),
+         "take the next number", requirement="PAR-085"),
     Rule("PAR-004", "bad_id", "a session is called like parl-20260210-001", setup.bad_id,
          "name it parl-, the day, and a number"),
     Rule("PAR-086", "problem_required", "a session has a problem to solve", setup.no_problem,
@@ -72,7 +74,7 @@ RULES: Final[dict[Kind | type[Command], Rows]] = {
     ask.BindSeat: (
         CONVENED,
         Rule("C-36", "not_the_clerk", "before the session begins the clerk gives out seats",
-             setup.binder_not_clerk, "leave this to the session itself"),
+             setup.binder_not_clerk, "leave this to the session itself", requirement="PAR-002"),
         Rule("S-02", "wrong_phase",
              "once it has begun a person gives a seat to a later holder of its name, nobody else",
              setup.late_binding, "`moot flow resume-to-seat EVENT` does this after an adoption"),
@@ -88,7 +90,7 @@ RULES: Final[dict[Kind | type[Command], Rows]] = {
     ask.ChooseDrafter: (
         *_CLERKS,
         Rule("C-20", "drafter_in_office", "there is a drafter", speech.drafter_in_office,
-             "only an expelled drafter is replaced"),
+             "only an expelled drafter is replaced", requirement="PAR-089"),
         Rule("PAR-089", "bad_drafter", "a representative drafts the bill", speech.unfit_drafter,
              "name a seat that may speak, or leave the choice to the clerk"),
     ),
@@ -111,16 +113,16 @@ RULES: Final[dict[Kind | type[Command], Rows]] = {
     ask.Incorporate: (
         *_AMENDMENT,
         Rule("C-24", "not_the_drafter", "the speaker or the drafter incorporates",
-             outcomes.neither_speaker_nor_drafter, "ask the drafter"),
+             outcomes.neither_speaker_nor_drafter, "ask the drafter", requirement="PAR-013"),
         Rule("C-20", "drafter_expelled", "the bill needs a drafter who is heard",
-             outcomes.drafter_gone, "let the clerk choose another drafter"),
+             outcomes.drafter_gone, "let the clerk choose another drafter", requirement="PAR-013"),
         Rule("PAR-118", "amendment_opposed", "what most oppose is not incorporated",
              outcomes.opposed, "end its discussion, or win positions for it"),
         Rule("PAR-116", "not_endorsed", "another seat endorses it, or the drafter does",
              outcomes.not_endorsed, "have another seat asked for its position"),
         Rule("C-26", "draft_required",
              "the drafter words what cannot be carried out to the letter", outcomes.draft_needed,
-             "hand in the whole new bill"),
+             "hand in the whole new bill", requirement="PAR-013"),
         DRAFT_VERSION,
         Rule("S-07", "draft_astray", "the new version holds the amendment and nothing else",
              outcomes.draft_astray, "change the amended section, as the amendment says"),
@@ -135,12 +137,12 @@ RULES: Final[dict[Kind | type[Command], Rows]] = {
         _CLERK,
         *_AMENDMENT,
         Rule("C-25", "round_not_running", "positions are taken in a running round",
-             outcomes.round_not_running, "start the next round"),
+             outcomes.round_not_running, "start the next round", requirement="PAR-117"),
         AFTER_CAP,
         Rule("PAR-117", "too_early", "positions are unclear after 2 exchanges at the earliest",
              outcomes.not_unclear_yet, "have it discussed first"),
         Rule("C-25", "vote_running", "one vote an amendment", outcomes.called_before,
-             "have the missing seats asked"),
+             "have the missing seats asked", requirement="PAR-117"),
     ),
     ask.CloseBallot: (
         CONVENED,

@@ -1,4 +1,8 @@
-"""Rounds that start and end, votes that are called and counted, and what falls with them."""
+"""The events of rounds that start and end and of votes that are called and counted.
+
+A round that ends rejects the amendments that most oppose; a vote that is called counts expelled
+seats as NO.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,12 @@ from typing import Final
 
 from moot.core.machine import Event
 from moot.protocols.parliament import amendments, discipline, motives, votes
+from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.asked import Asked
-from moot.protocols.parliament.messages import Response
-from moot.protocols.parliament.minutes import Minutes
-from moot.protocols.parliament.model import Amendment, Seat
-from moot.protocols.parliament.summaries import summary_of
-from moot.protocols.parliament.temperatures import draw
-from moot.protocols.parliament.words import (
+from moot.protocols.parliament.case import MessageCase, ParliamentCase, RulingCase
+from moot.protocols.parliament.messages.contents import VoteTally
+from moot.protocols.parliament.messages.message import Response
+from moot.protocols.parliament.messages.words import (
     SPEAKER,
     AmendmentStatus,
     Kind,
@@ -22,102 +24,119 @@ from moot.protocols.parliament.words import (
     NextAction,
     RulingAction,
 )
+from moot.protocols.parliament.minutes import Minutes
+from moot.protocols.parliament.model import Amendment, Seat, message_order
+from moot.protocols.parliament.summaries import summary_of
+from moot.protocols.parliament.temperatures import draw
 
 
-def _logged(asked: Asked, minutes: Minutes) -> None:
-    assert asked.response is not None
-    minutes.log(asked.response)
+def ruled(case: RulingCase, minutes: Minutes) -> None:
+    """Log a ruling of the speaker, and do what it rules."""
+    _RULINGS.get(case.content.action, _log)(case, minutes)
 
 
-def ruled(asked: Asked, minutes: Minutes) -> None:
-    _RULINGS.get(asked.said.action, _logged)(asked, minutes)
+def _log(case: RulingCase, minutes: Minutes) -> None:
+    """PAR-060, PAR-063, PAR-064 and PAR-065: these rulings say something and change no status."""
+    minutes.log(case.response)
 
 
-def _round_started(asked: Asked, minutes: Minutes) -> None:
-    state, number = asked.state, asked.state.round.number + 1
-    heat = draw(f"{state.parliament_id}\n{asked.command.seed}", number, len(state.order))
-    minutes.add(did.RoundStarted(round=number, temperatures=heat))
-    _logged(asked, minutes)
+def _start_round(case: RulingCase, minutes: Minutes) -> None:
+    state, number = case.state, case.state.round.number + 1
+    temperatures = draw(f"{state.parliament_id}\n{case.command.seed}", number, len(state.order))
+    minutes.add(did.RoundStarted(round=number, temperatures=temperatures))
+    minutes.log(case.response)
 
 
-def _round_ended(asked: Asked, minutes: Minutes) -> None:
-    _logged(asked, minutes)
-    _end_round(minutes)
+def _end_round(case: RulingCase, minutes: Minutes) -> None:
+    """PAR-067: a round that ends is summed up."""
+    minutes.log(case.response)
+    _close_round(minutes)
     _sum_up(minutes)
 
 
-def _end_round(minutes: Minutes) -> None:
+def _close_round(minutes: Minutes) -> None:
     """What was not answered or was put off stays open (C-34, C-42); what most oppose falls."""
-    for lost in amendments.lost(minutes.state):
-        minutes.add(_settled(lost, AmendmentStatus.REJECTED))
+    for amendment in amendments.lost(minutes.state):
+        minutes.add(_settled_event(amendment, AmendmentStatus.REJECTED))
     this = minutes.state.round
-    waiting = sorted(this.questions.values(), key=lambda one: (len(one.id), one.id))
-    tabled = [one for one in this.motions.values() if one.type is MotionType.TABLE_DISCUSSION]
-    tabled.sort(key=lambda one: (len(one.id), one.id))
-    issues = [f"{one.topic} ({one.id} to {one.asked} is unanswered)" for one in waiting]
-    issues += [f"{one.reason} ({one.id}, put off)" for one in tabled]
+    waiting = sorted(this.questions.values(), key=message_order)
+    tabled = [
+        motion for motion in this.motions.values() if motion.type is MotionType.TABLE_DISCUSSION
+    ]
+    issues = [
+        f"{question.topic} ({question.id} to {question.asked} is unanswered)"
+        for question in waiting
+    ]
+    issues += [
+        f"{motion.reason} ({motion.id}, put off)" for motion in sorted(tabled, key=message_order)
+    ]
     minutes.add(did.RoundEnded(round=this.number, open_issues=tuple(issues)))
 
 
 def _sum_up(minutes: Minutes) -> None:
-    """PAR-119. A better told summary stays; only its facts are brought up to date."""
+    """PAR-119. Where someone replaced the clerk's summary, its words stay; only facts change."""
     state = minutes.state
-    summary, told = summary_of(state, state.round.open_issues), state.round.told
-    if told is not None:
-        summary = {**told, **{name: summary[name] for name in _FACTS}}
-    minutes.add(did.RoundSummarized(summary=summary, told=told is not None))
+    summary, replacement = summary_of(state, state.round.open_issues), state.round.told
+    if replacement is not None:
+        summary = {**replacement, **{name: summary[name] for name in _FACTS}}
+    minutes.add(did.RoundSummarized(summary=summary, told=replacement is not None))
 
 
 _FACTS: Final = ("amendments_actioned", "vote_result")
 
 
-def _vote_called(asked: Asked, minutes: Minutes) -> None:
-    forced = not motives.served(asked.state)
-    _logged(asked, minutes)
+def _call_vote(case: RulingCase, minutes: Minutes) -> None:
+    """PAR-062: an order may end the debate and call a vote."""
+    forced = not motives.served(case.state)
+    minutes.log(case.response)
     if minutes.state.round.running:
-        _end_round(minutes)
+        _close_round(minutes)
     bill = minutes.state.bill
     version = bill.version if bill is not None else 0
     minutes.add(did.VoteCalled(bill_version=version, forced=forced))
     for seat in discipline.expelled_to_vote(minutes.state):
-        _default_vote(minutes, seat)
+        _log_default_vote(minutes, seat)
 
 
-_RULINGS: Final[dict[RulingAction, Callable[[Asked, Minutes], None]]] = {
-    RulingAction.ROUND_START: _round_started,
-    RulingAction.ROUND_END: _round_ended,
-    RulingAction.CALL_VOTE: _vote_called,
+_RULINGS: Final[dict[RulingAction, Callable[[RulingCase, Minutes], None]]] = {
+    RulingAction.ROUND_START: _start_round,
+    RulingAction.ROUND_END: _end_round,
+    RulingAction.CALL_VOTE: _call_vote,
 }
 
 
-def _default_vote(minutes: Minutes, seat: Seat) -> None:
+def _log_default_vote(minutes: Minutes, seat: Seat) -> None:
     content = discipline.default_vote(seat)
     minutes.log(Response(type=Kind.VOTE, sender=seat.id, content=content))
 
 
-def default_cast(asked: Asked, minutes: Minutes) -> None:
-    _default_vote(minutes, asked.state.seats[asked.command.seat])
+def default_cast(case: ParliamentCase[ask.CastDefaultVote], minutes: Minutes) -> None:
+    _log_default_vote(minutes, case.state.seats[case.command.seat])
 
 
-def ballot_closed(asked: Asked, minutes: Minutes) -> None:
-    poll = asked.state.poll
+def ballot_closed(case: ParliamentCase[ask.CloseBallot], minutes: Minutes) -> None:
+    """Closing a closed ballot again records nothing."""
+    poll = case.state.poll
     if poll is not None and not poll.closed:
-        minutes.add(did.BallotClosed(missing=votes.missing(asked.state)))
+        minutes.add(did.BallotClosed(missing=votes.missing(case.state)))
 
 
-def counted(asked: Asked, minutes: Minutes) -> None:
-    poll = asked.state.poll
+def counted(case: ParliamentCase[ask.CountVotes], minutes: Minutes) -> None:
+    """The clerk counts the ballots and announces the result as the speaker's tally."""
+    poll = case.state.poll
     assert poll is not None
-    content = votes.tally(asked.state, poll)
+    content = votes.tally(case.state, poll)
     minutes.log(Response(type=Kind.VOTE_TALLY, sender=SPEAKER, content=content))
     _follow(minutes, content.next_action)
 
 
-def tallied(asked: Asked, minutes: Minutes) -> None:
-    _logged(asked, minutes)
-    _follow(minutes, asked.said.next_action)
+def tallied(case: MessageCase[ask.Submit, VoteTally], minutes: Minutes) -> None:
+    """Someone else brought the tally; the rules have counted it again."""
+    minutes.log(case.response)
+    _follow(minutes, case.content.next_action)
 
 
+# PAR-072: a bill that passed advances to the prime minister.
 _FOLLOWS: Final[dict[NextAction, Callable[[], Event]]] = {
     NextAction.ADVANCE_TO_PM: did.BillPassed,
     NextAction.CONTINUE_DEBATE: did.BillDefeated,
@@ -130,13 +149,13 @@ def _follow(minutes: Minutes, action: NextAction) -> None:
     _sum_up(minutes)
 
 
-def _settled(amendment: Amendment, status: AmendmentStatus) -> Event:
+def _settled_event(amendment: Amendment, status: AmendmentStatus) -> Event:
     return did.AmendmentSettled(amendment_id=amendment.amendment_id, status=status)
 
 
 def settle(minutes: Minutes, amendment: Amendment, status: AmendmentStatus) -> None:
-    """After a round's end it belongs to that round's summary."""
-    minutes.add(_settled(amendment, status))
+    """Settle an amendment; after the round's end its summary is written again, to hold it too."""
+    minutes.add(_settled_event(amendment, status))
     this = minutes.state.round
     if this.number and not this.running:
         _sum_up(minutes)

@@ -1,119 +1,126 @@
-"""What seats say: statements, drafts, questions, answers, and the length of a response."""
+"""Checks on what seats say: statements, drafts, questions, answers, the length of a response."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from moot.protocols.parliament import clock, sentences
-from moot.protocols.parliament import contents as said
-from moot.protocols.parliament.admission import Breaches
-from moot.protocols.parliament.asked import Asked, next_version
+from moot.protocols.parliament import clock
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.case import (
+    Breaches,
+    ExchangeCase,
+    MessageCase,
+    ParliamentCase,
+    next_version,
+)
 from moot.protocols.parliament.concessions import too_early
 from moot.protocols.parliament.drafter import choose
-from moot.protocols.parliament.shapes import join
-from moot.protocols.parliament.words import Status
+from moot.protocols.parliament.messages import contents, sentences
+from moot.protocols.parliament.messages.shapes import join
+from moot.protocols.parliament.messages.words import Status
+
+AnswerCase = MessageCase[ask.Submit, contents.Answer]
 
 
-def over_budget(asked: Asked) -> Breaches:
+def over_budget(case: ExchangeCase) -> Breaches:
     """PAR-106; where the reply is stored it is cut instead (C-08)."""
-    if asked.command.raw is None and spoken(asked.said) > clock.budget(asked.state):
-        most, where = clock.budget(asked.state), _TEXT[type(asked.said)]
-        yield f"{spoken(asked.said)} sentences, the budget of this round is {most}", where
+    count, budget = spoken(case.content), clock.budget(case.state)
+    if case.command.raw is None and count > budget:
+        asks = isinstance(case.content, contents.Question)
+        where = "content.question" if asks else "content.answer"
+        yield f"{count} sentences, the budget of this round is {budget}", where
 
 
-_TEXT: dict[type[Any], str] = {said.Question: "content.question", said.Answer: "content.answer"}
-
-
-def spoken(content: Any) -> int:
-    """The sentences of a response."""
-    if isinstance(content, said.Question):
+def spoken(content: contents.Content) -> int:
+    """The sentences that the budget counts: those of a question, or of an answer as a whole."""
+    if isinstance(content, contents.Question):
         return sentences.count(content.question)
-    if isinstance(content, said.Answer):
+    if isinstance(content, contents.Answer):
         return sentences.count(content.answer) + sentences.count(content.concessions)
     return 0
 
 
-def already_opened(asked: Asked) -> Breaches:
-    if asked.seat is not None and asked.seat.opened:
-        yield f"{asked.seat.id} has made its opening statement", "type"
+def already_opened(case: MessageCase[ask.Submit, contents.OpeningStatement]) -> Breaches:
+    if case.seat is not None and case.seat.opened:
+        yield f"{case.seat.id} has made its opening statement", "type"
 
 
-def uneven_statement(asked: Asked) -> Breaches:
-    """PAR-022."""
-    direction = asked.said.direction
+def uneven_statement(case: MessageCase[ask.Submit, contents.OpeningStatement]) -> Breaches:
+    """PAR-022: an approach of 3 to 5 sentences, a principle of one."""
+    direction = case.content.direction
     if not 3 <= sentences.count(direction.approach) <= 5:
         yield "the approach takes 3 to 5 sentences", "content.direction.approach"
     if sentences.count(direction.principle) != 1:
         yield "the principle takes one sentence", "content.direction.principle"
 
 
-def statements_missing(asked: Asked) -> Breaches:
-    missing = [seat.id for seat in asked.state.in_order() if not seat.opened and not seat.expelled]
+def statements_missing(case: ParliamentCase[ask.CloseStatements]) -> Breaches:
+    missing = [seat.id for seat in case.state.in_order() if not seat.opened and not seat.expelled]
     if missing:
         yield f"{', '.join(missing)} did not speak yet", None
 
 
-def not_the_drafter(asked: Asked) -> Breaches:
-    if asked.seat is not None and asked.seat.id != asked.state.drafter:
-        yield f"{asked.state.drafter or 'nobody'} drafts this bill", "from"
+def not_the_drafter(case: MessageCase[ask.Submit, contents.BillDraft]) -> Breaches:
+    if case.seat is not None and case.seat.id != case.state.drafter:
+        yield f"{case.state.drafter or 'nobody'} drafts this bill", "from"
 
 
-def wrong_version(asked: Asked) -> Breaches:
-    due = next_version(asked.state)
-    if asked.said.bill_version != due:
-        yield f"the next version is {due}, not {asked.said.bill_version}", "content.bill_version"
+def wrong_version(case: MessageCase[ask.Submit, contents.BillDraft]) -> Breaches:
+    due = next_version(case.state)
+    if case.content.bill_version != due:
+        yield f"the next version is {due}, not {case.content.bill_version}", "content.bill_version"
 
 
-def wrong_draft_version(asked: Asked) -> Breaches:
-    due = next_version(asked.state)
-    if asked.draft is not None and asked.draft.bill_version != due:
-        yield f"the next version is {due}, not {asked.draft.bill_version}", "draft.bill_version"
+def wrong_draft_version(
+    case: ParliamentCase[ask.Incorporate | ask.Submit | ask.Decide],
+) -> Breaches:
+    due = next_version(case.state)
+    if case.draft is not None and case.draft.bill_version != due:
+        yield f"the next version is {due}, not {case.draft.bill_version}", "draft.bill_version"
 
 
-def drafter_in_office(asked: Asked) -> Breaches:
+def drafter_in_office(case: ParliamentCase[ask.ChooseDrafter]) -> Breaches:
     """A second choice is only for a drafter who was expelled."""
-    state = asked.state
+    state = case.state
     if state.status in (Status.DRAFTING, Status.DEBATE) and state.drafter is not None:
         drafter = state.seats.get(state.drafter)
         if drafter is not None and not drafter.expelled:
             yield f"{state.drafter} drafts the bill", "seat"
 
 
-def unfit_drafter(asked: Asked) -> Breaches:
-    named = asked.command.seat
+def unfit_drafter(case: ParliamentCase[ask.ChooseDrafter]) -> Breaches:
+    named = case.command.seat
     if named is None:
-        if asked.state.status is not None and choose(asked.state) is None:
+        if case.state.status is not None and choose(case.state) is None:
             yield "everyone was expelled", "seat"
         return
-    seat = asked.state.seats.get(named)
+    seat = case.state.seats.get(named)
     if seat is None:
         yield f"{named} is no seat of this session", "seat"
     elif seat.expelled:
         yield f"{named} was expelled", "seat"
 
 
-def someone_left(asked: Asked) -> Breaches:
-    able = [seat.id for seat in asked.state.in_order() if not seat.expelled]
+def someone_left(case: ParliamentCase[ask.EndUndrafted]) -> Breaches:
+    able = [seat.id for seat in case.state.in_order() if not seat.expelled]
     if able:
         yield f"{', '.join(able)} can draft", None
 
 
-def unknown_receiver(asked: Asked) -> Breaches:
-    to = asked.response.to if asked.response is not None else None
-    if to is not None and to not in asked.state.seats:
+def unknown_receiver(case: MessageCase[ask.Submit, contents.Question]) -> Breaches:
+    to = case.response.to
+    if to is not None and to not in case.state.seats:
         yield f"{to} is no seat of this session", "to"
 
 
-def silent_receiver(asked: Asked) -> Breaches:
-    to = asked.state.seats.get((asked.response and asked.response.to) or "")
+def silent_receiver(case: MessageCase[ask.Submit, contents.Question]) -> Breaches:
+    to = case.state.seats.get(case.response.to or "")
     if to is not None and to.expelled:
         yield f"{to.id} was expelled", "to"
     elif to is not None and to.is_quiet:
         yield f"{to.id} is quiet until round {to.quiet_until_round}", "to"
 
 
-def not_an_open_question(asked: Asked) -> Breaches:
-    this, reply = asked.state.round, asked.response.in_reply_to if asked.response else None
+def not_an_open_question(case: AnswerCase) -> Breaches:
+    this, reply = case.state.round, case.response.in_reply_to
     if reply is None or reply in this.questions or not this.running:
         return
     if reply in this.answered:
@@ -122,10 +129,10 @@ def not_an_open_question(asked: Asked) -> Breaches:
         yield f"{reply} is no open question of this round", "in_reply_to"
 
 
-def not_asked(asked: Asked) -> Breaches:
-    response = asked.response
-    question = asked.state.round.questions.get((response and response.in_reply_to) or "")
-    if response is None or question is None:
+def not_asked(case: AnswerCase) -> Breaches:
+    response = case.response
+    question = case.state.round.questions.get(response.in_reply_to or "")
+    if question is None:
         return
     if question.asked != response.sender:
         yield f"{question.id} was put to {question.asked}", "in_reply_to"
@@ -133,27 +140,27 @@ def not_asked(asked: Asked) -> Breaches:
         yield f"{question.id} was asked by {question.asker}", "to"
 
 
-def foreign_motives(asked: Asked) -> Breaches:
+def foreign_motives(case: MessageCase[ask.Submit, contents.Answer | contents.Vote]) -> Breaches:
     """PAR-032: one scores one's own motives."""
-    if asked.seat is None:
+    if case.seat is None:
         return
-    for motive in asked.said.motive_scores:
-        if motive not in asked.seat.motives:
+    for motive in case.content.motive_scores:
+        if motive not in case.seat.motives:
             where = join("content.motive_scores", motive)
-            yield f"{motive!r} is no motive of {asked.seat.id}", where
+            yield f"{motive!r} is no motive of {case.seat.id}", where
 
 
-def conceded_early(asked: Asked) -> Breaches:
-    stance, number = asked.said.stance, asked.state.round.number
+def conceded_early(case: AnswerCase) -> Breaches:
+    stance, number = case.content.stance, case.state.round.number
     if too_early(stance, number):
         yield f"{stance} comes too early in round {number}", "content.stance"
 
 
-def unknown_position(asked: Asked) -> Breaches:
-    position = asked.said.amendment_position
+def unknown_position(case: AnswerCase) -> Breaches:
+    position = case.content.amendment_position
     if position is None:
         return
-    amendment, where = asked.state.amendments.get(position.amendment_id), _POSITION
+    amendment, where = case.state.amendments.get(position.amendment_id), _POSITION
     if amendment is None:
         yield f"there is no {position.amendment_id}", where
     elif not amendment.pending:

@@ -1,8 +1,8 @@
-"""The heat of the seats: 0 calm, 100 hot; drawn anew for each round from a narrowing range (C-09).
+"""The temperature of each seat, from 0 (calm) to 100 (hot), drawn anew for each round (C-09).
 
-The range is cut into as many bands as there are seats, one value is drawn from each, and the
-values are dealt out: the chamber is always mixed and no two seats are alike. Chance comes from a
-seed that the caller hands in, so that anyone can draw the same again.
+The range narrows from round to round. It is cut into as many bands as there are seats, one value
+is drawn from each, and the values are shuffled: calm and hot seats are always mixed and no two are
+alike. Chance comes from the caller's seed, so that anyone can draw the same again.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ def archetype(temperature: int) -> str:
 
 
 def shift(before: int, after: int) -> str:
-    """How strong a change is: `big shift`, `shift`, or nothing worth telling."""
+    """How strong a change is: `big shift`, `shift`, or empty if it is small."""
     return next((name for more, name in SHIFTS if abs(after - before) > more), "")
 
 
 def draw(seed: str, round_number: int, seats: int) -> tuple[int, ...]:
-    """One temperature a seat, all different, each from a band of its own."""
+    """PAR-094: one temperature a seat, all different, each from a band of its own."""
     low, high = bounds(round_number)
     width = high - low + 1
     edges = [low + width * number // seats for number in range(seats + 1)]
-    chance = _chance(f"{seed}\n{round_number}\n{seats}")
+    chance = _random_numbers(f"{seed}\n{round_number}\n{seats}")
     drawn = [start + next(chance) % (end - start) for start, end in pairwise(edges)]
-    return tuple(_dealt(drawn, chance))
+    return tuple(_shuffle(drawn, chance))
 
 
-def _dealt(values: list[int], chance: Iterator[int]) -> list[int]:
-    """Shuffled: the seat's place says nothing about its band."""
+def _shuffle(values: list[int], chance: Iterator[int]) -> list[int]:
+    """In place: otherwise the first seat would always be the calmest."""
     for place in range(len(values) - 1, 0, -1):
         other = next(chance) % (place + 1)
         values[place], values[other] = values[other], values[place]
     return values
 
 
-def _chance(seed: str) -> Iterator[int]:
-    """Numbers without end that only the seed decides."""
+def _random_numbers(seed: str) -> Iterator[int]:
+    """Endless numbers that depend on the seed alone; `random` may change between Pythons."""
     number = 0
     while True:
         text = f"moot.parliament.temperatures\n{seed}\n{number}"

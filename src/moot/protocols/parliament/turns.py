@@ -1,7 +1,7 @@
-"""Whose turn it is: answers owed, statements, votes, rulings, the person's decision.
+"""Whose turn it is: who owes an answer, a statement, a vote, a ruling or a decision.
 
 A due names the agent whose key is needed, or `speaker`, `clerk`, `prime-minister`. What the clerk
-can do without asking anyone carries its command and is applied by the next writing command.
+can do without anyone's choice carries its command; the next writing command applies it.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from moot.core.clock import Millis
 from moot.core.machine import Command, Due
 from moot.protocols.parliament import amendments, clock, discipline, motives, votes
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.model import State
-from moot.protocols.parliament.words import Status
+from moot.protocols.parliament.messages.words import Status
+from moot.protocols.parliament.model import State, message_order
 
 SPEAKER, CLERK, PRIME_MINISTER = "speaker", "clerk", "prime-minister"
 _BEFORE_A_BILL: Final = (Status.EVALUATING_STATEMENTS, Status.DRAFTING)
 
 
 def agenda(state: State, now: Millis) -> tuple[Due, ...]:
-    """What waits, the clerk's own business first."""
+    """Everything that waits; what the clerk can do at once comes first."""
     if state.status is None:
         return ()
-    return (*_at_once(state, now), *_WAITS[state.status](state))
+    return (*_due_now(state, now), *_WAITING[state.status](state))
 
 
 def timeouts(state: State, _now: Millis) -> Iterable[Command]:
-    """Asked before every command: what follows from what happened."""
+    """Commands that follow from what happened; the engine applies them before every command."""
     return tuple(_follow_ups(state))
 
 
@@ -45,7 +45,7 @@ def _follow_ups(state: State) -> Iterator[Command]:
         )
 
 
-def _at_once(state: State, now: Millis) -> Iterator[Due]:
+def _due_now(state: State, now: Millis) -> Iterator[Due]:
     for command in _follow_ups(state):
         who = SPEAKER if isinstance(command, ask.GiveOwedRuling) else CLERK
         what = (type(command).__doc__ or "").partition(".")[0]
@@ -100,8 +100,7 @@ def _debate(state: State) -> Iterator[Due]:
 
 
 def _answers(state: State) -> Iterator[Due]:
-    waiting = sorted(state.round.questions.values(), key=lambda one: (len(one.id), one.id))
-    for question in waiting:
+    for question in sorted(state.round.questions.values(), key=message_order):
         seat = state.seats[question.asked]
         if not seat.expelled:
             subject = f"{seat.id}: {question.id} of {question.asker}, {question.topic}"
@@ -130,7 +129,7 @@ def _between_rounds(state: State) -> Due:
 
 
 def _motions(state: State) -> Iterator[Due]:
-    for motion in sorted(state.round.motions.values(), key=lambda one: (len(one.id), one.id)):
+    for motion in sorted(state.round.motions.values(), key=message_order):
         subject = f"{motion.id}: {motion.mover} moves {motion.type}"
         hint = "" if motives.may_vote(state) else "no vote yet: a motive is below 3"
         yield Due(who=SPEAKER, what="rule on a motion", subject=subject, hint=hint)
@@ -193,11 +192,11 @@ def _synthesis(state: State) -> Iterator[Due]:
     yield Due(who=CLERK, what="write the final document", subject=state.parliament_id)
 
 
-def _nothing(_state: State) -> Iterator[Due]:
+def _nobody_waits(_state: State) -> Iterator[Due]:
     return iter(())
 
 
-_WAITS: Final[dict[Status, Callable[[State], Iterator[Due]]]] = {
+_WAITING: Final[dict[Status, Callable[[State], Iterator[Due]]]] = {
     Status.SETUP: _setup,
     Status.OPENING_STATEMENTS: _statements,
     Status.EVALUATING_STATEMENTS: _evaluation,
@@ -206,5 +205,5 @@ _WAITS: Final[dict[Status, Callable[[State], Iterator[Due]]]] = {
     Status.VOTING: _voting,
     Status.PM_REVIEW: _review,
     Status.SYNTHESIS: _synthesis,
-    Status.COMPLETE: _nothing,
+    Status.COMPLETE: _nobody_waits,
 }

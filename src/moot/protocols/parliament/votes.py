@@ -7,14 +7,10 @@ A bill passes with more than half of all seats; a tie fails, and whoever is abse
 from __future__ import annotations
 
 from moot.protocols.parliament import clock
-from moot.protocols.parliament.contents import Objection, Tally, VoteTally
+from moot.protocols.parliament.messages.contents import Objection, Tally, VoteTally
+from moot.protocols.parliament.messages.limits import is_majority
+from moot.protocols.parliament.messages.words import Ballot, NextAction
 from moot.protocols.parliament.model import CastVote, Poll, State, VoteRow
-from moot.protocols.parliament.words import Ballot, NextAction
-
-
-def passes(yes: int, seats: int) -> bool:
-    """C-11: a strict majority of the seats."""
-    return 2 * yes > seats
 
 
 def missing(state: State) -> tuple[str, ...]:
@@ -24,15 +20,15 @@ def missing(state: State) -> tuple[str, ...]:
 
 
 def ready(state: State) -> bool:
-    """Everyone voted, or nobody is waited for any more."""
+    """True if everyone voted, or the ballot was closed without the missing votes."""
     return state.poll is not None and (state.poll.closed or not missing(state))
 
 
 def tally(state: State, poll: Poll) -> VoteTally:
-    """The announcement, from the ballots alone."""
-    yes = tuple(seat for seat in state.order if _voted(poll, seat, Ballot.YES))
-    no = tuple(seat for seat in state.order if _voted(poll, seat, Ballot.NO))
-    passed = passes(len(yes), len(state.order))
+    """PAR-071: the announcement, from the ballots alone."""
+    yes = tuple(seat for seat in state.order if _has_voted(poll, seat, Ballot.YES))
+    no = tuple(seat for seat in state.order if _has_voted(poll, seat, Ballot.NO))
+    passed = is_majority(len(yes), len(state.order))
     return VoteTally(
         bill_version=poll.bill_version,
         yes_votes=yes,
@@ -44,13 +40,13 @@ def tally(state: State, poll: Poll) -> VoteTally:
     )
 
 
-def _voted(poll: Poll, seat: str, vote: Ballot) -> bool:
+def _has_voted(poll: Poll, seat: str, vote: Ballot) -> bool:
     cast: CastVote | None = poll.votes.get(seat)
     return cast is not None and cast.vote is vote
 
 
 def next_action(state: State, passed: bool) -> NextAction:
-    """C-17: a defeat in the last round ends the session."""
+    """PAR-072: what passed goes to the prime minister; a last defeat ends the session (C-17)."""
     if passed:
         return NextAction.ADVANCE_TO_PM
     return NextAction.END_WITHOUT_PASSAGE if clock.last_round(state) else NextAction.CONTINUE_DEBATE

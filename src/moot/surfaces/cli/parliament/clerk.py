@@ -59,7 +59,7 @@ def incorporate(shell: Shell, folder: Path, amendment: str, text: str | None) ->
     """
     from moot.flows.parliament.bills import merged
     from moot.protocols.parliament.commands import Incorporate
-    from moot.protocols.parliament.difference import difference, lines
+    from moot.protocols.parliament.documents.difference import difference, lines
 
     room = room_at(shell, folder)
     before = room.state.bill
@@ -203,6 +203,6 @@ def _questions(room: Room, about: list[dict[str, str]]) -> list[str]:
 
 def _json(text: str) -> Any:
     """A JSON argument: a file's name, or - for standard input."""
-    from moot.protocols.parliament.shapes import read_json
+    from moot.protocols.parliament.messages.shapes import read_json
 
     return read_json(text_argument(text if text in ("-",) or text.startswith("@") else f"@{text}"))

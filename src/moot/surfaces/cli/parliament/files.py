@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from moot.core.errors import NotFound, Refused
 from moot.core.plural import plural
@@ -36,6 +37,7 @@ from moot.surfaces.terminal.shell import Shell, command, text_argument
 if TYPE_CHECKING:
     from moot.core.findings import Finding
     from moot.pages import Proof
+    from moot.protocols.parliament.documents.windows import Window
 
 
 @command(parliament, "check", "parliament.check")
@@ -59,8 +61,8 @@ def check(shell: Shell, folder: Path, since: Path | None) -> Answer:
     from moot.core.findings import errors
     from moot.flows.parliament.cabinet import read_or_none
     from moot.flows.parliament.chamber import no_session, unrecorded
-    from moot.protocols.parliament.fileshapes import FILES, LEDGER_FILE
-    from moot.protocols.parliament.inspection import inspect
+    from moot.protocols.parliament.files.fileshapes import FILES, LEDGER_FILE
+    from moot.protocols.parliament.files.inspection import inspect
 
     files = {name: read_or_none(folder / name) for name in FILES}
     if not any(files.values()):
@@ -82,8 +84,8 @@ def _since(folder: Path, ledger: bytes | None) -> tuple[Finding, ...]:
     """What became of the messages of an earlier ledger file, which must be there."""
     from moot.flows.parliament.cabinet import read_or_none
     from moot.flows.parliament.chamber import no_session
-    from moot.protocols.parliament.fileshapes import LEDGER_FILE
-    from moot.protocols.parliament.inspection import only_added
+    from moot.protocols.parliament.files.fileshapes import LEDGER_FILE
+    from moot.protocols.parliament.files.inspection import only_added
 
     before = read_or_none(folder / LEDGER_FILE)
     if before is None:
@@ -165,7 +167,7 @@ def context(shell: Shell, folder: Path, seat: str | None) -> Answer:
     Examples:
       moot parliament context uploads --seat rep_2 --json
     """
-    from moot.protocols.parliament.windows import window
+    from moot.protocols.parliament.documents.windows import window
 
     record = room_at(shell, folder).proceedings()
     if seat is not None and seat not in record.state.seats:
@@ -174,21 +176,20 @@ def context(shell: Shell, folder: Path, seat: str | None) -> Answer:
             f"{seat} has no seat in this session",
             hint=f"seats: {', '.join(record.state.order)}",
         )
-    data = window(record.state, record.messages, record.summaries, seat)
-    return Answer(data, lambda: _window_lines(data))
+    view = window(record.state, record.messages, record.summaries, seat)
+    return Answer(msgspec.to_builtins(view), lambda: _window_lines(view))
 
 
-def _window_lines(data: dict[str, Any]) -> Iterable[str]:
-    session = data["session"]
-    yield f"{session['parliament_id']}: {session['status']}, round {session['current_round']}"
-    for row in data["round_summaries"]:
+def _window_lines(view: Window) -> Iterable[str]:
+    session = view.session
+    yield f"{session.parliament_id}: {session.status}, round {session.current_round}"
+    for row in view.round_summaries:
         yield visible(f"round {row['round']}: {row['summary']}")
-    for message in [*data["opening_statements"], *data["messages"]]:
-        yield visible(f"{message['id']} {message['from']}: {message['type']}")
-    if "you" in data:
-        you = data["you"]
-        yield visible(f"you are {you['name']} ({you['archetype']}): {', '.join(you['motives'])}")
-        yield f"answer in at most {you['response_budget']} sentences"
+    for message in [*view.opening_statements, *view.messages]:
+        yield visible(f"{message.id} {message.sender}: {message.type}")
+    if you := view.you:
+        yield visible(f"you are {you.name} ({you.archetype}): {', '.join(you.motives)}")
+        yield f"answer in at most {you.response_budget} sentences"
 
 
 @command(parliament, "history", "parliament.history")
@@ -199,8 +200,8 @@ def history(shell: Shell, folder: Path) -> Answer:
     Examples:
       moot parliament history uploads
     """
-    from moot.protocols.parliament.difference import difference, lines
-    from moot.protocols.parliament.proceedings import versions
+    from moot.protocols.parliament.documents.difference import difference, lines
+    from moot.protocols.parliament.documents.proceedings import versions
 
     record = room_at(shell, folder).proceedings()
     told: list[dict[str, Any]] = []
@@ -234,8 +235,8 @@ def summarize(shell: Shell, folder: Path, file: str) -> Answer:
       moot parliament summarize uploads round-1.json
     """
     from moot.protocols.parliament.commands import Summarize
-    from moot.protocols.parliament.shapes import read_json
-    from moot.protocols.parliament.summaries import MAX_SUMMARY
+    from moot.protocols.parliament.files.summary_shape import MAX_SUMMARY
+    from moot.protocols.parliament.messages.shapes import read_json
 
     told = file if file == "-" or file.startswith("@") else f"@{file}"
     room = room_at(shell, folder)
@@ -260,8 +261,8 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
     from moot.flows.parliament.cabinet import read_or_none
     from moot.flows.parliament.chamber import finish
     from moot.flows.parliament.voices import scripted
-    from moot.protocols.parliament.final import FINAL_FILE
-    from moot.protocols.parliament.report import report
+    from moot.protocols.parliament.documents.final import FINAL_FILE
+    from moot.protocols.parliament.documents.report import report
 
     room = room_at(shell, folder)
     room.cabinet.require_ours()  # the page will cite the ledger file
@@ -296,7 +297,7 @@ def _proof(folder: Path) -> Proof | None:
     """The ledger file, as it is now, and the command that checks it."""
     from moot.flows.parliament.cabinet import read_or_none
     from moot.pages import Proof
-    from moot.protocols.parliament.fileshapes import LEDGER_FILE
+    from moot.protocols.parliament.files.fileshapes import LEDGER_FILE
 
     ledger = read_or_none(folder / LEDGER_FILE)
     if ledger is None:

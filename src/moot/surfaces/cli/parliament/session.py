@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from moot.core.machine import Due
     from moot.flows.parliament.convening import Plan
     from moot.protocols.parliament.model import State
+    from moot.protocols.parliament.views import SeatView, SessionView
 
 # Imported for their commands, which join the group.
 from moot.surfaces.cli.parliament import clerk, files, run  # noqa: F401
@@ -67,7 +68,7 @@ def new(
     plans = tuple(_plan(text) for text in reps)
     told = text_argument(problem)
     room = convene(shell.workspace, folder, told, issues, plans, max_rounds)
-    seats = as_json(room.state)["seats"]
+    seats = as_json(room.state).seats
     data = {**standing(room.state), "folder": str(folder), "seats": seats}
     return Answer(data, lambda: _new_lines(data))
 
@@ -89,7 +90,7 @@ def _plan(text: str) -> Plan:
 
 def _new_lines(data: dict[str, Any]) -> Iterable[str]:
     yield f"{data['parliament_id']} is in session: {data['status']}"
-    rows = [(one["id"], one["name"], ", ".join(one["satisfaction"])) for one in data["seats"]]
+    rows = [(seat.id, seat.name, ", ".join(seat.satisfaction)) for seat in data["seats"]]
     yield from listing(rows, ("SEAT", "NAME", "STANDS FOR"))
     yield visible(f"next: moot parliament next {shlex.quote(data['folder'])}")
 
@@ -132,8 +133,8 @@ def template(shell: Shell, kind: str) -> Answer:
     """
     import json
 
-    from moot.protocols.parliament.templates import template as blank
-    from moot.protocols.parliament.words import Kind
+    from moot.protocols.parliament.messages.templates import template as blank
+    from moot.protocols.parliament.messages.words import Kind
 
     del shell
     known = [word for word in Kind if word == kind.upper()]
@@ -149,7 +150,7 @@ def template(shell: Shell, kind: str) -> Answer:
 
 def _read(file: str) -> bytes:
     """Bytes, not text: what is wrong with them is for the message reader to say."""
-    from moot.protocols.parliament.messages import MAX_MESSAGE
+    from moot.protocols.parliament.messages.message import MAX_MESSAGE
 
     if file == "-":
         return sys.stdin.buffer.read(MAX_MESSAGE + 1)
@@ -171,40 +172,40 @@ def status(shell: Shell, folder: Path) -> Answer:
       moot parliament status uploads
       moot parliament status uploads --json
     """
-    from moot.protocols.parliament.papers import session_document
+    from msgspec.structs import asdict
+
     from moot.protocols.parliament.views import as_json
 
     room = room_at(shell, folder)
     changed = room.cabinet.changed()
-    history = session_document(room.state)["vote_history"]
-    found = findings_json(changed)
-    data = {**as_json(room.state), "vote_history": history, "findings": found}
-    return Answer(data, lambda: [*_status_lines(data), *remarks(changed)])
+    view = as_json(room.state)
+    data = {**asdict(view), "findings": findings_json(changed)}
+    return Answer(data, lambda: [*_status_lines(view), *remarks(changed)])
 
 
-def _status_lines(data: dict[str, Any]) -> Iterable[str]:
-    ended = f", {data['outcome']}" if data["outcome"] else ""
-    used = f"{data['exchanges']} of {data['max_exchanges']} exchanges"
-    at = f"round {data['round']} of {data['max_rounds']}"
-    yield f"{data['parliament_id']}: {data['status']}{ended}, {at}, {used}"
-    if data["bill_title"]:
-        title = visible(data["bill_title"])
-        yield f"bill: {title}, version {data['bill_version']}, drafted by {data['drafter']}"
-    rows = [(one["id"], one["name"], _motives(one), _manner(one)) for one in data["seats"]]
+def _status_lines(view: SessionView) -> Iterable[str]:
+    ended = f", {view.outcome}" if view.outcome else ""
+    used = f"{view.exchanges} of {view.max_exchanges} exchanges"
+    at = f"round {view.round} of {view.max_rounds}"
+    yield f"{view.parliament_id}: {view.status}{ended}, {at}, {used}"
+    if view.bill_title:
+        title = visible(view.bill_title)
+        yield f"bill: {title}, version {view.bill_version}, drafted by {view.drafter}"
+    rows = [(seat.id, seat.name, _motives(seat), _manner(seat)) for seat in view.seats]
     yield from listing(rows, ("SEAT", "NAME", "MOTIVES", ""))
-    for one in data["amendments"]:
-        yield visible(f"{one['id']} ({one['status']}): {one['description']}")
-    for row in data["vote_history"]:
-        result = "passed" if row["passed"] else "failed"
-        yield f"vote in round {row['round']}: {row['yes']} of {row['total']} for it, {result}"
+    for amendment in view.amendments:
+        yield visible(f"{amendment.id} ({amendment.status}): {amendment.description}")
+    for vote in view.vote_history:
+        result = "passed" if vote.passed else "failed"
+        yield f"vote in round {vote.round}: {vote.yes} of {vote.total} for it, {result}"
 
 
-def _motives(seat: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {score or '-'}" for name, score in seat["satisfaction"].items())
+def _motives(seat: SeatView) -> str:
+    return ", ".join(f"{name} {score or '-'}" for name, score in seat.satisfaction.items())
 
 
-def _manner(seat: dict[str, Any]) -> str:
-    return "expelled" if seat["expelled"] else "quiet" if seat["quiet"] else ""
+def _manner(seat: SeatView) -> str:
+    return "expelled" if seat.expelled else "quiet" if seat.quiet else ""
 
 
 @command(parliament, "next", "parliament.next")
@@ -222,12 +223,15 @@ def next_turn(shell: Shell, folder: Path) -> Answer:
     room, engine = room_at(shell, folder), shell.workspace.engine
     state = room.state
     dues = () if is_over(engine, room.stream) else agenda(state, engine.clock())
-    seen = as_json(state)
+    view = as_json(state)
     data = {
         **standing(state),
         "folder": str(folder),
         "due": [_due(state, due) for due in dues],
-        **{name: seen[name] for name in ("underserved", "ask_next", "may_vote", "missing_votes")},
+        "underserved": view.underserved,
+        "ask_next": view.ask_next,
+        "may_vote": view.may_vote,
+        "missing_votes": view.missing_votes,
     }
     return Answer(data, lambda: _next_lines(data))
 
@@ -250,7 +254,7 @@ def _next_lines(data: dict[str, Any]) -> Iterable[str]:
         yield from listing(rows, ("WHO", "WHAT", "ABOUT"))
     else:
         yield "nothing is due"
-    low = [f"{one['motive']} of {one['seat']}" for one in data["underserved"]]
+    low = [f"{score.motive} of {score.seat}" for score in data["underserved"]]
     if low and data["status"] == "debate":
         yield visible(f"below 3: {', '.join(low)}")
     at = shlex.quote(data["folder"])

@@ -1,5 +1,5 @@
-"""Are the four files sound? Answered from their bytes alone: shapes first, then what the files
-owe each other, then every tally and record counted again from the messages.
+"""Are the four files sound? Answered from their bytes alone: first the shape of each, then each
+against the others, with every tally and record counted again from the messages.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Severity, errors
-from moot.protocols.parliament import agreements, crosschecks
-from moot.protocols.parliament.book import Book, Check
-from moot.protocols.parliament.fileshapes import (
+from moot.protocols.parliament.files import agreements, crosschecks
+from moot.protocols.parliament.files.book import Book, Check
+from moot.protocols.parliament.files.fileshapes import (
     BILL_FILE,
     FILES,
     LEDGER_FILE,
@@ -19,7 +19,7 @@ from moot.protocols.parliament.fileshapes import (
     SHAPES,
     SUMMARIES_FILE,
 )
-from moot.protocols.parliament.shapes import breach, read_json
+from moot.protocols.parliament.messages.shapes import breach, read_json
 
 CHECKS: Final[tuple[Check, ...]] = (
     agreements.same_head,
@@ -49,26 +49,26 @@ MISSING_RULES: Final = {
 
 
 def inspect(files: Mapping[str, bytes | None]) -> tuple[Finding, ...]:
-    """Everything that is wrong with the files; None stands for a file that is not there."""
+    """Everything that is wrong with the files (PAR-130); None stands for a missing file."""
     documents: dict[str, Any] = {}
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for name in FILES:
-        said = tuple(_read(name, files.get(name), documents))
-        found += said
-    found += cross_findings(documents, tuple(found))
-    return tuple(found)
+        said = tuple(_read_file(name, files.get(name), documents))
+        findings += said
+    findings += cross_findings(documents, tuple(findings))
+    return tuple(findings)
 
 
 def cross_findings(
     documents: Mapping[str, Any], wrong: tuple[Finding, ...] = ()
 ) -> Iterator[Finding]:
-    """What files owe each other; of messages with something `wrong` nothing is asked."""
+    """Where the files disagree; messages with an error in `wrong` are left out."""
     book = Book.of(documents, wrong)
     for check in CHECKS:
         yield from check(book)
 
 
-def _read(name: str, data: bytes | None, documents: dict[str, Any]) -> Iterator[Finding]:
+def _read_file(name: str, data: bytes | None, documents: dict[str, Any]) -> Iterator[Finding]:
     if data is None:
         hint = "`moot parliament export DIR` writes it again from the record"
         yield breach(MISSING_RULES[name], "missing_file", f"{name} is missing", name, hint)
@@ -79,44 +79,44 @@ def _read(name: str, data: bytes | None, documents: dict[str, Any]) -> Iterator[
         where = f"{name}#{error.where}" if error.where else name
         yield breach(MISSING_RULES[name], error.code, str(error), where, error.hint)
         return
-    found = tuple(SHAPES[name](document, f"{name}#"))
-    yield from found
-    if name == LEDGER_FILE and _readable(document):
+    findings = tuple(SHAPES[name](document, f"{name}#"))
+    yield from findings
+    if name == LEDGER_FILE and _has_messages(document):
         documents[name] = document  # its sound messages are looked at one by one
-    elif not errors(found):
+    elif not errors(findings):
         documents[name] = document
 
 
-def _readable(document: Any) -> bool:
+def _has_messages(document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get("messages"), list)
 
 
 def only_added(before: bytes, now: bytes) -> tuple[Finding, ...]:
-    """PAR-012: every earlier message still stands where it stood, byte for byte in its data."""
-    old = _messages(before)
+    """PAR-012: every earlier message is still in its place, with the same data."""
+    old = _messages_in(before)
     try:
-        new = _messages(now)
-    except Malformed:  # `inspect` says why; nothing stands in it any more
+        new = _messages_in(now)
+    except Malformed:  # `inspect` says why; for this comparison all its messages are gone
         new = []
-    found = []
+    findings = []
     for place, message in enumerate(old):
         where = f"{LEDGER_FILE}#messages[{place}]"
         if place >= len(new):
-            found.append(_lost(f"{_name(message)} is gone", where))
+            findings.append(_not_append_only(f"{_message_name(message)} is gone", where))
         elif new[place] != message:
-            found.append(_lost(f"{_name(message)} was changed", where))
-    return tuple(found)
+            findings.append(_not_append_only(f"{_message_name(message)} was changed", where))
+    return tuple(findings)
 
 
-def _messages(data: bytes) -> list[Any]:
+def _messages_in(data: bytes) -> list[Any]:
     document = read_json(data)
-    return list(document["messages"]) if _readable(document) else []
+    return list(document["messages"]) if _has_messages(document) else []
 
 
-def _name(message: Any) -> str:
+def _message_name(message: Any) -> str:
     return str(message.get("id", "a message")) if isinstance(message, dict) else "a message"
 
 
-def _lost(message: str, where: str) -> Finding:
+def _not_append_only(message: str, where: str) -> Finding:
     hint = "messages are only ever added: take the earlier file as the true one"
     return breach("PAR-012", "not_append_only", message, where, hint, Severity.ERROR)

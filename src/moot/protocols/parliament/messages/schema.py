@@ -1,5 +1,5 @@
-"""What a message must look like, type by type: one table of fields, then what fields owe each
-other. Nothing here knows a session; whether a message fits the moment is for the rules.
+"""What a message must look like, type by type: one table of fields, then how its fields must
+agree. Nothing here knows a session; whether a message fits the moment is for the rules.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament import words
-from moot.protocols.parliament.shapes import (
+from moot.protocols.parliament.messages import words
+from moot.protocols.parliament.messages.limits import is_majority
+from moot.protocols.parliament.messages.shapes import (
     Check,
     Field,
     boolean,
@@ -27,7 +28,7 @@ from moot.protocols.parliament.shapes import (
     texts,
     whole,
 )
-from moot.protocols.parliament.words import Kind
+from moot.protocols.parliament.messages.words import Kind
 
 Document = dict[str, Any]
 
@@ -192,15 +193,15 @@ ADDRESSED: Final = (Kind.QUESTION, Kind.ANSWER)
 
 
 def owed(kind: str, content: Document, path: str) -> Iterator[Finding]:
-    """What the fields of one content owe each other, once each of them is sound."""
-    return _OWED.get(kind, _nothing)(content, path)
+    """Where the fields of one content disagree; asked only once each of them is sound."""
+    return _CONTENT_CHECKS.get(kind, _no_findings)(content, path)
 
 
-def _nothing(_content: Document, _path: str) -> Iterator[Finding]:
+def _no_findings(_content: Document, _path: str) -> Iterator[Finding]:
     return iter(())
 
 
-def _amendment(content: Document, path: str) -> Iterator[Finding]:
+def _amendment_findings(content: Document, path: str) -> Iterator[Finding]:
     # C-26: nothing is deleted silently; only the drafter's own wording may be left open.
     if content["action"] != words.Action.MODIFY and not content["proposed_text"].strip():
         why = f"an amendment that would {content['action']} names the text"
@@ -208,33 +209,38 @@ def _amendment(content: Document, path: str) -> Iterator[Finding]:
         yield breach("PAR-043", "text_required", why, where, "quote the exact text")
 
 
-def _ruling(content: Document, path: str) -> Iterator[Finding]:
+def _ruling_findings(content: Document, path: str) -> Iterator[Finding]:
     kind, action = words.RulingType(content["ruling_type"]), content["action"]
     if action not in words.RULINGS[kind]:
-        known = ", ".join(words.RULINGS[kind])
+        actions = ", ".join(words.RULINGS[kind])
         why = f"{kind} does not go with {action}"
-        yield breach("PAR-068", "bad_ruling", why, join(path, "action"), f"{kind}: {known}")
+        yield breach("PAR-068", "bad_ruling", why, join(path, "action"), f"{kind}: {actions}")
     if action in words.NAMES_A_SEAT and content["target"] is None:
         why, where = f"{action} concerns one seat", join(path, "target")
         yield breach("PAR-059", "target_required", why, where, "name the seat, such as rep_1")
 
 
-def _vote(content: Document, path: str) -> Iterator[Finding]:
+def _vote_findings(content: Document, path: str) -> Iterator[Finding]:
     if content["vote"] == words.Ballot.NO and not any(map(str.strip, content["conditions"])):
         why, where = "a NO says what would change it", join(path, "conditions")
         yield breach("PAR-055", "conditions_required", why, where, "name at least one condition")
 
 
-def _tally(content: Document, path: str) -> Iterator[Finding]:
+def _tally_findings(content: Document, path: str) -> Iterator[Finding]:
     """PAR-071: the lists and the numbers say the same."""
     yes, no, tally = content["yes_votes"], content["no_votes"], content["tally"]
+    passes, count = is_majority(len(yes), tally["total"]), f"{len(yes)} of {tally['total']}"
     facts = (
         ("tally.yes", tally["yes"] == len(yes), f"{len(yes)} are listed"),
         ("tally.no", tally["no"] == len(no), f"{len(no)} are listed"),
         ("tally.total", tally["total"] >= len(yes) + len(no), "more voted than there are seats"),
         ("no_votes", len({*yes, *no}) == len(yes) + len(no), "someone is listed twice"),
-        ("passed", content["passed"] == (2 * len(yes) > tally["total"]), _majority(yes, tally)),
-        ("next_action", _advances(content), "only a passed bill advances to the prime minister"),
+        ("passed", content["passed"] == passes, f"{count} is {'a' if passes else 'no'} majority"),
+        (
+            "next_action",
+            _advances_if_passed(content),
+            "only a passed bill advances to the prime minister",
+        ),
     )
     for name, holds, why in facts:
         if not holds:
@@ -242,17 +248,12 @@ def _tally(content: Document, path: str) -> Iterator[Finding]:
             yield breach("PAR-071", "wrong_tally", why, join(path, name), hint)
 
 
-def _advances(content: Document) -> bool:
+def _advances_if_passed(content: Document) -> bool:
     return bool(content["passed"] == (content["next_action"] == words.NextAction.ADVANCE_TO_PM))
 
 
-def _majority(yes: list[str], tally: Document) -> str:
-    most = 2 * len(yes) > tally["total"]
-    return f"{len(yes)} of {tally['total']} is {'a' if most else 'no'} majority"
-
-
-def _decision(content: Document, path: str) -> Iterator[Finding]:
-    """C-40: a veto and an opening word are nothing without guidance."""
+def _decision_findings(content: Document, path: str) -> Iterator[Finding]:
+    """C-40: a veto and opening guidance need a text that guides."""
     word = content["decision"]
     guides = word in (words.Word.VETO, words.Word.OPENING_GUIDANCE)
     if guides and not content["guidance"].strip():
@@ -260,12 +261,12 @@ def _decision(content: Document, path: str) -> Iterator[Finding]:
         yield breach("PAR-075", "guidance_required", why, where, "say what should change")
 
 
-_OWED: Final[dict[str, Callable[[Document, str], Iterator[Finding]]]] = {
-    Kind.AMENDMENT: _amendment,
-    Kind.SPEAKER_RULING: _ruling,
-    Kind.VOTE: _vote,
-    Kind.VOTE_TALLY: _tally,
-    Kind.PM_DECISION: _decision,
+_CONTENT_CHECKS: Final[dict[str, Callable[[Document, str], Iterator[Finding]]]] = {
+    Kind.AMENDMENT: _amendment_findings,
+    Kind.SPEAKER_RULING: _ruling_findings,
+    Kind.VOTE: _vote_findings,
+    Kind.VOTE_TALLY: _tally_findings,
+    Kind.PM_DECISION: _decision_findings,
 }
 
 

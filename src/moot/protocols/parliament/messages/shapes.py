@@ -1,8 +1,8 @@
 """Shapes of JSON as tables: what must stand where, under which norm.
 
-A check takes a value and its path and yields a finding for each breach, so that one look at a
-document names everything that is wrong with it. `read_json` is the strict door: bytes that are
-not exactly one JSON text, or say a key twice, are Malformed.
+A check takes a value and its path and yields a finding for each breach, so that one reading of a
+document names everything that is wrong with it. `read_json` is strict: bytes that are not exactly
+one JSON text, or hold a key twice, are Malformed. Two readers could each take another of the two.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Check = Callable[[Any, str], Iterator[Finding]]
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_NUMBER: Final = 2**53 - 1
 _BOM: Final = b"\xef\xbb\xbf"
-_SHOWN: Final = 60
+_MAX_SHOWN: Final = 60
 
 
 def read_json(data: bytes | str, limit: int = MAX_BYTES) -> Any:
@@ -38,7 +38,7 @@ def read_json(data: bytes | str, limit: int = MAX_BYTES) -> Any:
     raw = raw.removeprefix(_BOM)
     try:
         msgspec.json.decode(raw)  # stricter than the standard library: no NaN, no half characters
-        return _without_doubles(raw)
+        return _decode_without_repeated_keys(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         if isinstance(error, Malformed):
             raise
@@ -47,13 +47,13 @@ def read_json(data: bytes | str, limit: int = MAX_BYTES) -> Any:
         ) from None
 
 
-def _without_doubles(raw: bytes) -> Any:
+def _decode_without_repeated_keys(raw: bytes) -> Any:
     doubled: list[tuple[dict[str, Any], str]] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)
         if len(made) != len(items):
-            doubled.append((made, _twice(name for name, _ in items)))
+            doubled.append((made, _first_repeated(name for name, _ in items)))
         return made
 
     value = json.loads(raw, object_pairs_hook=pairs)
@@ -69,7 +69,7 @@ def _without_doubles(raw: bytes) -> Any:
     return value
 
 
-def _twice(names: Iterable[str]) -> str:
+def _first_repeated(names: Iterable[str]) -> str:
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -86,25 +86,25 @@ def _path_to(wanted: Any, value: Any, path: str) -> str | None:
         items = ((join(path, name), item) for name, item in value.items())
     elif isinstance(value, list):
         items = ((f"{path}[{place}]", item) for place, item in enumerate(value))
-    found = (_path_to(wanted, item, at) for at, item in items)
-    return next((path for path in found if path is not None), None)
+    paths = (_path_to(wanted, item, at) for at, item in items)
+    return next((path for path in paths if path is not None), None)
 
 
 def join(path: str, name: str) -> str:
-    """A step down; a path may begin with a file's name: `bill.json#sections.scope`."""
-    name = name if len(name) <= _SHOWN else name[:_SHOWN] + "…"
+    """The path one key deeper; it may begin with a file's name: `bill.json#sections.scope`."""
+    name = name if len(name) <= _MAX_SHOWN else name[:_MAX_SHOWN] + "…"
     return f"{path}.{name}" if path and not path.endswith("#") else path + name
 
 
 def shown(value: Any) -> str:
-    """A foreign value in a sentence: never longer than a line, however deep or long it is."""
+    """A foreign value in a sentence of ours: never longer than a line."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     try:
-        said = json.dumps(value, ensure_ascii=False, default=str)
+        text_form = json.dumps(value, ensure_ascii=False, default=str)
     except ValueError:  # a number of thousands of digits
         return "a very long number"
-    return said if len(said) <= _SHOWN else said[:_SHOWN] + "…"
+    return text_form if len(text_form) <= _MAX_SHOWN else text_form[:_MAX_SHOWN] + "…"
 
 
 def breach(
@@ -131,23 +131,23 @@ class Field(msgspec.Struct, frozen=True):
 
 def fields(rule: str, *each: Field) -> Check:
     """An object with exactly these keys."""
-    known = {one.name: one for one in each}
+    fields_by_name = {field.name: field for field in each}
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, dict):
-            yield _wrong(rule, "an object", value, path)
+            yield _wrong_type(rule, "an object", value, path)
             return
         for name in value:
-            if name not in known:
-                where, hint = join(path, name), f"known here: {', '.join(known)}"
+            if name not in fields_by_name:
+                where, hint = join(path, name), f"known here: {', '.join(fields_by_name)}"
                 yield breach(rule, "unknown_field", f"{shown(name)} is unknown here", where, hint)
-        for one in each:
-            if one.name in value:
-                yield from one.check(value[one.name], join(path, one.name))
-            elif one.required:
-                where = join(path, one.name)
-                hint = f'add "{one.name}"'
-                yield breach(one.rule, "missing_field", f"{one.name} is missing", where, hint)
+        for field in each:
+            if field.name in value:
+                yield from field.check(value[field.name], join(path, field.name))
+            elif field.required:
+                where = join(path, field.name)
+                hint = f'add "{field.name}"'
+                yield breach(field.rule, "missing_field", f"{field.name} is missing", where, hint)
 
     return check
 
@@ -155,7 +155,7 @@ def fields(rule: str, *each: Field) -> Check:
 def listed(rule: str, of: Check) -> Check:
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, list):
-            yield _wrong(rule, "a list", value, path)
+            yield _wrong_type(rule, "a list", value, path)
             return
         for place, item in enumerate(value):
             yield from of(item, f"{path}[{place}]")
@@ -168,7 +168,7 @@ def mapped(rule: str, of: Check, least: int = 0) -> Check:
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, dict):
-            yield _wrong(rule, "an object", value, path)
+            yield _wrong_type(rule, "an object", value, path)
             return
         if len(value) < least:
             yield breach(rule, "empty", "at least one entry is needed", path, "add one")
@@ -183,17 +183,17 @@ def text(rule: str) -> Check:
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, str):
-            yield _wrong(rule, "text", value, path)
+            yield _wrong_type(rule, "text", value, path)
 
     return check
 
 
 def said(rule: str) -> Check:
-    """Text that says something."""
+    """Text that is not blank."""
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, str):
-            yield _wrong(rule, "text", value, path)
+            yield _wrong_type(rule, "text", value, path)
         elif not value.strip():
             yield breach(rule, "blank_text", "the text is empty", path, "say something here")
 
@@ -210,7 +210,7 @@ def whole(rule: str, low: int, high: int = MAX_NUMBER) -> Check:
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if type(value) is not int:
-            yield _wrong(rule, "a whole number", value, path)
+            yield _wrong_type(rule, "a whole number", value, path)
         elif not low <= value <= high:
             why = f"{shown(value)} is out of range"
             yield breach(rule, "out_of_range", why, path, f"use {bounds}")
@@ -221,7 +221,7 @@ def whole(rule: str, low: int, high: int = MAX_NUMBER) -> Check:
 def boolean(rule: str) -> Check:
     def check(value: Any, path: str) -> Iterator[Finding]:
         if type(value) is not bool:
-            yield _wrong(rule, "true or false", value, path)
+            yield _wrong_type(rule, "true or false", value, path)
 
     return check
 
@@ -256,6 +256,6 @@ def maybe(of: Check) -> Check:
     return check
 
 
-def _wrong(rule: str, wanted: str, value: Any, path: str) -> Finding:
+def _wrong_type(rule: str, wanted: str, value: Any, path: str) -> Finding:
     message = f"{wanted} is needed, not {shown(value)}"
     return breach(rule, "bad_type", message, path, f"write {wanted} here")

@@ -1,4 +1,4 @@
-"""A session as its documents tell it: the state, every message, every round's summary."""
+"""What the documents of a session are made of: the state, every message, every summary."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from moot.protocols.parliament.contents import (
+from moot.protocols.parliament.messages.contents import (
     Answer,
     BillDraft,
     Content,
@@ -15,7 +15,7 @@ from moot.protocols.parliament.contents import (
     Vote,
     VoteTally,
 )
-from moot.protocols.parliament.messages import Message
+from moot.protocols.parliament.messages.message import Message
 from moot.protocols.parliament.model import Outcome, State
 
 C = TypeVar("C", bound=Content)
@@ -52,13 +52,13 @@ class Proceedings(msgspec.Struct, frozen=True):
                 yield message, message.content
 
     def name(self, seat: str) -> str:
-        known = self.state.seats.get(seat)
-        return known.name if known is not None else seat.replace("_", " ")
+        known_seat = self.state.seats.get(seat)
+        return known_seat.name if known_seat is not None else seat.replace("_", " ")
 
 
 def ballots(record: Proceedings) -> list[Counted]:
     """Every ballot in order: the votes before each tally, and those still open."""
-    found: list[Counted] = []
+    counted: list[Counted] = []
     votes: dict[str, Vote] = {}
     round_number = 0
     for message in record.messages:
@@ -67,21 +67,21 @@ def ballots(record: Proceedings) -> list[Counted]:
                 votes[message.sender] = vote
                 round_number = message.round
             case VoteTally() as tally:
-                found.append(Counted(votes, tally, message.round))
+                counted.append(Counted(votes, tally, message.round))
                 votes = {}
-    return [*found, Counted(votes, None, round_number)] if votes else found
+    return [*counted, Counted(votes, None, round_number)] if votes else counted
 
 
 def versions(record: Proceedings) -> list[Version]:
     """The bill's history; the prime minister's own text is the last of it."""
-    found = [
+    history = [
         Version(draft, message.sender, message.round) for message, draft in record.said(BillDraft)
     ]
     bill = record.state.bill
-    if bill is not None and (not found or found[-1].draft.bill_version < bill.version):
+    if bill is not None and (not history or history[-1].draft.bill_version < bill.version):
         draft = BillDraft(bill.version, bill.title, bill.summary, bill.sections)
-        found.append(Version(draft, "prime_minister", record.state.round.number))
-    return found
+        history.append(Version(draft, "prime_minister", record.state.round.number))
+    return history
 
 
 def decisions(record: Proceedings) -> list[tuple[Message, PmDecision]]:
@@ -89,7 +89,7 @@ def decisions(record: Proceedings) -> list[tuple[Message, PmDecision]]:
 
 
 def decided_by(record: Proceedings, message: Message) -> str:
-    """The person who signed a decision; one from files nobody signed here."""
+    """The person who signed a decision here; empty if unknown, vague if it came from files."""
     number = int(message.id.removeprefix("msg-"))
     if number <= record.state.imported:
         return "someone elsewhere"
@@ -98,9 +98,9 @@ def decided_by(record: Proceedings, message: Message) -> str:
 
 def last_word(record: Proceedings) -> tuple[Message, PmDecision] | None:
     """The decision that ended the session; None while it goes on, or if the vote ended it."""
-    found = decisions(record)
+    all_decisions = decisions(record)
     ended = record.state.outcome not in (None, Outcome.NO_PASSAGE)
-    return found[-1] if ended and found else None
+    return all_decisions[-1] if ended and all_decisions else None
 
 
 def origin(state: State) -> str:
@@ -113,9 +113,9 @@ def origin(state: State) -> str:
 
 def scores_by_round(record: Proceedings) -> dict[str, dict[int, dict[str, int]]]:
     """For each seat and round, the latest score of each motive named in it."""
-    found: dict[str, dict[int, dict[str, int]]] = {}
+    scores: dict[str, dict[int, dict[str, int]]] = {}
     for message in record.messages:
         if isinstance(message.content, Answer | Vote):
-            rounds = found.setdefault(message.sender, {})
+            rounds = scores.setdefault(message.sender, {})
             rounds.setdefault(message.round, {}).update(message.content.motive_scores)
-    return found
+    return scores

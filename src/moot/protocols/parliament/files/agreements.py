@@ -1,4 +1,7 @@
-"""What the four files owe each other: one problem, one bill, one history of votes."""
+"""Each file against the others: one problem, one bill, one history of votes.
+
+A check yields a finding for each disagreement, with the file and the key where it stands.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament import sentences
-from moot.protocols.parliament.book import Book, Entry, ballots
-from moot.protocols.parliament.fileshapes import BILL_FILE, SESSION_FILE, SUMMARIES_FILE
-from moot.protocols.parliament.shapes import breach, shown
-from moot.protocols.parliament.words import AmendmentStatus, Kind, Position, Word
+from moot.protocols.parliament.files.book import Book, Entry, ballots
+from moot.protocols.parliament.files.fileshapes import BILL_FILE, SESSION_FILE, SUMMARIES_FILE
+from moot.protocols.parliament.messages import sentences
+from moot.protocols.parliament.messages.shapes import breach, shown
+from moot.protocols.parliament.messages.words import AmendmentStatus, Kind, Position, Word
 
 Findings = Iterator[Finding]
 
@@ -27,7 +30,7 @@ def same_head(book: Book) -> Findings:
 
 
 def seating(book: Book) -> Findings:
-    """PAR-093, PAR-094, PAR-096: seats are unique, quiet has an end, heat has a history."""
+    """PAR-093, PAR-094, PAR-096: ids are unique, quiet ends with a round, histories are whole."""
     if book.session is None:
         return
     reps = book.session["representatives"]
@@ -50,17 +53,23 @@ def seating(book: Book) -> Findings:
 
 
 def drafts(book: Book) -> Findings:
-    """PAR-017, PAR-018 and PAR-031: versions count from 1, and all files know the last."""
+    """PAR-017 and PAR-018: versions count from 1, and all files show the last one."""
     version = 0
     for entry in book.of_kind(Kind.BILL_DRAFT, Kind.PM_DECISION):
         if entry.kind == Kind.PM_DECISION:
             version += entry.content["decision"] == Word.AMEND_AND_APPROVE
             continue
-        due, said = version + 1, entry.content["bill_version"]
-        if said != due:
+        due, version_in_draft = version + 1, entry.content["bill_version"]
+        if version_in_draft != due:
             where, rule = f"{entry.where}.content.bill_version", "PAR-018" if version else "PAR-017"
-            yield breach(rule, "wrong_version", f"{said} follows {version}", where, f"it is {due}")
-        version = max(said, version)
+            yield breach(
+                rule,
+                "wrong_version",
+                f"{version_in_draft} follows {version}",
+                where,
+                f"it is {due}",
+            )
+        version = max(version_in_draft, version)
     for name, document, key in (
         (SESSION_FILE, book.session, "bill_version"),
         (BILL_FILE, book.bill, "version"),
@@ -103,10 +112,10 @@ def amendments(book: Book) -> Findings:
         yield breach("PAR-047", "files_differ", why, where, "every amendment has its row")
     for place, row in enumerate(book.bill["amendments"]):
         where = f"{BILL_FILE}#amendments[{place}]"
-        yield from _row(row, proposed.get(row["amendment_id"]), where)
+        yield from _amendment_row_findings(row, proposed.get(row["amendment_id"]), where)
 
 
-def _row(row: dict[str, Any], entry: Entry | None, where: str) -> Findings:
+def _amendment_row_findings(row: dict[str, Any], entry: Entry | None, where: str) -> Findings:
     if entry is None:
         why = f"{row['amendment_id']} was never proposed"
         yield breach("PAR-047", "files_differ", why, where, "only proposed ones have a row")
@@ -123,18 +132,18 @@ def _row(row: dict[str, Any], entry: Entry | None, where: str) -> Findings:
 
 
 def positions(book: Book) -> Findings:
-    """PAR-037, PAR-039 and PAR-114: positions are on known amendments, kept, and decisive."""
-    known: set[str] = set()
+    """PAR-037 and PAR-039: a position names a proposed amendment, and the bill file shows it."""
+    proposed: set[str] = set()
     latest: dict[str, dict[str, tuple[str, int]]] = {}
     for entry in book.of_kind(Kind.AMENDMENT, Kind.ANSWER):
         if entry.kind == Kind.AMENDMENT:
-            known.add(entry.content["amendment_id"])
+            proposed.add(entry.content["amendment_id"])
             continue
         taken = entry.content.get("amendment_position")
         if taken is None:
             continue
         name = taken["amendment_id"]
-        if name not in known:
+        if name not in proposed:
             where = f"{entry.where}.content.amendment_position.amendment_id"
             why, hint = f"{name} was not proposed before", "name a pending amendment"
             yield breach("PAR-037", "unknown_amendment", why, where, hint)
@@ -143,16 +152,21 @@ def positions(book: Book) -> Findings:
         return
     for place, row in enumerate(book.bill["amendments"]):
         where = f"{BILL_FILE}#amendments[{place}]"
-        kept = {one["agent_id"]: (one["position"], one["round"]) for one in row["endorsements"]}
-        if kept != latest.get(row["amendment_id"], {}):
+        in_bill_file = {
+            endorsement["agent_id"]: (endorsement["position"], endorsement["round"])
+            for endorsement in row["endorsements"]
+        }
+        if in_bill_file != latest.get(row["amendment_id"], {}):
             why, hint = "these are not the positions taken", "each seat's latest position"
             yield breach("PAR-039", "files_differ", why, f"{where}.endorsements", hint)
-        yield from _standing(row, book.bill["drafter"], where)
+        yield from _support_findings(row, book.bill["drafter"], where)
 
 
-def _standing(row: dict[str, Any], drafter: str | None, where: str) -> Findings:
-    """PAR-116: what is in the bill was carried."""
-    stands = {one["agent_id"]: one["position"] for one in row["endorsements"]}
+def _support_findings(row: dict[str, Any], drafter: str | None, where: str) -> Findings:
+    """PAR-114 to PAR-116: an incorporated amendment had the support that it needs."""
+    stands = {
+        endorsement["agent_id"]: endorsement["position"] for endorsement in row["endorsements"]
+    }
     endorsers = {seat for seat, position in stands.items() if position == Position.ENDORSE}
     carried = drafter in endorsers or bool(endorsers - {row["proposed_by"]})
     if row["status"] == AmendmentStatus.INCORPORATED and not carried:
@@ -166,12 +180,12 @@ def records(book: Book) -> Findings:
     if book.session is None or book.ledger is None:
         return
     counted = [count for count in ballots(book) if count.tally is not None]
-    due = [_tally_row(count.tally) for count in counted if count.tally is not None]
-    kept = [
+    due = [_vote_row_of(count.tally) for count in counted if count.tally is not None]
+    in_session_file = [
         {name: row[name] for name in ("round", "bill_version", "yes", "no", "total", "passed")}
         for row in book.session["vote_history"]
     ]
-    if kept != due:
+    if in_session_file != due:
         why, where = "these are not the tallies of the ledger", f"{SESSION_FILE}#vote_history"
         yield breach("PAR-073", "files_differ", why, where, "one row a tally, in order")
     for place, seat in enumerate(book.seats.values()):
@@ -182,7 +196,7 @@ def records(book: Book) -> Findings:
             yield breach("PAR-057", "files_differ", why, where, "one row a vote, in order")
 
 
-def _tally_row(tally: Entry | None) -> dict[str, Any]:
+def _vote_row_of(tally: Entry | None) -> dict[str, Any]:
     assert tally is not None
     content = tally.content
     count = content["tally"]
@@ -214,10 +228,10 @@ def summaries(book: Book) -> Findings:
                 "PAR-122", "unusual_length", why, f"{where}.summary", hint, Severity.WARNING
             )
         if book.session is not None:
-            yield from _within(row, book, where)
+            yield from _summary_row_findings(row, book, where)
 
 
-def _within(row: dict[str, Any], book: Book, where: str) -> Findings:
+def _summary_row_findings(row: dict[str, Any], book: Book, where: str) -> Findings:
     assert book.session is not None
     if row["round"] > book.session["current_round"]:
         why, hint = "this round has not come yet", "a summary is written when a round ends"
@@ -226,9 +240,11 @@ def _within(row: dict[str, Any], book: Book, where: str) -> Findings:
         if seat not in book.seats:
             at = f"{where}.positions.{seat}"
             yield breach("PAR-123", "unknown_seat", f"{seat} has no seat", at, "name a seat")
-    known = {one["amendment_id"] for one in book.bill["amendments"]} if book.bill else set()
-    for place, one in enumerate(row["amendments_actioned"]):
-        if book.bill is not None and one["amendment_id"] not in known:
+    proposed = (
+        {settled["amendment_id"] for settled in book.bill["amendments"]} if book.bill else set()
+    )
+    for place, settled in enumerate(row["amendments_actioned"]):
+        if book.bill is not None and settled["amendment_id"] not in proposed:
             at = f"{where}.amendments_actioned[{place}]"
-            why, hint = f"{one['amendment_id']} is unknown", "name an amendment of the bill"
+            why, hint = f"{settled['amendment_id']} is unknown", "name an amendment of the bill"
             yield breach("PAR-124", "unknown_amendment", why, at, hint)

@@ -1,7 +1,7 @@
 """A session as a page: what was decided, who was against it, the chamber, the bill's history.
 
-The page is data for `core.report`, which draws it as HTML, markdown or JSON. It is a rendering;
-the signed record is the proof.
+The page is data for `moot.pages`, which renders it as HTML, markdown or JSON. It proves nothing;
+the signed record does.
 """
 
 from __future__ import annotations
@@ -12,13 +12,9 @@ from typing import Final
 
 from moot import pages as page
 from moot.core.plural import plural
-from moot.protocols.parliament.contents import Vote, VoteTally
-from moot.protocols.parliament.difference import Mark, difference
-from moot.protocols.parliament.final import OUTCOMES, dissenters, last_ballot, unaddressed
-from moot.protocols.parliament.messages import Message
-from moot.protocols.parliament.model import Outcome, Seat, State
-from moot.protocols.parliament.motives import SERVED
-from moot.protocols.parliament.proceedings import (
+from moot.protocols.parliament.documents.difference import Mark, difference
+from moot.protocols.parliament.documents.final import OUTCOMES, dissenters, last_ballot, unaddressed
+from moot.protocols.parliament.documents.proceedings import (
     Counted,
     Proceedings,
     Version,
@@ -28,7 +24,11 @@ from moot.protocols.parliament.proceedings import (
     scores_by_round,
     versions,
 )
-from moot.protocols.parliament.words import AmendmentStatus, Ballot, Kind, RulingAction
+from moot.protocols.parliament.messages.contents import Vote, VoteTally
+from moot.protocols.parliament.messages.message import Message
+from moot.protocols.parliament.messages.words import AmendmentStatus, Ballot, Kind, RulingAction
+from moot.protocols.parliament.model import Outcome, Seat, State
+from moot.protocols.parliament.motives import SERVED
 
 _TONES: Final[dict[Outcome | None, page.Tone]] = {
     Outcome.APPROVED: "good",
@@ -42,10 +42,12 @@ _STATUS_TONES: Final[dict[AmendmentStatus, page.Tone]] = {
     AmendmentStatus.REJECTED: "bad",
 }
 # The turning points of a session; the rest is in the ledger file.
-_TOLD: Final = frozenset({Kind.BILL_DRAFT, Kind.AMENDMENT, Kind.VOTE_TALLY, Kind.PM_DECISION})
-_RULED: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.QUIET})
-# In the words of a receipt.
-_SCRIPTED: Final = "scripted; no model and no person thought about these words"
+_TURNING_POINTS: Final = frozenset(
+    {Kind.BILL_DRAFT, Kind.AMENDMENT, Kind.VOTE_TALLY, Kind.PM_DECISION}
+)
+_TURNING_RULINGS: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.QUIET})
+# The same words as on a receipt, so that a reader recognizes them.
+_SCRIPTED_NOTE: Final = "scripted; no model and no person thought about these words"
 
 
 def report(
@@ -64,7 +66,7 @@ def report(
         verdict=_verdict(state),
         decision=_decision(record, scripted),
         dissent=_dissent(record, last),
-        blocks=tuple(_blocks(record, last, scripted)),
+        blocks=tuple(_page_blocks(record, last, scripted)),
         proof=proof,
     )
 
@@ -92,9 +94,9 @@ def _decision(record: Proceedings, scripted: Collection[str]) -> page.Decision:
     if origin(state):
         facts.append(page.Fact("origin", origin(state)))
     if scripted:
-        facts.append(page.Fact("note", f"{', '.join(scripted)}: {_SCRIPTED}"))
-    said = f"{OUTCOMES[state.outcome]}. {statement}".strip()
-    return page.Decision(said, tuple(facts))
+        facts.append(page.Fact("note", f"{', '.join(scripted)}: {_SCRIPTED_NOTE}"))
+    sentence = f"{OUTCOMES[state.outcome]}. {statement}".strip()
+    return page.Decision(sentence, tuple(facts))
 
 
 def _dissent(record: Proceedings, last: Counted | None) -> page.Dissent:
@@ -105,7 +107,7 @@ def _dissent(record: Proceedings, last: Counted | None) -> page.Dissent:
 
 
 def _quote(record: Proceedings, seat: str, vote: Vote) -> page.Quote:
-    conditions = "\n".join(f"Would change it: {one}" for one in vote.conditions)
+    conditions = "\n".join(f"Would change it: {condition}" for condition in vote.conditions)
     return page.Quote(
         author=record.name(seat),
         text=f"{vote.reasoning}\n\nUnaddressed: {unaddressed(vote)}\n\n{conditions}",
@@ -114,12 +116,12 @@ def _quote(record: Proceedings, seat: str, vote: Vote) -> page.Quote:
     )
 
 
-def _blocks(
+def _page_blocks(
     record: Proceedings, last: Counted | None, scripted: Collection[str]
 ) -> list[page.Block]:
     blocks: list[page.Block] = [_chamber(record, last, scripted)]
     if last is not None and last.tally is not None:
-        blocks.append(_bars(record, last, last.tally))
+        blocks.append(_vote_bars(record, last, last.tally))
     blocks += [_satisfaction(record), _history(record), *_bill(record.state), _amendments(record)]
     blocks += [_rounds(record), _votes(record.state), _timeline(record)]
     return blocks
@@ -145,12 +147,12 @@ def _seat(seat: Seat, last: Counted | None, scripted: bool) -> page.Seat:
     return page.Seat(seat.name, tone, str(vote.vote), note)
 
 
-def _bars(record: Proceedings, last: Counted, tally: VoteTally) -> page.BarChart:
+def _vote_bars(record: Proceedings, last: Counted, tally: VoteTally) -> page.BarChart:
     count = tally.tally
     absent = [seat.name for seat in record.state.in_order() if seat.id not in last.votes]
     bars = (
-        page.Bar("Yes", Decimal(count.yes), "good", _names(record, tally.yes_votes)),
-        page.Bar("No", Decimal(count.no), "bad", _names(record, tally.no_votes)),
+        page.Bar("Yes", Decimal(count.yes), "good", _seat_names(record, tally.yes_votes)),
+        page.Bar("No", Decimal(count.no), "bad", _seat_names(record, tally.no_votes)),
         page.Bar("Absent", Decimal(len(absent)), "plain", ", ".join(absent)),
     )
     needed = page.Mark(Decimal(count.total // 2 + 1), "needed to pass")
@@ -158,20 +160,20 @@ def _bars(record: Proceedings, last: Counted, tally: VoteTally) -> page.BarChart
     return page.BarChart(bars, Decimal(count.total), needed, title=title)
 
 
-def _names(record: Proceedings, seats: tuple[str, ...]) -> str:
+def _seat_names(record: Proceedings, seats: tuple[str, ...]) -> str:
     return ", ".join(map(record.name, seats))
 
 
 def _satisfaction(record: Proceedings) -> page.LineChart:
     """Each seat's worst served motive, round by round: the one that holds a vote up."""
-    found = scores_by_round(record)
+    by_round = scores_by_round(record)
     series = []
     for seat in record.state.in_order():
-        known: dict[str, int] = {}
+        latest: dict[str, int] = {}
         points = []
-        for number, scores in sorted(found.get(seat.id, {}).items()):
-            known.update(scores)
-            score, motive = min((score, motive) for motive, score in known.items())
+        for number, scores in sorted(by_round.get(seat.id, {}).items()):
+            latest.update(scores)
+            score, motive = min((score, motive) for motive, score in latest.items())
             points.append(page.Point(number, Decimal(score), motive, score < SERVED))
         series.append(page.Series(seat.name, tuple(points)))
     return page.LineChart(
@@ -234,15 +236,15 @@ def _amendments(record: Proceedings) -> page.Table:
         ("Amendment", "By", "Section", "What", "For", "Against", "Status"),
         tuple(
             (
-                one.amendment_id,
-                record.name(one.proposed_by),
-                str(one.target_section),
-                one.description,
-                str(sum(row.position == "endorse" for row in one.endorsements)),
-                str(sum(row.position == "oppose" for row in one.endorsements)),
-                page.Cell(str(one.status), _STATUS_TONES.get(one.status, "neutral")),
+                amendment.amendment_id,
+                record.name(amendment.proposed_by),
+                str(amendment.target_section),
+                amendment.description,
+                str(sum(row.position == "endorse" for row in amendment.endorsements)),
+                str(sum(row.position == "oppose" for row in amendment.endorsements)),
+                page.Cell(str(amendment.status), _STATUS_TONES.get(amendment.status, "neutral")),
             )
-            for one in record.state.proposals()
+            for amendment in record.state.proposals()
         ),
         title="Amendments",
     )
@@ -288,15 +290,21 @@ def _votes(state: State) -> page.Table:
 
 
 def _timeline(record: Proceedings) -> page.Timeline:
-    told = (message for message in record.messages if _turning_point(message))
-    return page.Timeline(tuple(_moment(record, one) for one in told), title="Turning points")
+    turning_points = (message for message in record.messages if _is_turning_point(message))
+    return page.Timeline(
+        tuple(_timeline_entry(record, message) for message in turning_points),
+        title="Turning points",
+    )
 
 
-def _turning_point(message: Message) -> bool:
-    return message.type in _TOLD or getattr(message.content, "action", None) in _RULED
+def _is_turning_point(message: Message) -> bool:
+    return (
+        message.type in _TURNING_POINTS
+        or getattr(message.content, "action", None) in _TURNING_RULINGS
+    )
 
 
-def _moment(record: Proceedings, message: Message) -> page.Moment:
+def _timeline_entry(record: Proceedings, message: Message) -> page.Moment:
     content = message.content
     names = ("description", "ruling", "reason", "summary", "next_action")
     detail = next((str(getattr(content, name)) for name in names if hasattr(content, name)), "")

@@ -1,4 +1,4 @@
-"""The four files read side by side: what the cross-checks look things up in."""
+"""The four files side by side, as `agreements.py` and `crosschecks.py` look things up in them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.findings import Finding, errors
-from moot.protocols.parliament.fileshapes import (
+from moot.protocols.parliament.files.fileshapes import (
     BILL_FILE,
     LEDGER_FILE,
     SESSION_FILE,
     SUMMARIES_FILE,
 )
-from moot.protocols.parliament.words import Kind
+from moot.protocols.parliament.messages.words import Kind
 
 Document = dict[str, Any]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A sound message and its place in the file."""
+    """A well-formed message and its place in the file."""
 
     place: int
     message: Document
@@ -56,10 +56,10 @@ class Book(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, documents: Mapping[str, Any], wrong: Iterable[Finding] = ()) -> Book:
-        """`wrong` is what was found in the files one by one: such messages are left out."""
+        """`wrong` are the findings in single files: messages with an error are left out."""
         ledger, session = documents.get(LEDGER_FILE), documents.get(SESSION_FILE)
         messages = ledger["messages"] if ledger else ()
-        unsound = {_place(finding) for finding in errors(wrong)}
+        unsound = {_message_place(finding) for finding in errors(wrong)}
         sound = (
             Entry(place, message) for place, message in enumerate(messages) if place not in unsound
         )
@@ -77,13 +77,13 @@ class Book(msgspec.Struct, frozen=True):
         return (entry for entry in self.entries if entry.kind in kinds)
 
 
-def _place(finding: Finding) -> int | None:
+def _message_place(finding: Finding) -> int | None:
     """Which message a finding is about."""
-    found = _MESSAGE.match(finding.where or "")
-    return int(found[1]) if found else None
+    match = _MESSAGE_PATH.match(finding.where or "")
+    return int(match[1]) if match else None
 
 
-_MESSAGE: Final = re.compile(re.escape(LEDGER_FILE) + r"#messages\[([0-9]+)\]")
+_MESSAGE_PATH: Final = re.compile(re.escape(LEDGER_FILE) + r"#messages\[([0-9]+)\]")
 
 Check = Callable[[Book], Iterator[Finding]]
 
@@ -97,7 +97,7 @@ class Count(msgspec.Struct):
 
 def ballots(book: Book) -> list[Count]:
     """The ballots of the session in order; the last one may still be open."""
-    found: list[Count] = []
+    counted: list[Count] = []
     running: Count | None = None
     for entry in book.of_kind(Kind.VOTE, Kind.VOTE_TALLY):
         running = running or Count({})
@@ -105,6 +105,6 @@ def ballots(book: Book) -> list[Count]:
             running.votes.setdefault(entry.sender, entry.content["vote"])
             continue
         running.tally = entry
-        found.append(running)
+        counted.append(running)
         running = None
-    return [*found, running] if running else found
+    return [*counted, running] if running else counted

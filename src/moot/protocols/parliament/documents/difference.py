@@ -13,9 +13,9 @@ from typing import Final
 
 import msgspec
 
-from moot.protocols.parliament.contents import Scope, Sections
+from moot.protocols.parliament.messages.contents import Scope, Sections
 
-# Comparing is quadratic at worst; longer texts are shown as a whole, old and new.
+# Comparing takes quadratic time at worst; longer texts are shown whole, old and new.
 MOST_UNITS: Final = 2_000
 # A unit is a sentence, the rest of a line, or the blanks between two of them.
 _UNIT: Final = re.compile(r"\s+|\S.*?(?:[.!?]+(?=\s)|(?=\n)|\Z)", re.DOTALL)
@@ -39,7 +39,9 @@ def difference(old: Sections | None, new: Sections) -> tuple[Edit, ...]:
     """Every part of the new bill against the old one; against nothing all of it is new."""
     before = dict(_parts(old)) if old is not None else {}
     return tuple(
-        edit for part, units in _parts(new) for edit in _compared(part, before.get(part, ()), units)
+        edit
+        for part, units in _parts(new)
+        for edit in _compare_part(part, before.get(part, ()), units)
     )
 
 
@@ -63,37 +65,37 @@ def lines(edits: Iterable[Edit]) -> Iterator[str]:
 
 def units_of(text: str) -> tuple[str, ...]:
     """A text cut after sentences and lines; joined again it is the same text."""
-    return tuple(found[0] for found in _UNIT.finditer(text) if found[0])
+    return tuple(match[0] for match in _UNIT.finditer(text) if match[0])
 
 
 def _parts(sections: Sections) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "problem", units_of(sections.problem)
-    yield from _scope(sections.scope)
+    yield from _scope_parts(sections.scope)
     yield "solution", units_of(sections.solution)
     yield "implementation", units_of(sections.implementation)
 
 
-def _scope(scope: Scope) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _scope_parts(scope: Scope) -> Iterator[tuple[str, tuple[str, ...]]]:
     for name in ("in_scope", "out_of_scope", "assumptions", "definitions"):
         yield f"scope.{name}", tuple(f"{item}\n" for item in getattr(scope, name))
 
 
-def _compared(part: str, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Edit]:
+def _compare_part(part: str, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Edit]:
     if old == new:
-        yield from _edit(part, Mark.KEPT, new)
+        yield from _edit_if_any(part, Mark.KEPT, new)
         return
     if max(len(old), len(new)) > MOST_UNITS:
-        yield from _edit(part, Mark.REMOVED, old)
-        yield from _edit(part, Mark.ADDED, new)
+        yield from _edit_if_any(part, Mark.REMOVED, old)
+        yield from _edit_if_any(part, Mark.ADDED, new)
         return
     for tag, i1, i2, j1, j2 in SequenceMatcher(str.isspace, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
-            yield from _edit(part, Mark.KEPT, new[j1:j2])
+            yield from _edit_if_any(part, Mark.KEPT, new[j1:j2])
         else:
-            yield from _edit(part, Mark.REMOVED, old[i1:i2])
-            yield from _edit(part, Mark.ADDED, new[j1:j2])
+            yield from _edit_if_any(part, Mark.REMOVED, old[i1:i2])
+            yield from _edit_if_any(part, Mark.ADDED, new[j1:j2])
 
 
-def _edit(part: str, mark: Mark, units: tuple[str, ...]) -> Iterator[Edit]:
+def _edit_if_any(part: str, mark: Mark, units: tuple[str, ...]) -> Iterator[Edit]:
     if units:
         yield Edit(part, mark, "".join(units))

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from moot.core.findings import Finding
-from moot.protocols.parliament import words
-from moot.protocols.parliament.messages import message_findings
-from moot.protocols.parliament.schema import seat
-from moot.protocols.parliament.shapes import (
+from moot.protocols.parliament.files.summary_shape import SUMMARY, VOTE_ROW
+from moot.protocols.parliament.messages import words
+from moot.protocols.parliament.messages.message import message_findings
+from moot.protocols.parliament.messages.schema import seat
+from moot.protocols.parliament.messages.shapes import (
     Check,
     Field,
     boolean,
@@ -24,7 +25,6 @@ from moot.protocols.parliament.shapes import (
     texts,
     whole,
 )
-from moot.protocols.parliament.summaries import SUMMARY, VOTE_ROW
 
 LEDGER_FILE: Final = "ledger.json"
 SESSION_FILE: Final = "session.json"

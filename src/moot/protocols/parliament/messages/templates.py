@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from moot.protocols.parliament.words import PRIME_MINISTER, SPEAKER, Kind
+from moot.protocols.parliament.messages.words import PRIME_MINISTER, SPEAKER, Kind
 
 _BRIEFING: Final = {
     "facts": ["<what is known>"],

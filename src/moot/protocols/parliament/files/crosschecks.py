@@ -1,6 +1,7 @@
-"""What each message owes those before it, and the session around it.
+"""Each message against those before it, and against the session file.
 
-Every check reads the book and yields findings. Only messages whose shape is sound are looked at.
+Every check reads the book and yields findings. Messages whose shape is wrong are left out: the
+finding about their shape is enough.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from itertools import pairwise
 from typing import Any, Final
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament import clock, sentences
-from moot.protocols.parliament.book import Book, Entry, ballots
-from moot.protocols.parliament.fileshapes import SESSION_FILE
-from moot.protocols.parliament.shapes import breach
-from moot.protocols.parliament.votes import passes
-from moot.protocols.parliament.words import PRIME_MINISTER, SPEAKER, Kind
+from moot.protocols.parliament.files.book import Book, Entry, ballots
+from moot.protocols.parliament.files.fileshapes import SESSION_FILE
+from moot.protocols.parliament.messages import sentences
+from moot.protocols.parliament.messages.limits import is_majority, max_exchanges, response_budget
+from moot.protocols.parliament.messages.shapes import breach
+from moot.protocols.parliament.messages.words import PRIME_MINISTER, SPEAKER, Kind
 
 Findings = Iterator[Finding]
 WARNING: Final = Severity.WARNING
@@ -24,19 +25,19 @@ WARNING: Final = Severity.WARNING
 def numbering(book: Book) -> Findings:
     """PAR-006 and PAR-090: ids only grow, and the session knows the next one."""
     for before, entry in pairwise(book.entries):
-        if _number(entry) <= _number(before):
+        if _message_number(entry) <= _message_number(before):
             why = f"{entry.message['id']} follows {before.message['id']}"
             yield breach("PAR-006", "bad_order", why, f"{entry.where}.id", "ids only ever grow")
     if book.session is None or not book.entries:
         return
-    due = _number(book.entries[-1]) + 1
+    due = _message_number(book.entries[-1]) + 1
     if book.session["next_message_id"] != due:
         why = f"{book.session['next_message_id']} does not follow the last message"
         where = f"{SESSION_FILE}#next_message_id"
         yield breach("PAR-090", "files_differ", why, where, f"it is {due}")
 
 
-def _number(entry: Entry) -> int:
+def _message_number(entry: Entry) -> int:
     return int(entry.message["id"].removeprefix("msg-"))
 
 
@@ -84,10 +85,10 @@ def statements(book: Book) -> Findings:
             where, hint = f"{entry.where}.from", "one opening statement a seat"
             yield breach("PAR-023", "said_twice", f"{entry.sender} spoke before", where, hint)
         heard.add(entry.sender)
-        yield from _lengths(entry)
+        yield from _length_findings(entry)
 
 
-def _lengths(entry: Entry) -> Findings:
+def _length_findings(entry: Entry) -> Findings:
     for name, low, high in (("approach", 3, 5), ("principle", 1, 1)):
         count = sentences.count(entry.content["direction"][name])
         if not low <= count <= high:
@@ -126,37 +127,37 @@ def exchanges(book: Book) -> Findings:
     for entry in book.of_kind(Kind.ANSWER):
         number = entry.message["round"]
         counted[number] = counted.get(number, 0) + 1
-        cap = clock.max_exchanges(len(book.seats), number)
+        cap = max_exchanges(len(book.seats), number)
         if counted[number] == cap + 1:
             why = f"round {number} has {cap} exchanges"
             hint = "after the last exchange the speaker calls a vote or ends the round"
             yield breach("PAR-099", "over_the_cap", why, entry.where, hint)
-    yield from _clock(book.session, len(book.seats), counted)
+    yield from _clock_findings(book.session, len(book.seats), counted)
 
 
-def _clock(session: dict[str, Any], seats: int, counted: dict[int, int]) -> Findings:
+def _clock_findings(session: dict[str, Any], seats: int, counted: dict[int, int]) -> Findings:
     """PAR-098 to PAR-104: the clock shows what the round has."""
-    number, shown_clock = session["current_round"], session["debate_clock"]
+    number, in_file = session["current_round"], session["debate_clock"]
     due = {
-        "max_exchanges_per_round": ("PAR-099", clock.max_exchanges(seats, number)),
-        "response_budget": ("PAR-103", clock.response_budget(number)),
+        "max_exchanges_per_round": ("PAR-099", max_exchanges(seats, number)),
+        "response_budget": ("PAR-103", response_budget(number)),
         "exchanges_this_round": ("PAR-104", counted.get(number, 0)),
     }
     for name, (rule, value) in due.items():
-        if shown_clock[name] != value:
-            why = f"{name} is {shown_clock[name]}, not {value}"
+        if in_file[name] != value:
+            why = f"{name} is {in_file[name]}, not {value}"
             where = f"{SESSION_FILE}#debate_clock.{name}"
             yield breach(rule, "wrong_clock", why, where, f"it is {value} in round {number}")
 
 
 def motions(book: Book) -> Findings:
     """PAR-041: a motion that was taken from a message names it, and has the same mover."""
-    known = {entry.message["id"]: entry for entry in book.of_kind(Kind.QUESTION, Kind.ANSWER)}
+    carriers = {entry.message["id"]: entry for entry in book.of_kind(Kind.QUESTION, Kind.ANSWER)}
     for entry in book.of_kind(Kind.MOTION):
         reply = entry.message.get("in_reply_to")
         if reply is None:
             continue
-        source = known.get(reply)
+        source = carriers.get(reply)
         if source is None or source.place > entry.place or source.sender != entry.sender:
             why = f"{reply} is no question or answer of {entry.sender} before this"
             where, hint = f"{entry.where}.in_reply_to", "name the message it came with"
@@ -173,22 +174,22 @@ def scores(book: Book) -> Findings:
         for motive in entry.content["motive_scores"]:
             if motive not in seat["motives"]:
                 where = f"{entry.where}.content.motive_scores.{motive}"
-                why, hint = f"{motive} is not a motive of {entry.sender}", _own(seat)
+                why, hint = f"{motive} is not a motive of {entry.sender}", _list_motives(seat)
                 yield breach("PAR-032", "foreign_motive", why, where, hint)
         latest.setdefault(entry.sender, {}).update(entry.content["motive_scores"])
     for place, seat in enumerate(book.seats.values()):
         where = f"{SESSION_FILE}#representatives[{place}].motive_satisfaction"
-        kept = seat["motive_satisfaction"]
-        if set(kept) != set(seat["motives"]):
+        satisfaction = seat["motive_satisfaction"]
+        if set(satisfaction) != set(seat["motives"]):
             hint = "one entry a motive; null where nothing was scored yet"
             yield breach("PAR-095", "bad_motives", "its keys are not the motives", where, hint)
         for motive, score in latest.get(seat["agent_id"], {}).items():
-            if kept.get(motive, score) != score:
+            if satisfaction.get(motive, score) != score:
                 why = f"{motive} was last scored {score}"
                 yield breach("PAR-034", "files_differ", why, f"{where}.{motive}", f"it is {score}")
 
 
-def _own(seat: dict[str, Any]) -> str:
+def _list_motives(seat: dict[str, Any]) -> str:
     return f"motives of {seat['agent_id']}: {', '.join(seat['motives'])}"
 
 
@@ -205,23 +206,23 @@ def votes(book: Book) -> Findings:
             voted.add(entry.sender)
     for count in ballots(book):
         if count.tally is not None:
-            yield from _recount(book, count.votes, count.tally)
+            yield from _recount_findings(book, count.votes, count.tally)
 
 
-def _recount(book: Book, cast: dict[str, str], tally: Entry) -> Findings:
-    said = tally.content
+def _recount_findings(book: Book, cast: dict[str, str], tally: Entry) -> Findings:
+    announced = tally.content
     for name, word in (("yes_votes", "YES"), ("no_votes", "NO")):
         due = {seat for seat, vote in cast.items() if vote == word}
-        if set(said[name]) != due:
+        if set(announced[name]) != due:
             why = f"the ballots say {', '.join(sorted(due)) or 'nobody'}"
             where = f"{tally.where}.content.{name}"
             yield breach("PAR-071", "wrong_tally", why, where, "count the ballots again")
     if book.session is None:
         return
     seats, yes = len(book.seats), sum(vote == "YES" for vote in cast.values())
-    if said["tally"]["total"] != seats:
+    if announced["tally"]["total"] != seats:
         why, where = f"there are {seats} seats", f"{tally.where}.content.tally.total"
         yield breach("PAR-071", "wrong_tally", why, where, "the total is the number of seats")
-    elif said["passed"] != passes(yes, seats):
+    elif announced["passed"] != is_majority(yes, seats):
         why, where = f"{yes} of {seats} voted YES", f"{tally.where}.content.passed"
         yield breach("PAR-071", "wrong_tally", why, where, "more than half of all seats pass it")

@@ -10,11 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moot.pages.plain import as_line, as_markdown
-from moot.protocols.parliament.contents import PmDecision, Vote
-from moot.protocols.parliament.messages import Message
-from moot.protocols.parliament.model import BILL, Outcome, State
-from moot.protocols.parliament.motives import SERVED
-from moot.protocols.parliament.proceedings import (
+from moot.protocols.parliament.documents.proceedings import (
     Counted,
     Proceedings,
     ballots,
@@ -22,7 +18,11 @@ from moot.protocols.parliament.proceedings import (
     decisions,
     origin,
 )
-from moot.protocols.parliament.words import Ballot
+from moot.protocols.parliament.messages.contents import PmDecision, Vote
+from moot.protocols.parliament.messages.message import Message
+from moot.protocols.parliament.messages.words import Ballot
+from moot.protocols.parliament.model import BILL, Outcome, State
+from moot.protocols.parliament.motives import SERVED
 
 FINAL_FILE: Final = "final-bill.md"
 OUTCOMES: Final[dict[Outcome | None, str]] = {
@@ -38,14 +38,14 @@ def final_document(record: Proceedings) -> str:
     """The whole document as markdown."""
     parts = [
         f"# {as_line(record.state.bill.title) if record.state.bill else 'No bill was drafted'}",
-        _bullets(_head(record)),
+        _bullets(_header_lines(record)),
         *_section(1, "Problem", _problem(record.state)),
         *_section(2, "Scope", *_scope(record.state)),
-        *_section(3, "Solution", _text(record.state, "solution")),
-        *_section(4, "Implementation", _text(record.state, "implementation")),
+        *_section(3, "Solution", _section_text(record.state, "solution")),
+        *_section(4, "Implementation", _section_text(record.state, "implementation")),
         *_section(5, "Deliberation Record", *_deliberation(record)),
         *_section(6, "Dissenting Opinions", *_dissent(record)),
-        *_section(7, "Vote Record", *_votes(record)),
+        *_section(7, "Vote Record", *_vote_record(record)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -58,7 +58,7 @@ def _bullets(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
-def _head(record: Proceedings) -> Iterator[str]:
+def _header_lines(record: Proceedings) -> Iterator[str]:
     state = record.state
     yield f"Bill: {BILL}, version {state.bill.version}" if state.bill else "Bill: none"
     yield f"Parliament: {state.parliament_id}"
@@ -82,7 +82,7 @@ def _problem(state: State) -> str:
     return as_markdown(state.bill.sections.problem if state.bill else state.problem_statement)
 
 
-def _text(state: State, name: str) -> str:
+def _section_text(state: State, name: str) -> str:
     return as_markdown(getattr(state.bill.sections, name)) if state.bill else "*No bill.*"
 
 
@@ -105,9 +105,9 @@ def _deliberation(record: Proceedings) -> Iterator[str]:
     for row in record.summaries:
         yield f"### Round {row['round']}"
         yield as_markdown(row["summary"])
-        told = [as_line(text) for text in row["key_shifts"]]
-        told += [f"{as_line(text)} (left open)" for text in row["open_issues"]]
-        yield _bullets(told)
+        points = [as_line(text) for text in row["key_shifts"]]
+        points += [f"{as_line(text)} (left open)" for text in row["open_issues"]]
+        yield _bullets(points)
     proposals = record.state.proposals()
     if proposals:
         yield "### Amendments"
@@ -115,26 +115,28 @@ def _deliberation(record: Proceedings) -> Iterator[str]:
             ("Amendment", "By", "Section", "What", "Status"),
             (
                 (
-                    one.amendment_id,
-                    as_line(record.name(one.proposed_by)),
-                    str(one.target_section),
-                    as_line(one.description),
-                    str(one.status),
+                    amendment.amendment_id,
+                    as_line(record.name(amendment.proposed_by)),
+                    str(amendment.target_section),
+                    as_line(amendment.description),
+                    str(amendment.status),
                 )
-                for one in proposals
+                for amendment in proposals
             ),
         )
-    yield from _words_of_the_prime_minister(record)
+    yield from _prime_minister(record)
 
 
-def _words_of_the_prime_minister(record: Proceedings) -> Iterator[str]:
-    found = decisions(record)
-    if found:
+def _prime_minister(record: Proceedings) -> Iterator[str]:
+    all_decisions = decisions(record)
+    if all_decisions:
         yield "### Prime minister"
-        yield _bullets(_word(record, message, content) for message, content in found)
+        yield _bullets(
+            _decision_line(record, message, content) for message, content in all_decisions
+        )
 
 
-def _word(record: Proceedings, message: Message, content: PmDecision) -> str:
+def _decision_line(record: Proceedings, message: Message, content: PmDecision) -> str:
     guidance = f" Guidance: {as_line(content.guidance)}" if content.guidance else ""
     word = str(content.decision).replace("_", " ")
     who = decided_by(record, message)
@@ -160,7 +162,7 @@ def _dissent(record: Proceedings) -> Iterator[str]:
 
 def last_ballot(record: Proceedings) -> Counted | None:
     """The last ballot that was counted."""
-    counted = [one for one in ballots(record) if one.tally is not None]
+    counted = [ballot for ballot in ballots(record) if ballot.tally is not None]
     return counted[-1] if counted else None
 
 
@@ -173,11 +175,11 @@ def unaddressed(vote: Vote) -> str:
     low = [
         f"{motive} ({score} of 5)" for motive, score in vote.motive_scores.items() if score < SERVED
     ]
-    said = [", ".join(low), vote.reservations.strip()]
-    return ". ".join(text for text in said if text) or "none was named"
+    concerns = [", ".join(low), vote.reservations.strip()]
+    return ". ".join(text for text in concerns if text) or "none was named"
 
 
-def _votes(record: Proceedings) -> Iterator[str]:
+def _vote_record(record: Proceedings) -> Iterator[str]:
     history = record.state.vote_history
     if not history:
         yield "*No vote was taken.*"
@@ -200,10 +202,12 @@ def _votes(record: Proceedings) -> Iterator[str]:
     last = last_ballot(record)
     if last is not None:
         yield f"### The last ballot, round {last.round}"
-        yield _table(("Representative", "Vote", "Reasoning", "Reservations"), _rows(record, last))
+        yield _table(
+            ("Representative", "Vote", "Reasoning", "Reservations"), _ballot_rows(record, last)
+        )
 
 
-def _rows(record: Proceedings, ballot: Counted) -> Iterator[tuple[str, ...]]:
+def _ballot_rows(record: Proceedings, ballot: Counted) -> Iterator[tuple[str, ...]]:
     for seat in record.state.in_order():
         vote = ballot.votes.get(seat.id)
         if vote is None:

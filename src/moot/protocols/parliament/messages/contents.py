@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from moot.protocols.parliament.words import (
+from moot.protocols.parliament.messages.words import (
     Action,
     Ballot,
     Kind,

@@ -1,0 +1,38 @@
+"""What the clerk quotes of a message in its own summaries and tallies: a bounded beginning.
+
+A summary or a tally quotes every seat in one event, which has room for 64 kB. Without a bound one
+seat could keep a round or a vote from ending by writing long texts. The messages stay whole.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+TOPIC: Final = 200
+# Shared by all seats: what each of them holds against the bill.
+CONCERNS: Final = 12_000
+_ELLIPSIS: Final = "…"
+
+
+def short(text: str, most: int = TOPIC) -> str:
+    """A text, or its beginning in at most `most` bytes of JSON."""
+    if _json_size(text[: most + 1]) <= most:
+        return text
+    used, length = _json_size(_ELLIPSIS), 0
+    for sign in text:
+        used += _json_size(sign)
+        if used > most:
+            break
+        length += 1
+    return text[:length] + _ELLIPSIS
+
+
+def concern(text: str, seats: int) -> str:
+    """What a seat holds against the bill, within its share of what all seats may take."""
+    return short(text, CONCERNS // max(1, seats))
+
+
+def _json_size(text: str) -> int:
+    return len(msgspec.json.encode(text)) - 2
