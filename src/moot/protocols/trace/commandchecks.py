@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from moot.core import secrets
 from moot.core.record import MAX_ARTIFACTS, MAX_TEXT_BYTES
-from moot.protocols.trace import secrets
 from moot.protocols.trace.checks import KID, Breaches
 from moot.protocols.trace.model import Consent, Profile, Review, Role, State, Verdict
 

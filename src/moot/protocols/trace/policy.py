@@ -15,6 +15,7 @@ import msgspec
 
 from moot.core.canonical import canonical, check_profile
 from moot.core.errors import Malformed
+from moot.core.secrets import SECRETS, Pattern
 
 MAX_BYTES: Final = 16_384
 MAX_TOOLS, MAX_PATTERNS, MAX_NAMES = 200, 64, 200
@@ -51,13 +52,6 @@ class ToolRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     commands: tuple[tuple[str, ...], ...] = ()
 
 
-class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A kind of secret and the expression that finds it."""
-
-    name: str
-    expression: str
-
-
 # Programs that reach far, or run something else: their name does not say what will happen.
 _FAR: Final = {
     Risk.HIGH: (
@@ -70,32 +64,6 @@ _FAR: Final = {
 }
 TOOLS: Final = tuple(
     ToolRule(tool=name, risk=risk) for risk, names in _FAR.items() for name in names
-)
-# Each begins with what is rare and looks a bounded way ahead: none can run away on a long text.
-SECRETS: Final = (
-    Pattern(
-        "private-key",
-        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z ]{0,60}-----)?",
-    ),
-    Pattern("aws-key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    Pattern("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})"),
-    Pattern("slack-token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,250}"),
-    Pattern("model-key", r"\bsk-[A-Za-z0-9_-]{20,250}"),
-    Pattern("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    Pattern("jwt", r"\beyJ[A-Za-z0-9_-]{5,2000}\.[A-Za-z0-9_-]{5,4000}\.[A-Za-z0-9_-]{5,1000}"),
-    Pattern("bearer", r"(?i)\bbearer[ \t]{1,8}[A-Za-z0-9._~+/-]{16,2000}=*"),
-    Pattern("url-password", r"://[^\s/:@]{1,100}:[^\s/@]{3,200}@"),
-    Pattern(
-        "flag",
-        r"(?i)(?<!\S)--?[a-z-]{0,20}(?:password|passwd|secret|token|api-?key)[ =]"
-        r"[^\s-][^\s]{5,300}",
-    ),
-    Pattern(
-        "assignment",
-        r"(?i)(?:password|passwd|secret|token|api[_-]?key)[\w-]{0,20}"
-        r"[\"']?[ \t]{0,4}[=:][ \t]{0,4}[\"']?[^\s\"']{6,500}",
-    ),
 )
 ENVIRONMENT: Final = (
     *("HOME", "LANG", "LC_ALL", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),

@@ -1,8 +1,9 @@
-"""Secrets in texts: found before something is run, blotted out before something is kept.
+"""Secrets in texts: found before something is run, blotted out before something is stored.
 
-Patterns are data of the policy. Bytes are read one to one, so that any output keeps its length
-but for what is taken out. The value of a variable that is named like a secret is one, as it is
-and in base64. What none of this knows is not found: this lowers a risk, no more.
+Patterns are data: a trace's policy names its own, everything else uses `SECRETS`. Bytes are read
+as Latin-1, so that any output keeps its length but for what is taken out. The value of a variable
+whose name sounds like a secret is one, as it is and in base64. A secret that fits no pattern is not
+found: this lowers a risk, no more.
 """
 
 from __future__ import annotations
@@ -15,14 +16,47 @@ from typing import Final
 
 import msgspec
 
-from moot.protocols.trace.policy import Pattern
-
 MASK: Final = "[redacted:{name}]"
 _FLAGS: Final = re.ASCII
 VARIABLE: Final = "variable"
 _SECRET_NAME: Final = re.compile(r"(?i)key|token|secret|pass|pwd|cred|auth")
 # A shorter value is an ordinary word too often.
 _LEAST: Final = 8
+
+
+class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind of secret and the expression that finds it."""
+
+    name: str
+    expression: str
+
+
+# Each begins with what is rare and looks a bounded way ahead: none can run away on a long text.
+SECRETS: Final = (
+    Pattern(
+        "private-key",
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z ]{0,60}-----)?",
+    ),
+    Pattern("aws-key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    Pattern("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})"),
+    Pattern("slack-token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,250}"),
+    Pattern("model-key", r"\bsk-[A-Za-z0-9_-]{20,250}"),
+    Pattern("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
+    Pattern("jwt", r"\beyJ[A-Za-z0-9_-]{5,2000}\.[A-Za-z0-9_-]{5,4000}\.[A-Za-z0-9_-]{5,1000}"),
+    Pattern("bearer", r"(?i)\bbearer[ \t]{1,8}[A-Za-z0-9._~+/-]{16,2000}=*"),
+    Pattern("url-password", r"://[^\s/:@]{1,100}:[^\s/@]{3,200}@"),
+    Pattern(
+        "flag",
+        r"(?i)(?<!\S)--?[a-z-]{0,20}(?:password|passwd|secret|token|api-?key)[ =]"
+        r"[^\s-][^\s]{5,300}",
+    ),
+    Pattern(
+        "assignment",
+        r"(?i)(?:password|passwd|secret|token|api[_-]?key)[\w-]{0,20}"
+        r"[\"']?[ \t]{0,4}[=:][ \t]{0,4}[\"']?[^\s\"']{6,500}",
+    ),
+)
 
 
 class Redacted(msgspec.Struct, frozen=True):
