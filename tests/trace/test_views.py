@@ -8,7 +8,6 @@ import pytest
 
 from moot.core.findings import Rule
 from moot.protocols.trace import commands as ask
-from moot.protocols.trace.observed import RULES as OBSERVED
 from moot.protocols.trace.rules import ASKED, GUARDS, RULES
 from moot.protocols.trace.views import status, timeline
 
@@ -16,7 +15,6 @@ from .scene import EXECUTOR, Trace
 
 ROWS = [
     *GUARDS,
-    *OBSERVED,
     *(rule for rows in (*RULES.values(), *ASKED.values()) for rule in rows),
 ]
 

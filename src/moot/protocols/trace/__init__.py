@@ -17,12 +17,10 @@ Where to look
                     claimchecks.py, commandchecks.py
     drafts.py       command -> event           evolution.py  event -> state
     risk.py         how risky, and why the critic must agree
-    secrets.py      found in inputs, blotted out of outputs
     inputs.py       the one form and hash of what is run
     shelf.py        which artifacts the runs have left
     machine.py      decide, index, MACHINE     duties.py     what waits, and for whom
     audit.py        fifteen checks, profiles, a verdict: auditing.py, auditchecks.py, walk.py
-    observed.py     work that was only watched: a record of its own, see watched.py
     codec.py, views.py
 
 Two things differ from the siblings. The rules are asked of events, not of commands: so an audit of

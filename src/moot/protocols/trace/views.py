@@ -14,7 +14,6 @@ from moot.protocols.trace.codec import NAMES, OURS
 from moot.protocols.trace.duties import agenda
 from moot.protocols.trace.model import Consent, Intent, State, number
 from moot.protocols.trace.toolchecks import needs_now
-from moot.protocols.trace.watched import Observed
 
 
 def status(state: State, trace: str, now: Millis) -> dict[str, Any]:
@@ -121,20 +120,3 @@ _SENTENCES: Final[dict[type, str]] = {
     did.SessionFailed: "{code}: {detail}",
     did.KeyRotated: "{agent} plays the {role} under a new key: {reason}",
 }
-
-
-def counted(governed: int, watched: Iterable[Observed]) -> str:
-    """`governed 3, observed 214, gaps 1 (hook off 14:02 to 14:20)`."""
-    records = list(watched)
-    gaps = [gap for one in records for gap in one.gaps]
-    open_gaps = [one for one in records if one.blind_since is not None]
-    number_of_gaps = sum(one.gap_count for one in records) + len(open_gaps)
-    spans = [f"{gap.why} {_minute(gap.since)} to {_minute(gap.until)}" for gap in gaps[-3:]]
-    spans += [f"{one.blind_why} since {_minute(one.blind_since or 0)}" for one in open_gaps[:3]]
-    told = f" ({'; '.join(spans)})" if spans else ""
-    observed = sum(one.count for one in records)
-    return f"governed {governed}, observed {observed}, gaps {number_of_gaps}{told}"
-
-
-def _minute(at: Millis) -> str:
-    return to_text(at)[11:16]

@@ -46,8 +46,8 @@ def observe(
 ) -> None:
     """One use of a tool, on record."""
     with never_in_the_way():
-        from moot.flows.trace.watching import watch
-        from moot.protocols.trace.watched import ObserveTool
+        from moot.flows.observed.watching import watch
+        from moot.protocols.observed.commands import ObserveTool
 
         said = _text({"input": call.input, "response": call.response, "tool": call.name})
         artifact, redacted = _keep(space, said)

@@ -16,7 +16,7 @@ from moot.surfaces.terminal.page import page_option, write_page
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.trace.watching import Watched
+    from moot.protocols.observed.views import SessionView
     from moot.surfaces.cli.trace.group import Desk
 
 MOST_LISTED = 1_000
@@ -33,7 +33,9 @@ def status(shell: Shell, trace_id: str) -> Answer:
       moot trace status t1
       moot trace status t1 --json
     """
-    from moot.flows.trace import running, tracing, watching
+    from moot.flows.observed import watching
+    from moot.flows.trace import running, tracing
+    from moot.protocols.observed.views import count_work
     from moot.protocols.trace import views
     from moot.protocols.trace.events import ClaimIssued
     from moot.surfaces.cli.trace.group import Desk
@@ -49,9 +51,7 @@ def status(shell: Shell, trace_id: str) -> Answer:
         one["text"] = tracing.event(desk.space, desk.stream, one["id"], ClaimIssued).event.text
     data["ended"] = _ended(desk)
     watched = watching.beside(desk.space, state)
-    data["counted"] = views.counted(
-        state.completed + state.failures, [one.state for one in watched]
-    )
+    data["counted"] = count_work(state.completed + state.failures, [one.state for one in watched])
     return Answer(data, lambda: _status_lines(data))
 
 
@@ -140,16 +140,18 @@ def report(shell: Shell, trace_id: str, output: Path | None) -> Answer:
     """
     import json
 
-    from moot.flows.trace import inspection, watching
+    from moot.flows.observed import watching
+    from moot.flows.trace import inspection
     from moot.pages import to_json, to_markdown
-    from moot.protocols.trace import page, views
+    from moot.protocols.observed.views import count_work
+    from moot.protocols.trace import page
     from moot.surfaces.cli.trace.group import Desk
     from moot.workspace.check import How
 
     desk = Desk(shell, trace_id)
     state = desk.state
     watched = [one.state for one in watching.beside(desk.space, state)]
-    counted = views.counted(state.completed + state.failures, watched)
+    counted = count_work(state.completed + state.failures, watched)
     found = inspection.inspect_live(desk.space.path, How(shell.folder), desk.stream)
     shown = page.report(found.events[desk.stream], found.reports[0], counted)
     if output is not None:
@@ -210,44 +212,21 @@ def observed(shell: Shell, agent: str | None) -> Answer:
       moot trace observed
       moot trace observed --agent amber-otter --json
     """
-    from moot.flows.trace import watching
-    from moot.protocols.trace import views
+    from moot.flows.observed import watching
+    from moot.protocols.observed.views import count_work, view_session
 
     sessions = watching.sessions(shell.workspace, agent)
-    counted = views.counted(0, [one.state for one in sessions])
-    data = {"counted": counted.removeprefix("governed 0, "), "sessions": list(map(_seen, sessions))}
-    return Answer(data, lambda: _observed_lines(data))
+    counted = count_work(0, [one.state for one in sessions]).removeprefix("governed 0, ")
+    shown = [view_session(one.stream, one.state) for one in sessions]
+    return Answer({"counted": counted, "sessions": shown}, lambda: _observed_lines(counted, shown))
 
 
-def _seen(one: Watched) -> dict[str, Any]:
-    from moot.core.clock import to_text
-
-    state = one.state
-    return {
-        "id": one.stream,
-        "agent": state.agent,
-        "session": state.session,
-        "since": to_text(state.since),
-        "last": to_text(state.last_at),
-        "observed": state.count,
-        "tools": dict(sorted(state.tools.items())),
-        "files": state.files,
-        "gaps": [
-            {"since": to_text(gap.since), "until": to_text(gap.until), "why": gap.why}
-            for gap in state.gaps
-        ],
-        "gap_count": state.gap_count,
-        "blind_since": None if state.blind_since is None else to_text(state.blind_since),
-        "ended": state.ended,
-    }
-
-
-def _observed_lines(data: dict[str, Any]) -> Iterable[str]:
-    yield data["counted"]
+def _observed_lines(counted: str, sessions: Iterable[SessionView]) -> Iterable[str]:
+    yield counted
     rows = []
-    for one in data["sessions"]:
-        tools = ", ".join(f"{name} {count}" for name, count in one["tools"].items())
-        gaps = str(one["gap_count"] + (one["blind_since"] is not None))
-        rows.append((one["agent"], one["session"], str(one["observed"]), gaps, tools))
+    for session in sessions:
+        tools = ", ".join(f"{name} {count}" for name, count in session.tools.items())
+        gaps = str(session.gap_count + (session.blind_since is not None))
+        rows.append((session.agent, session.session, str(session.observed), gaps, tools))
     if rows:
         yield from listing(rows, ("AGENT", "SESSION", "OBSERVED", "GAPS", "TOOLS"))

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.core.errors import MootError, Refused
 from moot.core.names import SYSTEM
-from moot.protocols.trace.watched import (
+from moot.protocols.observed.commands import (
     BeginObserving,
     EndObserving,
     NoteGap,
-    Observed,
     StopWatching,
 )
+from moot.protocols.observed.model import State
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from moot.core.clock import Millis
+    from moot.protocols.observed.commands import ObserveTool
     from moot.protocols.trace.model import State as Trace
-    from moot.protocols.trace.watched import ObserveTool
     from moot.workspace.workspace import Workspace
 
 PROTOCOL: Final = "observed"
@@ -42,7 +42,7 @@ class Watched(NamedTuple):
     """One session's record."""
 
     stream: str
-    state: Observed
+    state: State
 
 
 def watch(space: Workspace, agent: str, session: str, seen: ObserveTool) -> None:
@@ -136,7 +136,7 @@ def _open(space: Workspace, agent: str, session: str) -> Watched:
     base = f"{PROTOCOL}/{agent}~{hashlib.sha256(told).hexdigest()[:16]}"
     for part in range(1, MOST_PARTS):
         stream = base if part == 1 else f"{base}.{part}"
-        state: Observed = space.engine.state(stream)
+        state: State = space.engine.state(stream)
         if not state.ended:
             return Watched(stream, state)
     raise Refused("too_many_parts", "this session was ended too often", hint="start a new session")
