@@ -17,7 +17,8 @@ from moot.core.record import ArtifactRef
 from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit import Facts, Seen, audit, cited_in
+from moot.protocols.trace.audit.report import Facts, Seen
+from moot.protocols.trace.audit.verification import audit, cited_in
 from moot.protocols.trace.codec import NAMES, OURS, document, parse
 from moot.protocols.trace.drafts import DRAFTS
 from moot.protocols.trace.evolution import _EVOLVE

@@ -69,7 +69,7 @@ def _trace(space: Workspace, name: str, how: How) -> Report:
     from moot.flows.observed import watching
     from moot.flows.trace import inspection
     from moot.protocols.observed.views import count_work
-    from moot.protocols.trace import page
+    from moot.protocols.trace.audit import page
 
     stream = f"trace/{name}"
     state = space.engine.state(stream)

@@ -20,7 +20,7 @@ Where to look
     inputs.py       the one form and hash of what is run
     shelf.py        which artifacts the runs have left
     machine.py      decide, index, MACHINE     duties.py     what waits, and for whom
-    audit.py        fifteen checks, profiles, a verdict: auditing.py, auditchecks.py, walk.py
+    audit/          fifteen checks, profiles, a verdict, a report and its page
     codec.py, views.py
 
 Two things differ from the siblings. The rules are asked of events, not of commands: so an audit of

@@ -144,7 +144,7 @@ def report(shell: Shell, trace_id: str, output: Path | None) -> Answer:
     from moot.flows.trace import inspection
     from moot.pages import to_json, to_markdown
     from moot.protocols.observed.views import count_work
-    from moot.protocols.trace import page
+    from moot.protocols.trace.audit import page
     from moot.surfaces.cli.trace.group import Desk
     from moot.workspace.check import How
 

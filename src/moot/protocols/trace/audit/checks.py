@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Final
 
 from moot.protocols.trace import events as did
-from moot.protocols.trace.auditing import Facts, Problem, Seen
+from moot.protocols.trace.audit.report import Facts, Problem, Seen
+from moot.protocols.trace.audit.walk import Walk
 from moot.protocols.trace.claimchecks import CONFIDENCE
-from moot.protocols.trace.walk import Walk
 
 LOW_CONFIDENCE: Final = Decimal("0.5")
 # Which check, and which code, a broken rule of `rules.py` belongs to.

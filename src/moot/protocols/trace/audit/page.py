@@ -15,7 +15,7 @@ from moot.core.findings import filled
 from moot.core.machine import Recorded
 from moot.protocols.trace import events as did
 from moot.protocols.trace import views
-from moot.protocols.trace.auditing import Check, Report, Status
+from moot.protocols.trace.audit.report import Check, Report, Status
 from moot.protocols.trace.evolution import evolve
 from moot.protocols.trace.model import State, Verdict
 

@@ -11,32 +11,18 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from moot.core.machine import Recorded
-from moot.protocols.trace import auditchecks as looks
-from moot.protocols.trace.auditing import (
+from moot.protocols.trace.audit import checks as looks
+from moot.protocols.trace.audit.report import (
     Check,
     Facts,
     Failure,
     Problem,
     Report,
-    Seen,
     Status,
-    as_document,
     judge,
 )
+from moot.protocols.trace.audit.walk import Walk
 from moot.protocols.trace.model import Profile, Verdict
-from moot.protocols.trace.walk import Walk
-
-__all__ = [
-    "CHECKS",
-    "Facts",
-    "Report",
-    "Seen",
-    "Status",
-    "as_document",
-    "audit",
-    "cited_in",
-    "judged",
-]
 
 MAX_TOLD: Final = 200
 
