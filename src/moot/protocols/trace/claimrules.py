@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from moot.core.findings import Rule, Severity
 from moot.core.machine import Event
 from moot.protocols.trace import claimchecks as claims
 from moot.protocols.trace import events as did
-from moot.protocols.trace.checks import Told
 from moot.protocols.trace.rows import STATUS, numbered, said
 
 _CLAIM = Rule("TRC-040", "unknown_claim", "no such claim stands", claims.unknown_claim,
               STATUS)  # fmt: skip
 
-CLAIM_RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
+CLAIM_RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
     did.ClaimIssued: (
         numbered("claim_id", "claim_count"),
         said("TRC-039", "text"),

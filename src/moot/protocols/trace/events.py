@@ -7,7 +7,7 @@ document. Every one is signed, not only the six that must be (E-44).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 from moot.core.machine import Event
 from moot.protocols.trace.model import (
@@ -104,6 +104,10 @@ class ToolExecutionFailed(Event, frozen=True):
     outputs: tuple[Output, ...]
     failure: Failure
     recovered: bool = False
+
+
+# However a run ended. (No kind of event: nothing is recorded under this name.)
+ExecutionEnded: TypeAlias = ToolExecutionCompleted | ToolExecutionFailed
 
 
 class ClaimIssued(Event, frozen=True):

@@ -162,9 +162,7 @@ def _on_failed(state: State, recorded: Recorded[did.ToolExecutionFailed]) -> Sta
     )
 
 
-def _ended(
-    state: State, run: Execution, event: did.ToolExecutionCompleted | did.ToolExecutionFailed
-) -> State:
+def _ended(state: State, run: Execution, event: did.ExecutionEnded) -> State:
     left = dict.fromkeys((run.input_artifact, *(one.sha256 for one in event.outputs)))
     return replace(state, running=state.running.delete(run.id), shelf=shelf.add(state.shelf, left))
 

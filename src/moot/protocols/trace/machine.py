@@ -14,9 +14,11 @@ from typing import Any, Final
 from moot.core.clock import Millis
 from moot.core.findings import Finding, check_all, errors, filled_in
 from moot.core.machine import (
+    Case,
     Command,
     Context,
     Decision,
+    Draft,
     Drop,
     Machine,
     Put,
@@ -29,8 +31,7 @@ from moot.core.machine import (
 )
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.checks import Told
-from moot.protocols.trace.commandchecks import Asked
+from moot.protocols.trace.case import PermissionCase, case_of
 from moot.protocols.trace.drafts import DRAFTS
 from moot.protocols.trace.duties import agenda
 from moot.protocols.trace.evolution import evolve
@@ -58,18 +59,18 @@ def _judged(state: State, command: Command, context: Context) -> Decision:
         return refusal("E-36", "unknown_command", "a trace knows no such command", "update moot")
     kind, draft_of = DRAFTS[type(command)]
     who = acting(context.actor.as_actor(), context.actor.kind)
-    findings = check_all(GUARDS, Told(state, None, who, kind))
-    findings = findings or check_all(ASKED[type(command)], Asked(state, command))
+    findings = check_all(GUARDS, PermissionCase(state, who, kind))
+    findings = findings or check_all(ASKED[type(command)], Case(state, command, context))
     if errors(findings):
         return refuse(findings)
     draft = draft_of(state, command)
-    told = Told(state, draft.event, who, kind)
     if isinstance(command, ask.ReportForgery):
-        return _forgery(state, command, told)
-    return judged((*findings, *check_all(RULES[kind], told)), draft)
+        return _refuse_forgery(state, command, draft)
+    case = case_of(state, draft.event, who)
+    return judged((*findings, *check_all(RULES[kind], case)), draft)
 
 
-def _forgery(state: State, command: ask.ReportForgery, told: Told) -> Decision:
+def _refuse_forgery(state: State, command: ask.ReportForgery, draft: Draft) -> Decision:
     """What was submitted is refused; in a participant's name it also ends the trace (E-21)."""
     finding = Finding(
         rule="TRC-053",
@@ -80,7 +81,7 @@ def _forgery(state: State, command: ask.ReportForgery, told: Told) -> Decision:
     )
     bound = any(one.kid == command.kid for one in state.roles)
     ends = bound and state.policy.on_invalid_signature is OnForged.FAIL
-    return refuse([finding], told.event) if ends else refuse([finding])
+    return refuse([finding], draft) if ends else refuse([finding])
 
 
 def no_timeouts(_state: State, _now: Millis) -> Iterable[Command]:
@@ -96,7 +97,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     if isinstance(event, did.SessionInitialized):
         yield Put("trace.traces", trace, {"task": event.task[:200], "at": recorded.at})
         yield Words("trace.traces", trace, event.task)
-    elif isinstance(event, did.ToolExecutionCompleted | did.ToolExecutionFailed):
+    elif isinstance(event, did.ExecutionEnded):
         yield from _artifact_rows(trace, event)
     elif isinstance(event, did.ClaimIssued):
         yield Words("trace.claims", f"{trace} {event.claim_id}", event.text)
@@ -119,9 +120,7 @@ _NAMED: Final[dict[type[Any], str]] = {
 _LAST: Final = (did.VerificationRunCompleted, did.SessionAborted, did.SessionFailed)
 
 
-def _artifact_rows(
-    trace: str, event: did.ToolExecutionCompleted | did.ToolExecutionFailed
-) -> Iterable[RowChange]:
+def _artifact_rows(trace: str, event: did.ExecutionEnded) -> Iterable[RowChange]:
     named = [("input", event.input_artifact), *((one.name, one.sha256) for one in event.outputs)]
     for name, sha256 in named:
         row = {"execution": event.execution_id, "name": name}

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from moot.core.findings import Rule
+from moot.core.machine import Event
 from moot.protocols.trace import checks as breach
-from moot.protocols.trace.checks import Told
+from moot.protocols.trace.case import EventCase
 
 STATUS: Final = "`moot trace status TRACE` shows what stands"
-PROPOSAL: Final[Rule[Told]] = Rule("TRC-035", "unknown_proposal", "no such proposal stands",
-                                   breach.unknown_proposal, STATUS)  # fmt: skip
+PROPOSAL: Final = Rule("TRC-035", "unknown_proposal", "no such proposal stands",
+                       breach.unknown_proposal, STATUS)  # fmt: skip
 
 
-def numbered(name: str, count: str) -> Rule[Told]:
+def numbered(name: str, count: str) -> Rule[EventCase[Event]]:
     return Rule(
         "E-19",
         "wrong_number",
@@ -23,7 +24,7 @@ def numbered(name: str, count: str) -> Rule[Told]:
     )
 
 
-def said(rule: str, *names: str) -> Rule[Told]:
+def said(rule: str, *names: str) -> Rule[EventCase[Event]]:
     return Rule(
         rule,
         "text_missing",

@@ -8,13 +8,13 @@ Intents and runs are in `toolrules.py`, claims and verifications in `claimrules.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from moot.core.findings import Rule
 from moot.core.machine import Event
 from moot.protocols.trace import checks as breach
 from moot.protocols.trace import events as did
-from moot.protocols.trace.checks import Told
+from moot.protocols.trace.case import PermissionCase
 from moot.protocols.trace.claimrules import CLAIM_RULES
 from moot.protocols.trace.rows import PROPOSAL, STATUS, numbered, said
 from moot.protocols.trace.toolrules import TOOL_RULES
@@ -22,7 +22,7 @@ from moot.protocols.trace.wordingrules import ASKED
 
 __all__ = ["ASKED", "GUARDS", "RULES"]
 
-GUARDS: Final[tuple[Rule[Told], ...]] = (
+GUARDS: Final[tuple[Rule[PermissionCase], ...]] = (
     Rule("TRC-052", "trace_ended", "this trace has ended", breach.trace_ended,
          "begin a new one that names it: `moot trace new`"),
     Rule("TRC-062", "role_policy_violation", "another part may do this", breach.wrong_role,
@@ -33,7 +33,7 @@ GUARDS: Final[tuple[Rule[Told], ...]] = (
          "`moot trace status TRACE` shows what is next"),
 )  # fmt: skip
 
-RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
+RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
     did.SessionInitialized: (
         said("E-17", "task"),
         Rule("TRC-001", "role_missing", "planner, executor, critic and auditor, each once",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from moot.core.findings import Rule
 from moot.core.machine import Event
 from moot.protocols.trace import checks as breach
 from moot.protocols.trace import events as did
 from moot.protocols.trace import toolchecks as tools
-from moot.protocols.trace.checks import Told
 from moot.protocols.trace.rows import PROPOSAL, STATUS, numbered, said
 
 _EXECUTION = (
@@ -21,7 +20,7 @@ _EXECUTION = (
          tools.bad_output, "store each output once and give it its own name"),
 )  # fmt: skip
 
-TOOL_RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
+TOOL_RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
     did.ToolIntentSigned: (
         numbered("intent_id", "intent_count"),
         PROPOSAL,

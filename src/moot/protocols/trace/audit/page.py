@@ -181,7 +181,7 @@ def _graph(events: list[Recorded[Any]]) -> page.Graph:
     claims = []
     for one in events:
         event = one.event
-        if isinstance(event, did.ToolExecutionCompleted | did.ToolExecutionFailed):
+        if isinstance(event, did.ExecutionEnded):
             runs[event.execution_id] = one
             for sha256 in (event.input_artifact, *(output.sha256 for output in event.outputs)):
                 left.setdefault(sha256, event.execution_id)

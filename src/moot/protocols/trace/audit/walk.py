@@ -9,7 +9,7 @@ from moot.core.findings import Finding
 from moot.core.machine import Event, KeyClass, Recorded
 from moot.core.record import Actor
 from moot.protocols.trace import events as did
-from moot.protocols.trace.checks import Told
+from moot.protocols.trace.case import PermissionCase, case_of
 from moot.protocols.trace.evolution import evolve
 from moot.protocols.trace.model import State
 from moot.protocols.trace.roles import Who, acting
@@ -43,10 +43,10 @@ class Walk:
     def step(self, recorded: Recorded[Any]) -> None:
         """The next event; each in its turn, so that nothing needs to be kept for later."""
         event, kind = recorded.event, type(recorded.event)
-        told = Told(self.state, event, self._who(recorded.actor), kind)
-        self._guard(told, recorded.seq)
+        case = case_of(self.state, event, self._who(recorded.actor))
+        self._guard(case, recorded.seq)
         for rule, check in _RULES[kind]:
-            for breach in check(told):
+            for breach in check(case):
                 self.breaches.append((recorded.seq, rule.finding(*breach)))
         self.events.append(recorded)
         for ref in recorded.artifacts:
@@ -56,13 +56,13 @@ class Walk:
             noted(self, recorded)
         self.state = evolve(self.state, recorded)
 
-    def _guard(self, told: Told, seq: int) -> None:
+    def _guard(self, case: PermissionCase, seq: int) -> None:
         """What the guards ask is the same for most events: what they have let pass, passes."""
-        state = told.state
-        asked = (told.kind, told.who, state.stage, state.final is None, state.roles)
+        state = case.state
+        asked = (case.kind, case.who, state.stage, state.final is None, state.roles)
         if asked in self._cleared:
             return
-        found = [rule.finding(*breach) for rule in GUARDS for breach in rule.check(told)]
+        found = [rule.finding(*breach) for rule in GUARDS for breach in rule.check(case)]
         if found:
             self.breaches += ((seq, finding) for finding in found)
         else:
@@ -85,9 +85,7 @@ def _on_start(walk: Walk, recorded: Recorded[did.ToolExecutionStarted]) -> None:
     walk.cited.setdefault(recorded.event.input_artifact, recorded.seq)
 
 
-def _on_end(
-    walk: Walk, recorded: Recorded[did.ToolExecutionCompleted | did.ToolExecutionFailed]
-) -> None:
+def _on_end(walk: Walk, recorded: Recorded[did.ExecutionEnded]) -> None:
     event = recorded.event
     walk.ended.append(recorded)
     for sha256 in (event.input_artifact, *(one.sha256 for one in event.outputs)):
