@@ -163,13 +163,13 @@ def _findings(found: Report) -> Iterable[page.FindingRow]:
         )
 
 
-def _moment(line: dict[str, Any]) -> page.Moment:
+def _moment(line: views.TimelineLine) -> page.Moment:
     return page.Moment(
-        at=line["at"],
-        who=line["who"],
-        what=f"{line['what']}: {line['says']}",
-        ref=f"event {line['seq']}",
-        tone=_ENDINGS.get(line["what"], "plain"),
+        at=line.at,
+        who=line.who,
+        what=f"{line.what}: {line.says}",
+        ref=f"event {line.seq}",
+        tone=_ENDINGS.get(line.what, "plain"),
     )
 
 
