@@ -95,7 +95,7 @@ def execute(
 
 
 def recover(space: Workspace, stream: str, link: Link = ALONE) -> list[Outcome]:
-    """Record as failed what died with its process on this trace. Nothing is run again.
+    """TRC-061: record as failed what died with its process on this trace. Nothing is run again.
 
     The executor's own act: where its key is not at hand it stays due, and holds up nobody.
     """

@@ -185,7 +185,7 @@ class KeyRotated(Event, frozen=True):
     reason: str
 
 
-# Must be signed, by the document's own words.
+# Must be signed, by the document's own words (TRC-024).
 MUST_BE_SIGNED: Final = (
     ProposalCreated,
     ToolIntentSigned,
@@ -194,7 +194,7 @@ MUST_BE_SIGNED: Final = (
     FinalStatementSigned,
     VerificationRunCompleted,
 )
-# The document's own twelve.
+# The document's own twelve (TRC-025).
 NATIVE: Final = (
     SessionInitialized,
     ProposalCreated,

@@ -21,7 +21,7 @@ MAX_PROPOSALS, MAX_INTENTS, MAX_CLAIMS, MAX_FAILING = 500, 256, 400, 1_000
 
 
 class Stage(StrEnum):
-    """Where a trace stands: the document's nine states."""
+    """Where a trace stands: the document's nine states (TRC-008)."""
 
     INITIALIZED = "initialized"
     PLANNING = "planning"
@@ -63,7 +63,7 @@ class Consent(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a verification found (E-38)."""
+    """What a verification found (TRC-046, E-38)."""
 
     PASS = "pass"
     WARNINGS = "pass-with-warnings"

@@ -16,20 +16,20 @@ from moot.protocols.trace.model import Binding, Role, State
 # None: a person, or the workspace itself.
 EMITS: Final[dict[type[Event], Role | None]] = {
     did.SessionInitialized: None,
-    did.ProposalCreated: Role.PLANNER,
-    did.ProposalReviewed: Role.CRITIC,
-    did.ToolIntentSigned: Role.EXECUTOR,
-    did.ToolIntentReviewed: Role.CRITIC,
-    did.ToolExecutionStarted: Role.EXECUTOR,
-    did.ToolExecutionCompleted: Role.EXECUTOR,
-    did.ToolExecutionFailed: Role.EXECUTOR,
-    did.ClaimIssued: Role.EXECUTOR,
-    did.ClaimChallenged: Role.CRITIC,
+    did.ProposalCreated: Role.PLANNER,  # TRC-002
+    did.ProposalReviewed: Role.CRITIC,  # TRC-005
+    did.ToolIntentSigned: Role.EXECUTOR,  # TRC-003
+    did.ToolIntentReviewed: Role.CRITIC,  # TRC-005, TRC-006
+    did.ToolExecutionStarted: Role.EXECUTOR,  # TRC-003
+    did.ToolExecutionCompleted: Role.EXECUTOR,  # TRC-003
+    did.ToolExecutionFailed: Role.EXECUTOR,  # TRC-003
+    did.ClaimIssued: Role.EXECUTOR,  # TRC-004
+    did.ClaimChallenged: Role.CRITIC,  # TRC-006
     did.ClaimWithdrawn: Role.EXECUTOR,
     did.FinalStatementSigned: Role.EXECUTOR,
-    did.VerificationRunStarted: Role.AUDITOR,
-    did.VerificationRunCompleted: Role.AUDITOR,
-    did.SessionAborted: None,
+    did.VerificationRunStarted: Role.AUDITOR,  # TRC-007
+    did.VerificationRunCompleted: Role.AUDITOR,  # TRC-007, TRC-045
+    did.SessionAborted: None,  # TRC-016
     did.SessionFailed: None,
     did.KeyRotated: None,
 }

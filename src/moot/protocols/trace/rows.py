@@ -24,11 +24,12 @@ def numbered(name: str, count: str) -> Rule[EventCase[Event]]:
     )
 
 
-def said(rule: str, *names: str) -> Rule[EventCase[Event]]:
+def said(rule: str, *names: str, requirement: str | tuple[str, ...] = ()) -> Rule[EventCase[Event]]:
     return Rule(
         rule,
         "text_missing",
         f"{', '.join(names)}: required",
         breach.empty(*names),
         hint="say it in a few words",
+        requirement=requirement,
     )

@@ -193,7 +193,7 @@ def finalization(walk: Walk, _facts: Facts) -> Problems:
 
 
 def ordering(walk: Walk, _facts: Facts) -> Problems:
-    """TRC-021 to TRC-023; time is only a claim (E-24)."""
+    """TRC-021, TRC-022, TRC-023. A clock that went backwards is only a warning (E-24)."""
     yield from _broken_rules(walk, "ordering")
     before = None
     for recorded in walk.events:
@@ -203,7 +203,7 @@ def ordering(walk: Walk, _facts: Facts) -> Problems:
 
 
 def replayed(walk: Walk, facts: Facts) -> Problems:
-    """TRC-008 to TRC-018: every step was allowed where it was taken."""
+    """TRC-017: every step was allowed where it was taken."""
     yield from _broken_rules(walk, "state")
     told = facts.stage
     if told is not None and told is not walk.state.stage:
@@ -215,7 +215,7 @@ def duties(walk: Walk, _facts: Facts) -> Problems:
 
 
 def executions(walk: Walk, _facts: Facts) -> Problems:
-    """TRC-036 to TRC-038, TRC-067: input and output of every run are on record."""
+    """TRC-036, TRC-037, TRC-038, TRC-067: input and output of every run are on record."""
     yield from _broken_rules(walk, "executions")
     for recorded in (*walk.started.values(), *walk.ended):
         event = recorded.event

@@ -36,6 +36,7 @@ class Named(NamedTuple):
     look: Callable[[Walk, Facts], Iterable[Problem]]
 
 
+# TRC-044: every verification makes all of them, in this order.
 CHECKS: Final = (
     Named("CHK_SCHEMA_CONFORMANCE", "every event can be read", "events", looks.schema),
     Named("CHK_EVENT_HASH_INTEGRITY", "every event has its hash", "events", looks.hashes),
