@@ -21,7 +21,7 @@ _FLAGS: Final = re.ASCII
 VARIABLE: Final = "variable"
 _SECRET_NAME: Final = re.compile(r"(?i)key|token|secret|pass|pwd|cred|auth")
 # A shorter value is an ordinary word too often.
-_LEAST: Final = 8
+_SHORTEST: Final = 8
 
 
 class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,14 +60,14 @@ SECRETS: Final = (
 
 
 class Redacted(msgspec.Struct, frozen=True):
-    """What is kept, and the names of the patterns that were found, each once."""
+    """The bytes without their secrets, and the names of the patterns that fitted, each once."""
 
     data: bytes
     found: tuple[str, ...] = ()
 
 
 def find(patterns: tuple[Pattern, ...], texts: Iterable[str]) -> tuple[str, ...]:
-    """The names of the patterns found in any of `texts`, in the policy's order."""
+    """The names of the patterns found in any of `texts`, in the order of the patterns."""
     whole = "\n".join(texts)
     return tuple(name for name, pattern in _compiled(patterns) if pattern.search(whole))
 
@@ -75,49 +75,54 @@ def find(patterns: tuple[Pattern, ...], texts: Iterable[str]) -> tuple[str, ...]
 def redact(patterns: tuple[Pattern, ...], data: bytes) -> Redacted:
     """`data` without its secrets. Doing it twice changes nothing more."""
     text = data.decode("latin-1")
-    found = []
+    names = []
     for name, pattern in _compiled(patterns):
-        text, count = pattern.subn(_blot(name), text)
+        text, count = pattern.subn(_mask(name), text)
         if count:
-            found.append(name)
-    return Redacted(text.encode("latin-1"), tuple(found)) if found else Redacted(data)
+            names.append(name)
+    return Redacted(text.encode("latin-1"), tuple(names)) if names else Redacted(data)
 
 
 def told(env: Mapping[str, str], names: Iterable[str]) -> tuple[Pattern, ...]:
-    """What the variables of these names give away, as patterns for one run, on no record."""
+    """Patterns for the values of those variables whose names sound secret.
+
+    They serve one run and are never recorded: a pattern here is the secret itself.
+    """
     values = [env.get(name, "") for name in names if _SECRET_NAME.search(name)]
-    found = dict.fromkeys(form for one in values if len(one) >= _LEAST for form in _forms(one))
-    return tuple(Pattern(VARIABLE, re.escape(form)) for form in found)
+    forms = dict.fromkeys(
+        form for value in values if len(value) >= _SHORTEST for form in _encodings(value)
+    )
+    return tuple(Pattern(VARIABLE, re.escape(form)) for form in forms)
 
 
-def _forms(value: str) -> Iterator[str]:
-    """As it is, and the part of its base64 that is the same whatever stands around it."""
+def _encodings(value: str) -> Iterator[str]:
+    """As it is, and in base64 the part that is the same whatever bytes come before and after."""
     data = value.encode("utf-8", "surrogateescape")
     yield data.decode("latin-1")
-    for before, skip in ((0, 0), (1, 2), (2, 3)):
-        whole = base64.b64encode(bytes(before) + data).rstrip(b"=")
-        sure = whole[skip:] if (before + len(data)) % 3 == 0 else whole[skip:-1]
-        yield sure.decode()
-        yield sure.translate(bytes.maketrans(b"+/", b"-_")).decode()
+    for padding, skip in ((0, 0), (1, 2), (2, 3)):
+        encoded = base64.b64encode(bytes(padding) + data).rstrip(b"=")
+        stable = encoded[skip:] if (padding + len(data)) % 3 == 0 else encoded[skip:-1]
+        yield stable.decode()
+        yield stable.translate(bytes.maketrans(b"+/", b"-_")).decode()
 
 
 def redact_text(patterns: tuple[Pattern, ...], text: str) -> str:
     for name, pattern in _compiled(patterns):
-        text = pattern.sub(_blot(name), text)
+        text = pattern.sub(_mask(name), text)
     return text
 
 
-def _blot(name: str) -> str:
+def _mask(name: str) -> str:
     return MASK.format(name=name)
 
 
 @lru_cache(32)
 def _compiled(patterns: tuple[Pattern, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """A pattern that does not compile finds nothing: a policy with one is refused at the start."""
-    made = []
-    for one in patterns:
+    compiled = []
+    for pattern in patterns:
         try:
-            made.append((one.name, re.compile(one.expression, _FLAGS)))
+            compiled.append((pattern.name, re.compile(pattern.expression, _FLAGS)))
         except (re.error, OverflowError, RecursionError):
             continue
-    return tuple(made)
+    return tuple(compiled)

@@ -1,9 +1,9 @@
-"""Watched work: what a coding tool's hook saw, one record a session, with its gaps admitted.
+"""What a coding tool's hook saw, one record for each session, and the times nobody watched.
 
-When is a gap? While our hook was uninstalled; from the last thing seen to the start of a session
-that goes on, if its program showed signs of life in between; and for a whole run of a tool that
-`moot run` kept alive and no hook ever spoke of. A quiet time alone is none: thinking leaves no
-tool calls.
+A gap (T-18) is the time in which our hook was uninstalled; the time from the last thing seen to the
+start of a session that goes on, if its agent showed signs of life in between; and a whole run under
+`moot run` in which no hook reported anything. A quiet time alone is none: thinking leaves no tool
+calls.
 """
 
 from __future__ import annotations
@@ -46,26 +46,30 @@ class Watched(NamedTuple):
 
 
 def watch(space: Workspace, agent: str, session: str, seen: ObserveTool) -> None:
-    """Put down one use of a tool, as the agent itself."""
-    space.engine.execute(_open(space, agent, session).stream, seen, agent)
+    """Record one use of a tool, signed by the agent itself."""
+    space.engine.execute(_open_record(space, agent, session).stream, seen, agent)
 
 
 def begin(space: Workspace, agent: str, session: str, alive_at: Millis | None) -> None:
-    """A session begins, or goes on; `alive_at` is its agent's last sign of life before."""
-    found = _open(space, agent, session)
-    if not found.state.agent:
-        space.engine.execute(found.stream, BeginObserving(session=session), agent)
+    """A session begins, or goes on; `alive_at` is its agent's last sign of life before.
+
+    An agent that was alive after the last thing seen has worked without its hook: a gap.
+    """
+    record = _open_record(space, agent, session)
+    if not record.state.agent:
+        space.engine.execute(record.stream, BeginObserving(session=session), agent)
         return
-    since, now = found.state.last_at, space.engine.clock()
-    if alive_at is not None and since < alive_at and since < now and not _blind(found):
+    since, now = record.state.last_at, space.engine.clock()
+    is_blind = record.state.blind_since is not None  # the next thing seen closes that gap
+    if alive_at is not None and since < alive_at and since < now and not is_blind:
         gap = NoteGap(since=since, until=now, why=HOOK_OFF)
-        space.engine.execute(found.stream, gap, agent)
+        space.engine.execute(record.stream, gap, agent)
 
 
 def end(space: Workspace, agent: str, session: str, reason: str) -> None:
-    found = _open(space, agent, session)
-    if found.state.agent:
-        space.engine.execute(found.stream, EndObserving(reason=reason), agent)
+    record = _open_record(space, agent, session)
+    if record.state.agent:
+        space.engine.execute(record.stream, EndObserving(reason=reason), agent)
 
 
 def hook_off(space: Workspace, tool: str, worktree: Path) -> int:
@@ -74,26 +78,30 @@ def hook_off(space: Workspace, tool: str, worktree: Path) -> int:
 
     presence = space.engine.state(STREAM)
     stopped = 0
-    for one in sessions(space):
-        member = shelf.member(presence, one.state.agent)
-        there = member is None or member.worktree in ("", str(worktree))
-        if there and not one.state.ended and one.state.session.startswith(f"{tool}:"):
+    for record in sessions(space):
+        member = shelf.member(presence, record.state.agent)
+        is_there = member is None or member.worktree in ("", str(worktree))
+        is_tools = record.state.session.startswith(f"{tool}:")
+        if is_there and is_tools and not record.state.ended:
             with suppress(MootError):
-                space.engine.execute(one.stream, StopWatching(why=HOOK_OFF), SYSTEM)
+                space.engine.execute(record.stream, StopWatching(why=HOOK_OFF), SYSTEM)
                 stopped += 1
     return stopped
 
 
 def run_over(space: Workspace, agent: str, session: str, since: Millis) -> None:
-    """A tool has run as `agent` since then: its sessions are over; if none spoke, that is a gap."""
-    mine = [one for one in sessions(space, agent) if one.state.last_at >= since]
-    for one in mine:
-        if not one.state.ended:
-            space.engine.execute(one.stream, EndObserving(reason="its program ended"), agent)
+    """A program that ran as `agent` since then has ended: end its sessions.
+
+    If no hook reported anything in that time, the whole run is recorded as a gap.
+    """
+    records = [record for record in sessions(space, agent) if record.state.last_at >= since]
+    for record in records:
+        if not record.state.ended:
+            space.engine.execute(record.stream, EndObserving(reason="its program ended"), agent)
     now = space.engine.clock()
-    if mine or since >= now:
+    if records or since >= now:
         return
-    stream = _open(space, agent, session).stream
+    stream = _open_record(space, agent, session).stream
     for command in (
         BeginObserving(session=session),
         NoteGap(since=since, until=now, why=NO_HOOK),
@@ -107,33 +115,31 @@ def sessions(space: Workspace, agent: str | None = None) -> list[Watched]:
     prefix = f"{PROTOCOL}/" + (f"{agent}~" if agent else "")
     with space.store.read() as view:
         rows = view.rows(SESSIONS, prefix, limit=MOST)
-    found = [Watched(row.key, space.engine.state(row.key)) for row in rows]
-    return sorted(found, key=lambda one: (one.state.since, one.stream))
+    records = [Watched(row.key, space.engine.state(row.key)) for row in rows]
+    return sorted(records, key=lambda record: (record.state.since, record.stream))
 
 
 def beside(space: Workspace, trace: Trace) -> list[Watched]:
     """The sessions of a trace's own agents that were watched while it was open."""
     until = trace.last_at if trace.ended else space.engine.clock()
-    agents = dict.fromkeys(one.agent for one in trace.roles)
+    agents = dict.fromkeys(binding.agent for binding in trace.roles)
     return [
-        one
+        record
         for agent in agents
-        for one in sessions(space, agent)
-        if one.state.since <= until and one.state.last_at >= trace.since
+        for record in sessions(space, agent)
+        if record.state.since <= until and record.state.last_at >= trace.since
     ]
 
 
-def _blind(found: Watched) -> bool:
-    """A gap that is open is closed by the next thing seen."""
-    return found.state.blind_since is not None
+def _open_record(space: Workspace, agent: str, session: str) -> Watched:
+    """The record that this session goes on in.
 
-
-def _open(space: Workspace, agent: str, session: str) -> Watched:
-    """The record of a session; one that was ended and goes on has a second part, and so on."""
+    A record that was ended takes nothing more: the session goes on in a second part, and so on.
+    """
     known = space.engine.registry().agents.get(agent)
     epoch = known.epoch if known is not None else 0
-    told = f"{agent}\n{epoch}\n{session}".encode("utf-8", "replace")
-    base = f"{PROTOCOL}/{agent}~{hashlib.sha256(told).hexdigest()[:16]}"
+    identity = f"{agent}\n{epoch}\n{session}".encode("utf-8", "replace")
+    base = f"{PROTOCOL}/{agent}~{hashlib.sha256(identity).hexdigest()[:16]}"
     for part in range(1, MOST_PARTS):
         stream = base if part == 1 else f"{base}.{part}"
         state: State = space.engine.state(stream)

@@ -1,7 +1,6 @@
-"""The checks behind the rules: each yields `(message, where)` for every breach it sees.
+"""The checks behind the rules: each yields `(message, where)` for every breach it finds.
 
-They look at an event about to be recorded, or recorded by someone long ago: a decision and an
-audit ask the same questions. An empty message means the sentence of the row in `rules.py`.
+An empty message means that the sentence of the row in `rules.py` says it all.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from moot.protocols.trace.model import MAX_PROPOSALS, Proposal, Review, Role, nu
 Breaches = Iterator[Breach]
 HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 KID: Final = re.compile(r"[0-9a-f]{32}\Z")
-# What a critic may say next, by what stands (E-37). Rejected and blocked are final; a revision
-# is a new proposal, or a new intent, that supersedes the old one.
+# How a review may change (E-37). Rejected and blocked are final: a revision is a new proposal that
+# supersedes the old one, so that nobody approves a text which has already been turned down.
 REVIEWS: Final[dict[Review, frozenset[Review]]] = {
     Review.PENDING: frozenset(Review) - {Review.PENDING},
     Review.APPROVED: frozenset({Review.CONDITIONAL, Review.BLOCKED}),
@@ -36,8 +35,8 @@ REVIEWS: Final[dict[Review, frozenset[Review]]] = {
 
 def trace_ended(case: PermissionCase) -> Breaches:
     if case.state.ended:
-        because = f": {case.state.because}" if case.state.because else ""
-        yield f"this trace is {case.state.stage}{because}", None
+        reason = f": {case.state.because}" if case.state.because else ""
+        yield f"this trace is {case.state.stage}{reason}", None
 
 
 def wrong_role(case: PermissionCase) -> Breaches:
@@ -45,17 +44,17 @@ def wrong_role(case: PermissionCase) -> Breaches:
         return
     problem = roles.wrong_role(case.state, case.kind, case.who)
     if problem is not None:
-        yield problem, "actor", None, _part(case)
+        yield problem, "actor", None, _name_role_holder(case)
 
 
 def wrong_key(case: PermissionCase) -> Breaches:
     problem = roles.wrong_key(case.state, case.kind, case.who)
     if problem is not None:
-        yield problem, "actor", None, _part(case)
+        yield problem, "actor", None, _name_role_holder(case)
 
 
-def _part(case: PermissionCase) -> Known:
-    """Whose part it is."""
+def _name_role_holder(case: PermissionCase) -> Known:
+    """For the hint: who plays the part that may do this."""
     role = roles.EMITS[case.kind]
     bound = case.state.holder(role) if role is not None else None
     return {} if bound is None else {"ROLE": bound.role, "NAME": bound.agent}
@@ -70,23 +69,26 @@ def wrong_state(case: PermissionCase) -> Breaches:
 
 
 def missing_role(case: EventCase[did.SessionInitialized]) -> Breaches:
-    held = [one.role for one in case.event.roles]
+    held = [binding.role for binding in case.event.roles]
     for role in Role:
         if held.count(role) != 1:
             yield f"{held.count(role)} agents are the {role}, not one", "roles"
 
 
 def bad_binding(case: EventCase[did.SessionInitialized]) -> Breaches:
-    for one in case.event.roles:
-        named = AGENT.match(one.agent) or one.agent == OPERATOR
-        if not named or not KID.match(one.kid) or one.epoch < 1:
-            yield f"the {one.role} is {one.agent[:60]!r} with the key {one.kid[:32]!r}", "roles"
+    for binding in case.event.roles:
+        is_named = AGENT.match(binding.agent) or binding.agent == OPERATOR
+        if not is_named or not KID.match(binding.kid) or binding.epoch < 1:
+            yield (
+                f"the {binding.role} is {binding.agent[:60]!r} with the key {binding.kid[:32]!r}",
+                "roles",
+            )
 
 
 def one_agent_two_parts(case: EventCase[did.SessionInitialized]) -> Breaches:
     event = case.event
-    for one, other in roles.clashes(event.roles, event.policy.distinct_roles):
-        yield f"{one.agent} cannot be both {one.role} and {other.role}", "roles"
+    for first, second in roles.clashes(event.roles, event.policy.distinct_roles):
+        yield f"{first.agent} cannot be both {first.role} and {second.role}", "roles"
 
 
 def unusable_policy(case: EventCase[did.SessionInitialized]) -> Breaches:
@@ -105,7 +107,7 @@ def other_policy(case: EventCase[did.SessionInitialized]) -> Breaches:
 
 
 def empty(*names: str) -> Callable[[EventCase[Event]], Breaches]:
-    """Texts that must say something."""
+    """A check that these texts (or lists of texts) are not empty."""
 
     def check(case: EventCase[Event]) -> Breaches:
         for name in names:
@@ -139,11 +141,11 @@ def supersedes_unknown_proposal(case: EventCase[did.ProposalCreated]) -> Breache
 
 
 def supersedes_running(case: EventCase[did.ProposalCreated]) -> Breaches:
-    """What is in flight ends before its ground is taken away."""
+    """A run ends before its proposal is replaced; else its end would belong to no proposal."""
     name = case.event.supersedes
-    for one in case.state.running.values():
-        if one.proposal == name:
-            yield f"{one.id} runs under {name}", "supersedes"
+    for run in case.state.running.values():
+        if run.proposal == name:
+            yield f"{run.id} runs under {name}", "supersedes"
 
 
 def no_fallback(case: EventCase[did.ProposalCreated]) -> Breaches:
@@ -153,9 +155,9 @@ def no_fallback(case: EventCase[did.ProposalCreated]) -> Breaches:
 
 
 def fallback_for_nothing(case: EventCase[did.ProposalCreated]) -> Breaches:
-    """As a retry does: the last failed intent of a step that has not gone well since."""
+    """T-08: it names, as a retry does, the last failed intent of a step."""
     name = case.event.fallback_for
-    if name is not None and all(name != one.intent for one in case.state.failing.values()):
+    if name is not None and all(name != step.intent for step in case.state.failing.values()):
         yield f"{name[:40]!r} is no intent whose step has failed last", "fallback_for"
 
 
@@ -167,19 +169,19 @@ def too_many_proposals(case: EventCase[did.ProposalCreated]) -> Breaches:
 def review_not_open(case: EventCase[did.ProposalReviewed]) -> Breaches:
     proposal = proposal_of(case)
     if proposal is not None and case.event.status not in REVIEWS[proposal.review]:
-        said = f"{proposal.id} is {proposal.review}, not to become {case.event.status}"
-        yield said, "status", None, {"ID": proposal.id}
+        message = f"{proposal.id} is {proposal.review}, not to become {case.event.status}"
+        yield message, "status", None, {"ID": proposal.id}
 
 
 def proposal_not_approved(case: EventCase[did.ToolIntentSigned]) -> Breaches:
-    """TRC-029, TRC-030, TRC-056."""
+    """TRC-029, TRC-030, TRC-056: rejected, not reviewed, or blocked."""
     proposal = proposal_of(case)
     if proposal is not None and proposal.review not in (Review.APPROVED, Review.CONDITIONAL):
         yield f"{proposal.id} is {proposal.review}", "proposal_id"
 
 
 def rotation_forbidden(case: EventCase[did.KeyRotated]) -> Breaches:
-    """E-20: the old key itself, or a person or the workspace if it is lost."""
+    """E-20: the old key names its successor; if it is lost, a person or the workspace does."""
     if case.who.in_charge or case.who.kid == case.event.old_kid:
         return
     yield "", "actor"
@@ -193,19 +195,19 @@ def other_old_key(case: EventCase[did.KeyRotated]) -> Breaches:
 
 def key_in_use(case: EventCase[did.KeyRotated]) -> Breaches:
     event = case.event
-    for one in case.state.roles:
-        shared = one.agent == event.agent and one.role is not event.role
-        if one.kid == event.new_kid and not shared:
-            yield f"{one.agent}, the {one.role}, has this key", "new_kid"
+    for binding in case.state.roles:
+        shared = binding.agent == event.agent and binding.role is not event.role
+        if binding.kid == event.new_kid and not shared:
+            yield f"{binding.agent}, the {binding.role}, has this key", "new_kid"
 
 
 def wrong_number(name: str, count: str) -> Callable[[EventCase[Event]], Breaches]:
-    """E-19: ids are counted by the trace; none is given twice, none is left out."""
+    """E-19: ids count upwards without gaps, so that an id below the counter was given before."""
 
     def check(case: EventCase[Event]) -> Breaches:
-        due = getattr(case.state, count) + 1
-        said = getattr(case.event, name)
-        if said[1:] != str(due):
-            yield f"{said[:40]!r} is not number {due}", name
+        expected = getattr(case.state, count) + 1
+        actual = getattr(case.event, name)
+        if actual[1:] != str(expected):
+            yield f"{actual[:40]!r} is not number {expected}", name
 
     return check

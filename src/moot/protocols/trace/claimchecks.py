@@ -1,4 +1,4 @@
-"""Checks on claims, the final statement and verifications (TRC-022, TRC-039 to TRC-047)."""
+"""Checks on claims, the final statement and verifications."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def too_little_evidence(case: EventCase[did.ClaimIssued]) -> Breaches:
 
 
 def unknown_evidence(case: EventCase[did.ClaimIssued]) -> Breaches:
-    """What is cited was left by a run of this trace that has ended."""
+    """T-05: cited is only what a run of this trace has left."""
     state = case.state
     early = {run.input_artifact: run.id for run in state.running.values()}
     for sha256 in dict.fromkeys(case.event.evidence):
@@ -38,23 +38,23 @@ def unknown_evidence(case: EventCase[did.ClaimIssued]) -> Breaches:
 
 
 def running_evidence(case: EventCase[did.ClaimIssued]) -> Breaches:
-    """TRC-022: what is still running proves nothing."""
+    """TRC-022: a run that has not ended proves nothing yet."""
     state, event = case.state, case.event
     for run in state.running.values():
         cited = run.input_artifact in event.evidence
-        if run.id in event.execution_ids or (cited and not _left(state, run.input_artifact)):
+        if run.id in event.execution_ids or (cited and not _was_left(state, run.input_artifact)):
             yield f"{run.id} is still running", "evidence"
     for name in event.execution_ids:
         if not 0 < number(name) <= state.execution_count:
             yield f"no run {name[:40]!r} was started", "execution_ids"
 
 
-def _left(state: State, sha256: str) -> bool:
+def _was_left(state: State, sha256: str) -> bool:
     return shelf.holds(state.shelf, sha256)
 
 
 def missing_artifact(case: EventCase[did.ClaimIssued]) -> Breaches:
-    """E-05: accepted and flagged; the verification will fail."""
+    """TRC-054, E-05: accepted with a warning, so that work can go on; the verification fails."""
     for sha256 in case.event.artifact_missing:
         yield f"the bytes of {sha256[:12]} are gone; the verification will fail", "evidence"
 
@@ -82,7 +82,7 @@ def too_many_claims(case: EventCase[did.ClaimIssued]) -> Breaches:
 
 
 def open_challenge(case: EventCase[did.FinalStatementSigned]) -> Breaches:
-    """TRC-065, E-27."""
+    """TRC-065, E-27: no work is finished while a claim is challenged."""
     for claim in case.state.challenged():
         yield f"{claim.id} is challenged", claim.id
 
@@ -98,10 +98,10 @@ def nothing_claimed(case: EventCase[did.FinalStatementSigned]) -> Breaches:
 
 
 def other_bundle(case: EventCase[did.FinalStatementSigned]) -> Breaches:
-    """TRC-042: every claim that stands, by its one event, and no other."""
-    due = {one.id: one.event for one in case.state.claims.values()}
-    said = {one.claim_id: one.event for one in case.event.claims}
-    if said != due or len(case.event.claims) != len(due):
+    """TRC-042: the bundle is every claim that stands, by its event, and no other."""
+    standing = {claim.id: claim.event for claim in case.state.claims.values()}
+    bundled = {claim.claim_id: claim.event for claim in case.event.claims}
+    if bundled != standing or len(case.event.claims) != len(standing):
         yield "", "claims"
 
 
@@ -117,7 +117,7 @@ def other_subject(case: EventCase[did.VerificationRunStarted]) -> Breaches:
 
 
 def not_verifying(case: EventCase[did.VerificationRunCompleted]) -> Breaches:
-    """TRC-043."""
+    """TRC-043: only a verification that was started is completed."""
     run = case.state.run
     if run is None or run.id != case.event.run_id:
         yield f"no verification {case.event.run_id[:40]!r} is under way", "run_id"
@@ -130,6 +130,6 @@ def other_run(case: EventCase[did.VerificationRunCompleted]) -> Breaches:
 
 
 def no_report(case: EventCase[did.VerificationRunCompleted]) -> Breaches:
-    """TRC-047."""
+    """TRC-047: a verdict without its stored report could not be checked."""
     if not HASH.match(case.event.report_artifact):
         yield "", "report_artifact"

@@ -1,7 +1,7 @@
-"""Checks on a command before an event can be made of it: its words, and what was seen outside.
+"""Checks on a command before an event is made of it: its texts, and what was seen outside.
 
-An event is typed; a command may say anything. What is wrong in its wording is found here, once,
-and never again in an audit: the event it would have become does not exist.
+The fields of an event are typed, those of a command may hold any text. These checks are not part
+of an audit: of a command that fails them no event was ever made.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from moot.protocols.trace.model import Consent, Profile, Review, Role, Verdict
 
 MAX_BYTES: Final = 40_000
 MAX_ITEMS: Final = 500
-# Of what is cited an event holds so many; of what stays in the state, fewer.
+# An event holds at most so many citations; what is also kept in the state is bounded tighter.
 MOST: Final = {
     "outputs": MAX_ARTIFACTS,
     "evidence": MAX_ARTIFACTS,
@@ -78,22 +78,24 @@ def left_out(*names: str) -> Callable[[CommandCase[Any]], Breaches]:
     return check
 
 
-def _one_of(words: type[Any], name: str, *but: str) -> Callable[[CommandCase[Any]], Breaches]:
-    known = [str(word) for word in words if str(word) not in but]
+def _must_be_one_of(
+    kinds: type[Any], name: str, *but: str
+) -> Callable[[CommandCase[Any]], Breaches]:
+    allowed = [str(word) for word in kinds if str(word) not in but]
 
     def check(case: CommandCase[Any]) -> Breaches:
-        said = getattr(case.command, name)
-        if said not in known:
-            yield f"{said[:40]!r} is none of {', '.join(known)}", name
+        word = getattr(case.command, name)
+        if word not in allowed:
+            yield f"{word[:40]!r} is none of {', '.join(allowed)}", name
 
     return check
 
 
-bad_review: Final = _one_of(Review, "status", Review.PENDING)
-bad_consent: Final = _one_of(Consent, "status", Consent.PENDING)
-bad_verdict: Final = _one_of(Verdict, "status")
-bad_profile: Final = _one_of(Profile, "profile")
-bad_role: Final = _one_of(Role, "role")
+bad_review: Final = _must_be_one_of(Review, "status", Review.PENDING)
+bad_consent: Final = _must_be_one_of(Consent, "status", Consent.PENDING)
+bad_verdict: Final = _must_be_one_of(Verdict, "status")
+bad_profile: Final = _must_be_one_of(Profile, "profile")
+bad_role: Final = _must_be_one_of(Role, "role")
 
 
 def no_command(case: CommandCase[ask.SignIntent]) -> Breaches:
@@ -121,15 +123,15 @@ def bad_name(case: CommandCase[ask.SignIntent]) -> Breaches:
 
 
 def evidence_differs(case: CommandCase[ask.IssueClaim | ask.ChallengeClaim]) -> Breaches:
-    for one in case.command.evidence:
-        if one.differs or (one.ref is not None and one.ref.sha256 != one.sha256):
-            yield f"the bytes stored as {one.sha256[:12]} have another hash", "evidence"
+    for cited in case.command.evidence:
+        if cited.differs or (cited.ref is not None and cited.ref.sha256 != cited.sha256):
+            yield f"the bytes stored as {cited.sha256[:12]} have another hash", "evidence"
 
 
 def evidence_absent(case: CommandCase[ask.ChallengeClaim]) -> Breaches:
-    for one in case.command.evidence:
-        if one.ref is None and not one.differs:
-            yield f"no bytes are stored as {one.sha256[:12]}", "evidence"
+    for cited in case.command.evidence:
+        if cited.ref is None and not cited.differs:
+            yield f"no bytes are stored as {cited.sha256[:12]}", "evidence"
 
 
 def bad_kid(case: CommandCase[ask.RotateKey]) -> Breaches:
@@ -138,6 +140,6 @@ def bad_kid(case: CommandCase[ask.RotateKey]) -> Breaches:
 
 
 def not_seen(case: CommandCase[ask.RecoverExecution]) -> Breaches:
-    """A recovery says what was seen; guesses are no evidence."""
+    """TRC-061: a recovery says what shows that the process is gone."""
     if not any(text.strip() for text in case.command.evidence):
         yield "", "evidence"

@@ -1,4 +1,4 @@
-"""Rows that several rule tables of a trace share."""
+"""Rows that several rule tables of a trace share, and the hints they have in common."""
 
 from __future__ import annotations
 

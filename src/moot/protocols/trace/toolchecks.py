@@ -1,4 +1,4 @@
-"""Checks on intents and runs (TRC-021, TRC-029 to TRC-038, TRC-056 to TRC-063)."""
+"""Checks on intents and runs."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from moot.protocols.trace.model import (
 )
 
 NamesIntent: TypeAlias = did.ToolIntentReviewed | did.ToolExecutionStarted
-_GROUND: Final = (Review.APPROVED, Review.CONDITIONAL)
-# What a critic may say next of an intent (E-10).
+_APPROVED: Final = (Review.APPROVED, Review.CONDITIONAL)
+# How consent to an intent may change (E-10). Blocked is final; a revision is a new intent.
 CONSENTS: Final[dict[Consent, frozenset[Consent]]] = {
     Consent.PENDING: frozenset({Consent.APPROVED, Consent.BLOCKED}),
     Consent.APPROVED: frozenset({Consent.BLOCKED}),
@@ -49,21 +49,21 @@ def intended_hash(event: did.ToolIntentSigned) -> str:
 
 def risk_too_low(case: EventCase[did.ToolIntentSigned]) -> Breaches:
     event, rules = case.event, case.state.policy
-    due = risk.risk_of(rules, event.tool, event.command, event.declared_risk)
-    if risk.ORDER[event.risk_class] < risk.ORDER[due]:
-        yield f"{event.risk_class} is recorded, {due} is due", "risk_class"
+    expected = risk.risk_of(rules, event.tool, event.command, event.declared_risk)
+    if risk.ORDER[event.risk_class] < risk.ORDER[expected]:
+        yield f"{event.risk_class} is recorded, {expected} is due", "risk_class"
 
 
 def needs_left_out(case: EventCase[did.ToolIntentSigned]) -> Breaches:
-    """An intent cannot excuse itself from the critic."""
+    """An intent that left out why it needs the critic would run without approval."""
     event, state = case.event, case.state
     replaces = state.intents.get(event.supersedes or "")
-    due = risk.approval_reasons(
+    reasons = risk.approval_reasons(
         state.policy, proposal_of(case), event.tool, event.risk_class, replaces
     )
-    for why in due:
-        if why not in event.needs:
-            yield f"it needs the critic's approval: {why}", "needs"
+    for reason in reasons:
+        if reason not in event.needs:
+            yield f"it needs the critic's approval: {reason}", "needs"
 
 
 def bad_timeout(case: EventCase[did.ToolIntentSigned]) -> Breaches:
@@ -79,9 +79,9 @@ def supersedes_unknown_intent(case: EventCase[did.ToolIntentSigned]) -> Breaches
 
 
 def intent_gone(state: State, name: str) -> str:
-    for one in state.running.values():
-        if one.intent == name:
-            return f"{name} is running as {one.id}"
+    for run in state.running.values():
+        if run.intent == name:
+            return f"{name} is running as {run.id}"
     if 0 < number(name) <= state.intent_count:
         return f"{name} was run or superseded before; a retry is a new intent"
     return f"there is no intent {name[:40]!r}"
@@ -98,7 +98,7 @@ def not_retryable(case: EventCase[did.ToolIntentSigned]) -> Breaches:
 
 
 def failing_step(state: State, intent: str) -> str | None:
-    return next((step for step, one in state.failing.items() if one.intent == intent), None)
+    return next((step for step, failing in state.failing.items() if failing.intent == intent), None)
 
 
 def step_of(state: State, event: did.ToolIntentSigned) -> str:
@@ -108,12 +108,12 @@ def step_of(state: State, event: did.ToolIntentSigned) -> str:
 
 
 def attempts_exhausted(case: EventCase[did.ToolIntentSigned]) -> Breaches:
-    """TRC-012, E-07."""
+    """TRC-012, E-07: a step that has failed too often is not tried again."""
     event = case.event
-    yield from _exhausted(case.state, step_of(case.state, event))
+    yield from _check_attempts(case.state, step_of(case.state, event))
 
 
-def _exhausted(state: State, step: str) -> Breaches:
+def _check_attempts(state: State, step: str) -> Breaches:
     failing, most = state.failing.get(step), state.policy.max_attempts
     if failing is not None and failing.failed >= most:
         yield f"{failing.failed} of {most} attempts have failed", None
@@ -121,9 +121,9 @@ def _exhausted(state: State, step: str) -> Breaches:
 
 def wrong_attempt(case: EventCase[did.ToolIntentSigned]) -> Breaches:
     failing = case.state.failing.get(step_of(case.state, case.event))
-    due = (failing.failed if failing is not None else 0) + 1
-    if case.event.attempt != due:
-        yield f"this is attempt {due}, not {case.event.attempt}", "attempt"
+    expected = (failing.failed if failing is not None else 0) + 1
+    if case.event.attempt != expected:
+        yield f"this is attempt {expected}, not {case.event.attempt}", "attempt"
 
 
 def too_many_intents(case: EventCase[did.ToolIntentSigned]) -> Breaches:
@@ -134,12 +134,12 @@ def too_many_intents(case: EventCase[did.ToolIntentSigned]) -> Breaches:
         yield f"{MAX_FAILING} steps have failed and not yet gone well", None
 
 
-def _intent(case: EventCase[NamesIntent]) -> Intent | None:
+def _intent_of(case: EventCase[NamesIntent]) -> Intent | None:
     return case.state.intents.get(case.event.intent_id)
 
 
 def unknown_intent(case: EventCase[NamesIntent]) -> Breaches:
-    """TRC-021: no intent at all."""
+    """TRC-021: this id was never given to an intent."""
     state, name = case.state, case.event.intent_id
     if not 0 < number(name) <= state.intent_count:
         yield intent_gone(state, name), "intent_id"
@@ -153,53 +153,53 @@ def intent_closed(case: EventCase[NamesIntent]) -> Breaches:
 
 
 def consent_not_open(case: EventCase[did.ToolIntentReviewed]) -> Breaches:
-    intent = _intent(case)
+    intent = _intent_of(case)
     if intent is not None and case.event.status not in CONSENTS[intent.consent]:
-        said = f"{intent.id} is {intent.consent}, not to become {case.event.status}"
-        yield said, "status", None, _known(intent)
+        message = f"{intent.id} is {intent.consent}, not to become {case.event.status}"
+        yield message, "status", None, _words_of_hint(intent)
 
 
 def intent_blocked(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
-    """TRC-033, TRC-057."""
-    intent = _intent(case)
+    """TRC-033, TRC-057: the critic said no, and a blocked intent stays blocked."""
+    intent = _intent_of(case)
     if intent is not None and intent.consent is Consent.BLOCKED:
-        yield f"{intent.id} is blocked", "intent_id", None, _known(intent)
+        yield f"{intent.id} is blocked", "intent_id", None, _words_of_hint(intent)
 
 
 def approval_missing(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
     """TRC-063: risky, conditional, or outside of what was proposed."""
-    intent = _intent(case)
+    intent = _intent_of(case)
     if intent is not None and intent.consent is Consent.PENDING and needs_now(case.state, intent):
-        why = ", ".join(needs_now(case.state, intent))
-        said = f"the critic has not approved {intent.id} ({why})"
-        yield said, "intent_id", None, _known(intent)
+        reasons = ", ".join(needs_now(case.state, intent))
+        message = f"the critic has not approved {intent.id} ({reasons})"
+        yield message, "intent_id", None, _words_of_hint(intent)
 
 
-def _known(intent: Intent) -> Known:
+def _words_of_hint(intent: Intent) -> Known:
     return {"INTENT": intent.id, "PROPOSAL": intent.proposal}
 
 
 def needs_now(state: State, intent: Intent) -> tuple[str, ...]:
-    """A proposal approved at first may have got conditions since."""
+    """Why the critic must agree now: its proposal may have got conditions since it was signed."""
     proposal = state.proposals.get(intent.proposal)
-    due = risk.approval_reasons(state.policy, proposal, intent.tool, intent.risk, None)
-    return tuple(dict.fromkeys((*intent.needs, *due)))
+    reasons = risk.approval_reasons(state.policy, proposal, intent.tool, intent.risk, None)
+    return tuple(dict.fromkeys((*intent.needs, *reasons)))
 
 
 def ground_gone(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
-    """What was blocked after the intent was signed may not be run."""
-    intent = _intent(case)
+    """TRC-056: its proposal was blocked or superseded after the intent was signed."""
+    intent = _intent_of(case)
     proposal = case.state.proposals.get(intent.proposal) if intent is not None else None
-    if intent is None or (proposal is not None and proposal.review in _GROUND):
+    if intent is None or (proposal is not None and proposal.review in _APPROVED):
         return
     standing = proposal.review if proposal is not None else "superseded"
     yield f"{intent.proposal} is {standing}", "intent_id"
 
 
 def step_exhausted(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
-    intent = _intent(case)
+    intent = _intent_of(case)
     if intent is not None:
-        yield from _exhausted(case.state, intent.step)
+        yield from _check_attempts(case.state, intent.step)
 
 
 def too_many_running(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
@@ -209,23 +209,25 @@ def too_many_running(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
 
 def other_input(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
     """TRC-038: what is run is what was intended."""
-    intent = _intent(case)
+    intent = _intent_of(case)
     if intent is not None and case.event.input_artifact != intent.input_hash:
         yield f"the stored input is not that of {intent.id}", "input_artifact"
 
 
 def not_reserved(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
-    intent = _intent(case)
+    intent = _intent_of(case)
     if intent is None or not case.state.policy.require_reservation:
         return
-    held = {one.scope for one in case.event.reservations if one.fencing > 0}
+    reserved = {
+        reservation.scope for reservation in case.event.reservations if reservation.fencing > 0
+    }
     for scope in intent.writes:
-        if scope not in held:
+        if scope not in reserved:
             known = {"SCOPE": scope, "NAME": case.who.id}
             yield f"{scope} is not reserved for the executor", "reservations", None, known
 
 
-def _execution(
+def _execution_of(
     case: EventCase[did.ExecutionEnded],
 ) -> Execution | None:
     return case.state.running.get(case.event.execution_id)
@@ -236,7 +238,7 @@ def unknown_execution(
 ) -> Breaches:
     """TRC-037: one end for one start."""
     name, state = case.event.execution_id, case.state
-    if _execution(case) is None:
+    if _execution_of(case) is None:
         over = 0 < number(name) <= state.execution_count
         ended = f"{name} has ended before"
         yield ended if over else f"no run {name[:40]!r} was started", "execution_id"
@@ -245,10 +247,10 @@ def unknown_execution(
 def other_execution(
     case: EventCase[did.ExecutionEnded],
 ) -> Breaches:
-    """An end says the same intent and input as its start."""
-    run = _execution(case)
-    said = (case.event.intent_id, case.event.input_artifact)
-    if run is not None and said != (run.intent, run.input_artifact):
+    """TRC-037: an end names the same intent and input as its start."""
+    run = _execution_of(case)
+    ending = (case.event.intent_id, case.event.input_artifact)
+    if run is not None and ending != (run.intent, run.input_artifact):
         yield f"{run.id} runs {run.intent}", "intent_id"
 
 
@@ -259,10 +261,10 @@ def no_output(case: EventCase[did.ToolExecutionCompleted]) -> Breaches:
 
 
 def bad_output(case: EventCase[did.ExecutionEnded]) -> Breaches:
-    names = [one.name for one in case.event.outputs]
-    for one in case.event.outputs:
-        if not one.name.strip() or names.count(one.name) > 1 or not HASH.match(one.sha256):
-            yield f"{one.name[:40]!r} is no output of its own", "outputs"
+    names = [output.name for output in case.event.outputs]
+    for output in case.event.outputs:
+        if not output.name.strip() or names.count(output.name) > 1 or not HASH.match(output.sha256):
+            yield f"{output.name[:40]!r} is no output of its own", "outputs"
 
 
 def failed_exit(case: EventCase[did.ToolExecutionCompleted]) -> Breaches:

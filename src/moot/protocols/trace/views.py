@@ -1,4 +1,4 @@
-"""What people and agents read of a trace: where it stands, its story, and what rests on what."""
+"""What people and agents read of a trace: where it stands, and its story line by line."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def timeline(events: Iterable[Recorded[Any]]) -> list[TimelineLine]:
 
 
 def sentence(event: Event) -> str:
-    """What an event says, in one line."""
+    """What an event says, in one line of at most 300 characters."""
     form = _SENTENCES[type(event)]
     words = {name: getattr(event, name) for name in event.__struct_fields__}
     words["run"] = shlex.join(getattr(event, "command", ()))
@@ -203,12 +203,12 @@ def sentence(event: Event) -> str:
         if isinstance(event, did.ToolExecutionStarted) and event.program
         else ""
     )
-    words["named"] = ", ".join(one.name for one in getattr(event, "outputs", ()))
-    words["bundle"] = ", ".join(one.claim_id for one in _bundle(event))
+    words["named"] = ", ".join(item.name for item in getattr(event, "outputs", ()))
+    words["bundle"] = ", ".join(item.claim_id for item in _bundled_claims(event))
     return " ".join(form.format(**words).split())[:300]
 
 
-def _bundle(event: Event) -> tuple[Bundled, ...]:
+def _bundled_claims(event: Event) -> tuple[Bundled, ...]:
     return event.claims if isinstance(event, did.FinalStatementSigned) else ()
 
 
