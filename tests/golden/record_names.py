@@ -40,8 +40,8 @@ from moot.protocols.parliament.messages.contents import CONTENT
 from moot.protocols.parliament.messages.message import Message
 from moot.protocols.parliament.model import STREAM as PARLIAMENT_STREAM
 from moot.protocols.presence import STREAM as PRESENCE
-from moot.protocols.trace.auditing import FORMAT as TRACE_REPORT_FORMAT
-from moot.protocols.trace.auditing import Report as TraceReport
+from moot.protocols.trace.audit.report import FORMAT as TRACE_REPORT_FORMAT
+from moot.protocols.trace.audit.report import Report as TraceReport
 from moot.protocols.trace.inputs import MEDIA_TYPE as TOOL_INPUT_MEDIA_TYPE
 from moot.surfaces.hooks.observing import MEDIA_TYPE as OBSERVED_MEDIA_TYPE
 from moot.surfaces.terminal.answer import Envelope

@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         ("flows.presence", "flows.mail", "flows.debate", "flows.parliament", "flows.trace"),
         BELOW_FLOWS,
     ),
+    "flows.observed": BELOW_FLOWS,
     "flows.guard": BELOW_FLOWS,
     "flows.tools": BELOW_FLOWS | {"flows.guard"},
     "flows.runs": BELOW_FLOWS

@@ -13,18 +13,17 @@ from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit import (
-    CHECKS,
+from moot.protocols.trace.audit.checks import BREACHES
+from moot.protocols.trace.audit.report import (
+    GRADES,
+    PROFILES,
     Facts,
     Report,
     Seen,
     Status,
     as_document,
-    audit,
-    cited_in,
 )
-from moot.protocols.trace.auditchecks import BREACHES
-from moot.protocols.trace.auditing import GRADES, PROFILES
+from moot.protocols.trace.audit.verification import CHECKS, audit, cited_in
 from moot.protocols.trace.model import Profile, Reserved, Result, Stage, Verdict
 from moot.protocols.trace.policy import Policy, Risk
 from moot.protocols.trace.rules import GUARDS, RULES

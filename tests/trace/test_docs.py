@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.protocols.trace.audit import CHECKS
-from moot.protocols.trace.auditing import GRADES, PROFILES
+from moot.protocols.trace.audit.report import GRADES, PROFILES
+from moot.protocols.trace.audit.verification import CHECKS
 from moot.protocols.trace.model import Profile
 from moot.protocols.trace.policy import DEFAULT, Policy, as_document, parse
 

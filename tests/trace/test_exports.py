@@ -28,7 +28,7 @@ from moot.flows.trace.inspection import Inspected
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit import Status
+from moot.protocols.trace.audit.report import Status
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import Profile, Result, Role, Stage, Verdict
 from moot.verify import standalone

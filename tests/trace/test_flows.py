@@ -8,7 +8,8 @@ import pytest
 
 from moot.core.names import OPERATOR, SYSTEM
 from moot.protocols.trace import commands as ask
-from moot.protocols.trace.audit import Facts, Report, Seen, audit, cited_in
+from moot.protocols.trace.audit.report import Facts, Report, Seen
+from moot.protocols.trace.audit.verification import audit, cited_in
 from moot.protocols.trace.model import Profile, Stage, Verdict
 
 from .scene import AUDITOR, EXECUTOR, PLANNER, Ledgered, intent

@@ -14,7 +14,7 @@ from moot.keys.folder import KeyFolder
 from moot.pages import Graph, Prose, to_html, to_json, to_markdown
 from moot.pages.model import Report
 from moot.protocols.trace import commands as ask
-from moot.protocols.trace import page
+from moot.protocols.trace.audit import page
 from moot.protocols.trace.model import Profile, Role
 from moot.protocols.trace.policy import Policy
 from moot.workspace.check import How

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
 from moot.core.names import SYSTEM
+from moot.core.secrets import Pattern
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.policy import (
     DEFAULT,
     OnForged,
-    Pattern,
     Policy,
     Risk,
     as_document,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,8 @@ from moot.core.record import ArtifactRef
 from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit import Facts, Seen, audit, cited_in
+from moot.protocols.trace.audit.report import Facts, Seen
+from moot.protocols.trace.audit.verification import audit, cited_in
 from moot.protocols.trace.codec import NAMES, OURS, document, parse
 from moot.protocols.trace.drafts import DRAFTS
 from moot.protocols.trace.evolution import _EVOLVE
@@ -229,7 +231,7 @@ class Traces(RuleBasedStateMachine):
         assert report.verdict is not Verdict.FAIL or flagged, report.failures()
         assert report.stage is self.trace.state.stage
         assert len(timeline(events)) == len(events)
-        assert status(self.trace.state, "trace/t1", 0)["events"] == len(events)
+        assert status(self.trace.state, "trace/t1", 0).events == len(events)
 
 
 TestTraces = Traces.TestCase
@@ -298,11 +300,11 @@ def test_any_payload_is_an_event_or_malformed(name: str, data: bytes) -> None:
 @pytest.mark.requirement("TRC-025")
 def test_an_event_reads_back_from_its_document() -> None:
     trace = Trace().to("completed")
-    trace_names = {document(one)["event_type"] for one in trace.history()}
+    trace_names = {document(one).event_type for one in trace.history()}
     assert {"session_initialized", "proposal_reviewed", "tool_execution_started"} <= trace_names
     assert {"tool_execution_completed", "verification_run_started"} <= trace_names
     for recorded in trace.history():
-        plain = document(recorded)
+        plain = msgspec.to_builtins(document(recorded))
         assert parse(plain["event_type"], json.dumps(plain["payload"])) == recorded.event
         assert plain["extension"] is (plain["event_type"] in OURS)
         for field in type(recorded.event).__struct_fields__:

@@ -11,7 +11,7 @@ from moot.core.machine import Command, Draft, Event
 from moot.core.names import OPERATOR, SYSTEM
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit import audit
+from moot.protocols.trace.audit.verification import audit
 from moot.protocols.trace.model import Result, Role
 from moot.protocols.trace.rules import ASKED
 

@@ -297,7 +297,7 @@ class Batch:
             self._seen.add(holder)
 
     def _require_stored(self, draft: Draft) -> None:
-        """What an event cites is durable before the event."""
+        """TRC-050: what an event cites is durable before the event."""
         for ref in draft.artifacts:
             if self._artifacts is None or self._artifacts.size(ref.sha256) != ref.size:
                 raise Refused(

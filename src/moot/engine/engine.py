@@ -138,7 +138,7 @@ class Engine:
     def _commit(
         self, decide: Callable[[Batch], T], before_commit: Callable[[T], None] | None = None
     ) -> T:
-        """Lock, let a batch decide, write what it decided, commit; then it is the truth."""
+        """Lock (one writer at a time: TRC-049), let a batch decide, write it, commit: the truth."""
         if self._frozen is not None:
             raise self._frozen
         try:

@@ -17,7 +17,7 @@ MODULES: dict[str, str] = {
     "example": "moot.protocols.example.machine",
     "presence": "moot.protocols.presence.machine",
     "trace": "moot.protocols.trace.machine",
-    "observed": "moot.protocols.trace.observed",
+    "observed": "moot.protocols.observed.machine",
     "decision": "moot.protocols.decision.machine",
     "mail": "moot.protocols.mail.machine",
     "debate": "moot.protocols.debate.machine",

@@ -59,7 +59,7 @@ class Replay:
         self.seen: dict[tuple[str, int], Millis] = {}  # when a sign of life was last written down
 
     def load(self, view: View, stream: str, proved: bool = False) -> Loaded:
-        """The state of `stream` at its head in `view`."""
+        """The state of `stream` at its head in `view`: after a crash too (TRC-059)."""
         head = view.head(stream)
         start = self._start(view, stream, proved, head.seq if head else -1)
         if head is None or head.seq == start.seq:
@@ -163,7 +163,7 @@ class Replay:
     ) -> Loaded:
         try:
             body = record.body
-            if not self._continues(at, stream, record, body):
+            if not self._continues(at, stream, record, body):  # TRC-020, TRC-060
                 raise _broken(stream, at.seq + 1, "the record does not continue the chain")
             if proved:
                 self.prove(record, registry or at.state)

@@ -3,6 +3,7 @@
 Four levels; each may import those before it and never those behind it.
 
 1. presence/ mail/ debate/ parliament/ trace/    one protocol each, over its record and its files
+   observed/    what a hook saw of work that nobody governed, and its gaps
    guard/       which workspace guards a path, who holds it, who acts
    tools/       coding tools: their hooks, settings and trust
 2. runs/        participants take their turns: what the runner needs of each protocol

@@ -66,13 +66,15 @@ def _parliament(space: Workspace, name: str, _how: How) -> Report:
 
 
 def _trace(space: Workspace, name: str, how: How) -> Report:
-    from moot.flows.trace import inspection, watching
-    from moot.protocols.trace import page, views
+    from moot.flows.observed import watching
+    from moot.flows.trace import inspection
+    from moot.protocols.observed.views import count_work
+    from moot.protocols.trace.audit import page
 
     stream = f"trace/{name}"
     state = space.engine.state(stream)
     watched = [one.state for one in watching.beside(space, state)]
-    counted = views.counted(state.completed + state.failures, watched)
+    counted = count_work(state.completed + state.failures, watched)
     found = inspection.inspect_live(space.path, how, stream)
     return page.report(found.events[stream], found.reports[0], counted)
 

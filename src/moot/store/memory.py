@@ -158,7 +158,7 @@ class MemoryChange(MemoryView):
             raise not_whole()
 
     def append(self, entries: Iterable[Entry]) -> None:
-        """All positions are checked before anything is written."""
+        """All positions are checked before anything is written (TRC-019, TRC-051)."""
         batch = list(entries)
         ends: dict[str, int] = {}
         for record in (entry.record for entry in batch):

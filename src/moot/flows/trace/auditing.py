@@ -15,7 +15,8 @@ from moot.core.errors import MootError
 from moot.core.record import ArtifactRef
 from moot.flows.trace import execution, inspection, tracing
 from moot.pages import to_html, to_markdown
-from moot.protocols.trace import audit, page
+from moot.protocols.trace.audit import page
+from moot.protocols.trace.audit.report import as_document
 from moot.protocols.trace.commands import CompleteVerification, StartVerification
 from moot.protocols.trace.model import Profile, Run, State
 from moot.workspace.check import How, pinned_trust
@@ -23,7 +24,7 @@ from moot.workspace.check import How, pinned_trust
 if TYPE_CHECKING:
     from moot.core.findings import Finding
     from moot.core.machine import Recorded
-    from moot.protocols.trace.audit import Report
+    from moot.protocols.trace.audit.report import Report
     from moot.workspace.workspace import Workspace
 
 JSON: Final = "application/vnd.moot.trace-report+json"
@@ -97,6 +98,6 @@ def _store(
     html = space.artifacts.put(to_html(shown).encode(), HTML)
     markdown = space.artifacts.put(to_markdown(shown).encode(), MARKDOWN)
     document = canonical(
-        {**audit.as_document(report), "pages": {"html": html.sha256, "markdown": markdown.sha256}}
+        {**as_document(report), "pages": {"html": html.sha256, "markdown": markdown.sha256}}
     )
     return space.artifacts.put(document, JSON), (html, markdown)

@@ -15,13 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from moot.core import secrets
 from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
 from moot.core.record import ArtifactRef
 from moot.engine.job import ALONE, Link
 from moot.flows.trace import guarded_execution, running, tracing
 from moot.flows.trace.keeping import EDGE, Kept, Seen, keep
-from moot.protocols.trace import secrets
 from moot.protocols.trace.commands import (
     CompleteExecution,
     FailExecution,
@@ -95,7 +95,7 @@ def execute(
 
 
 def recover(space: Workspace, stream: str, link: Link = ALONE) -> list[Outcome]:
-    """Record as failed what died with its process on this trace. Nothing is run again.
+    """TRC-061: record as failed what died with its process on this trace. Nothing is run again.
 
     The executor's own act: where its key is not at hand it stays due, and holds up nobody.
     """

@@ -22,12 +22,12 @@ from moot.core.machine import Recorded
 from moot.core.names import REGISTRY, protocol_of
 from moot.core.record import Body, record_hash
 from moot.engine.replay import read_body
-from moot.protocols.trace import audit
-from moot.protocols.trace.audit import Facts, Report, Seen
+from moot.protocols.trace.audit.report import Facts, Report, Seen
+from moot.protocols.trace.audit.verification import judged
+from moot.protocols.trace.audit.walk import Walk
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import Profile
 from moot.protocols.trace.model import Verdict as Audited
-from moot.protocols.trace.walk import Walk
 from moot.verify import Place, Verdict
 from moot.verify.bundle import lines_of
 from moot.workspace.check import How, check_file, check_live, stored
@@ -158,7 +158,7 @@ class _Watcher:
     def inspected(self, verdict: Verdict, profile: Profile) -> Inspected:
         self._finish(verdict.first_bad if verdict.verdict == "tampered" else None)
         reports = tuple(
-            audit.judged(walk, self._facts(stream, verdict), profile)
+            judged(walk, self._facts(stream, verdict), profile)
             for stream, walk in self.walks.items()
         )
         events = {stream: walk.events for stream, walk in self.walks.items()}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from moot.core import secrets
 from moot.core.canonical import canonical
-from moot.protocols.trace import secrets
 from moot.protocols.trace.commands import Stored
 from moot.system.footprint import Change
 from moot.system.running import Output, Ran
 
 if TYPE_CHECKING:
-    from moot.protocols.trace.policy import Pattern
+    from moot.core.secrets import Pattern
     from moot.store.artifacts import Artifacts
 
 TEXT: Final = "text/plain"

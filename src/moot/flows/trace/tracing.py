@@ -40,7 +40,6 @@ _WHOLE: Final = 64
 TRIES: Final = 100
 
 E = TypeVar("E", bound=Event)
-Ended = did.ToolExecutionCompleted | did.ToolExecutionFailed
 
 
 def stream_of(name: str) -> str:
@@ -253,7 +252,10 @@ def _output(space: Workspace, stream: str, execution: str, name: str) -> str:
     return known[name]
 
 
-def end_of(space: Workspace, stream: str, execution: str) -> Recorded[Ended]:
+def end_of(space: Workspace, stream: str, execution: str) -> Recorded[did.ExecutionEnded]:
     """How an execution ended; NotFound while it runs."""
-    kinds: tuple[type[Ended], ...] = (did.ToolExecutionCompleted, did.ToolExecutionFailed)
+    kinds: tuple[type[did.ExecutionEnded], ...] = (
+        did.ToolExecutionCompleted,
+        did.ToolExecutionFailed,
+    )
     return event(space, stream, execution, *kinds)

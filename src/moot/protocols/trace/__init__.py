@@ -2,28 +2,26 @@
 
 A task is worked on by four agents with keys of their own. The planner proposes, the critic reviews,
 the executor says exactly what it will run, runs it and claims what it found; the auditor verifies
-all of it. A person, or the workspace itself, opens and may abort.
+all of it. A person, or the workspace itself, opens a trace and may abort it.
 
     initialized -> planning -> reviewing -> executing -> claiming -> auditing -> completed
                                             any of them -> failed, aborted
 
 Where to look
-    model.py        the nouns and the state; only what is open is kept
+    model.py        the nouns and the state; only what is open is in the state
     policy.py       what one trace allows, fixed in its first event
     commands.py     what may be asked          events.py     what may stand in the ledger
     roles.py        who may record what        lifecycle.py  the nine states as tables
     rules.py        the rules by kind of event, with toolrules.py, claimrules.py and
                     wordingrules.py; the checks behind them: checks.py, toolchecks.py,
-                    claimchecks.py, commandchecks.py
+                    claimchecks.py, commandchecks.py; case.py is what a check looks at
     drafts.py       command -> event           evolution.py  event -> state
     risk.py         how risky, and why the critic must agree
-    secrets.py      found in inputs, blotted out of outputs
     inputs.py       the one form and hash of what is run
     shelf.py        which artifacts the runs have left
     machine.py      decide, index, MACHINE     duties.py     what waits, and for whom
-    audit.py        fifteen checks, profiles, a verdict: auditing.py, auditchecks.py, walk.py
-    observed.py     work that was only watched: a record of its own, see watched.py
-    codec.py, views.py
+    audit/          fifteen checks, profiles, a verdict, a report and its page
+    codec.py        events as plain JSON       views.py      what people and agents read
 
 Two things differ from the siblings. The rules are asked of events, not of commands: so an audit of
 a recorded trace asks the very same questions that were asked when it was written. And nothing

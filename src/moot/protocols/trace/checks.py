@@ -1,29 +1,29 @@
-"""The checks behind the rules: each yields `(message, where)` for every breach it sees.
+"""The checks behind the rules: each yields `(message, where)` for every breach it finds.
 
-They look at an event about to be recorded, or recorded by someone long ago: a decision and an
-audit ask the same questions. An empty message means the sentence of the row in `rules.py`.
+An empty message means that the sentence of the row in `rules.py` says it all.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from moot.core.findings import Breach, Known
 from moot.core.machine import Event
 from moot.core.names import AGENT, OPERATOR
 from moot.protocols.trace import events as did
 from moot.protocols.trace import policy, roles
+from moot.protocols.trace.case import EventCase, PermissionCase
 from moot.protocols.trace.inputs import hash_of
 from moot.protocols.trace.lifecycle import accepted
-from moot.protocols.trace.model import MAX_PROPOSALS, Proposal, Review, Role, State, number
+from moot.protocols.trace.model import MAX_PROPOSALS, Proposal, Review, Role, number
 
 Breaches = Iterator[Breach]
 HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 KID: Final = re.compile(r"[0-9a-f]{32}\Z")
-# What a critic may say next, by what stands (E-37). Rejected and blocked are final; a revision
-# is a new proposal, or a new intent, that supersedes the old one.
+# How a review may change (E-37). Rejected and blocked are final: a revision is a new proposal that
+# supersedes the old one, so that nobody approves a text which has already been turned down.
 REVIEWS: Final[dict[Review, frozenset[Review]]] = {
     Review.PENDING: frozenset(Review) - {Review.PENDING},
     Review.APPROVED: frozenset({Review.CONDITIONAL, Review.BLOCKED}),
@@ -33,94 +33,85 @@ REVIEWS: Final[dict[Review, frozenset[Review]]] = {
 }
 
 
-class Told(NamedTuple):
-    """An event in its moment: the state before it, and who records it.
-
-    The guards ask only of which `kind` it is; then `event` may not be made yet.
-    """
-
-    state: State
-    event: Any
-    who: roles.Who
-    kind: type[Event]
+def trace_ended(case: PermissionCase) -> Breaches:
+    if case.state.ended:
+        reason = f": {case.state.because}" if case.state.because else ""
+        yield f"this trace is {case.state.stage}{reason}", None
 
 
-def trace_ended(told: Told) -> Breaches:
-    if told.state.ended:
-        because = f": {told.state.because}" if told.state.because else ""
-        yield f"this trace is {told.state.stage}{because}", None
-
-
-def wrong_role(told: Told) -> Breaches:
-    if told.state.ended:
+def wrong_role(case: PermissionCase) -> Breaches:
+    if case.state.ended:
         return
-    problem = roles.wrong_role(told.state, told.kind, told.who)
+    problem = roles.wrong_role(case.state, case.kind, case.who)
     if problem is not None:
-        yield problem, "actor", None, _part(told)
+        yield problem, "actor", None, _name_role_holder(case)
 
 
-def wrong_key(told: Told) -> Breaches:
-    problem = roles.wrong_key(told.state, told.kind, told.who)
+def wrong_key(case: PermissionCase) -> Breaches:
+    problem = roles.wrong_key(case.state, case.kind, case.who)
     if problem is not None:
-        yield problem, "actor", None, _part(told)
+        yield problem, "actor", None, _name_role_holder(case)
 
 
-def _part(told: Told) -> Known:
-    """Whose part it is."""
-    role = roles.EMITS[told.kind]
-    bound = told.state.holder(role) if role is not None else None
+def _name_role_holder(case: PermissionCase) -> Known:
+    """For the hint: who plays the part that may do this."""
+    role = roles.EMITS[case.kind]
+    bound = case.state.holder(role) if role is not None else None
     return {} if bound is None else {"ROLE": bound.role, "NAME": bound.agent}
 
 
-def wrong_state(told: Told) -> Breaches:
-    state = told.state
-    if state.ended or told.kind in accepted(state):
+def wrong_state(case: PermissionCase) -> Breaches:
+    state = case.state
+    if state.ended or case.kind in accepted(state):
         return
     after = ", after the final statement" if state.final is not None else ""
     yield f"not while the trace is {state.stage}{after}", None
 
 
-def missing_role(told: Told) -> Breaches:
-    held = [one.role for one in told.event.roles]
+def missing_role(case: EventCase[did.SessionInitialized]) -> Breaches:
+    held = [binding.role for binding in case.event.roles]
     for role in Role:
         if held.count(role) != 1:
             yield f"{held.count(role)} agents are the {role}, not one", "roles"
 
 
-def bad_binding(told: Told) -> Breaches:
-    for one in told.event.roles:
-        named = AGENT.match(one.agent) or one.agent == OPERATOR
-        if not named or not KID.match(one.kid) or one.epoch < 1:
-            yield f"the {one.role} is {one.agent[:60]!r} with the key {one.kid[:32]!r}", "roles"
+def bad_binding(case: EventCase[did.SessionInitialized]) -> Breaches:
+    for binding in case.event.roles:
+        is_named = AGENT.match(binding.agent) or binding.agent == OPERATOR
+        if not is_named or not KID.match(binding.kid) or binding.epoch < 1:
+            yield (
+                f"the {binding.role} is {binding.agent[:60]!r} with the key {binding.kid[:32]!r}",
+                "roles",
+            )
 
 
-def one_agent_two_parts(told: Told) -> Breaches:
-    event: did.SessionInitialized = told.event
-    for one, other in roles.clashes(event.roles, event.policy.distinct_roles):
-        yield f"{one.agent} cannot be both {one.role} and {other.role}", "roles"
+def one_agent_two_parts(case: EventCase[did.SessionInitialized]) -> Breaches:
+    event = case.event
+    for first, second in roles.clashes(event.roles, event.policy.distinct_roles):
+        yield f"{first.agent} cannot be both {first.role} and {second.role}", "roles"
 
 
-def unusable_policy(told: Told) -> Breaches:
-    for problem in policy.problems(told.event.policy):
+def unusable_policy(case: EventCase[did.SessionInitialized]) -> Breaches:
+    for problem in policy.problems(case.event.policy):
         yield problem, "policy"
 
 
-def other_task(told: Told) -> Breaches:
-    if hash_of(told.event.task.encode("utf-8", "replace")) != told.event.task_sha256:
+def other_task(case: EventCase[did.SessionInitialized]) -> Breaches:
+    if hash_of(case.event.task.encode("utf-8", "replace")) != case.event.task_sha256:
         yield "", "task_sha256"
 
 
-def other_policy(told: Told) -> Breaches:
-    if policy.hash_of(told.event.policy) != told.event.policy_sha256:
+def other_policy(case: EventCase[did.SessionInitialized]) -> Breaches:
+    if policy.hash_of(case.event.policy) != case.event.policy_sha256:
         yield "", "policy_sha256"
 
 
-def empty(*names: str) -> Callable[[Told], Breaches]:
-    """Texts that must say something."""
+def empty(*names: str) -> Callable[[EventCase[Event]], Breaches]:
+    """A check that these texts (or lists of texts) are not empty."""
 
-    def check(told: Told) -> Breaches:
+    def check(case: EventCase[Event]) -> Breaches:
         for name in names:
-            value = getattr(told.event, name)
+            value = getattr(case.event, name)
             texts = (value,) if isinstance(value, str) else value
             if not texts or not all(text.strip() for text in texts):
                 yield f"{name} is required", name
@@ -128,8 +119,8 @@ def empty(*names: str) -> Callable[[Told], Breaches]:
     return check
 
 
-def proposal_of(told: Told) -> Proposal | None:
-    return told.state.proposals.get(told.event.proposal_id)
+def proposal_of(case: EventCase[did.ProposalReviewed | did.ToolIntentSigned]) -> Proposal | None:
+    return case.state.proposals.get(case.event.proposal_id)
 
 
 def gone(name: str, count: int, what: str) -> str:
@@ -137,86 +128,86 @@ def gone(name: str, count: int, what: str) -> str:
     return f"{name} has been superseded" if over else f"there is no {what} {name[:40]!r}"
 
 
-def unknown_proposal(told: Told) -> Breaches:
-    if proposal_of(told) is None:
-        name = told.event.proposal_id
-        yield gone(name, told.state.proposal_count, "proposal"), "proposal_id"
+def unknown_proposal(case: EventCase[did.ProposalReviewed | did.ToolIntentSigned]) -> Breaches:
+    if proposal_of(case) is None:
+        name = case.event.proposal_id
+        yield gone(name, case.state.proposal_count, "proposal"), "proposal_id"
 
 
-def supersedes_unknown_proposal(told: Told) -> Breaches:
-    name = told.event.supersedes
-    if name is not None and name not in told.state.proposals:
-        yield gone(name, told.state.proposal_count, "proposal"), "supersedes"
+def supersedes_unknown_proposal(case: EventCase[did.ProposalCreated]) -> Breaches:
+    name = case.event.supersedes
+    if name is not None and name not in case.state.proposals:
+        yield gone(name, case.state.proposal_count, "proposal"), "supersedes"
 
 
-def supersedes_running(told: Told) -> Breaches:
-    """What is in flight ends before its ground is taken away."""
-    name = told.event.supersedes
-    for one in told.state.running.values():
-        if one.proposal == name:
-            yield f"{one.id} runs under {name}", "supersedes"
+def supersedes_running(case: EventCase[did.ProposalCreated]) -> Breaches:
+    """A run ends before its proposal is replaced; else its end would belong to no proposal."""
+    name = case.event.supersedes
+    for run in case.state.running.values():
+        if run.proposal == name:
+            yield f"{run.id} runs under {name}", "supersedes"
 
 
-def no_fallback(told: Told) -> Breaches:
+def no_fallback(case: EventCase[did.ProposalCreated]) -> Breaches:
     """TRC-055: after a failed run every further proposal is a fallback."""
-    if told.state.failures and not told.state.policy.allow_fallback:
+    if case.state.failures and not case.state.policy.allow_fallback:
         yield "", "fallback_for"
 
 
-def fallback_for_nothing(told: Told) -> Breaches:
-    """As a retry does: the last failed intent of a step that has not gone well since."""
-    name = told.event.fallback_for
-    if name is not None and all(name != one.intent for one in told.state.failing.values()):
+def fallback_for_nothing(case: EventCase[did.ProposalCreated]) -> Breaches:
+    """T-08: it names, as a retry does, the last failed intent of a step."""
+    name = case.event.fallback_for
+    if name is not None and all(name != step.intent for step in case.state.failing.values()):
         yield f"{name[:40]!r} is no intent whose step has failed last", "fallback_for"
 
 
-def too_many_proposals(told: Told) -> Breaches:
-    if len(told.state.proposals) >= MAX_PROPOSALS and told.event.supersedes is None:
+def too_many_proposals(case: EventCase[did.ProposalCreated]) -> Breaches:
+    if len(case.state.proposals) >= MAX_PROPOSALS and case.event.supersedes is None:
         yield f"{MAX_PROPOSALS} proposals stand", None
 
 
-def review_not_open(told: Told) -> Breaches:
-    proposal = proposal_of(told)
-    if proposal is not None and told.event.status not in REVIEWS[proposal.review]:
-        said = f"{proposal.id} is {proposal.review}, not to become {told.event.status}"
-        yield said, "status", None, {"ID": proposal.id}
+def review_not_open(case: EventCase[did.ProposalReviewed]) -> Breaches:
+    proposal = proposal_of(case)
+    if proposal is not None and case.event.status not in REVIEWS[proposal.review]:
+        message = f"{proposal.id} is {proposal.review}, not to become {case.event.status}"
+        yield message, "status", None, {"ID": proposal.id}
 
 
-def proposal_not_approved(told: Told) -> Breaches:
-    """TRC-029, TRC-030, TRC-056."""
-    proposal = proposal_of(told)
+def proposal_not_approved(case: EventCase[did.ToolIntentSigned]) -> Breaches:
+    """TRC-029, TRC-030, TRC-056: rejected, not reviewed, or blocked."""
+    proposal = proposal_of(case)
     if proposal is not None and proposal.review not in (Review.APPROVED, Review.CONDITIONAL):
         yield f"{proposal.id} is {proposal.review}", "proposal_id"
 
 
-def rotation_forbidden(told: Told) -> Breaches:
-    """E-20: the old key itself, or a person or the workspace if it is lost."""
-    if told.who.in_charge or told.who.kid == told.event.old_kid:
+def rotation_forbidden(case: EventCase[did.KeyRotated]) -> Breaches:
+    """E-20: the old key names its successor; if it is lost, a person or the workspace does."""
+    if case.who.in_charge or case.who.kid == case.event.old_kid:
         return
     yield "", "actor"
 
 
-def other_old_key(told: Told) -> Breaches:
-    bound = told.state.holder(told.event.role)
-    if bound is None or (bound.agent, bound.kid) != (told.event.agent, told.event.old_kid):
-        yield f"that is not the key of the {told.event.role}", "old_kid"
+def other_old_key(case: EventCase[did.KeyRotated]) -> Breaches:
+    bound = case.state.holder(case.event.role)
+    if bound is None or (bound.agent, bound.kid) != (case.event.agent, case.event.old_kid):
+        yield f"that is not the key of the {case.event.role}", "old_kid"
 
 
-def key_in_use(told: Told) -> Breaches:
-    event: did.KeyRotated = told.event
-    for one in told.state.roles:
-        shared = one.agent == event.agent and one.role is not event.role
-        if one.kid == event.new_kid and not shared:
-            yield f"{one.agent}, the {one.role}, has this key", "new_kid"
+def key_in_use(case: EventCase[did.KeyRotated]) -> Breaches:
+    event = case.event
+    for binding in case.state.roles:
+        shared = binding.agent == event.agent and binding.role is not event.role
+        if binding.kid == event.new_kid and not shared:
+            yield f"{binding.agent}, the {binding.role}, has this key", "new_kid"
 
 
-def wrong_number(name: str, count: str) -> Callable[[Told], Breaches]:
-    """E-19: ids are counted by the trace; none is given twice, none is left out."""
+def wrong_number(name: str, count: str) -> Callable[[EventCase[Event]], Breaches]:
+    """E-19: ids count upwards without gaps, so that an id below the counter was given before."""
 
-    def check(told: Told) -> Breaches:
-        due = getattr(told.state, count) + 1
-        said = getattr(told.event, name)
-        if said[1:] != str(due):
-            yield f"{said[:40]!r} is not number {due}", name
+    def check(case: EventCase[Event]) -> Breaches:
+        expected = getattr(case.state, count) + 1
+        actual = getattr(case.event, name)
+        if actual[1:] != str(expected):
+            yield f"{actual[:40]!r} is not number {expected}", name
 
     return check

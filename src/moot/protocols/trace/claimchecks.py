@@ -1,72 +1,74 @@
-"""Checks on claims, the final statement and verifications (TRC-022, TRC-039 to TRC-047)."""
+"""Checks on claims, the final statement and verifications."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
+from moot.protocols.trace import events as did
 from moot.protocols.trace import shelf
-from moot.protocols.trace.checks import HASH, Breaches, Told
+from moot.protocols.trace.case import EventCase
+from moot.protocols.trace.checks import HASH, Breaches
 from moot.protocols.trace.model import MAX_CLAIMS, State, number
 
 CONFIDENCE: Final = re.compile(r"(0(\.[0-9]{1,6})?|1(\.0{1,6})?)\Z")
 
 
-def bad_confidence(told: Told) -> Breaches:
-    if not CONFIDENCE.match(told.event.confidence):
-        yield f"{told.event.confidence[:40]!r} is not within 0 and 1", "confidence"
+def bad_confidence(case: EventCase[did.ClaimIssued]) -> Breaches:
+    if not CONFIDENCE.match(case.event.confidence):
+        yield f"{case.event.confidence[:40]!r} is not within 0 and 1", "confidence"
 
 
-def too_little_evidence(told: Told) -> Breaches:
+def too_little_evidence(case: EventCase[did.ClaimIssued]) -> Breaches:
     """TRC-064: at least one; a repeated reference counts once."""
-    least = told.state.policy.min_evidence
-    if len(set(told.event.evidence)) < least:
-        yield f"{len(set(told.event.evidence))} given, {least} needed", "evidence"
+    least = case.state.policy.min_evidence
+    if len(set(case.event.evidence)) < least:
+        yield f"{len(set(case.event.evidence))} given, {least} needed", "evidence"
 
 
-def unknown_evidence(told: Told) -> Breaches:
-    """What is cited was left by a run of this trace that has ended."""
-    state = told.state
+def unknown_evidence(case: EventCase[did.ClaimIssued]) -> Breaches:
+    """T-05: cited is only what a run of this trace has left."""
+    state = case.state
     early = {run.input_artifact: run.id for run in state.running.values()}
-    for sha256 in dict.fromkeys(told.event.evidence):
+    for sha256 in dict.fromkeys(case.event.evidence):
         if HASH.match(sha256) and shelf.holds(state.shelf, sha256):
             continue
         if sha256 not in early:
             yield f"no run of this trace left {sha256[:12]!r}", "evidence"
 
 
-def running_evidence(told: Told) -> Breaches:
-    """TRC-022: what is still running proves nothing."""
-    state, event = told.state, told.event
+def running_evidence(case: EventCase[did.ClaimIssued]) -> Breaches:
+    """TRC-022: a run that has not ended proves nothing yet."""
+    state, event = case.state, case.event
     for run in state.running.values():
         cited = run.input_artifact in event.evidence
-        if run.id in event.execution_ids or (cited and not _left(state, run.input_artifact)):
+        if run.id in event.execution_ids or (cited and not _was_left(state, run.input_artifact)):
             yield f"{run.id} is still running", "evidence"
     for name in event.execution_ids:
         if not 0 < number(name) <= state.execution_count:
             yield f"no run {name[:40]!r} was started", "execution_ids"
 
 
-def _left(state: State, sha256: str) -> bool:
+def _was_left(state: State, sha256: str) -> bool:
     return shelf.holds(state.shelf, sha256)
 
 
-def missing_artifact(told: Told) -> Breaches:
-    """E-05: accepted and flagged; the verification will fail."""
-    for sha256 in told.event.artifact_missing:
+def missing_artifact(case: EventCase[did.ClaimIssued]) -> Breaches:
+    """TRC-054, E-05: accepted with a warning, so that work can go on; the verification fails."""
+    for sha256 in case.event.artifact_missing:
         yield f"the bytes of {sha256[:12]} are gone; the verification will fail", "evidence"
 
 
-def unknown_claim(told: Told) -> Breaches:
-    name, state = told.event.claim_id, told.state
+def unknown_claim(case: EventCase[did.ClaimChallenged | did.ClaimWithdrawn]) -> Breaches:
+    name, state = case.event.claim_id, case.state
     if name not in state.claims:
         yield claim_gone(state, name), "claim_id"
 
 
-def supersedes_unknown_claim(told: Told) -> Breaches:
-    name = told.event.supersedes
-    if name is not None and name not in told.state.claims:
-        yield claim_gone(told.state, name), "supersedes"
+def supersedes_unknown_claim(case: EventCase[did.ClaimIssued]) -> Breaches:
+    name = case.event.supersedes
+    if name is not None and name not in case.state.claims:
+        yield claim_gone(case.state, name), "supersedes"
 
 
 def claim_gone(state: State, name: str) -> str:
@@ -74,60 +76,60 @@ def claim_gone(state: State, name: str) -> str:
     return f"{name} stands no more" if over else f"there is no claim {name[:40]!r}"
 
 
-def too_many_claims(told: Told) -> Breaches:
-    if len(told.state.claims) >= MAX_CLAIMS and told.event.supersedes is None:
+def too_many_claims(case: EventCase[did.ClaimIssued]) -> Breaches:
+    if len(case.state.claims) >= MAX_CLAIMS and case.event.supersedes is None:
         yield f"{MAX_CLAIMS} claims stand", None
 
 
-def open_challenge(told: Told) -> Breaches:
-    """TRC-065, E-27."""
-    for claim in told.state.challenged():
+def open_challenge(case: EventCase[did.FinalStatementSigned]) -> Breaches:
+    """TRC-065, E-27: no work is finished while a claim is challenged."""
+    for claim in case.state.challenged():
         yield f"{claim.id} is challenged", claim.id
 
 
-def still_running(told: Told) -> Breaches:
-    for name in sorted(told.state.running, key=number):
+def still_running(case: EventCase[did.FinalStatementSigned]) -> Breaches:
+    for name in sorted(case.state.running, key=number):
         yield f"{name} is running", name
 
 
-def nothing_claimed(told: Told) -> Breaches:
-    if not told.state.claims:
+def nothing_claimed(case: EventCase[did.FinalStatementSigned]) -> Breaches:
+    if not case.state.claims:
         yield "", "claims"
 
 
-def other_bundle(told: Told) -> Breaches:
-    """TRC-042: every claim that stands, by its one event, and no other."""
-    due = {one.id: one.event for one in told.state.claims.values()}
-    said = {one.claim_id: one.event for one in told.event.claims}
-    if said != due or len(told.event.claims) != len(due):
+def other_bundle(case: EventCase[did.FinalStatementSigned]) -> Breaches:
+    """TRC-042: the bundle is every claim that stands, by its event, and no other."""
+    standing = {claim.id: claim.event for claim in case.state.claims.values()}
+    bundled = {claim.claim_id: claim.event for claim in case.event.claims}
+    if bundled != standing or len(case.event.claims) != len(standing):
         yield "", "claims"
 
 
-def already_verifying(told: Told) -> Breaches:
-    if told.state.run is not None:
-        yield f"{told.state.run.id} has not ended", "run_id"
+def already_verifying(case: EventCase[did.VerificationRunStarted]) -> Breaches:
+    if case.state.run is not None:
+        yield f"{case.state.run.id} has not ended", "run_id"
 
 
-def other_subject(told: Told) -> Breaches:
+def other_subject(case: EventCase[did.VerificationRunStarted]) -> Breaches:
     """TRC-068: a run is about exactly what stood when it began."""
-    if (told.event.head, told.event.events) != (told.state.head, told.state.events):
+    if (case.event.head, case.event.events) != (case.state.head, case.state.events):
         yield "", "head"
 
 
-def not_verifying(told: Told) -> Breaches:
-    """TRC-043."""
-    run = told.state.run
-    if run is None or run.id != told.event.run_id:
-        yield f"no verification {told.event.run_id[:40]!r} is under way", "run_id"
+def not_verifying(case: EventCase[did.VerificationRunCompleted]) -> Breaches:
+    """TRC-043: only a verification that was started is completed."""
+    run = case.state.run
+    if run is None or run.id != case.event.run_id:
+        yield f"no verification {case.event.run_id[:40]!r} is under way", "run_id"
 
 
-def other_run(told: Told) -> Breaches:
-    run = told.state.run
-    if run is not None and (told.event.head, told.event.events) != (run.head, run.events):
+def other_run(case: EventCase[did.VerificationRunCompleted]) -> Breaches:
+    run = case.state.run
+    if run is not None and (case.event.head, case.event.events) != (run.head, run.events):
         yield f"{run.id} is about {run.events} events", "head"
 
 
-def no_report(told: Told) -> Breaches:
-    """TRC-047."""
-    if not HASH.match(told.event.report_artifact):
+def no_report(case: EventCase[did.VerificationRunCompleted]) -> Breaches:
+    """TRC-047: a verdict without its stored report could not be checked."""
+    if not HASH.match(case.event.report_artifact):
         yield "", "report_artifact"

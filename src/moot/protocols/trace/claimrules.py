@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from moot.core.findings import Rule, Severity
 from moot.core.machine import Event
 from moot.protocols.trace import claimchecks as claims
 from moot.protocols.trace import events as did
-from moot.protocols.trace.checks import Told
 from moot.protocols.trace.rows import STATUS, numbered, said
 
 _CLAIM = Rule("TRC-040", "unknown_claim", "no such claim stands", claims.unknown_claim,
               STATUS)  # fmt: skip
 
-CLAIM_RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
+CLAIM_RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
     did.ClaimIssued: (
         numbered("claim_id", "claim_count"),
         said("TRC-039", "text"),
         Rule("E-14", "bad_confidence", "confidence is a number from 0 to 1", claims.bad_confidence,
-             "such as 0.85"),
+             "such as 0.85", requirement="TRC-039"),
         Rule("TRC-064", "claim_unproven", "a claim needs evidence", claims.too_little_evidence,
              "cite artifacts that runs of this trace left: --evidence SHA256"),
         Rule("T-05", "unknown_evidence", "evidence comes from a run of this trace",
-             claims.unknown_evidence, "`moot trace status TRACE` lists what runs have left"),
+             claims.unknown_evidence, "`moot trace status TRACE` lists what runs have left",
+             requirement="TRC-064"),
         Rule("TRC-022", "execution_running", "a run must have ended before it is claimed from",
              claims.running_evidence, "wait until it has ended"),
         Rule("TRC-041", "unknown_claim", "only a standing claim is superseded",
@@ -40,16 +40,17 @@ CLAIM_RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
         Rule("TRC-065", "claim_disputed", "a challenge is open", claims.open_challenge,
              "supersede the claim with a better one, or withdraw it"),
         Rule("E-08", "execution_running", "a run has not ended", claims.still_running,
-             "wait until it has ended; if its process is gone: `moot trace recover TRACE`"),
+             "wait until it has ended; if its process is gone: `moot trace recover TRACE`",
+             requirement="TRC-065"),
         Rule("TRC-042", "nothing_claimed", "no claim stands", claims.nothing_claimed,
-             "claim what was found first"),
+             "claim what was found first", requirement="TRC-065"),
         Rule("TRC-042", "bundle_differs", "the bundle is not the claims that stand",
              claims.other_bundle, "let the trace bundle them"),
     ),
     did.VerificationRunStarted: (
         numbered("run_id", "run_count"),
         Rule("E-41", "verification_running", "a verification has not ended",
-             claims.already_verifying, "complete it first"),
+             claims.already_verifying, "complete it first", requirement="TRC-043"),
         Rule("TRC-068", "subject_differs", "a verification is about all that stands",
              claims.other_subject, "let the trace say what is verified"),
     ),

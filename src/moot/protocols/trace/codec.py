@@ -14,7 +14,7 @@ from moot.core.canonical import check_profile
 from moot.core.clock import to_text
 from moot.core.errors import Malformed
 from moot.core.machine import Event, Recorded, snake
-from moot.core.record import MAX_BODY_BYTES
+from moot.core.record import MAX_BODY_BYTES, ArtifactRef
 from moot.protocols.trace import events as did
 
 TYPES: Final[dict[str, type[Event]]] = {snake(kind.__name__): kind for kind in did.EVENTS}
@@ -22,20 +22,38 @@ NAMES: Final[dict[type[Event], str]] = {kind: name for name, kind in TYPES.items
 OURS: Final = frozenset(NAMES[kind] for kind in did.EXTENSIONS)
 
 
-def document(recorded: Recorded[Any]) -> dict[str, Any]:
+class ActorDocument(msgspec.Struct, frozen=True):
+    agent_id: str
+    role: str | None
+    key_id: str
+
+
+class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One event for people and programs. The signed bytes are in the export, not here."""
+
+    seq: int
+    event_type: str
+    extension: bool
+    created_at: str
+    actor: ActorDocument
+    event_hash: str
+    payload: Event
+    artifacts: tuple[ArtifactRef, ...]
+
+
+def document(recorded: Recorded[Any]) -> EventDocument:
     name = NAMES[type(recorded.event)]
     actor = recorded.actor
-    return {
-        "seq": recorded.seq,
-        "event_type": name,
-        "extension": name in OURS,
-        "created_at": to_text(recorded.at),
-        "actor": {"agent_id": actor.id, "role": actor.role, "key_id": actor.kid},
-        "event_hash": recorded.hash.hex(),
-        "payload": msgspec.to_builtins(recorded.event),
-        "artifacts": [msgspec.to_builtins(ref) for ref in recorded.artifacts],
-    }
+    return EventDocument(
+        seq=recorded.seq,
+        event_type=name,
+        extension=name in OURS,
+        created_at=to_text(recorded.at),
+        actor=ActorDocument(actor.id, actor.role, actor.kid),
+        event_hash=recorded.hash.hex(),
+        payload=recorded.event,
+        artifacts=recorded.artifacts,
+    )
 
 
 def parse(event_type: str, payload: bytes | str) -> Event:

@@ -1,24 +1,27 @@
-"""Checks on a command before an event can be made of it: its words, and what was seen outside.
+"""Checks on a command before an event is made of it: its texts, and what was seen outside.
 
-An event is typed; a command may say anything. What is wrong in its wording is found here, once,
-and never again in an audit: the event it would have become does not exist.
+The fields of an event are typed, those of a command may hold any text. These checks are not part
+of an audit: of a command that fails them no event was ever made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
+from moot.core import secrets
+from moot.core.machine import Command
 from moot.core.record import MAX_ARTIFACTS, MAX_TEXT_BYTES
-from moot.protocols.trace import secrets
+from moot.protocols.trace import commands as ask
+from moot.protocols.trace.case import CommandCase
 from moot.protocols.trace.checks import KID, Breaches
-from moot.protocols.trace.model import Consent, Profile, Review, Role, State, Verdict
+from moot.protocols.trace.model import Consent, Profile, Review, Role, Verdict
 
 MAX_BYTES: Final = 40_000
 MAX_ITEMS: Final = 500
-# Of what is cited an event holds so many; of what stays in the state, fewer.
+# An event holds at most so many citations; what is also kept in the state is bounded tighter.
 MOST: Final = {
     "outputs": MAX_ARTIFACTS,
     "evidence": MAX_ARTIFACTS,
@@ -26,11 +29,6 @@ MOST: Final = {
     "writes": 128,
     "env": 64,
 }
-
-
-class Asked(NamedTuple):
-    state: State
-    command: Any
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -45,8 +43,8 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(getattr(value, name))
 
 
-def unreadable(asked: Asked) -> Breaches:
-    for text in texts(asked.command):
+def unreadable(case: CommandCase[Command]) -> Breaches:
+    for text in texts(case.command):
         if not text.isascii() and not text.isprintable() and _is_broken(text):
             yield "a text holds half a character", None
             return
@@ -56,90 +54,92 @@ def _is_broken(text: str) -> bool:
     return any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def too_long(asked: Asked) -> Breaches:
+def too_long(case: CommandCase[Command]) -> Breaches:
     """An event holds at most 64 KiB with all that stands around it."""
-    sizes = [len(text.encode("utf-8", "replace")) for text in texts(asked.command)]
+    sizes = [len(text.encode("utf-8", "replace")) for text in texts(case.command)]
     if sizes and (max(sizes) > MAX_TEXT_BYTES or sum(sizes) + 4 * len(sizes) > MAX_BYTES):
         yield f"{sum(sizes)} bytes of text", None
 
 
-def too_many_items(asked: Asked) -> Breaches:
-    for name in asked.command.__struct_fields__:
-        value = getattr(asked.command, name)
+def too_many_items(case: CommandCase[Command]) -> Breaches:
+    for name in case.command.__struct_fields__:
+        value = getattr(case.command, name)
         most = MOST.get(name, MAX_ITEMS)
         if isinstance(value, tuple) and len(value) > most:
             yield f"{len(value)} given, {most} allowed", name
 
 
-def left_out(*names: str) -> Callable[[Asked], Breaches]:
-    def check(asked: Asked) -> Breaches:
+def left_out(*names: str) -> Callable[[CommandCase[Any]], Breaches]:
+    def check(case: CommandCase[Any]) -> Breaches:
         for name in names:
-            if getattr(asked.command, name) is None:
+            if getattr(case.command, name) is None:
                 yield f"{name} is required", name
 
     return check
 
 
-def _one_of(words: type[Any], name: str, *but: str) -> Callable[[Asked], Breaches]:
-    known = [str(word) for word in words if str(word) not in but]
+def _must_be_one_of(
+    kinds: type[Any], name: str, *but: str
+) -> Callable[[CommandCase[Any]], Breaches]:
+    allowed = [str(word) for word in kinds if str(word) not in but]
 
-    def check(asked: Asked) -> Breaches:
-        said = getattr(asked.command, name)
-        if said not in known:
-            yield f"{said[:40]!r} is none of {', '.join(known)}", name
+    def check(case: CommandCase[Any]) -> Breaches:
+        word = getattr(case.command, name)
+        if word not in allowed:
+            yield f"{word[:40]!r} is none of {', '.join(allowed)}", name
 
     return check
 
 
-bad_review: Final = _one_of(Review, "status", Review.PENDING)
-bad_consent: Final = _one_of(Consent, "status", Consent.PENDING)
-bad_verdict: Final = _one_of(Verdict, "status")
-bad_profile: Final = _one_of(Profile, "profile")
-bad_role: Final = _one_of(Role, "role")
+bad_review: Final = _must_be_one_of(Review, "status", Review.PENDING)
+bad_consent: Final = _must_be_one_of(Consent, "status", Consent.PENDING)
+bad_verdict: Final = _must_be_one_of(Verdict, "status")
+bad_profile: Final = _must_be_one_of(Profile, "profile")
+bad_role: Final = _must_be_one_of(Role, "role")
 
 
-def no_command(asked: Asked) -> Breaches:
-    command = asked.command.command
+def no_command(case: CommandCase[ask.SignIntent]) -> Breaches:
+    command = case.command.command
     if not command or not command[0].strip() or any("\x00" in word for word in command):
         yield "", "command"
 
 
-def no_risk(asked: Asked) -> Breaches:
-    if not asked.command.risk.strip():
+def no_risk(case: CommandCase[ask.SignIntent]) -> Breaches:
+    if not case.command.risk.strip():
         yield "", "risk"
 
 
-def secret_in_input(asked: Asked) -> Breaches:
-    command = asked.command
+def secret_in_input(case: CommandCase[ask.SignIntent]) -> Breaches:
+    command = case.command
     spoken = (" ".join(command.command), *texts(command))
-    for name in secrets.find(asked.state.policy.secrets, spoken):
+    for name in secrets.find(case.state.policy.secrets, spoken):
         yield f"it looks like a secret: {name}", "command"
 
 
-def bad_name(asked: Asked) -> Breaches:
-    for name in asked.command.env:
+def bad_name(case: CommandCase[ask.SignIntent]) -> Breaches:
+    for name in case.command.env:
         if not name or "=" in name or "\x00" in name:
             yield f"{name[:40]!r} is no name of a variable", "env"
 
 
-def evidence_differs(asked: Asked) -> Breaches:
-    for one in asked.command.evidence:
-        if one.differs or (one.ref is not None and one.ref.sha256 != one.sha256):
-            yield f"the bytes stored as {one.sha256[:12]} have another hash", "evidence"
+def evidence_differs(case: CommandCase[ask.IssueClaim | ask.ChallengeClaim]) -> Breaches:
+    for cited in case.command.evidence:
+        if cited.differs or (cited.ref is not None and cited.ref.sha256 != cited.sha256):
+            yield f"the bytes stored as {cited.sha256[:12]} have another hash", "evidence"
 
 
-def evidence_absent(asked: Asked) -> Breaches:
-    for one in asked.command.evidence:
-        if one.ref is None and not one.differs:
-            yield f"no bytes are stored as {one.sha256[:12]}", "evidence"
+def evidence_absent(case: CommandCase[ask.ChallengeClaim]) -> Breaches:
+    for cited in case.command.evidence:
+        if cited.ref is None and not cited.differs:
+            yield f"no bytes are stored as {cited.sha256[:12]}", "evidence"
 
 
-def bad_kid(asked: Asked) -> Breaches:
-    if not KID.match(asked.command.kid):
-        yield f"{asked.command.kid[:40]!r} is no key", "kid"
+def bad_kid(case: CommandCase[ask.RotateKey]) -> Breaches:
+    if not KID.match(case.command.kid):
+        yield f"{case.command.kid[:40]!r} is no key", "kid"
 
 
-def not_seen(asked: Asked) -> Breaches:
-    """A recovery says what was seen; guesses are no evidence."""
-    if not any(text.strip() for text in asked.command.evidence):
+def not_seen(case: CommandCase[ask.RecoverExecution]) -> Breaches:
+    """TRC-061: a recovery says what shows that the process is gone."""
+    if not any(text.strip() for text in case.command.evidence):
         yield "", "evidence"

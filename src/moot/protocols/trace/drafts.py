@@ -1,7 +1,7 @@
 """The event that a command asks for, whether or not the rules will allow it.
 
-Everything that can be worked out is worked out here: ids, hashes, risk, who must agree, which
-artifacts are cited. Nothing is decided.
+Ids, hashes, risk, who must agree and which artifacts are cited are worked out here. Nothing is
+decided: the rules look at the finished event, so that an audit can ask them the same way.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from moot.protocols.trace.policy import hash_of as policy_hash
 from moot.protocols.trace.toolchecks import step_of
 
 
-def _opened(_state: State, command: ask.OpenTrace) -> Draft:
+def _draft_opening(_state: State, command: ask.OpenTrace) -> Draft:
     return Draft(
         did.SessionInitialized(
             task=command.task,
@@ -49,7 +49,7 @@ def _opened(_state: State, command: ask.OpenTrace) -> Draft:
     )
 
 
-def _proposed(state: State, command: ask.CreateProposal) -> Draft:
+def _draft_proposal(state: State, command: ask.CreateProposal) -> Draft:
     return Draft(
         did.ProposalCreated(
             proposal_id=f"p{state.proposal_count + 1}",
@@ -63,7 +63,7 @@ def _proposed(state: State, command: ask.CreateProposal) -> Draft:
     )
 
 
-def _reviewed(_state: State, command: ask.ReviewProposal) -> Draft:
+def _draft_review(_state: State, command: ask.ReviewProposal) -> Draft:
     return Draft(
         did.ProposalReviewed(
             proposal_id=command.proposal_id,
@@ -75,7 +75,7 @@ def _reviewed(_state: State, command: ask.ReviewProposal) -> Draft:
     )
 
 
-def _intended(state: State, command: ask.SignIntent) -> Draft:
+def _draft_intent(state: State, command: ask.SignIntent) -> Draft:
     limit = command.timeout_ms
     limit = state.policy.default_timeout_ms if limit is None else limit
     env = tuple(sorted(set(command.env)))
@@ -105,15 +105,15 @@ def _intended(state: State, command: ask.SignIntent) -> Draft:
         supersedes=command.supersedes,
         retry_of=command.retry_of,
     )
-    return Draft(_counted(state, event))
+    return Draft(_with_attempt(state, event))
 
 
-def _counted(state: State, event: did.ToolIntentSigned) -> did.ToolIntentSigned:
+def _with_attempt(state: State, event: did.ToolIntentSigned) -> did.ToolIntentSigned:
     failing = state.failing.get(step_of(state, event))
     return replace(event, attempt=failing.failed + 1) if failing is not None else event
 
 
-def _consented(_state: State, command: ask.ReviewIntent) -> Draft:
+def _draft_consent(_state: State, command: ask.ReviewIntent) -> Draft:
     return Draft(
         did.ToolIntentReviewed(
             intent_id=command.intent_id,
@@ -123,7 +123,7 @@ def _consented(_state: State, command: ask.ReviewIntent) -> Draft:
     )
 
 
-def _started(state: State, command: ask.StartExecution) -> Draft:
+def _draft_start(state: State, command: ask.StartExecution) -> Draft:
     event = did.ToolExecutionStarted(
         execution_id=f"x{state.execution_count + 1}",
         intent_id=command.intent_id,
@@ -135,68 +135,68 @@ def _started(state: State, command: ask.StartExecution) -> Draft:
     return Draft(event, (command.input,))
 
 
-def _ends(state: State, name: str) -> tuple[str, str]:
+def _intent_and_input(state: State, name: str) -> tuple[str, str]:
     run = state.running.get(name)
     return (run.intent, run.input_artifact) if run is not None else ("", "")
 
 
 def _outputs(stored: tuple[ask.Stored, ...]) -> tuple[Output, ...]:
-    return tuple(Output(one.name, one.ref.sha256) for one in stored)
+    return tuple(Output(output.name, output.ref.sha256) for output in stored)
 
 
-def _refs(stored: tuple[ask.Stored, ...]) -> tuple[ArtifactRef, ...]:
-    return tuple({one.ref.sha256: one.ref for one in stored}.values())
+def _unique_refs(stored: tuple[ask.Stored, ...]) -> tuple[ArtifactRef, ...]:
+    return tuple({output.ref.sha256: output.ref for output in stored}.values())
 
 
-def _completed(state: State, command: ask.CompleteExecution) -> Draft:
-    intent, given = _ends(state, command.execution_id)
+def _draft_completion(state: State, command: ask.CompleteExecution) -> Draft:
+    intent, input_artifact = _intent_and_input(state, command.execution_id)
     event = did.ToolExecutionCompleted(
         execution_id=command.execution_id,
         intent_id=intent,
-        input_artifact=given,
+        input_artifact=input_artifact,
         outputs=_outputs(command.outputs),
         result=command.result or Result(exit_status=0, duration_ms=0),
     )
-    return Draft(event, _refs(command.outputs))
+    return Draft(event, _unique_refs(command.outputs))
 
 
-def _failed(state: State, command: ask.FailExecution) -> Draft:
-    return _failure(state, command, command.failure or _UNTOLD, recovered=False)
+def _draft_failure(state: State, command: ask.FailExecution) -> Draft:
+    return _draft_failed_run(state, command, command.failure or _UNKNOWN_FAILURE, recovered=False)
 
 
-_UNTOLD: Final = Failure(kind=FailureKind.DIED, detail="")
+_UNKNOWN_FAILURE: Final = Failure(kind=FailureKind.DIED, detail="")
 
 
-def _recovered(state: State, command: ask.RecoverExecution) -> Draft:
+def _draft_recovery(state: State, command: ask.RecoverExecution) -> Draft:
     failure = Failure(
         kind=FailureKind.DIED,
         detail="the process that ran it was gone before it could say how it ended",
         evidence=command.evidence,
     )
-    return _failure(state, command, failure, recovered=True)
+    return _draft_failed_run(state, command, failure, recovered=True)
 
 
-def _failure(
+def _draft_failed_run(
     state: State,
     command: ask.FailExecution | ask.RecoverExecution,
     failure: Failure,
     *,
     recovered: bool,
 ) -> Draft:
-    intent, given = _ends(state, command.execution_id)
+    intent, input_artifact = _intent_and_input(state, command.execution_id)
     event = did.ToolExecutionFailed(
         execution_id=command.execution_id,
         intent_id=intent,
-        input_artifact=given,
+        input_artifact=input_artifact,
         outputs=_outputs(command.outputs),
         failure=failure,
         recovered=recovered,
     )
-    return Draft(event, _refs(command.outputs))
+    return Draft(event, _unique_refs(command.outputs))
 
 
-def _claimed(state: State, command: ask.IssueClaim) -> Draft:
-    cited = {one.sha256: one for one in command.evidence}
+def _draft_claim(state: State, command: ask.IssueClaim) -> Draft:
+    cited = {citation.sha256: citation for citation in command.evidence}
     event = did.ClaimIssued(
         claim_id=f"c{state.claim_count + 1}",
         text=command.text,
@@ -204,30 +204,36 @@ def _claimed(state: State, command: ask.IssueClaim) -> Draft:
         evidence=tuple(cited),
         execution_ids=command.execution_ids,
         supersedes=command.supersedes,
-        artifact_missing=tuple(one.sha256 for one in cited.values() if one.ref is None),
+        artifact_missing=tuple(
+            citation.sha256 for citation in cited.values() if citation.ref is None
+        ),
     )
-    return Draft(event, tuple(one.ref for one in cited.values() if one.ref is not None))
+    return Draft(
+        event, tuple(citation.ref for citation in cited.values() if citation.ref is not None)
+    )
 
 
-def _challenged(_state: State, command: ask.ChallengeClaim) -> Draft:
-    cited = {one.sha256: one for one in command.evidence}
+def _draft_challenge(_state: State, command: ask.ChallengeClaim) -> Draft:
+    cited = {citation.sha256: citation for citation in command.evidence}
     event = did.ClaimChallenged(
         claim_id=command.claim_id, reason=command.reason, evidence=tuple(cited)
     )
-    return Draft(event, tuple(one.ref for one in cited.values() if one.ref is not None))
+    return Draft(
+        event, tuple(citation.ref for citation in cited.values() if citation.ref is not None)
+    )
 
 
-def _withdrawn(_state: State, command: ask.WithdrawClaim) -> Draft:
+def _draft_withdrawal(_state: State, command: ask.WithdrawClaim) -> Draft:
     return Draft(did.ClaimWithdrawn(claim_id=command.claim_id, reason=command.reason))
 
 
-def _finished(state: State, command: ask.SignFinalStatement) -> Draft:
-    standing = sorted(state.claims.values(), key=lambda one: number(one.id))
-    bundle = tuple(Bundled(one.id, one.event) for one in standing)
+def _draft_final_statement(state: State, command: ask.SignFinalStatement) -> Draft:
+    standing = sorted(state.claims.values(), key=lambda claim: number(claim.id))
+    bundle = tuple(Bundled(claim.id, claim.event) for claim in standing)
     return Draft(did.FinalStatementSigned(statement=command.statement, claims=bundle))
 
 
-def _verifying(state: State, command: ask.StartVerification) -> Draft:
+def _draft_verification_start(state: State, command: ask.StartVerification) -> Draft:
     return Draft(
         did.VerificationRunStarted(
             run_id=f"v{state.run_count + 1}",
@@ -238,7 +244,7 @@ def _verifying(state: State, command: ask.StartVerification) -> Draft:
     )
 
 
-def _verified(_state: State, command: ask.CompleteVerification) -> Draft:
+def _draft_verification_end(_state: State, command: ask.CompleteVerification) -> Draft:
     report = command.report
     event = did.VerificationRunCompleted(
         run_id=command.run_id,
@@ -251,15 +257,15 @@ def _verified(_state: State, command: ask.CompleteVerification) -> Draft:
     return Draft(event, (report, *command.pages) if report is not None else ())
 
 
-def _aborted(_state: State, command: ask.AbortTrace) -> Draft:
+def _draft_abort(_state: State, command: ask.AbortTrace) -> Draft:
     return Draft(did.SessionAborted(reason=command.reason))
 
 
-def _marked_failed(_state: State, command: ask.FailTrace) -> Draft:
+def _draft_trace_failure(_state: State, command: ask.FailTrace) -> Draft:
     return Draft(did.SessionFailed(code=command.code, detail=command.detail))
 
 
-def _rotated(state: State, command: ask.RotateKey) -> Draft:
+def _draft_rotation(state: State, command: ask.RotateKey) -> Draft:
     role = Role(command.role)
     bound = state.holder(role)
     return Draft(
@@ -274,28 +280,28 @@ def _rotated(state: State, command: ask.RotateKey) -> Draft:
     )
 
 
-def _forged(_state: State, command: ask.ReportForgery) -> Draft:
+def _draft_forgery(_state: State, command: ask.ReportForgery) -> Draft:
     return Draft(did.SessionFailed(code="sig_invalid", detail=command.detail))
 
 
 DRAFTS: Final[dict[type[Command], tuple[type[Event], Callable[[State, Any], Draft]]]] = {
-    ask.OpenTrace: (did.SessionInitialized, _opened),
-    ask.CreateProposal: (did.ProposalCreated, _proposed),
-    ask.ReviewProposal: (did.ProposalReviewed, _reviewed),
-    ask.SignIntent: (did.ToolIntentSigned, _intended),
-    ask.ReviewIntent: (did.ToolIntentReviewed, _consented),
-    ask.StartExecution: (did.ToolExecutionStarted, _started),
-    ask.CompleteExecution: (did.ToolExecutionCompleted, _completed),
-    ask.FailExecution: (did.ToolExecutionFailed, _failed),
-    ask.RecoverExecution: (did.ToolExecutionFailed, _recovered),
-    ask.IssueClaim: (did.ClaimIssued, _claimed),
-    ask.ChallengeClaim: (did.ClaimChallenged, _challenged),
-    ask.WithdrawClaim: (did.ClaimWithdrawn, _withdrawn),
-    ask.SignFinalStatement: (did.FinalStatementSigned, _finished),
-    ask.StartVerification: (did.VerificationRunStarted, _verifying),
-    ask.CompleteVerification: (did.VerificationRunCompleted, _verified),
-    ask.AbortTrace: (did.SessionAborted, _aborted),
-    ask.FailTrace: (did.SessionFailed, _marked_failed),
-    ask.RotateKey: (did.KeyRotated, _rotated),
-    ask.ReportForgery: (did.SessionFailed, _forged),
+    ask.OpenTrace: (did.SessionInitialized, _draft_opening),
+    ask.CreateProposal: (did.ProposalCreated, _draft_proposal),
+    ask.ReviewProposal: (did.ProposalReviewed, _draft_review),
+    ask.SignIntent: (did.ToolIntentSigned, _draft_intent),
+    ask.ReviewIntent: (did.ToolIntentReviewed, _draft_consent),
+    ask.StartExecution: (did.ToolExecutionStarted, _draft_start),
+    ask.CompleteExecution: (did.ToolExecutionCompleted, _draft_completion),
+    ask.FailExecution: (did.ToolExecutionFailed, _draft_failure),
+    ask.RecoverExecution: (did.ToolExecutionFailed, _draft_recovery),
+    ask.IssueClaim: (did.ClaimIssued, _draft_claim),
+    ask.ChallengeClaim: (did.ClaimChallenged, _draft_challenge),
+    ask.WithdrawClaim: (did.ClaimWithdrawn, _draft_withdrawal),
+    ask.SignFinalStatement: (did.FinalStatementSigned, _draft_final_statement),
+    ask.StartVerification: (did.VerificationRunStarted, _draft_verification_start),
+    ask.CompleteVerification: (did.VerificationRunCompleted, _draft_verification_end),
+    ask.AbortTrace: (did.SessionAborted, _draft_abort),
+    ask.FailTrace: (did.SessionFailed, _draft_trace_failure),
+    ask.RotateKey: (did.KeyRotated, _draft_rotation),
+    ask.ReportForgery: (did.SessionFailed, _draft_forgery),
 }

@@ -1,4 +1,8 @@
-"""What waits in a trace, and for whom. At most what is open is read, and that is bounded."""
+"""What waits in a trace, and for whom.
+
+Only what is open is read, and that is bounded (T-03): an agenda costs the same however long the
+trace is.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,8 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
     if state.ended or not state.roles:
         return ()
     if state.final is not None:
-        return tuple(_verification(state))
-    return (*_proposals(state), *_runs(state), *_intents(state), *_claims(state))
+        return tuple(_verification_dues(state))
+    return (*_proposal_dues(state), *_run_dues(state), *_intent_dues(state), *_claim_dues(state))
 
 
 def who(state: State, role: Role) -> str:
@@ -23,7 +27,7 @@ def who(state: State, role: Role) -> str:
     return held.agent if held is not None else ""
 
 
-def _verification(state: State) -> Iterator[Due]:
+def _verification_dues(state: State) -> Iterator[Due]:
     run = state.run
     yield Due(
         who=who(state, Role.AUDITOR),
@@ -34,8 +38,8 @@ def _verification(state: State) -> Iterator[Due]:
     )
 
 
-def _proposals(state: State) -> Iterator[Due]:
-    if not state.proposals or _all_turned_down(state):
+def _proposal_dues(state: State) -> Iterator[Due]:
+    if not state.proposals or _are_all_rejected(state):
         yield Due(
             who=who(state, Role.PLANNER),
             what="propose",
@@ -43,88 +47,89 @@ def _proposals(state: State) -> Iterator[Due]:
             since=state.since,
             hint="moot trace propose TRACE --objective T --tool NAME",
         )
-    for one in sorted(state.proposals.values(), key=lambda one: number(one.id)):
-        if one.review is Review.PENDING:
+    for proposal in sorted(state.proposals.values(), key=lambda proposal: number(proposal.id)):
+        if proposal.review is Review.PENDING:
             yield Due(
                 who=who(state, Role.CRITIC),
                 what="review a proposal",
-                subject=f"{one.id}: {one.objective[:120]}",
-                since=one.since,
-                hint=f"moot trace review TRACE {one.id} --verdict V --rationale T",
+                subject=f"{proposal.id}: {proposal.objective[:120]}",
+                since=proposal.since,
+                hint=f"moot trace review TRACE {proposal.id} --verdict V --rationale T",
             )
-        elif one.review is Review.BLOCKED:
+        elif proposal.review is Review.BLOCKED:
             yield Due(
                 who=who(state, Role.PLANNER),
                 what="revise a blocked proposal",
-                subject=f"{one.id}: {one.objective[:120]}",
-                since=one.since,
-                hint=f"moot trace propose TRACE --supersedes {one.id} --objective T --tool NAME",
+                subject=f"{proposal.id}: {proposal.objective[:120]}",
+                since=proposal.since,
+                hint=f"moot trace propose TRACE --supersedes {proposal.id} "
+                "--objective T --tool NAME",
             )
 
 
-def _all_turned_down(state: State) -> bool:
-    return all(one.review is Review.REJECTED for one in state.proposals.values())
+def _are_all_rejected(state: State) -> bool:
+    return all(proposal.review is Review.REJECTED for proposal in state.proposals.values())
 
 
-def _runs(state: State) -> Iterator[Due]:
-    for one in sorted(state.running.values(), key=lambda one: number(one.id)):
+def _run_dues(state: State) -> Iterator[Due]:
+    for run in sorted(state.running.values(), key=lambda run: number(run.id)):
         yield Due(
             who=who(state, Role.EXECUTOR),
             what="a run is under way",
-            subject=f"{one.id}: {one.tool} for {one.intent}",
-            since=one.since,
+            subject=f"{run.id}: {run.tool} for {run.intent}",
+            since=run.since,
             hint="if its process is gone: moot trace recover TRACE",
         )
 
 
-def _intents(state: State) -> Iterator[Due]:
-    for one in sorted(state.intents.values(), key=lambda one: number(one.id)):
-        yield _intent(state, one)
+def _intent_dues(state: State) -> Iterator[Due]:
+    for intent in sorted(state.intents.values(), key=lambda intent: number(intent.id)):
+        yield _intent_due(state, intent)
 
 
-def _intent(state: State, one: Intent) -> Due:
-    subject = f"{one.id}: {one.tool} ({one.risk})"
-    if one.consent is Consent.BLOCKED:
+def _intent_due(state: State, intent: Intent) -> Due:
+    subject = f"{intent.id}: {intent.tool} ({intent.risk})"
+    if intent.consent is Consent.BLOCKED:
         return Due(
             who=who(state, Role.EXECUTOR),
             what="revise a blocked intent",
             subject=subject,
-            since=one.since,
-            hint=f"moot trace intend TRACE {one.proposal} --supersedes {one.id} ...",
+            since=intent.since,
+            hint=f"moot trace intend TRACE {intent.proposal} --supersedes {intent.id} ...",
         )
-    if one.consent is Consent.PENDING and needs_now(state, one):
+    if intent.consent is Consent.PENDING and needs_now(state, intent):
         return Due(
             who=who(state, Role.CRITIC),
             what="review an intent",
             subject=subject,
-            since=one.since,
-            hint=f"moot trace review-intent TRACE {one.id} --verdict V --rationale T",
+            since=intent.since,
+            hint=f"moot trace review-intent TRACE {intent.id} --verdict V --rationale T",
         )
     return Due(
         who=who(state, Role.EXECUTOR),
         what="run an intent",
         subject=subject,
-        since=one.since,
-        hint=f"moot trace exec TRACE {one.id}",
+        since=intent.since,
+        hint=f"moot trace exec TRACE {intent.id}",
     )
 
 
-def _ground(state: State) -> str:
-    """The proposal under which something may be intended, if there is but one."""
+def _only_approved_proposal(state: State) -> str:
+    """The id for the hint if only one proposal is approved, else the word to fill in."""
     approved = (Review.APPROVED, Review.CONDITIONAL)
-    ids = [one.id for one in state.proposals.values() if one.review in approved]
+    ids = [proposal.id for proposal in state.proposals.values() if proposal.review in approved]
     return ids[0] if len(ids) == 1 else "PROPOSAL"
 
 
-def _claims(state: State) -> Iterator[Due]:
-    executor = who(state, Role.EXECUTOR)
-    for one in state.challenged():
+def _claim_dues(state: State) -> Iterator[Due]:
+    executor, ground = who(state, Role.EXECUTOR), _only_approved_proposal(state)
+    for claim in state.challenged():
         yield Due(
             who=executor,
             what="answer a challenge",
-            subject=one.id,
-            since=one.challenged_at,
-            hint=f"moot trace claim TRACE --supersedes {one.id} ..., or withdraw it",
+            subject=claim.id,
+            since=claim.challenged_at,
+            hint=f"moot trace claim TRACE --supersedes {claim.id} ..., or withdraw it",
         )
     if state.running or state.intents:
         return
@@ -133,7 +138,7 @@ def _claims(state: State) -> Iterator[Due]:
             who=executor,
             what="say what you will run",
             since=state.last_at,
-            hint=f"moot trace intend TRACE {_ground(state)} --tool N --risk R --why T -- COMMAND",
+            hint=f"moot trace intend TRACE {ground} --tool N --risk R --why T -- COMMAND",
         )
     elif state.stage is Stage.CLAIMING or (state.stage is Stage.AUDITING and not state.claims):
         yield Due(

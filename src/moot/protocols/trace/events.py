@@ -7,7 +7,7 @@ document. Every one is signed, not only the six that must be (E-44).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 from moot.core.machine import Event
 from moot.protocols.trace.model import (
@@ -106,6 +106,10 @@ class ToolExecutionFailed(Event, frozen=True):
     recovered: bool = False
 
 
+# However a run ended. (No kind of event: nothing is recorded under this name.)
+ExecutionEnded: TypeAlias = ToolExecutionCompleted | ToolExecutionFailed
+
+
 class ClaimIssued(Event, frozen=True):
     """`confidence` is decimal text such as 0.85; `artifact_missing` are cited artifacts that were
     recorded by an execution and whose bytes were gone when the claim was made (E-05)."""
@@ -181,7 +185,7 @@ class KeyRotated(Event, frozen=True):
     reason: str
 
 
-# Must be signed, by the document's own words.
+# Must be signed, by the document's own words (TRC-024).
 MUST_BE_SIGNED: Final = (
     ProposalCreated,
     ToolIntentSigned,
@@ -190,7 +194,7 @@ MUST_BE_SIGNED: Final = (
     FinalStatementSigned,
     VerificationRunCompleted,
 )
-# The document's own twelve.
+# The document's own twelve (TRC-025).
 NATIVE: Final = (
     SessionInitialized,
     ProposalCreated,

@@ -1,4 +1,4 @@
-"""State after event. Total: what stands in the ledger happened, whatever we think of it."""
+"""What follows from an event. Total: whatever stands in the ledger happened."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _on_proposed(state: State, recorded: Recorded[did.ProposalCreated]) -> State
     objective = event.objective[:SHOWN]
     proposal = Proposal(event.proposal_id, objective, event.required_tools, recorded.at)
     if event.supersedes is not None and event.supersedes in state.proposals:
-        state = _without(state, event.supersedes)
+        state = _without_proposal(state, event.supersedes)
     return replace(
         state,
         proposals=state.proposals.set(proposal.id, proposal),
@@ -66,11 +66,11 @@ def _on_proposed(state: State, recorded: Recorded[did.ProposalCreated]) -> State
     )
 
 
-def _without(state: State, name: str) -> State:
-    """With a proposal go its open intents and the count of its failures: few are open."""
+def _without_proposal(state: State, name: str) -> State:
+    """Without a proposal, its open intents and its failed attempts."""
     intents, failing = state.intents, state.failing
-    for one in [one for one in intents.values() if one.proposal == name]:
-        intents = intents.delete(one.id)
+    for intent in [intent for intent in intents.values() if intent.proposal == name]:
+        intents = intents.delete(intent.id)
     for step in [step for step in failing if step.partition(" ")[0] == name]:
         failing = failing.delete(step)
     return replace(state, proposals=state.proposals.delete(name), intents=intents, failing=failing)
@@ -144,7 +144,7 @@ def _on_completed(state: State, recorded: Recorded[did.ToolExecutionCompleted]) 
         return state
     failing = state.failing.delete(run.step) if run.step in state.failing else state.failing
     return replace(
-        _ended(state, run, recorded.event), failing=failing, completed=state.completed + 1
+        _with_run_ended(state, run, recorded.event), failing=failing, completed=state.completed + 1
     )
 
 
@@ -155,17 +155,15 @@ def _on_failed(state: State, recorded: Recorded[did.ToolExecutionFailed]) -> Sta
     known = state.failing.get(run.step)
     failing = Failing((known.failed if known is not None else 0) + 1, run.intent)
     return replace(
-        _ended(state, run, recorded.event),
+        _with_run_ended(state, run, recorded.event),
         failing=state.failing.set(run.step, failing),
         failures=state.failures + 1,
         exhausted=state.exhausted + (failing.failed == state.policy.max_attempts),
     )
 
 
-def _ended(
-    state: State, run: Execution, event: did.ToolExecutionCompleted | did.ToolExecutionFailed
-) -> State:
-    left = dict.fromkeys((run.input_artifact, *(one.sha256 for one in event.outputs)))
+def _with_run_ended(state: State, run: Execution, event: did.ExecutionEnded) -> State:
+    left = dict.fromkeys((run.input_artifact, *(output.sha256 for output in event.outputs)))
     return replace(state, running=state.running.delete(run.id), shelf=shelf.add(state.shelf, left))
 
 
@@ -231,7 +229,7 @@ def _on_session_failed(state: State, recorded: Recorded[did.SessionFailed]) -> S
 def _on_rotated(state: State, recorded: Recorded[did.KeyRotated]) -> State:
     event = recorded.event
     fresh = Binding(event.role, event.agent, event.epoch, event.new_kid)
-    roles = tuple(fresh if one.role is event.role else one for one in state.roles)
+    roles = tuple(fresh if binding.role is event.role else binding for binding in state.roles)
     return replace(state, roles=roles)
 
 

@@ -16,9 +16,9 @@ MEDIA_TYPE = "application/vnd.moot.tool-input+json"
 def input_bytes(
     tool: str, command: tuple[str, ...], cwd: str, env: tuple[str, ...], timeout_ms: int
 ) -> bytes:
-    """The normalised input; Malformed if a text cannot be written at all.
+    """The normalised input; Malformed if a text cannot be encoded.
 
-    Texts and one number: nothing here that two libraries could write differently.
+    TRC-032: only texts and one number, so that every JSON library writes the same bytes.
     """
     return encode_checked(
         {

@@ -31,7 +31,8 @@ _CLAIMS = (did.ClaimIssued, did.ClaimChallenged, did.ClaimWithdrawn)
 _VERIFYING = (did.VerificationRunStarted, did.VerificationRunCompleted)
 _ALWAYS = (did.SessionAborted, did.SessionFailed, did.KeyRotated)
 
-# What may be recorded, by where the trace stands. Where it has ended: nothing.
+# What may be recorded, by where the trace stands (TRC-017); after its end nothing (TRC-052). More
+# proposals (TRC-026), and intents and runs beside each other (TRC-048), are accepted until the end.
 ACCEPTED: Final[dict[Stage, frozenset[type[Event]]]] = {
     Stage.INITIALIZED: frozenset({did.SessionInitialized}),
     Stage.PLANNING: frozenset({did.ProposalCreated, *_ALWAYS}),
@@ -43,23 +44,25 @@ ACCEPTED: Final[dict[Stage, frozenset[type[Event]]]] = {
     Stage.FAILED: frozenset(),
     Stage.ABORTED: frozenset(),
 }
+# After the final statement only the verification follows (TRC-023).
 AFTER_FINAL: Final[frozenset[type[Event]]] = frozenset({*_VERIFYING, *_ALWAYS})
 
 _END: Final[dict[type[Event], Stage]] = {
-    did.SessionFailed: Stage.FAILED,
-    did.SessionAborted: Stage.ABORTED,
+    did.SessionFailed: Stage.FAILED,  # TRC-015
+    did.SessionAborted: Stage.ABORTED,  # TRC-016
 }
 # Where an event leads if its condition holds (`CONDITIONS`).
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
-    Stage.INITIALIZED: {did.SessionInitialized: Stage.PLANNING, **_END},
-    Stage.PLANNING: {did.ProposalCreated: Stage.REVIEWING, **_END},
-    Stage.REVIEWING: {did.ProposalReviewed: Stage.EXECUTING, **_END},
+    Stage.INITIALIZED: {did.SessionInitialized: Stage.PLANNING, **_END},  # TRC-009
+    Stage.PLANNING: {did.ProposalCreated: Stage.REVIEWING, **_END},  # TRC-010
+    Stage.REVIEWING: {did.ProposalReviewed: Stage.EXECUTING, **_END},  # TRC-011
     Stage.EXECUTING: {
-        did.ToolExecutionCompleted: Stage.CLAIMING,
-        did.ToolExecutionFailed: Stage.CLAIMING,
+        did.ToolExecutionCompleted: Stage.CLAIMING,  # TRC-012
+        did.ToolExecutionFailed: Stage.CLAIMING,  # TRC-012
         **_END,
     },
-    Stage.CLAIMING: {did.ClaimIssued: Stage.AUDITING, **_END},
+    Stage.CLAIMING: {did.ClaimIssued: Stage.AUDITING, **_END},  # TRC-013
+    # TRC-014; no other way leads to completed (TRC-018).
     Stage.AUDITING: {did.VerificationRunCompleted: Stage.COMPLETED, **_END},
     Stage.COMPLETED: {},
     Stage.FAILED: {},
@@ -67,19 +70,20 @@ TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
 }
 
 
-def _let_in(_state: State, event: did.ProposalReviewed) -> bool:
+def _is_approved(_state: State, event: did.ProposalReviewed) -> bool:
+    """TRC-011: rejected or blocked leads nowhere."""
     return event.status in (Review.APPROVED, Review.CONDITIONAL)
 
 
-def _worked_off(state: State, _event: Event) -> bool:
-    """E-08: nothing in flight, and one run done or one step given up."""
+def _nothing_runs(state: State, _event: Event) -> bool:
+    """TRC-012, E-08: no run under way, and one has completed or one step was given up."""
     return not state.running and bool(state.completed or state.exhausted)
 
 
 CONDITIONS: Final[dict[type[Event], Callable[[State, Any], bool]]] = {
-    did.ProposalReviewed: _let_in,
-    did.ToolExecutionCompleted: _worked_off,
-    did.ToolExecutionFailed: _worked_off,
+    did.ProposalReviewed: _is_approved,
+    did.ToolExecutionCompleted: _nothing_runs,
+    did.ToolExecutionFailed: _nothing_runs,
 }
 
 

@@ -14,9 +14,11 @@ from typing import Any, Final
 from moot.core.clock import Millis
 from moot.core.findings import Finding, check_all, errors, filled_in
 from moot.core.machine import (
+    Case,
     Command,
     Context,
     Decision,
+    Draft,
     Drop,
     Machine,
     Put,
@@ -29,8 +31,7 @@ from moot.core.machine import (
 )
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.checks import Told
-from moot.protocols.trace.commandchecks import Asked
+from moot.protocols.trace.case import PermissionCase, case_of
 from moot.protocols.trace.drafts import DRAFTS
 from moot.protocols.trace.duties import agenda
 from moot.protocols.trace.evolution import evolve
@@ -44,33 +45,33 @@ __all__ = ["ITEMS", "MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "ind
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
-    """As judged, with hints that name this trace."""
-    decision = _judged(state, command, context)
+    """Decide, and put the name of this trace into every hint, so that it can be typed."""
+    decision = _decide(state, command, context)
     if not decision.findings:
         return decision
     known = {"TRACE": context.stream.partition("/")[2]}
     return Decision(decision.drafts, filled_in(decision.findings, known), decision.refused)
 
 
-def _judged(state: State, command: Command, context: Context) -> Decision:
-    """Who and when first, then the wording, then what the event itself would say."""
+def _decide(state: State, command: Command, context: Context) -> Decision:
+    """First who may act and when, then the command's wording, then the rules of the event."""
     if type(command) not in DRAFTS:
         return refusal("E-36", "unknown_command", "a trace knows no such command", "update moot")
     kind, draft_of = DRAFTS[type(command)]
     who = acting(context.actor.as_actor(), context.actor.kind)
-    findings = check_all(GUARDS, Told(state, None, who, kind))
-    findings = findings or check_all(ASKED[type(command)], Asked(state, command))
+    findings = check_all(GUARDS, PermissionCase(state, who, kind))
+    findings = findings or check_all(ASKED[type(command)], Case(state, command, context))
     if errors(findings):
         return refuse(findings)
     draft = draft_of(state, command)
-    told = Told(state, draft.event, who, kind)
     if isinstance(command, ask.ReportForgery):
-        return _forgery(state, command, told)
-    return judged((*findings, *check_all(RULES[kind], told)), draft)
+        return _refuse_forgery(state, command, draft)
+    case = case_of(state, draft.event, who)
+    return judged((*findings, *check_all(RULES[kind], case)), draft)
 
 
-def _forgery(state: State, command: ask.ReportForgery, told: Told) -> Decision:
-    """What was submitted is refused; in a participant's name it also ends the trace (E-21)."""
+def _refuse_forgery(state: State, command: ask.ReportForgery, draft: Draft) -> Decision:
+    """Refuse what was submitted; in a participant's name it also ends the trace (E-21)."""
     finding = Finding(
         rule="TRC-053",
         code="sig_invalid",
@@ -78,13 +79,13 @@ def _forgery(state: State, command: ask.ReportForgery, told: Told) -> Decision:
         where="signature",
         hint="find out who sent it; `moot trace status TRACE` shows what became of the trace",
     )
-    bound = any(one.kid == command.kid for one in state.roles)
+    bound = any(binding.kid == command.kid for binding in state.roles)
     ends = bound and state.policy.on_invalid_signature is OnForged.FAIL
-    return refuse([finding], told.event) if ends else refuse([finding])
+    return refuse([finding], draft) if ends else refuse([finding])
 
 
 def no_timeouts(_state: State, _now: Millis) -> Iterable[Command]:
-    """Nothing in a trace happens by itself: a run has its own time limit, a person may abort."""
+    """Nothing in a trace times out: a run has its own limit, and only a person aborts."""
     return ()
 
 
@@ -96,34 +97,35 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     if isinstance(event, did.SessionInitialized):
         yield Put("trace.traces", trace, {"task": event.task[:200], "at": recorded.at})
         yield Words("trace.traces", trace, event.task)
-    elif isinstance(event, did.ToolExecutionCompleted | did.ToolExecutionFailed):
+    elif isinstance(event, did.ExecutionEnded):
         yield from _artifact_rows(trace, event)
     elif isinstance(event, did.ClaimIssued):
         yield Words("trace.claims", f"{trace} {event.claim_id}", event.text)
-    elif isinstance(event, _LAST):
+    elif isinstance(event, _ENDING_EVENTS):
         yield Drop("open", trace)
         yield Put("trace.ended", trace, {"by": type(event).__name__, "at": recorded.at})
-    if type(event) in _NAMED:
-        yield Put(ITEMS, f"{trace} {getattr(event, _NAMED[type(event)])}", {})
+    if type(event) in _ID_FIELDS:
+        yield Put(ITEMS, f"{trace} {getattr(event, _ID_FIELDS[type(event)])}", {})
 
 
-# Where the event stands that an id such as `i3` names; of a run it is its end.
+# Index space: where the event stands that an id such as `i3` names; of a run that is its end.
 ITEMS: Final = "trace.items"
-_NAMED: Final[dict[type[Any], str]] = {
+_ID_FIELDS: Final[dict[type[Any], str]] = {
     did.ProposalCreated: "proposal_id",
     did.ToolIntentSigned: "intent_id",
     did.ToolExecutionCompleted: "execution_id",
     did.ToolExecutionFailed: "execution_id",
     did.ClaimIssued: "claim_id",
 }
-_LAST: Final = (did.VerificationRunCompleted, did.SessionAborted, did.SessionFailed)
+_ENDING_EVENTS: Final = (did.VerificationRunCompleted, did.SessionAborted, did.SessionFailed)
 
 
-def _artifact_rows(
-    trace: str, event: did.ToolExecutionCompleted | did.ToolExecutionFailed
-) -> Iterable[RowChange]:
-    named = [("input", event.input_artifact), *((one.name, one.sha256) for one in event.outputs)]
-    for name, sha256 in named:
+def _artifact_rows(trace: str, event: did.ExecutionEnded) -> Iterable[RowChange]:
+    artifacts = [
+        ("input", event.input_artifact),
+        *((output.name, output.sha256) for output in event.outputs),
+    ]
+    for name, sha256 in artifacts:
         row = {"execution": event.execution_id, "name": name}
         yield Put("trace.artifacts", f"{trace} {sha256}", row)
 

@@ -1,8 +1,8 @@
 """The nouns of one trace: who plays which part, what is proposed, intended, run and claimed.
 
 The state holds what is still open, plus counters: ids count upwards, so an id below the counter
-that is not open has ended. What ended stands in the ledger. Of every artifact that an execution
-left, eight bytes are remembered (`shelf.py`), for a claim may cite it at any time.
+that is not open has ended. What has ended is in the ledger. Of every artifact that a run left, the
+state holds eight bytes (`shelf.py`), because a claim may cite it at any time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_PROPOSALS, MAX_INTENTS, MAX_CLAIMS, MAX_FAILING = 500, 256, 400, 1_000
 
 
 class Stage(StrEnum):
-    """Where a trace stands: the document's nine states."""
+    """Where a trace stands: the document's nine states (TRC-008)."""
 
     INITIALIZED = "initialized"
     PLANNING = "planning"
@@ -63,7 +63,7 @@ class Consent(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a verification found (E-38)."""
+    """What a verification found (TRC-046, E-38)."""
 
     PASS = "pass"
     WARNINGS = "pass-with-warnings"
@@ -261,15 +261,15 @@ class State(msgspec.Struct, frozen=True):
         return self.stage in ENDED
 
     def holder(self, role: Role) -> Binding | None:
-        for one in self.roles:  # asked for every event: a plain loop
-            if one.role is role:
-                return one
+        for binding in self.roles:  # asked for every event: a plain loop
+            if binding.role is role:
+                return binding
         return None
 
     def challenged(self) -> list[Claim]:
         """Claims with an open challenge, as they were issued."""
-        open_ones = (one for one in self.claims.values() if one.challenged_at is not None)
-        return sorted(open_ones, key=lambda one: number(one.id))
+        disputed = (claim for claim in self.claims.values() if claim.challenged_at is not None)
+        return sorted(disputed, key=lambda claim: number(claim.id))
 
 
 def number(name: str) -> int:

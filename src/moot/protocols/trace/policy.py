@@ -15,6 +15,7 @@ import msgspec
 
 from moot.core.canonical import canonical, check_profile
 from moot.core.errors import Malformed
+from moot.core.secrets import SECRETS, Pattern
 
 MAX_BYTES: Final = 16_384
 MAX_TOOLS, MAX_PATTERNS, MAX_NAMES = 200, 64, 200
@@ -23,8 +24,8 @@ MAX_ATTEMPTS, MAX_EVIDENCE = 100, 100
 SECOND_MS: Final = 1_000
 DAY_MS: Final = 24 * 60 * 60 * SECOND_MS
 MAX_OUTPUT: Final = 1 << 30
-_NAMED: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}\Z")
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
+_PATTERN_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}\Z")
+_VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
 
 
 class Risk(StrEnum):
@@ -51,15 +52,8 @@ class ToolRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     commands: tuple[tuple[str, ...], ...] = ()
 
 
-class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A kind of secret and the expression that finds it."""
-
-    name: str
-    expression: str
-
-
-# Programs that reach far, or run something else: their name does not say what will happen.
-_FAR: Final = {
+# Programs that can do much harm, or that run others, so that their name does not say what happens.
+_RISKY_PROGRAMS: Final = {
     Risk.HIGH: (
         *("bash", "busybox", "cmd", "curl", "dash", "docker", "env", "fish", "git push", "ksh"),
         *("nice", "nohup", "npm publish", "podman", "powershell", "pwsh", "rm", "rsync", "scp"),
@@ -69,33 +63,7 @@ _FAR: Final = {
     Risk.CRITICAL: ("dd", "doas", "kubectl", "mkfs", "shutdown", "su", "sudo", "terraform"),
 }
 TOOLS: Final = tuple(
-    ToolRule(tool=name, risk=risk) for risk, names in _FAR.items() for name in names
-)
-# Each begins with what is rare and looks a bounded way ahead: none can run away on a long text.
-SECRETS: Final = (
-    Pattern(
-        "private-key",
-        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z ]{0,60}-----)?",
-    ),
-    Pattern("aws-key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    Pattern("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})"),
-    Pattern("slack-token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,250}"),
-    Pattern("model-key", r"\bsk-[A-Za-z0-9_-]{20,250}"),
-    Pattern("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    Pattern("jwt", r"\beyJ[A-Za-z0-9_-]{5,2000}\.[A-Za-z0-9_-]{5,4000}\.[A-Za-z0-9_-]{5,1000}"),
-    Pattern("bearer", r"(?i)\bbearer[ \t]{1,8}[A-Za-z0-9._~+/-]{16,2000}=*"),
-    Pattern("url-password", r"://[^\s/:@]{1,100}:[^\s/@]{3,200}@"),
-    Pattern(
-        "flag",
-        r"(?i)(?<!\S)--?[a-z-]{0,20}(?:password|passwd|secret|token|api-?key)[ =]"
-        r"[^\s-][^\s]{5,300}",
-    ),
-    Pattern(
-        "assignment",
-        r"(?i)(?:password|passwd|secret|token|api[_-]?key)[\w-]{0,20}"
-        r"[\"']?[ \t]{0,4}[=:][ \t]{0,4}[\"']?[^\s\"']{6,500}",
-    ),
+    ToolRule(tool=name, risk=risk) for risk, names in _RISKY_PROGRAMS.items() for name in names
 )
 ENVIRONMENT: Final = (
     *("HOME", "LANG", "LC_ALL", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
@@ -141,27 +109,27 @@ def parse(data: bytes | str) -> Policy:
     try:
         policy = msgspec.json.decode(data, type=Policy)
     except msgspec.ValidationError as error:
-        raise _bad(str(error)) from None
+        raise _bad_policy(str(error)) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise Malformed(
             f"not JSON: {error}", code="not_json", hint="an object such as {} with what differs"
         ) from None
     for problem in problems(policy):
-        raise _bad(problem)
+        raise _bad_policy(problem)
     return policy
 
 
 def problems(policy: Policy) -> tuple[str, ...]:
     """What makes a policy unusable, in the order of its fields."""
     return (
-        *_tools(policy.tools),
-        *_within("max_attempts", policy.max_attempts, 1, MAX_ATTEMPTS),
-        *_within("min_evidence", policy.min_evidence, 1, MAX_EVIDENCE),
-        *_within("max_timeout_ms", policy.max_timeout_ms, SECOND_MS, DAY_MS),
-        *_within("default_timeout_ms", policy.default_timeout_ms, 1, policy.max_timeout_ms),
-        *_within("max_output_bytes", policy.max_output_bytes, 1_024, MAX_OUTPUT),
-        *_environment(policy.environment),
-        *_secrets(policy.secrets),
+        *_tool_problems(policy.tools),
+        *_range_problems("max_attempts", policy.max_attempts, 1, MAX_ATTEMPTS),
+        *_range_problems("min_evidence", policy.min_evidence, 1, MAX_EVIDENCE),
+        *_range_problems("max_timeout_ms", policy.max_timeout_ms, SECOND_MS, DAY_MS),
+        *_range_problems("default_timeout_ms", policy.default_timeout_ms, 1, policy.max_timeout_ms),
+        *_range_problems("max_output_bytes", policy.max_output_bytes, 1_024, MAX_OUTPUT),
+        *_environment_problems(policy.environment),
+        *_secret_problems(policy.secrets),
     )
 
 
@@ -178,52 +146,52 @@ def hash_of(policy: Policy) -> str:
         return ""
 
 
-def _within(name: str, value: int, least: int, most: int) -> tuple[str, ...]:
+def _range_problems(name: str, value: int, least: int, most: int) -> tuple[str, ...]:
     return () if least <= value <= most else (f"{name}: {value} is not within {least} to {most}",)
 
 
-def _tools(tools: tuple[ToolRule, ...]) -> list[str]:
+def _tool_problems(tools: tuple[ToolRule, ...]) -> list[str]:
     if len(tools) > MAX_TOOLS:
         return [f"tools: more than {MAX_TOOLS}"]
     names = [rule.tool for rule in tools]
     twice = sorted({name for name in names if names.count(name) > 1})
-    found = [f"tools: {name!r} is named twice" for name in twice]
-    found += [f"tools: {name[:40]!r} is no name" for name in names if not _word(name)]
+    flaws = [f"tools: {name!r} is named twice" for name in twice]
+    flaws += [f"tools: {name[:40]!r} is no name" for name in names if not _is_word(name)]
     words = [word for rule in tools for first in rule.commands for word in (first or ("",))]
-    return found + [f"tools: {word[:40]!r} is no command" for word in words if not _word(word)]
+    return flaws + [f"tools: {word[:40]!r} is no command" for word in words if not _is_word(word)]
 
 
-def _word(text: str) -> bool:
+def _is_word(text: str) -> bool:
     return 0 < len(text) <= MAX_NAME and text.isprintable() and bool(text.strip())
 
 
-def _environment(names: tuple[str, ...]) -> list[str]:
+def _environment_problems(names: tuple[str, ...]) -> list[str]:
     if len(names) > MAX_NAMES:
         return [f"environment: more than {MAX_NAMES} names"]
-    bad = (name for name in names if not _VARIABLE.match(name))
+    bad = (name for name in names if not _VARIABLE_NAME.match(name))
     return [f"environment: {name[:40]!r} is no name of a variable" for name in bad]
 
 
-def _secrets(patterns: tuple[Pattern, ...]) -> list[str]:
+def _secret_problems(patterns: tuple[Pattern, ...]) -> list[str]:
     if len(patterns) > MAX_PATTERNS:
         return [f"secrets: more than {MAX_PATTERNS} patterns"]
-    return [problem for one in patterns for problem in _pattern(one)]
+    return [problem for pattern in patterns for problem in _pattern_problems(pattern)]
 
 
-def _pattern(one: Pattern) -> list[str]:
-    if not _NAMED.match(one.name):
-        return [f"secrets: {one.name[:40]!r} is no name"]
-    if not 0 < len(one.expression) <= MAX_PATTERN:
-        return [f"secrets.{one.name}: 1 to {MAX_PATTERN} characters"]
+def _pattern_problems(pattern: Pattern) -> list[str]:
+    if not _PATTERN_NAME.match(pattern.name):
+        return [f"secrets: {pattern.name[:40]!r} is no name"]
+    if not 0 < len(pattern.expression) <= MAX_PATTERN:
+        return [f"secrets.{pattern.name}: 1 to {MAX_PATTERN} characters"]
     try:
-        check_profile(one.expression)
-        compiled = re.compile(one.expression)
+        check_profile(pattern.expression)
+        compiled = re.compile(pattern.expression)
     except (re.error, OverflowError, RecursionError, Malformed) as error:
-        return [f"secrets.{one.name}: {error}"]
-    return [f"secrets.{one.name}: finds the empty text"] if compiled.search("") else []
+        return [f"secrets.{pattern.name}: {error}"]
+    return [f"secrets.{pattern.name}: finds the empty text"] if compiled.search("") else []
 
 
-def _bad(problem: str) -> Malformed:
+def _bad_policy(problem: str) -> Malformed:
     where, _, rest = problem.partition(": ")
     return Malformed(
         rest or problem,

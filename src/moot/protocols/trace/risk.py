@@ -1,7 +1,8 @@
 """How risky an intent is, and why the critic must agree to it.
 
-The class is the larger of what the executor declares and what the policy says; a command that is
-not the tool it is named after is critical, and so is a class that nobody knows (E-11).
+The risk is the larger of what the executor declares and what the policy says. A command that is
+not the tool it is named after is critical, and so is an unknown risk class (E-11): otherwise a
+harmless name would let anything run without approval.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def larger(one: Risk, other: Risk) -> Risk:
 
 
 def declared(text: str) -> Risk:
-    """The class of this name; a name that is none is the highest."""
+    """The risk class of this name; an unknown name counts as the highest."""
     return Risk(text) if text in ORDER else Risk.CRITICAL
 
 
@@ -34,39 +35,43 @@ def risk_of(policy: Policy, tool: str, command: Words, said: str) -> Risk:
 
 
 def by_policy(policy: Policy, tool: str, command: Words) -> Risk:
-    """The highest of the rules that fit the tool's name or what is really run.
+    """The highest risk among the rules that fit the tool's name or the command itself.
 
-    Words in between (`git -C . push`) may raise a risk, never lower it.
+    T-06: a rule for `git push` also fits `git -C . push`, but such a fit only raises the risk.
     """
-    plain = (_plain(command[0]), *command[1:]) if command else ()
+    plain = (_program_name(command[0]), *command[1:]) if command else ()
     fitting = [
         rule.risk
         for rule in policy.tools
-        if rule.tool == tool or any(_begins(plain, first) for first in _firsts(rule))
+        if rule.tool == tool or any(_begins_with(plain, first) for first in _first_words_of(rule))
     ]
-    said = max(fitting, key=ORDER.__getitem__, default=policy.default_risk)
-    near = (
-        rule.risk for rule in policy.tools if any(_holds(plain, first) for first in _firsts(rule))
+    by_name = max(fitting, key=ORDER.__getitem__, default=policy.default_risk)
+    by_words = (
+        rule.risk
+        for rule in policy.tools
+        if any(_contains_in_order(plain, first) for first in _first_words_of(rule))
     )
-    return max((said, *near), key=ORDER.__getitem__)
+    return max((by_name, *by_words), key=ORDER.__getitem__)
 
 
 def is_tool(policy: Policy, tool: str, command: Words) -> bool:
     """Is this command the named tool? A path to a program of that name is not: it may be any."""
-    firsts = [first for rule in policy.tools if rule.tool == tool for first in _firsts(rule)]
+    firsts = [
+        first for rule in policy.tools if rule.tool == tool for first in _first_words_of(rule)
+    ]
     bare = (_without_suffix(command[0]), *command[1:]) if command else ()
     known = firsts or [tuple(tool.split())]
-    return any(_begins(bare, first) or _begins(command, first) for first in known)
+    return any(_begins_with(bare, first) or _begins_with(command, first) for first in known)
 
 
 def approval_reasons(
     policy: Policy, proposal: Proposal | None, tool: str, risk: Risk, replaces: Intent | None
 ) -> tuple[Why, ...]:
     """Why the critic must agree; empty if nobody must (E-09, E-10, E-40)."""
-    return tuple(_reasons(policy, proposal, tool, risk, replaces))
+    return tuple(_list_reasons(policy, proposal, tool, risk, replaces))
 
 
-def _reasons(
+def _list_reasons(
     policy: Policy, proposal: Proposal | None, tool: str, risk: Risk, replaces: Intent | None
 ) -> Iterator[Why]:
     if ORDER[risk] >= ORDER[policy.approval_required_from]:
@@ -79,21 +84,21 @@ def _reasons(
         yield Why.BLOCKED
 
 
-def _firsts(rule: ToolRule) -> tuple[Words, ...]:
+def _first_words_of(rule: ToolRule) -> tuple[Words, ...]:
     return rule.commands or (tuple(rule.tool.split()),)
 
 
-def _begins(command: Words, first: Words) -> bool:
+def _begins_with(command: Words, first: Words) -> bool:
     return bool(first) and command[: len(first)] == first
 
 
-def _holds(command: Words, first: Words) -> bool:
-    """The same program, and then the same words in their order, whatever stands between."""
+def _contains_in_order(command: Words, first: Words) -> bool:
+    """The same program, then the same words in their order, with any others in between."""
     rest = iter(command[1:])
     return command[:1] == first[:1] and all(word in rest for word in first[1:])
 
 
-def _plain(program: str) -> str:
+def _program_name(program: str) -> str:
     """The program's own name: `/usr/bin/sudo`, `SUDO.EXE` and `Sudo` are sudo."""
     return _without_suffix(program.replace("\\", "/").rpartition("/")[2]).lower()
 

@@ -13,27 +13,27 @@ from moot.core.record import Actor
 from moot.protocols.trace import events as did
 from moot.protocols.trace.model import Binding, Role, State
 
-# None: a person, or the workspace itself.
+# Which role records which kind of event. None: a person, or the workspace itself.
 EMITS: Final[dict[type[Event], Role | None]] = {
     did.SessionInitialized: None,
-    did.ProposalCreated: Role.PLANNER,
-    did.ProposalReviewed: Role.CRITIC,
-    did.ToolIntentSigned: Role.EXECUTOR,
-    did.ToolIntentReviewed: Role.CRITIC,
-    did.ToolExecutionStarted: Role.EXECUTOR,
-    did.ToolExecutionCompleted: Role.EXECUTOR,
-    did.ToolExecutionFailed: Role.EXECUTOR,
-    did.ClaimIssued: Role.EXECUTOR,
-    did.ClaimChallenged: Role.CRITIC,
+    did.ProposalCreated: Role.PLANNER,  # TRC-002
+    did.ProposalReviewed: Role.CRITIC,  # TRC-005
+    did.ToolIntentSigned: Role.EXECUTOR,  # TRC-003
+    did.ToolIntentReviewed: Role.CRITIC,  # TRC-005, TRC-006
+    did.ToolExecutionStarted: Role.EXECUTOR,  # TRC-003
+    did.ToolExecutionCompleted: Role.EXECUTOR,  # TRC-003
+    did.ToolExecutionFailed: Role.EXECUTOR,  # TRC-003
+    did.ClaimIssued: Role.EXECUTOR,  # TRC-004
+    did.ClaimChallenged: Role.CRITIC,  # TRC-006
     did.ClaimWithdrawn: Role.EXECUTOR,
     did.FinalStatementSigned: Role.EXECUTOR,
-    did.VerificationRunStarted: Role.AUDITOR,
-    did.VerificationRunCompleted: Role.AUDITOR,
-    did.SessionAborted: None,
+    did.VerificationRunStarted: Role.AUDITOR,  # TRC-007
+    did.VerificationRunCompleted: Role.AUDITOR,  # TRC-007, TRC-045
+    did.SessionAborted: None,  # TRC-016
     did.SessionFailed: None,
     did.KeyRotated: None,
 }
-# Whoever acts does not judge the act, whatever the policy says.
+# Nobody judges their own work, whatever the policy says.
 NEVER_TOGETHER: Final = ((Role.EXECUTOR, Role.CRITIC), (Role.EXECUTOR, Role.AUDITOR))
 
 
@@ -48,7 +48,7 @@ class Who(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 
 def acting(actor: Actor, kind: KeyClass | None = None) -> Who:
-    """Of a record only the name is known; the kind of its key comes from whoever asks."""
+    """`kind` is the class of the key; without it (a record alone does not say) the name decides."""
     if kind is None:
         in_charge = actor.id in (SYSTEM, OPERATOR)
     else:
@@ -57,7 +57,7 @@ def acting(actor: Actor, kind: KeyClass | None = None) -> Who:
 
 
 def wrong_role(state: State, event: type[Event], who: Who) -> str | None:
-    """Why `who` may not record this, or None. A key that is not the bound one is no excuse."""
+    """Why `who` may not record this, or None. Which key was used is `wrong_key`'s question."""
     role = EMITS[event]
     if event is did.KeyRotated:  # also for the old key itself: a row of `rules.py` says when
         return None
@@ -74,7 +74,7 @@ def wrong_role(state: State, event: type[Event], who: Who) -> str | None:
 
 
 def wrong_key(state: State, event: type[Event], who: Who) -> str | None:
-    """Why the key does not fit the part, though the name does."""
+    """Why this key may not act for the role although the agent's name fits, or None."""
     role = EMITS[event]
     bound = state.holder(role) if role is not None else None
     if bound is None or who.id != bound.agent:
@@ -85,10 +85,10 @@ def wrong_key(state: State, event: type[Event], who: Who) -> str | None:
 
 
 def clashes(roles: tuple[Binding, ...], distinct: bool) -> Iterator[tuple[Binding, Binding]]:
-    """Pairs of parts that one agent, or one key, must not play together."""
-    for place, one in enumerate(roles):
-        for other in roles[place + 1 :]:
-            same = one.agent == other.agent or one.kid == other.kid
-            pair = {one.role, other.role}
+    """Pairs of roles that one agent, or one key, plays although it must not."""
+    for place, first in enumerate(roles):
+        for second in roles[place + 1 :]:
+            same = first.agent == second.agent or first.kid == second.kid
+            pair = {first.role, second.role}
             if same and (distinct or any(pair == set(never) for never in NEVER_TOGETHER)):
-                yield one, other
+                yield first, second

@@ -8,13 +8,13 @@ Intents and runs are in `toolrules.py`, claims and verifications in `claimrules.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from moot.core.findings import Rule
 from moot.core.machine import Event
 from moot.protocols.trace import checks as breach
 from moot.protocols.trace import events as did
-from moot.protocols.trace.checks import Told
+from moot.protocols.trace.case import PermissionCase
 from moot.protocols.trace.claimrules import CLAIM_RULES
 from moot.protocols.trace.rows import PROPOSAL, STATUS, numbered, said
 from moot.protocols.trace.toolrules import TOOL_RULES
@@ -22,27 +22,29 @@ from moot.protocols.trace.wordingrules import ASKED
 
 __all__ = ["ASKED", "GUARDS", "RULES"]
 
-GUARDS: Final[tuple[Rule[Told], ...]] = (
+GUARDS: Final[tuple[Rule[PermissionCase], ...]] = (
     Rule("TRC-052", "trace_ended", "this trace has ended", breach.trace_ended,
          "begin a new one that names it: `moot trace new`"),
     Rule("TRC-062", "role_policy_violation", "another part may do this", breach.wrong_role,
          "`moot trace status TRACE` shows who plays which part; `moot --as NAME trace ...`"),
     Rule("E-20", "foreign_key", "this key does not play that part here", breach.wrong_key,
-         "a person records the new key: `moot trace rotate TRACE ROLE`"),
+         "a person records the new key: `moot trace rotate TRACE ROLE`",
+         requirement=("TRC-045", "TRC-066")),
     Rule("TRC-017", "wrong_state", "not in this state", breach.wrong_state,
-         "`moot trace status TRACE` shows what is next"),
+         "`moot trace status TRACE` shows what is next", requirement=("TRC-018", "TRC-023")),
 )  # fmt: skip
 
-RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
+RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
     did.SessionInitialized: (
         said("E-17", "task"),
         Rule("TRC-001", "role_missing", "planner, executor, critic and auditor, each once",
              breach.missing_role, "name one agent for each part"),
         Rule("E-17", "bad_binding", "a part is played by a named agent with its key",
-             breach.bad_binding, "`moot agent list` shows names and keys"),
+             breach.bad_binding, "`moot agent list` shows names and keys", requirement="TRC-001"),
         Rule("E-03", "duties_not_separated", "one agent plays parts that must be apart",
              breach.one_agent_two_parts,
-             "name another agent, or a policy with distinct_roles false for the rest"),
+             "name another agent, or a policy with distinct_roles false for the rest",
+             requirement="TRC-001"),
         Rule("E-12", "bad_policy", "the policy cannot be used", breach.unusable_policy,
              "docs/trace.md lists every key of a policy with its default"),
         Rule("E-17", "task_differs", "the task has another hash", breach.other_task,
@@ -69,18 +71,21 @@ RULES: Final[dict[type[Event], tuple[Rule[Told], ...]]] = {
         PROPOSAL,
         Rule("E-37", "review_not_open", "this cannot be said of it any more",
              breach.review_not_open,
-             "the planner revises it: `moot trace propose TRACE --supersedes ID ...`"),
+             "the planner revises it: `moot trace propose TRACE --supersedes ID ...`",
+             requirement=("TRC-029", "TRC-056")),
         said("TRC-028", "rationale"),
     ),
-    did.SessionAborted: (said("E-39", "reason"),),
-    did.SessionFailed: (said("E-22", "code"),),
+    did.SessionAborted: (said("E-39", "reason", requirement="TRC-016"),),
+    did.SessionFailed: (said("E-22", "code", requirement="TRC-015"),),
     did.KeyRotated: (
         Rule("E-20", "role_policy_violation",
              "only the old key, a person or the workspace changes a key",
-             breach.rotation_forbidden, "let a registered person do this"),
-        Rule("E-20", "foreign_key", "the old key is another one", breach.other_old_key, STATUS),
+             breach.rotation_forbidden, "let a registered person do this",
+             requirement="TRC-062"),
+        Rule("E-20", "foreign_key", "the old key is another one", breach.other_old_key, STATUS,
+             requirement="TRC-066"),
         Rule("E-03", "duties_not_separated", "the new key plays a part already", breach.key_in_use,
-             "every part has a key of its own"),
+             "every part has a key of its own", requirement="TRC-001"),
     ),
     **TOOL_RULES,
     **CLAIM_RULES,

@@ -1,8 +1,8 @@
 """Which artifacts the runs of a trace have left: eight bytes of each hash, in pages.
 
-A claim may cite any of them, however long ago; a page is copied only while it grows, and a
-process that has just started reads them without building an index. Eight bytes are enough to catch
-a mistake when a claim is made; an audit compares whole hashes.
+A claim may cite any of them, however long ago. Only the last page is copied when one is added, and
+a process that has just started searches the pages without building an index. Eight bytes are enough
+to catch a mistake when a claim is made; an audit compares whole hashes (T-13).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ Shelf = tuple[bytes, ...]
 
 
 def add(shelf: Shelf, hashes: Iterable[str]) -> Shelf:
-    for mark in filter(None, map(_mark, hashes)):
+    for mark in filter(None, map(_shorten, hashes)):
         fits = bool(shelf) and len(shelf[-1]) < PAGE
         shelf = (*shelf[:-1], shelf[-1] + mark) if fits else (*shelf, mark)
     return shelf
 
 
 def holds(shelf: Shelf, sha256: str) -> bool:
-    mark = _mark(sha256)
-    return bool(mark) and any(_stands_in(page, mark) for page in reversed(shelf))
+    mark = _shorten(sha256)
+    return bool(mark) and any(_page_holds(page, mark) for page in reversed(shelf))
 
 
-def _mark(sha256: str) -> bytes:
-    """Empty for what is no hash."""
+def _shorten(sha256: str) -> bytes:
+    """The first bytes of a hash; empty for a text that is no hash."""
     try:
         whole = bytes.fromhex(sha256)
     except ValueError:
@@ -38,8 +38,8 @@ def _mark(sha256: str) -> bytes:
     return whole[:MARK] if len(whole) == WHOLE else b""
 
 
-def _stands_in(page: bytes, mark: bytes) -> bool:
-    """At a multiple of its length, not across two of them."""
+def _page_holds(page: bytes, mark: bytes) -> bool:
+    """Only at a multiple of its length: bytes across two marks are no mark."""
     at = page.find(mark)
     while at >= 0 and at % MARK:
         at = page.find(mark, at + 1)

@@ -1,14 +1,15 @@
-"""Checks on intents and runs (TRC-021, TRC-029 to TRC-038, TRC-056 to TRC-063)."""
+"""Checks on intents and runs."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 from moot.core.errors import Malformed
 from moot.core.findings import Known
 from moot.protocols.trace import events as did
 from moot.protocols.trace import risk
-from moot.protocols.trace.checks import HASH, Breaches, Told, proposal_of
+from moot.protocols.trace.case import EventCase
+from moot.protocols.trace.checks import HASH, Breaches, proposal_of
 from moot.protocols.trace.inputs import hash_of, input_bytes
 from moot.protocols.trace.model import (
     MAX_FAILING,
@@ -21,8 +22,9 @@ from moot.protocols.trace.model import (
     number,
 )
 
-_GROUND: Final = (Review.APPROVED, Review.CONDITIONAL)
-# What a critic may say next of an intent (E-10).
+NamesIntent: TypeAlias = did.ToolIntentReviewed | did.ToolExecutionStarted
+_APPROVED: Final = (Review.APPROVED, Review.CONDITIONAL)
+# How consent to an intent may change (E-10). Blocked is final; a revision is a new intent.
 CONSENTS: Final[dict[Consent, frozenset[Consent]]] = {
     Consent.PENDING: frozenset({Consent.APPROVED, Consent.BLOCKED}),
     Consent.APPROVED: frozenset({Consent.BLOCKED}),
@@ -30,9 +32,9 @@ CONSENTS: Final[dict[Consent, frozenset[Consent]]] = {
 }
 
 
-def input_differs(told: Told) -> Breaches:
+def input_differs(case: EventCase[did.ToolIntentSigned]) -> Breaches:
     """TRC-031, TRC-032: the hash is that of the normalised input, nothing else."""
-    event: did.ToolIntentSigned = told.event
+    event = case.event
     if not HASH.match(event.input_hash) or event.input_hash != intended_hash(event):
         yield "", "input_hash"
 
@@ -45,58 +47,58 @@ def intended_hash(event: did.ToolIntentSigned) -> str:
     return hash_of(data)
 
 
-def risk_too_low(told: Told) -> Breaches:
-    event, rules = told.event, told.state.policy
-    due = risk.risk_of(rules, event.tool, event.command, event.declared_risk)
-    if risk.ORDER[event.risk_class] < risk.ORDER[due]:
-        yield f"{event.risk_class} is recorded, {due} is due", "risk_class"
+def risk_too_low(case: EventCase[did.ToolIntentSigned]) -> Breaches:
+    event, rules = case.event, case.state.policy
+    expected = risk.risk_of(rules, event.tool, event.command, event.declared_risk)
+    if risk.ORDER[event.risk_class] < risk.ORDER[expected]:
+        yield f"{event.risk_class} is recorded, {expected} is due", "risk_class"
 
 
-def needs_left_out(told: Told) -> Breaches:
-    """An intent cannot excuse itself from the critic."""
-    event, state = told.event, told.state
+def needs_left_out(case: EventCase[did.ToolIntentSigned]) -> Breaches:
+    """An intent that left out why it needs the critic would run without approval."""
+    event, state = case.event, case.state
     replaces = state.intents.get(event.supersedes or "")
-    due = risk.approval_reasons(
-        state.policy, proposal_of(told), event.tool, event.risk_class, replaces
+    reasons = risk.approval_reasons(
+        state.policy, proposal_of(case), event.tool, event.risk_class, replaces
     )
-    for why in due:
-        if why not in event.needs:
-            yield f"it needs the critic's approval: {why}", "needs"
+    for reason in reasons:
+        if reason not in event.needs:
+            yield f"it needs the critic's approval: {reason}", "needs"
 
 
-def bad_timeout(told: Told) -> Breaches:
-    most = told.state.policy.max_timeout_ms
-    if not 0 < told.event.timeout_ms <= most:
+def bad_timeout(case: EventCase[did.ToolIntentSigned]) -> Breaches:
+    most = case.state.policy.max_timeout_ms
+    if not 0 < case.event.timeout_ms <= most:
         yield f"not within 1 ms and {most} ms", "timeout_ms"
 
 
-def supersedes_unknown_intent(told: Told) -> Breaches:
-    name = told.event.supersedes
-    if name is not None and name not in told.state.intents:
-        yield intent_gone(told.state, name), "supersedes"
+def supersedes_unknown_intent(case: EventCase[did.ToolIntentSigned]) -> Breaches:
+    name = case.event.supersedes
+    if name is not None and name not in case.state.intents:
+        yield intent_gone(case.state, name), "supersedes"
 
 
 def intent_gone(state: State, name: str) -> str:
-    for one in state.running.values():
-        if one.intent == name:
-            return f"{name} is running as {one.id}"
+    for run in state.running.values():
+        if run.intent == name:
+            return f"{name} is running as {run.id}"
     if 0 < number(name) <= state.intent_count:
         return f"{name} was run or superseded before; a retry is a new intent"
     return f"there is no intent {name[:40]!r}"
 
 
-def not_retryable(told: Told) -> Breaches:
+def not_retryable(case: EventCase[did.ToolIntentSigned]) -> Breaches:
     """TRC-058: a retry names the last failed intent of its step, under the same proposal."""
-    event: did.ToolIntentSigned = told.event
+    event = case.event
     if event.retry_of is None:
         return
-    step = failing_step(told.state, event.retry_of)
+    step = failing_step(case.state, event.retry_of)
     if step is None or step.partition(" ")[0] != event.proposal_id:
         yield f"{event.retry_of[:40]!r} is no failed intent of {event.proposal_id}", "retry_of"
 
 
 def failing_step(state: State, intent: str) -> str | None:
-    return next((step for step, one in state.failing.items() if one.intent == intent), None)
+    return next((step for step, failing in state.failing.items() if failing.intent == intent), None)
 
 
 def step_of(state: State, event: did.ToolIntentSigned) -> str:
@@ -105,158 +107,166 @@ def step_of(state: State, event: did.ToolIntentSigned) -> str:
     return known or f"{event.proposal_id} {event.input_hash[:32]}"
 
 
-def attempts_exhausted(told: Told) -> Breaches:
-    """TRC-012, E-07."""
-    event: did.ToolIntentSigned = told.event
-    yield from _exhausted(told.state, step_of(told.state, event))
+def attempts_exhausted(case: EventCase[did.ToolIntentSigned]) -> Breaches:
+    """TRC-012, E-07: a step that has failed too often is not tried again."""
+    event = case.event
+    yield from _check_attempts(case.state, step_of(case.state, event))
 
 
-def _exhausted(state: State, step: str) -> Breaches:
+def _check_attempts(state: State, step: str) -> Breaches:
     failing, most = state.failing.get(step), state.policy.max_attempts
     if failing is not None and failing.failed >= most:
         yield f"{failing.failed} of {most} attempts have failed", None
 
 
-def wrong_attempt(told: Told) -> Breaches:
-    failing = told.state.failing.get(step_of(told.state, told.event))
-    due = (failing.failed if failing is not None else 0) + 1
-    if told.event.attempt != due:
-        yield f"this is attempt {due}, not {told.event.attempt}", "attempt"
+def wrong_attempt(case: EventCase[did.ToolIntentSigned]) -> Breaches:
+    failing = case.state.failing.get(step_of(case.state, case.event))
+    expected = (failing.failed if failing is not None else 0) + 1
+    if case.event.attempt != expected:
+        yield f"this is attempt {expected}, not {case.event.attempt}", "attempt"
 
 
-def too_many_intents(told: Told) -> Breaches:
-    state = told.state
-    if len(state.intents) >= MAX_INTENTS and told.event.supersedes is None:
+def too_many_intents(case: EventCase[did.ToolIntentSigned]) -> Breaches:
+    state = case.state
+    if len(state.intents) >= MAX_INTENTS and case.event.supersedes is None:
         yield f"{MAX_INTENTS} intents are open", None
-    if len(state.failing) >= MAX_FAILING and step_of(state, told.event) not in state.failing:
+    if len(state.failing) >= MAX_FAILING and step_of(state, case.event) not in state.failing:
         yield f"{MAX_FAILING} steps have failed and not yet gone well", None
 
 
-def _intent(told: Told) -> Intent | None:
-    return told.state.intents.get(told.event.intent_id)
+def _intent_of(case: EventCase[NamesIntent]) -> Intent | None:
+    return case.state.intents.get(case.event.intent_id)
 
 
-def unknown_intent(told: Told) -> Breaches:
-    """TRC-021: no intent at all."""
-    state, name = told.state, told.event.intent_id
+def unknown_intent(case: EventCase[NamesIntent]) -> Breaches:
+    """TRC-021: this id was never given to an intent."""
+    state, name = case.state, case.event.intent_id
     if not 0 < number(name) <= state.intent_count:
         yield intent_gone(state, name), "intent_id"
 
 
-def intent_closed(told: Told) -> Breaches:
+def intent_closed(case: EventCase[NamesIntent]) -> Breaches:
     """TRC-058: an intent is run once; what was superseded is not run at all."""
-    state, name = told.state, told.event.intent_id
+    state, name = case.state, case.event.intent_id
     if name not in state.intents and 0 < number(name) <= state.intent_count:
         yield intent_gone(state, name), "intent_id"
 
 
-def consent_not_open(told: Told) -> Breaches:
-    intent = _intent(told)
-    if intent is not None and told.event.status not in CONSENTS[intent.consent]:
-        said = f"{intent.id} is {intent.consent}, not to become {told.event.status}"
-        yield said, "status", None, _known(intent)
+def consent_not_open(case: EventCase[did.ToolIntentReviewed]) -> Breaches:
+    intent = _intent_of(case)
+    if intent is not None and case.event.status not in CONSENTS[intent.consent]:
+        message = f"{intent.id} is {intent.consent}, not to become {case.event.status}"
+        yield message, "status", None, _words_of_hint(intent)
 
 
-def intent_blocked(told: Told) -> Breaches:
-    """TRC-033, TRC-057."""
-    intent = _intent(told)
+def intent_blocked(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
+    """TRC-033, TRC-057: the critic said no, and a blocked intent stays blocked."""
+    intent = _intent_of(case)
     if intent is not None and intent.consent is Consent.BLOCKED:
-        yield f"{intent.id} is blocked", "intent_id", None, _known(intent)
+        yield f"{intent.id} is blocked", "intent_id", None, _words_of_hint(intent)
 
 
-def approval_missing(told: Told) -> Breaches:
+def approval_missing(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
     """TRC-063: risky, conditional, or outside of what was proposed."""
-    intent = _intent(told)
-    if intent is not None and intent.consent is Consent.PENDING and needs_now(told.state, intent):
-        why = ", ".join(needs_now(told.state, intent))
-        said = f"the critic has not approved {intent.id} ({why})"
-        yield said, "intent_id", None, _known(intent)
+    intent = _intent_of(case)
+    if intent is not None and intent.consent is Consent.PENDING and needs_now(case.state, intent):
+        reasons = ", ".join(needs_now(case.state, intent))
+        message = f"the critic has not approved {intent.id} ({reasons})"
+        yield message, "intent_id", None, _words_of_hint(intent)
 
 
-def _known(intent: Intent) -> Known:
+def _words_of_hint(intent: Intent) -> Known:
     return {"INTENT": intent.id, "PROPOSAL": intent.proposal}
 
 
 def needs_now(state: State, intent: Intent) -> tuple[str, ...]:
-    """A proposal approved at first may have got conditions since."""
+    """Why the critic must agree now: its proposal may have got conditions since it was signed."""
     proposal = state.proposals.get(intent.proposal)
-    due = risk.approval_reasons(state.policy, proposal, intent.tool, intent.risk, None)
-    return tuple(dict.fromkeys((*intent.needs, *due)))
+    reasons = risk.approval_reasons(state.policy, proposal, intent.tool, intent.risk, None)
+    return tuple(dict.fromkeys((*intent.needs, *reasons)))
 
 
-def ground_gone(told: Told) -> Breaches:
-    """What was blocked after the intent was signed may not be run."""
-    intent = _intent(told)
-    proposal = told.state.proposals.get(intent.proposal) if intent is not None else None
-    if intent is None or (proposal is not None and proposal.review in _GROUND):
+def ground_gone(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
+    """TRC-056: its proposal was blocked or superseded after the intent was signed."""
+    intent = _intent_of(case)
+    proposal = case.state.proposals.get(intent.proposal) if intent is not None else None
+    if intent is None or (proposal is not None and proposal.review in _APPROVED):
         return
     standing = proposal.review if proposal is not None else "superseded"
     yield f"{intent.proposal} is {standing}", "intent_id"
 
 
-def step_exhausted(told: Told) -> Breaches:
-    intent = _intent(told)
+def step_exhausted(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
+    intent = _intent_of(case)
     if intent is not None:
-        yield from _exhausted(told.state, intent.step)
+        yield from _check_attempts(case.state, intent.step)
 
 
-def too_many_running(told: Told) -> Breaches:
-    if len(told.state.running) >= MAX_INTENTS:
+def too_many_running(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
+    if len(case.state.running) >= MAX_INTENTS:
         yield f"{MAX_INTENTS} runs are under way", None
 
 
-def other_input(told: Told) -> Breaches:
+def other_input(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
     """TRC-038: what is run is what was intended."""
-    intent = _intent(told)
-    if intent is not None and told.event.input_artifact != intent.input_hash:
+    intent = _intent_of(case)
+    if intent is not None and case.event.input_artifact != intent.input_hash:
         yield f"the stored input is not that of {intent.id}", "input_artifact"
 
 
-def not_reserved(told: Told) -> Breaches:
-    intent = _intent(told)
-    if intent is None or not told.state.policy.require_reservation:
+def not_reserved(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
+    intent = _intent_of(case)
+    if intent is None or not case.state.policy.require_reservation:
         return
-    held = {one.scope for one in told.event.reservations if one.fencing > 0}
+    reserved = {
+        reservation.scope for reservation in case.event.reservations if reservation.fencing > 0
+    }
     for scope in intent.writes:
-        if scope not in held:
-            known = {"SCOPE": scope, "NAME": told.who.id}
+        if scope not in reserved:
+            known = {"SCOPE": scope, "NAME": case.who.id}
             yield f"{scope} is not reserved for the executor", "reservations", None, known
 
 
-def _execution(told: Told) -> Execution | None:
-    return told.state.running.get(told.event.execution_id)
+def _execution_of(
+    case: EventCase[did.ExecutionEnded],
+) -> Execution | None:
+    return case.state.running.get(case.event.execution_id)
 
 
-def unknown_execution(told: Told) -> Breaches:
+def unknown_execution(
+    case: EventCase[did.ExecutionEnded],
+) -> Breaches:
     """TRC-037: one end for one start."""
-    name, state = told.event.execution_id, told.state
-    if _execution(told) is None:
+    name, state = case.event.execution_id, case.state
+    if _execution_of(case) is None:
         over = 0 < number(name) <= state.execution_count
         ended = f"{name} has ended before"
         yield ended if over else f"no run {name[:40]!r} was started", "execution_id"
 
 
-def other_execution(told: Told) -> Breaches:
-    """An end says the same intent and input as its start."""
-    run = _execution(told)
-    said = (told.event.intent_id, told.event.input_artifact)
-    if run is not None and said != (run.intent, run.input_artifact):
+def other_execution(
+    case: EventCase[did.ExecutionEnded],
+) -> Breaches:
+    """TRC-037: an end names the same intent and input as its start."""
+    run = _execution_of(case)
+    ending = (case.event.intent_id, case.event.input_artifact)
+    if run is not None and ending != (run.intent, run.input_artifact):
         yield f"{run.id} runs {run.intent}", "intent_id"
 
 
-def no_output(told: Told) -> Breaches:
+def no_output(case: EventCase[did.ToolExecutionCompleted]) -> Breaches:
     """TRC-036, E-31: a run that went well leaves its output."""
-    if not told.event.outputs:
+    if not case.event.outputs:
         yield "", "outputs"
 
 
-def bad_output(told: Told) -> Breaches:
-    names = [one.name for one in told.event.outputs]
-    for one in told.event.outputs:
-        if not one.name.strip() or names.count(one.name) > 1 or not HASH.match(one.sha256):
-            yield f"{one.name[:40]!r} is no output of its own", "outputs"
+def bad_output(case: EventCase[did.ExecutionEnded]) -> Breaches:
+    names = [output.name for output in case.event.outputs]
+    for output in case.event.outputs:
+        if not output.name.strip() or names.count(output.name) > 1 or not HASH.match(output.sha256):
+            yield f"{output.name[:40]!r} is no output of its own", "outputs"
 
 
-def failed_exit(told: Told) -> Breaches:
-    if told.event.result.exit_status != 0:
-        yield f"exit status {told.event.result.exit_status}", "result"
+def failed_exit(case: EventCase[did.ToolExecutionCompleted]) -> Breaches:
+    if case.event.result.exit_status != 0:
+        yield f"exit status {case.event.result.exit_status}", "result"

@@ -1,104 +1,214 @@
-"""What people and agents read of a trace: where it stands, its story, and what rests on what."""
+"""What people and agents read of a trace: where it stands, and its story line by line."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
 
 from moot.core.clock import Millis, to_text
 from moot.core.findings import filled
-from moot.core.machine import Recorded
+from moot.core.machine import Due, Event, Recorded
 from moot.protocols.trace import events as did
 from moot.protocols.trace.codec import NAMES, OURS
 from moot.protocols.trace.duties import agenda
-from moot.protocols.trace.model import Consent, Intent, State, number
+from moot.protocols.trace.model import Bundled, Consent, Intent, State, number
 from moot.protocols.trace.toolchecks import needs_now
-from moot.protocols.trace.watched import Observed
 
 
-def status(state: State, trace: str, now: Millis) -> dict[str, Any]:
-    return {
-        "trace": trace,
-        "state": str(state.stage),
-        "because": state.because or None,
-        "task": state.task,
-        "roles": {str(one.role): one.agent for one in state.roles},
-        "proposals": [
-            {"id": one.id, "objective": one.objective, "status": str(one.review)}
-            for one in _in_order(state.proposals.values())
-        ],
-        "intents": [intent(state, one) for one in _in_order(state.intents.values())],
-        "running": [
-            {"id": one.id, "intent": one.intent, "tool": one.tool, "since": to_text(one.since)}
-            for one in _in_order(state.running.values())
-        ],
-        "runs": {"completed": state.completed, "failed": state.failures},
-        "claims": [
-            {"id": one.id, "challenged": one.challenged_at is not None, "flagged": one.flagged}
-            for one in _in_order(state.claims.values())
-        ],
-        "final": state.final is not None,
-        "verdict": None if state.verdict is None else str(state.verdict),
-        "report": state.report,
-        "events": state.events,
-        "head": state.head,
-        "next": [
-            {
-                "who": due.who,
-                "what": due.what,
-                "subject": due.subject,
-                "hint": filled(due.hint, {"TRACE": trace}),
-            }
-            for due in agenda(state, now)
-        ],
-    }
+class ProposalView(msgspec.Struct, frozen=True):
+    id: str
+    objective: str
+    status: str
 
 
-def _in_order(found: Iterable[Any]) -> list[Any]:
-    return sorted(found, key=lambda one: number(one.id))
+class IntentView(msgspec.Struct, frozen=True):
+    """An open intent. The state does not hold what it would run: whoever shows that adds it."""
+
+    id: str
+    proposal: str
+    tool: str
+    risk: str
+    consent: str
+    waits_for_critic: tuple[str, ...]
+    writes: tuple[str, ...]
+    command: tuple[str, ...] | UnsetType = UNSET
+    cwd: str | UnsetType = UNSET
+    why: str | UnsetType = UNSET
 
 
-def intent(state: State, one: Intent) -> dict[str, Any]:
-    waits = needs_now(state, one) if one.consent is Consent.PENDING else ()
-    return {
-        "id": one.id,
-        "proposal": one.proposal,
-        "tool": one.tool,
-        "risk": str(one.risk),
-        "consent": str(one.consent),
-        "waits_for_critic": [str(why) for why in waits],
-        "writes": list(one.writes),
-    }
+class RunView(msgspec.Struct, frozen=True):
+    """A run that has not ended; `alive` says whether its process is still there."""
+
+    id: str
+    intent: str
+    tool: str
+    since: str
+    alive: bool | UnsetType = UNSET
 
 
-def timeline(events: Iterable[Recorded[Any]]) -> list[dict[str, Any]]:
+class EndedRunView(msgspec.Struct, frozen=True):
+    """A run that has ended, and the hashes of what it left, by name."""
+
+    id: str
+    intent: str
+    well: bool
+    outputs: dict[str, str]
+
+
+class RunCounts(msgspec.Struct, frozen=True):
+    completed: int
+    failed: int
+
+
+class ClaimView(msgspec.Struct, frozen=True):
+    """A claim that stands; its text is in the ledger, not in the state."""
+
+    id: str
+    challenged: bool
+    flagged: bool
+    text: str | UnsetType = UNSET
+
+
+class DueView(msgspec.Struct, frozen=True):
+    who: str
+    what: str
+    subject: str
+    hint: str
+
+
+class TraceStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a trace stands, as its state knows it.
+
+    `ended` and `counted` come from the ledger and from observed sessions: whoever reads those adds
+    them.
+    """
+
+    trace: str
+    state: str
+    because: str | None
+    task: str
+    roles: dict[str, str]
+    proposals: tuple[ProposalView, ...]
+    intents: tuple[IntentView, ...]
+    running: tuple[RunView, ...]
+    runs: RunCounts
+    claims: tuple[ClaimView, ...]
+    final: bool
+    verdict: str | None
+    report: str | None
+    events: int
+    head: str
+    next: tuple[DueView, ...]
+    ended: tuple[EndedRunView, ...] | UnsetType = UNSET
+    counted: str | UnsetType = UNSET
+
+
+class TimelineLine(msgspec.Struct, frozen=True):
+    """One event for people; `ours` marks the kinds that the document does not name."""
+
+    seq: int
+    at: str
+    who: str
+    what: str
+    ours: bool
+    says: str
+
+
+class _Numbered(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+N = TypeVar("N", bound=_Numbered)
+
+
+def status(state: State, trace: str, now: Millis) -> TraceStatus:
+    return TraceStatus(
+        trace=trace,
+        state=str(state.stage),
+        because=state.because or None,
+        task=state.task,
+        roles={str(binding.role): binding.agent for binding in state.roles},
+        proposals=tuple(
+            ProposalView(proposal.id, proposal.objective, str(proposal.review))
+            for proposal in _by_number(state.proposals.values())
+        ),
+        intents=tuple(_view_intent(state, intent) for intent in _by_number(state.intents.values())),
+        running=tuple(
+            RunView(run.id, run.intent, run.tool, to_text(run.since))
+            for run in _by_number(state.running.values())
+        ),
+        runs=RunCounts(state.completed, state.failures),
+        claims=tuple(
+            ClaimView(claim.id, claim.challenged_at is not None, claim.flagged)
+            for claim in _by_number(state.claims.values())
+        ),
+        final=state.final is not None,
+        verdict=None if state.verdict is None else str(state.verdict),
+        report=state.report,
+        events=state.events,
+        head=state.head,
+        next=tuple(_view_due(due, trace) for due in agenda(state, now)),
+    )
+
+
+def _by_number(items: Iterable[N]) -> list[N]:
+    """As they were made: ids count upwards, and `i10` comes after `i9`."""
+    return sorted(items, key=lambda item: number(item.id))
+
+
+def _view_due(due: Due, trace: str) -> DueView:
+    return DueView(due.who, due.what, due.subject, filled(due.hint, {"TRACE": trace}))
+
+
+def _view_intent(state: State, intent: Intent) -> IntentView:
+    reasons = needs_now(state, intent) if intent.consent is Consent.PENDING else ()
+    return IntentView(
+        id=intent.id,
+        proposal=intent.proposal,
+        tool=intent.tool,
+        risk=str(intent.risk),
+        consent=str(intent.consent),
+        waits_for_critic=tuple(str(reason) for reason in reasons),
+        writes=intent.writes,
+    )
+
+
+def timeline(events: Iterable[Recorded[Any]]) -> list[TimelineLine]:
     """One line an event, in its order."""
     return [
-        {
-            "seq": recorded.seq,
-            "at": to_text(recorded.at),
-            "who": recorded.actor.id,
-            "what": NAMES[type(recorded.event)],
-            "ours": NAMES[type(recorded.event)] in OURS,
-            "says": sentence(recorded.event),
-        }
+        TimelineLine(
+            seq=recorded.seq,
+            at=to_text(recorded.at),
+            who=recorded.actor.id,
+            what=NAMES[type(recorded.event)],
+            ours=NAMES[type(recorded.event)] in OURS,
+            says=sentence(recorded.event),
+        )
         for recorded in events
     ]
 
 
-def sentence(event: Any) -> str:
-    """What an event says, in one line."""
+def sentence(event: Event) -> str:
+    """What an event says, in one line of at most 300 characters."""
     form = _SENTENCES[type(event)]
     words = {name: getattr(event, name) for name in event.__struct_fields__}
     words["run"] = shlex.join(getattr(event, "command", ()))
-    words["file"] = f"({event.program})" if getattr(event, "program", "") else ""
-    words["named"] = ", ".join(one.name for one in getattr(event, "outputs", ()))
-    words["bundle"] = ", ".join(one.claim_id for one in _bundle(event))
+    words["file"] = (
+        f"({event.program})"
+        if isinstance(event, did.ToolExecutionStarted) and event.program
+        else ""
+    )
+    words["named"] = ", ".join(item.name for item in getattr(event, "outputs", ()))
+    words["bundle"] = ", ".join(item.claim_id for item in _bundled_claims(event))
     return " ".join(form.format(**words).split())[:300]
 
 
-def _bundle(event: Any) -> tuple[Any, ...]:
+def _bundled_claims(event: Event) -> tuple[Bundled, ...]:
     return event.claims if isinstance(event, did.FinalStatementSigned) else ()
 
 
@@ -121,20 +231,3 @@ _SENTENCES: Final[dict[type, str]] = {
     did.SessionFailed: "{code}: {detail}",
     did.KeyRotated: "{agent} plays the {role} under a new key: {reason}",
 }
-
-
-def counted(governed: int, watched: Iterable[Observed]) -> str:
-    """`governed 3, observed 214, gaps 1 (hook off 14:02 to 14:20)`."""
-    records = list(watched)
-    gaps = [gap for one in records for gap in one.gaps]
-    open_gaps = [one for one in records if one.blind_since is not None]
-    number_of_gaps = sum(one.gap_count for one in records) + len(open_gaps)
-    spans = [f"{gap.why} {_minute(gap.since)} to {_minute(gap.until)}" for gap in gaps[-3:]]
-    spans += [f"{one.blind_why} since {_minute(one.blind_since or 0)}" for one in open_gaps[:3]]
-    told = f" ({'; '.join(spans)})" if spans else ""
-    observed = sum(one.count for one in records)
-    return f"governed {governed}, observed {observed}, gaps {number_of_gaps}{told}"
-
-
-def _minute(at: Millis) -> str:
-    return to_text(at)[11:16]

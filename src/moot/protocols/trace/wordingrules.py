@@ -50,7 +50,7 @@ ASKED: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.ReviewIntent: (
         *_TEXT,
         Rule("E-10", "bad_verdict", "approved or blocked", wording.bad_consent,
-             "--verdict approved or blocked"),
+             "--verdict approved or blocked", requirement="TRC-006"),
     ),
     ask.StartExecution: _ANY,
     ask.CompleteExecution: (*_ANY, _RESULT),

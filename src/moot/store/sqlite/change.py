@@ -42,7 +42,7 @@ class SqliteChange(SqliteView):
         return head
 
     def append(self, entries: Iterable[Entry]) -> None:
-        """All positions are checked before anything is written."""
+        """All positions are checked before anything is written (TRC-019, TRC-051)."""
         batch = list(entries)
         heads: dict[str, Head] = {}
         for entry in batch:

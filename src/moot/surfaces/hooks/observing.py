@@ -46,8 +46,8 @@ def observe(
 ) -> None:
     """One use of a tool, on record."""
     with never_in_the_way():
-        from moot.flows.trace.watching import watch
-        from moot.protocols.trace.watched import ObserveTool
+        from moot.flows.observed.watching import watch
+        from moot.protocols.observed.commands import ObserveTool
 
         said = _text({"input": call.input, "response": call.response, "tool": call.name})
         artifact, redacted = _keep(space, said)
@@ -71,8 +71,7 @@ def _text(value: Any) -> bytes:
 
 def _keep(space: Workspace, said: bytes) -> tuple[ArtifactRef, tuple[str, ...]]:
     """Without its secrets first, then cut: half a secret is not left at the edge."""
-    from moot.protocols.trace.policy import SECRETS
-    from moot.protocols.trace.secrets import redact
+    from moot.core.secrets import SECRETS, redact
 
     clean = redact(SECRETS, said[:LOOKED_AT])
     return space.artifacts.put(clean.data[:KEPT], MEDIA_TYPE), clean.found
@@ -80,9 +79,8 @@ def _keep(space: Workspace, said: bytes) -> tuple[ArtifactRef, tuple[str, ...]]:
 
 def _files(call: Call, spot: Spot, began: int | None, home: Path | None) -> Iterator[str]:
     """What an edit names; of a shell command, what git calls changed and is newer than it."""
+    from moot.core.secrets import SECRETS, redact_text
     from moot.flows.guard import incursions
-    from moot.protocols.trace.policy import SECRETS
-    from moot.protocols.trace.secrets import redact_text
     from moot.surfaces.hooks.touched import shell_text, touched
 
     if shell_text(call) is None:

@@ -99,7 +99,7 @@ def uninstall(shell: Shell, tool: str) -> Answer:
 
 def _nobody_watches(shell: Shell, tool: str, spot: Spot) -> None:
     """From here on the tool's sessions are not seen; that is on record, and never in the way."""
-    from moot.flows.trace.watching import hook_off
+    from moot.flows.observed.watching import hook_off
 
     with suppress(MootError):
         hook_off(shell.workspace, tool, spot.root)

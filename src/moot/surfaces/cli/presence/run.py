@@ -125,7 +125,7 @@ def _hooks_for(program: str, here: Here) -> None:
 
 def _watching_over(space: Workspace, name: str, program: str, since: Millis) -> None:
     """What was watched of a known tool is over; if its hook never spoke, that is on record."""
-    from moot.flows.trace.watching import run_over
+    from moot.flows.observed.watching import run_over
 
     tool = os.path.basename(program)
     if tool in HOOK_TOOLS:

@@ -16,7 +16,8 @@ from moot.surfaces.terminal.page import page_option, write_page
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.trace.watching import Watched
+    from moot.protocols.observed.views import SessionView
+    from moot.protocols.trace.views import ClaimView, EndedRunView, IntentView, TraceStatus
     from moot.surfaces.cli.trace.group import Desk
 
 MOST_LISTED = 1_000
@@ -33,99 +34,122 @@ def status(shell: Shell, trace_id: str) -> Answer:
       moot trace status t1
       moot trace status t1 --json
     """
-    from moot.flows.trace import running, tracing, watching
+    from msgspec.structs import asdict, replace
+
+    from moot.flows.observed import watching
+    from moot.flows.trace import running
+    from moot.protocols.observed.views import count_work
     from moot.protocols.trace import views
-    from moot.protocols.trace.events import ClaimIssued
     from moot.surfaces.cli.trace.group import Desk
 
     desk = Desk(shell, trace_id)
     state = desk.state
-    data = views.status(state, desk.name, desk.space.engine.clock())
-    for one in data["running"]:
-        one["alive"] = running.runs(desk.space.path, desk.stream, one["intent"])
-    for one in data["intents"][-MOST_SHOWN:]:
-        one.update(_intended(desk, one["id"]))
-    for one in data["claims"][-MOST_SHOWN:]:
-        one["text"] = tracing.event(desk.space, desk.stream, one["id"], ClaimIssued).event.text
-    data["ended"] = _ended(desk)
-    watched = watching.beside(desk.space, state)
-    data["counted"] = views.counted(
-        state.completed + state.failures, [one.state for one in watched]
+    known = views.status(state, desk.name, desk.space.engine.clock())
+    sessions = watching.beside(desk.space, state)
+    shown = replace(
+        known,
+        intents=_with_commands(desk, known.intents),
+        running=tuple(
+            replace(run, alive=running.runs(desk.space.path, desk.stream, run.intent))
+            for run in known.running
+        ),
+        claims=_with_texts(desk, known.claims),
+        ended=_ended_runs(desk),
+        counted=count_work(state.completed + state.failures, [one.state for one in sessions]),
     )
-    return Answer(data, lambda: _status_lines(data))
+    return Answer(asdict(shown), lambda: _status_lines(shown))
 
 
-def _intended(desk: Desk, name: str) -> dict[str, Any]:
-    """What exactly would be run: nobody approves a name alone."""
+def _with_commands(desk: Desk, intents: tuple[IntentView, ...]) -> tuple[IntentView, ...]:
+    """What exactly the newest intents would run: nobody approves a name alone."""
+    from msgspec.structs import replace
+
     from moot.flows.trace import tracing
 
-    event = tracing.intent(desk.space, desk.stream, name)
-    return {"command": list(event.command), "cwd": event.cwd, "why": event.justification}
+    shown = []
+    for intent in intents[-MOST_SHOWN:]:
+        event = tracing.intent(desk.space, desk.stream, intent.id)
+        shown.append(replace(intent, command=event.command, cwd=event.cwd, why=event.justification))
+    return (*intents[:-MOST_SHOWN], *shown)
 
 
-def _ended(desk: Desk) -> list[dict[str, Any]]:
+def _with_texts(desk: Desk, claims: tuple[ClaimView, ...]) -> tuple[ClaimView, ...]:
+    from msgspec.structs import replace
+
+    from moot.flows.trace import tracing
+    from moot.protocols.trace.events import ClaimIssued
+
+    shown = []
+    for claim in claims[-MOST_SHOWN:]:
+        event = tracing.event(desk.space, desk.stream, claim.id, ClaimIssued).event
+        shown.append(replace(claim, text=event.text))
+    return (*claims[:-MOST_SHOWN], *shown)
+
+
+def _ended_runs(desk: Desk) -> tuple[EndedRunView, ...]:
     """The last runs that have ended, and what they left to be claimed from."""
     from moot.flows.trace import tracing
     from moot.protocols.trace.events import ToolExecutionCompleted
+    from moot.protocols.trace.views import EndedRunView
 
     state = desk.state
     names = (f"x{number}" for number in range(state.execution_count, 0, -1))
-    found = []
-    for name in islice((one for one in names if one not in state.running), MOST_SHOWN):
+    newest_first = []
+    for name in islice((name for name in names if name not in state.running), MOST_SHOWN):
         event = tracing.end_of(desk.space, desk.stream, name).event
         well = isinstance(event, ToolExecutionCompleted)
         outputs = {"input": event.input_artifact, **{x.name: x.sha256 for x in event.outputs}}
-        found.append({"id": name, "intent": event.intent_id, "well": well, "outputs": outputs})
-    return found[::-1]
+        newest_first.append(EndedRunView(name, event.intent_id, well, outputs))
+    return tuple(reversed(newest_first))
 
 
-def _status_lines(data: dict[str, Any]) -> Iterable[str]:
-    because = f" ({visible(data['because'])})" if data["because"] else ""
-    yield f"{data['trace']} {data['state']}{because}: {visible(data['task'].splitlines()[0])}"
-    yield ", ".join(f"{role} {agent}" for role, agent in data["roles"].items())
-    yield data["counted"]
-    rows = [(one["id"], one["status"], one["objective"]) for one in data["proposals"]]
-    over = data["state"] in ("completed", "failed", "aborted")
-    rows += [
-        (one["id"], "not run" if over else _intent(one), _said_of(one)) for one in data["intents"]
-    ]
-    for one in data["ended"]:
-        left = ", ".join(f"{one['id']}/{name}" for name in one["outputs"])
-        rows.append((one["id"], "done" if one["well"] else "failed", left))
-    for one in data["running"]:
-        how = "running" if one["alive"] else "died; the next command records it"
-        rows.append((one["id"], how, one["tool"]))
-    for one in data["claims"]:
-        standing = "challenged" if one["challenged"] else "stands"
-        rows.append((one["id"], standing, one.get("text", "")))
+def _status_lines(status: TraceStatus) -> Iterable[str]:
+    because = f" ({visible(status.because)})" if status.because else ""
+    yield f"{status.trace} {status.state}{because}: {visible(status.task.splitlines()[0])}"
+    yield ", ".join(f"{role} {agent}" for role, agent in status.roles.items())
+    yield status.counted or ""
+    over = status.state in ("completed", "failed", "aborted")
+    rows = list(_status_rows(status, over))
     if rows:
         yield from listing(rows, ("ID", "STANDS", "WHAT"))
-    for one in () if over else data["intents"]:
-        if one["waits_for_critic"]:
-            yield visible(f"{one['id']} would run: {_words(one)}")
-    if data["verdict"]:
-        yield f"verified: {data['verdict']}, report {data['report']}"
-    for due in data["next"]:
-        yield f"next: {due['who']}: {due['what']}{_said(due)}"
+    for intent in () if over else status.intents:
+        if intent.waits_for_critic:
+            yield visible(f"{intent.id} would run: {_command_line(intent)}")
+    if status.verdict:
+        yield f"verified: {status.verdict}, report {status.report}"
+    for due in status.next:
+        yield f"next: {due.who}: {due.what}" + (f" ({due.hint})" if due.hint else "")
 
 
-def _said_of(one: dict[str, Any]) -> str:
-    """What is to be approved is said below, in full."""
-    return f"({one['risk']}) {one['tool'] if one['waits_for_critic'] else _words(one)}"
+def _status_rows(status: TraceStatus, over: bool) -> Iterable[tuple[str, str, str]]:
+    for proposal in status.proposals:
+        yield proposal.id, proposal.status, proposal.objective
+    for intent in status.intents:
+        yield intent.id, "not run" if over else _intent_standing(intent), _intent_summary(intent)
+    for run in status.ended or ():
+        left = ", ".join(f"{run.id}/{name}" for name in run.outputs)
+        yield run.id, "done" if run.well else "failed", left
+    for running in status.running:
+        how = "running" if running.alive else "died; the next command records it"
+        yield running.id, how, running.tool
+    for claim in status.claims:
+        yield claim.id, "challenged" if claim.challenged else "stands", claim.text or ""
 
 
-def _words(one: dict[str, Any]) -> str:
-    return shlex.join(one.get("command", ())) or str(one["tool"])
+def _intent_summary(intent: IntentView) -> str:
+    """What waits for approval is shown in full below the table, so here only its tool."""
+    what = intent.tool if intent.waits_for_critic else _command_line(intent)
+    return f"({intent.risk}) {what}"
 
 
-def _said(due: dict[str, Any]) -> str:
-    return f" ({due['hint']})" if due["hint"] else ""
+def _command_line(intent: IntentView) -> str:
+    return shlex.join(intent.command or ()) or intent.tool
 
 
-def _intent(one: dict[str, Any]) -> str:
-    if one["waits_for_critic"]:
+def _intent_standing(intent: IntentView) -> str:
+    if intent.waits_for_critic:
         return "waits for the critic"
-    return "blocked" if one["consent"] == "blocked" else "may run"
+    return "blocked" if intent.consent == "blocked" else "may run"
 
 
 @command(None, "report", "trace.report")
@@ -140,16 +164,18 @@ def report(shell: Shell, trace_id: str, output: Path | None) -> Answer:
     """
     import json
 
-    from moot.flows.trace import inspection, watching
+    from moot.flows.observed import watching
+    from moot.flows.trace import inspection
     from moot.pages import to_json, to_markdown
-    from moot.protocols.trace import page, views
+    from moot.protocols.observed.views import count_work
+    from moot.protocols.trace.audit import page
     from moot.surfaces.cli.trace.group import Desk
     from moot.workspace.check import How
 
     desk = Desk(shell, trace_id)
     state = desk.state
     watched = [one.state for one in watching.beside(desk.space, state)]
-    counted = views.counted(state.completed + state.failures, watched)
+    counted = count_work(state.completed + state.failures, watched)
     found = inspection.inspect_live(desk.space.path, How(shell.folder), desk.stream)
     shown = page.report(found.events[desk.stream], found.reports[0], counted)
     if output is not None:
@@ -210,44 +236,21 @@ def observed(shell: Shell, agent: str | None) -> Answer:
       moot trace observed
       moot trace observed --agent amber-otter --json
     """
-    from moot.flows.trace import watching
-    from moot.protocols.trace import views
+    from moot.flows.observed import watching
+    from moot.protocols.observed.views import count_work, view_session
 
     sessions = watching.sessions(shell.workspace, agent)
-    counted = views.counted(0, [one.state for one in sessions])
-    data = {"counted": counted.removeprefix("governed 0, "), "sessions": list(map(_seen, sessions))}
-    return Answer(data, lambda: _observed_lines(data))
+    counted = count_work(0, [one.state for one in sessions]).removeprefix("governed 0, ")
+    shown = [view_session(one.stream, one.state) for one in sessions]
+    return Answer({"counted": counted, "sessions": shown}, lambda: _observed_lines(counted, shown))
 
 
-def _seen(one: Watched) -> dict[str, Any]:
-    from moot.core.clock import to_text
-
-    state = one.state
-    return {
-        "id": one.stream,
-        "agent": state.agent,
-        "session": state.session,
-        "since": to_text(state.since),
-        "last": to_text(state.last_at),
-        "observed": state.count,
-        "tools": dict(sorted(state.tools.items())),
-        "files": state.files,
-        "gaps": [
-            {"since": to_text(gap.since), "until": to_text(gap.until), "why": gap.why}
-            for gap in state.gaps
-        ],
-        "gap_count": state.gap_count,
-        "blind_since": None if state.blind_since is None else to_text(state.blind_since),
-        "ended": state.ended,
-    }
-
-
-def _observed_lines(data: dict[str, Any]) -> Iterable[str]:
-    yield data["counted"]
+def _observed_lines(counted: str, sessions: Iterable[SessionView]) -> Iterable[str]:
+    yield counted
     rows = []
-    for one in data["sessions"]:
-        tools = ", ".join(f"{name} {count}" for name, count in one["tools"].items())
-        gaps = str(one["gap_count"] + (one["blind_since"] is not None))
-        rows.append((one["agent"], one["session"], str(one["observed"]), gaps, tools))
+    for session in sessions:
+        tools = ", ".join(f"{name} {count}" for name, count in session.tools.items())
+        gaps = str(session.gap_count + (session.blind_since is not None))
+        rows.append((session.agent, session.session, str(session.observed), gaps, tools))
     if rows:
         yield from listing(rows, ("AGENT", "SESSION", "OBSERVED", "GAPS", "TOOLS"))

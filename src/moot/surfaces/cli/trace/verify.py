@@ -21,7 +21,7 @@ from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.flows.trace.inspection import Inspected
-    from moot.protocols.trace.audit import Report
+    from moot.protocols.trace.audit.report import Report
 
 _PROFILE = click.option(
     "--profile",
@@ -55,7 +55,7 @@ def audit(shell: Shell, trace_id: str, profile: str, output: Path | None) -> Ans
       moot trace audit t1 --profile strict -o report.html
     """
     from moot.flows.trace.auditing import verify as run
-    from moot.protocols.trace import page
+    from moot.protocols.trace.audit import page
     from moot.protocols.trace.model import Profile, Role
     from moot.surfaces.cli.trace.group import Desk
     from moot.surfaces.terminal.answer import findings_json
@@ -142,7 +142,7 @@ def verify(
       moot trace verify t1 --profile strict
     """
     from moot.flows.trace import inspection
-    from moot.protocols.trace import page
+    from moot.protocols.trace.audit import page
     from moot.protocols.trace.model import Profile
     from moot.workspace.check import How
 

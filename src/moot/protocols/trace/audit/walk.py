@@ -9,7 +9,7 @@ from moot.core.findings import Finding
 from moot.core.machine import Event, KeyClass, Recorded
 from moot.core.record import Actor
 from moot.protocols.trace import events as did
-from moot.protocols.trace.checks import Told
+from moot.protocols.trace.case import PermissionCase, case_of
 from moot.protocols.trace.evolution import evolve
 from moot.protocols.trace.model import State
 from moot.protocols.trace.roles import Who, acting
@@ -17,7 +17,11 @@ from moot.protocols.trace.rules import GUARDS, RULES
 
 
 class Walk:
-    """What an audit needs to know: breaches by position, artifacts, claims, runs, the end."""
+    """What an audit needs to know of a trace, gathered in one pass.
+
+    `cited` is artifact -> first event that names it, `left` artifact -> run that left it,
+    `unproven` the evidence of claims that no ended run had left, `breaches` broken rules by event.
+    """
 
     def __init__(self, in_charge: frozenset[str]) -> None:
         self.events: list[Recorded[Any]] = []
@@ -32,8 +36,8 @@ class Walk:
         self.ended: list[Recorded[Any]] = []
         self.finals: list[int] = []
         self._in_charge = in_charge
-        self._known: dict[Actor, Who] = {}
-        self._cleared: set[tuple[object, ...]] = set()
+        self._actors: dict[Actor, Who] = {}
+        self._passed: set[tuple[object, ...]] = set()
 
     def through(self, events: Iterable[Recorded[Any]]) -> Walk:
         for recorded in events:
@@ -41,61 +45,59 @@ class Walk:
         return self
 
     def step(self, recorded: Recorded[Any]) -> None:
-        """The next event; each in its turn, so that nothing needs to be kept for later."""
+        """Check the next event against the state before it, then let the state follow."""
         event, kind = recorded.event, type(recorded.event)
-        told = Told(self.state, event, self._who(recorded.actor), kind)
-        self._guard(told, recorded.seq)
+        case = case_of(self.state, event, self._who_acts(recorded.actor))
+        self._check_guards(case, recorded.seq)
         for rule, check in _RULES[kind]:
-            for breach in check(told):
+            for breach in check(case):
                 self.breaches.append((recorded.seq, rule.finding(*breach)))
         self.events.append(recorded)
         for ref in recorded.artifacts:
             self.cited.setdefault(ref.sha256, recorded.seq)
-        noted = _NOTED.get(kind)
+        noted = _NOTES.get(kind)
         if noted is not None:
             noted(self, recorded)
         self.state = evolve(self.state, recorded)
 
-    def _guard(self, told: Told, seq: int) -> None:
-        """What the guards ask is the same for most events: what they have let pass, passes."""
-        state = told.state
-        asked = (told.kind, told.who, state.stage, state.final is None, state.roles)
-        if asked in self._cleared:
+    def _check_guards(self, case: PermissionCase, seq: int) -> None:
+        """Ask the guards once per situation: most events of a trace are in the same one."""
+        state = case.state
+        question = (case.kind, case.who, state.stage, state.final is None, state.roles)
+        if question in self._passed:
             return
-        found = [rule.finding(*breach) for rule in GUARDS for breach in rule.check(told)]
-        if found:
-            self.breaches += ((seq, finding) for finding in found)
+        findings = [rule.finding(*breach) for rule in GUARDS for breach in rule.check(case)]
+        if findings:
+            self.breaches += ((seq, finding) for finding in findings)
         else:
-            self._cleared.add(asked)
+            self._passed.add(question)
 
-    def _who(self, actor: Actor) -> Who:
-        who = self._known.get(actor)
+    def _who_acts(self, actor: Actor) -> Who:
+        who = self._actors.get(actor)
         if who is None:
-            who = self._known[actor] = acting(actor, self._kind(actor.kid))
+            who = self._actors[actor] = acting(actor, self._key_class(actor.kid))
         return who
 
-    def _kind(self, kid: str) -> KeyClass | None:
+    def _key_class(self, kid: str) -> KeyClass | None:
         if not self._in_charge:
             return None
         return KeyClass.HUMAN if kid in self._in_charge else KeyClass.AGENT
 
 
-def _on_start(walk: Walk, recorded: Recorded[did.ToolExecutionStarted]) -> None:
+def _note_start(walk: Walk, recorded: Recorded[did.ToolExecutionStarted]) -> None:
     walk.started[recorded.event.execution_id] = recorded
     walk.cited.setdefault(recorded.event.input_artifact, recorded.seq)
 
 
-def _on_end(
-    walk: Walk, recorded: Recorded[did.ToolExecutionCompleted | did.ToolExecutionFailed]
-) -> None:
+def _note_end(walk: Walk, recorded: Recorded[did.ExecutionEnded]) -> None:
     event = recorded.event
     walk.ended.append(recorded)
-    for sha256 in (event.input_artifact, *(one.sha256 for one in event.outputs)):
+    for sha256 in (event.input_artifact, *(output.sha256 for output in event.outputs)):
         walk.left.setdefault(sha256, event.execution_id)
         walk.cited.setdefault(sha256, recorded.seq)
 
 
-def _on_claim(walk: Walk, recorded: Recorded[did.ClaimIssued]) -> None:
+def _note_claim(walk: Walk, recorded: Recorded[did.ClaimIssued]) -> None:
     walk.claims.setdefault(recorded.event.claim_id, recorded)
     for sha256 in recorded.event.evidence:
         walk.cited.setdefault(sha256, recorded.seq)
@@ -103,28 +105,28 @@ def _on_claim(walk: Walk, recorded: Recorded[did.ClaimIssued]) -> None:
             walk.unproven.append((recorded.seq, sha256))
 
 
-def _on_challenge(walk: Walk, recorded: Recorded[did.ClaimChallenged]) -> None:
+def _note_challenge(walk: Walk, recorded: Recorded[did.ClaimChallenged]) -> None:
     walk.challenges.append(recorded)
     for sha256 in recorded.event.evidence:
         walk.cited.setdefault(sha256, recorded.seq)
 
 
-def _on_final(walk: Walk, recorded: Recorded[did.FinalStatementSigned]) -> None:
+def _note_final_statement(walk: Walk, recorded: Recorded[did.FinalStatementSigned]) -> None:
     walk.finals.append(recorded.seq)
 
 
-def _on_verified(walk: Walk, recorded: Recorded[did.VerificationRunCompleted]) -> None:
+def _note_report(walk: Walk, recorded: Recorded[did.VerificationRunCompleted]) -> None:
     walk.cited.setdefault(recorded.event.report_artifact, recorded.seq)
 
 
-_NOTED: Final[dict[type[Event], Callable[[Walk, Any], None]]] = {
-    did.ToolExecutionStarted: _on_start,
-    did.ToolExecutionCompleted: _on_end,
-    did.ToolExecutionFailed: _on_end,
-    did.ClaimIssued: _on_claim,
-    did.ClaimChallenged: _on_challenge,
-    did.FinalStatementSigned: _on_final,
-    did.VerificationRunCompleted: _on_verified,
+_NOTES: Final[dict[type[Event], Callable[[Walk, Any], None]]] = {
+    did.ToolExecutionStarted: _note_start,
+    did.ToolExecutionCompleted: _note_end,
+    did.ToolExecutionFailed: _note_end,
+    did.ClaimIssued: _note_claim,
+    did.ClaimChallenged: _note_challenge,
+    did.FinalStatementSigned: _note_final_statement,
+    did.VerificationRunCompleted: _note_report,
 }
 _RULES: Final = {
     kind: tuple((rule, rule.check) for rule in RULES.get(kind, ())) for kind in did.EVENTS

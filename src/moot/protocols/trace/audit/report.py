@@ -1,7 +1,7 @@
-"""The words of an audit: what was found outside, what each check says, and the report.
+"""What an audit takes in and gives back: facts about the bytes, problems, checks, the report.
 
-A trace is audited as data: the recorded events in order, and `Facts` about their bytes,
-signatures, keys and artifacts that somebody else has looked at. No clock, no file.
+`GRADES` says how grave each code is and what to do about it, `PROFILES` what strict and lenient
+audits judge differently.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Seen(StrEnum):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found about a trace's bytes. Only what is wrong is listed, by position.
+    """What the checker of the bytes found. Only what is wrong is listed, by position.
 
     `head` and `events` are what the ledger says it holds; `anchored` whether a checkpoint names
     this head (None: nobody looked). `in_charge` are the keys of people and of the workspace; empty:
@@ -62,7 +62,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing a check saw, before the profile judges it."""
+    """One thing a check found, before the profile says whether it fails or warns."""
 
     code: str
     message: str
@@ -71,7 +71,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """A judged problem; `status` is fail or warning."""
+    """A problem as the profile judges it; `status` is fail or warning."""
 
     code: str
     severity: Severity
@@ -84,7 +84,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One named check: what it is about, how it ended, and on what that rests."""
+    """One named check: what it is about, its result, and how much it looked at."""
 
     id: str
     about: str
@@ -111,7 +111,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def codes(self) -> tuple[str, ...]:
         """The codes of what failed, each once, in the order of the checks."""
-        failed = (one.code for one in self.failures() if one.status is Status.FAIL)
+        failed = (failure.code for failure in self.failures() if failure.status is Status.FAIL)
         return tuple(dict.fromkeys(failed))
 
 

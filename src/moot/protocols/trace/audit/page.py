@@ -1,6 +1,6 @@
 """A trace as a page: the verdict, what was claimed and objected, what rests on what, every check.
 
-The page is data for `core.report`, which draws it as HTML, markdown or JSON. It is a rendering;
+The page is data for `moot.pages`, which draws it as HTML, markdown or JSON. It is a rendering;
 the exported record beside it is the proof.
 """
 
@@ -15,22 +15,26 @@ from moot.core.findings import filled
 from moot.core.machine import Recorded
 from moot.protocols.trace import events as did
 from moot.protocols.trace import views
-from moot.protocols.trace.auditing import Check, Report, Status
+from moot.protocols.trace.audit.report import Check, Report, Status
 from moot.protocols.trace.evolution import evolve
 from moot.protocols.trace.model import State, Verdict
 
-_TONES: dict[Verdict, page.Tone] = {
+_VERDICT_TONES: dict[Verdict, page.Tone] = {
     Verdict.PASS: "good",
     Verdict.WARNINGS: "caution",
     Verdict.FAIL: "bad",
 }
-_MARKS: dict[Status, page.Tone] = {
+_STATUS_TONES: dict[Status, page.Tone] = {
     Status.PASS: "good",
     Status.WARNING: "caution",
     Status.FAIL: "bad",
 }
-_WORDS = {Verdict.PASS: "PASS", Verdict.WARNINGS: "PASS WITH WARNINGS", Verdict.FAIL: "FAIL"}
-_ENDINGS: dict[str, page.Tone] = {
+_VERDICT_WORDS = {
+    Verdict.PASS: "PASS",
+    Verdict.WARNINGS: "PASS WITH WARNINGS",
+    Verdict.FAIL: "FAIL",
+}
+_EVENT_TONES: dict[str, page.Tone] = {
     "tool_execution_failed": "bad",
     "session_failed": "bad",
     "session_aborted": "bad",
@@ -38,106 +42,113 @@ _ENDINGS: dict[str, page.Tone] = {
     "proposal_reviewed": "plain",
     "verification_run_completed": "good",
 }
-# More boxes than these cannot be read in one picture; the table below it has all.
+# More boxes than these cannot be read in one picture; the tables have everything.
 MOST_BOXES = 120
-# What is longer is no title but a text.
+# A longer first line is cut: the whole task stands below it.
 MOST_TITLE = 100
 
 
 def report(
     events: Iterable[Recorded[Any]],
-    found: Report,
+    audit: Report,
     counted: str = "",
     proof: page.Proof | None = None,
 ) -> page.Report:
-    """The page of a trace and what its audit found. `counted` tells watched work apart."""
+    """The page of a trace and its audit. `counted` says how much other work was only observed."""
     recorded = list(events)
-    state = _state(recorded)
+    state = _replay(recorded)
     return page.Report(
         kind="trace",
-        title=_title(state.task) or found.trace,
-        subtitle=f"{found.trace}, {len(recorded)} events, {state.stage}",
+        title=_title_of(state.task) or audit.trace,
+        subtitle=f"{audit.trace}, {len(recorded)} events, {state.stage}",
         verdict=page.Verdict(
-            _WORDS[found.verdict], _TONES[found.verdict], f"profile {found.profile}"
+            _VERDICT_WORDS[audit.verdict], _VERDICT_TONES[audit.verdict], f"profile {audit.profile}"
         ),
-        decision=_decision(recorded, found),
-        dissent=_dissent(recorded),
-        blocks=tuple(_blocks(recorded, state, found, counted)),
+        decision=_final_statement(recorded, audit),
+        dissent=_objections(recorded),
+        blocks=tuple(_blocks(recorded, state, audit, counted)),
         proof=proof,
     )
 
 
-def _title(task: str) -> str:
+def _title_of(task: str) -> str:
     """The first line of the task, as far as a title goes."""
     first = next((line.strip() for line in task.splitlines() if line.strip()), "")
     return first if len(first) <= MOST_TITLE else f"{first[:MOST_TITLE]}…"
 
 
-def _state(events: list[Recorded[Any]]) -> State:
+def _replay(events: list[Recorded[Any]]) -> State:
     state = State()
     for recorded in events:
         state = evolve(state, recorded)
     return state
 
 
-def _decision(events: list[Recorded[Any]], found: Report) -> page.Decision:
-    final = [one.event for one in events if isinstance(one.event, did.FinalStatementSigned)]
+def _final_statement(events: list[Recorded[Any]], audit: Report) -> page.Decision:
+    final = [
+        recorded.event
+        for recorded in events
+        if isinstance(recorded.event, did.FinalStatementSigned)
+    ]
     statement = final[-1].statement if final else "There is no final statement yet."
-    last = found.last_trusted
+    last = audit.last_trusted
     facts = (
-        page.Fact("trace", found.trace, code=True),
-        page.Fact("head", found.head, code=True),
-        page.Fact("events", str(found.events)),
-        page.Fact("first bad event", "none" if found.first_bad is None else str(found.first_bad)),
+        page.Fact("trace", audit.trace, code=True),
+        page.Fact("head", audit.head, code=True),
+        page.Fact("events", str(audit.events)),
+        page.Fact("first bad event", "none" if audit.first_bad is None else str(audit.first_bad)),
         page.Fact("last trusted event", "none" if last is None else str(last)),
     )
     return page.Decision(statement, facts, heading="Final statement")
 
 
-def _dissent(events: list[Recorded[Any]]) -> page.Dissent:
-    """Every objection, in the critic's own words, whatever became of it."""
+def _objections(events: list[Recorded[Any]]) -> page.Dissent:
+    """Every objection in the critic's own words, also those that were answered."""
     voices = tuple(
         page.Quote(
-            author=one.actor.id,
-            text=one.event.reason,
-            stance=f"challenged {one.event.claim_id}",
+            author=recorded.actor.id,
+            text=recorded.event.reason,
+            stance=f"challenged {recorded.event.claim_id}",
             tone="caution",
-            note=to_text(one.at),
-            refs=one.event.evidence,
+            note=to_text(recorded.at),
+            refs=recorded.event.evidence,
         )
-        for one in events
-        if isinstance(one.event, did.ClaimChallenged)
+        for recorded in events
+        if isinstance(recorded.event, did.ClaimChallenged)
     )
     return page.Dissent(voices, "" if voices else "No claim was challenged.", heading="Objections")
 
 
 def _blocks(
-    events: list[Recorded[Any]], state: State, found: Report, counted: str
+    events: list[Recorded[Any]], state: State, audit: Report, counted: str
 ) -> Iterable[page.Block]:
-    if _title(state.task) != state.task:
+    if _title_of(state.task) != state.task:
         yield page.Prose(state.task, title="The task")
     if counted:
         yield page.Prose(f"{counted}.", title="Governed and observed")
     yield page.Table(
         ("Part", "Agent", "Key"),
-        tuple((str(one.role), one.agent, page.Cell(one.kid, code=True)) for one in state.roles),
+        tuple(
+            (str(binding.role), binding.agent, page.Cell(binding.kid, code=True))
+            for binding in state.roles
+        ),
         title="Who played which part",
     )
-    yield _claims(events, state)
-    yield _graph(events)
+    yield _claims_table(events, state)
+    yield _evidence_graph(events)
     yield page.Table(
         ("Check", "Result", "About", "Evidence"),
-        tuple(map(_check, found.checks)),
+        tuple(map(_check_row, audit.checks)),
         title="What was checked",
     )
-    yield page.Findings(tuple(_findings(found)), title="What the audit found")
-    yield page.Timeline(tuple(map(_moment, views.timeline(events))), title="What happened")
+    yield page.Findings(tuple(_finding_rows(audit)), title="What the audit found")
+    yield page.Timeline(tuple(map(_timeline_moment, views.timeline(events))), title="What happened")
 
 
-def _claims(events: list[Recorded[Any]], state: State) -> page.Table:
+def _claims_table(events: list[Recorded[Any]], state: State) -> page.Table:
     rows = []
-    for one in events:
-        event = one.event
+    for recorded in events:
+        event = recorded.event
         if isinstance(event, did.ClaimIssued):
             stands = event.claim_id in state.claims
             standing = page.Cell("stands", "good") if stands else page.Cell("no longer", "neutral")
@@ -146,89 +157,89 @@ def _claims(events: list[Recorded[Any]], state: State) -> page.Table:
     return page.Table(("Claim", "Text", "Confidence", "Standing"), tuple(rows), title="Claims")
 
 
-def _check(check: Check) -> tuple[str | page.Cell, ...]:
-    result = page.Cell(str(check.status), _MARKS[check.status])
+def _check_row(check: Check) -> tuple[str | page.Cell, ...]:
+    result = page.Cell(str(check.status), _STATUS_TONES[check.status])
     return page.Cell(check.id, code=True), result, check.about, check.evidence
 
 
-def _findings(found: Report) -> Iterable[page.FindingRow]:
-    for one in found.failures():
-        where = "" if one.event is None else f"event {one.event}"
+def _finding_rows(audit: Report) -> Iterable[page.FindingRow]:
+    for failure in audit.failures():
+        where = "" if failure.event is None else f"event {failure.event}"
         yield page.FindingRow(
-            severity="error" if one.status is Status.FAIL else "warning",
-            message=one.message,
-            rule=f"{one.code} ({one.severity})",
-            where=where if one.artifact is None else f"{where} {one.artifact[:16]}",
-            hint=filled(one.suggested_action, {"TRACE": found.trace.partition("/")[2]}),
+            severity="error" if failure.status is Status.FAIL else "warning",
+            message=failure.message,
+            rule=f"{failure.code} ({failure.severity})",
+            where=where if failure.artifact is None else f"{where} {failure.artifact[:16]}",
+            hint=filled(failure.suggested_action, {"TRACE": audit.trace.partition("/")[2]}),
         )
 
 
-def _moment(line: dict[str, Any]) -> page.Moment:
+def _timeline_moment(line: views.TimelineLine) -> page.Moment:
     return page.Moment(
-        at=line["at"],
-        who=line["who"],
-        what=f"{line['what']}: {line['says']}",
-        ref=f"event {line['seq']}",
-        tone=_ENDINGS.get(line["what"], "plain"),
+        at=line.at,
+        who=line.who,
+        what=f"{line.what}: {line.says}",
+        ref=f"event {line.seq}",
+        tone=_EVENT_TONES.get(line.what, "plain"),
     )
 
 
-def _graph(events: list[Recorded[Any]]) -> page.Graph:
+def _evidence_graph(events: list[Recorded[Any]]) -> page.Graph:
     """From each claim to the runs it rests on, and to what they left."""
-    drawn = _Drawn()
+    graph = _EvidenceGraph()
     left: dict[str, str] = {}
     runs: dict[str, Recorded[Any]] = {}
     claims = []
-    for one in events:
-        event = one.event
-        if isinstance(event, did.ToolExecutionCompleted | did.ToolExecutionFailed):
-            runs[event.execution_id] = one
+    for recorded in events:
+        event = recorded.event
+        if isinstance(event, did.ExecutionEnded):
+            runs[event.execution_id] = recorded
             for sha256 in (event.input_artifact, *(output.sha256 for output in event.outputs)):
                 left.setdefault(sha256, event.execution_id)
         elif isinstance(event, did.ClaimIssued):
             claims.append(event)
     for claim in claims:
-        drawn.claim(claim, left)
-    for name, one in runs.items():
-        drawn.run(name, one.event)
-    return drawn.graph()
+        graph.add_claim(claim, left)
+    for name, recorded in runs.items():
+        graph.add_run(name, recorded.event)
+    return graph.to_page()
 
 
-class _Drawn:
-    """Boxes and lines, each once."""
+class _EvidenceGraph:
+    """Boxes and lines as they are added, each once."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, page.Node] = {}
         self._edges: dict[tuple[str, str], None] = {}
         self._cited: set[str] = set()
 
-    def claim(self, claim: did.ClaimIssued, left: dict[str, str]) -> None:
+    def add_claim(self, claim: did.ClaimIssued, left: dict[str, str]) -> None:
         self._nodes[claim.claim_id] = page.Node(0, claim.claim_id, claim.text)
         for sha256 in claim.evidence:
             self._cited.add(sha256)
             if sha256 in left:
                 self._edges[claim.claim_id, left[sha256]] = None
             else:
-                self._box(sha256, page.Node(2, sha256[:12], "from nowhere", sha256, "bad"))
+                self._add_node(sha256, page.Node(2, sha256[:12], "from nowhere", sha256, "bad"))
                 self._edges[claim.claim_id, sha256] = None
 
-    def run(self, name: str, event: Any) -> None:
+    def add_run(self, name: str, event: Any) -> None:
         good = isinstance(event, did.ToolExecutionCompleted)
         text = event.intent_id if good else f"{event.intent_id} failed"
-        self._box(name, page.Node(1, name, text, tone="good" if good else "bad"))
-        named = (
+        self._add_node(name, page.Node(1, name, text, tone="good" if good else "bad"))
+        artifacts = (
             ("input", event.input_artifact),
-            *((one.name, one.sha256) for one in event.outputs),
+            *((output.name, output.sha256) for output in event.outputs),
         )
-        for label, sha256 in named:
+        for label, sha256 in artifacts:
             tone: page.Tone = "good" if sha256 in self._cited else "plain"
-            self._box(sha256, page.Node(2, f"{name}/{label}", sha256[:16], sha256, tone))
+            self._add_node(sha256, page.Node(2, f"{name}/{label}", sha256[:16], sha256, tone))
             self._edges[name, sha256] = None
 
-    def _box(self, name: str, node: page.Node) -> None:
+    def _add_node(self, name: str, node: page.Node) -> None:
         self._nodes.setdefault(name, node)
 
-    def graph(self) -> page.Graph:
+    def to_page(self) -> page.Graph:
         shown = dict(list(self._nodes.items())[:MOST_BOXES])
         places = {name: place for place, name in enumerate(shown)}
         edges = [(places[a], places[b]) for a, b in self._edges if a in places and b in places]

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.protocols.trace.policy import SECRETS, Pattern
-from moot.protocols.trace.secrets import find, redact, redact_text
+from moot.core.secrets import SECRETS, Pattern, find, redact, redact_text
 
 TOKENS = {
     "aws-key": "AKIAABCDEFGHIJKLMNOP",

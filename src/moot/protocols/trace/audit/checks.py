@@ -1,4 +1,4 @@
-"""The checks of an audit, each with what it looked at. Their order is that of `audit.CHECKS`."""
+"""The checks of an audit. `verification.CHECKS` has them in order, with what each is about."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from decimal import Decimal
 from typing import Final
 
 from moot.protocols.trace import events as did
-from moot.protocols.trace.auditing import Facts, Problem, Seen
+from moot.protocols.trace.audit.report import Facts, Problem, Seen
+from moot.protocols.trace.audit.walk import Walk
 from moot.protocols.trace.claimchecks import CONFIDENCE
-from moot.protocols.trace.walk import Walk
 
 LOW_CONFIDENCE: Final = Decimal("0.5")
-# Which check, and which code, a broken rule of `rules.py` belongs to.
+# The check that reports a broken rule of `rules.py`, and the code it reports it under.
 _POLICY = ("role_policy", "policy_violation")
 _ORDER = ("ordering", "ordering_violation")
 _STATE = ("state", "state_violation")
@@ -94,18 +94,20 @@ def chain(walk: Walk, facts: Facts) -> Problems:
     """TRC-019, TRC-020: positions 0, 1, 2, ...; each names the one before."""
     for seq, why in sorted(facts.chain.items()):
         yield Problem("chain_break", why, seq)
-    due = 0
+    expected = 0
     for recorded in walk.events:
-        while due in facts.unreadable:
-            due += 1
-        if recorded.seq != due:
-            yield Problem("chain_break", f"event {recorded.seq} stands where {due} belongs", due)
+        while expected in facts.unreadable:
+            expected += 1
+        if recorded.seq != expected:
+            yield Problem(
+                "chain_break", f"event {recorded.seq} stands where {expected} belongs", expected
+            )
             return
-        due += 1
+        expected += 1
 
 
 def signatures(walk: Walk, facts: Facts) -> Problems:
-    """TRC-024, E-44."""
+    """TRC-024, E-44: a signature that is missing is grave only where the document demands one."""
     for seq, why in sorted(facts.signatures.items()):
         yield Problem("sig_invalid", why, seq)
     for recorded in walk.events:
@@ -115,7 +117,7 @@ def signatures(walk: Walk, facts: Facts) -> Problems:
 
 
 def keys(walk: Walk, facts: Facts) -> Problems:
-    """E-20: the key was valid then, and it is the one that plays the part."""
+    """E-20: the key was valid at the time, and it was bound to the role."""
     for seq, why in sorted(facts.keys.items()):
         yield Problem("key_revoked" if why == "revoked" else "key_unknown", f"key {why}", seq)
     yield from _broken_rules(walk, "keys")
@@ -142,10 +144,12 @@ def artifacts_match(walk: Walk, facts: Facts) -> Problems:
 
 
 def claims(walk: Walk, _facts: Facts) -> Problems:
-    """TRC-064, TRC-066: enough, from this trace's own runs; disputes and doubts are told."""
+    """TRC-064, TRC-066: enough evidence from runs of this trace; disputes and doubts only warn."""
     for seq, sha256 in walk.unproven:
         yield Problem("claim_unproven", "no run that had ended left it", seq, sha256)
-    yield from (one for one in _broken_rules(walk, "claims") if not _told(walk, one))
+    yield from (
+        problem for problem in _broken_rules(walk, "claims") if not _is_reported(walk, problem)
+    )
     standing = walk.state.claims
     for recorded in walk.challenges:
         name = recorded.event.claim_id
@@ -154,18 +158,20 @@ def claims(walk: Walk, _facts: Facts) -> Problems:
             yield Problem(code, f"{name}: {recorded.event.reason[:120]}", recorded.seq)
     for claim in standing.values():
         recorded_claim = walk.claims[claim.id]
-        said = recorded_claim.event.confidence
-        if CONFIDENCE.match(said) and Decimal(said) < LOW_CONFIDENCE:
-            yield Problem("low_confidence", f"{claim.id} is held at {said}", recorded_claim.seq)
+        confidence = recorded_claim.event.confidence
+        if CONFIDENCE.match(confidence) and Decimal(confidence) < LOW_CONFIDENCE:
+            yield Problem(
+                "low_confidence", f"{claim.id} is held at {confidence}", recorded_claim.seq
+            )
 
 
-def _told(walk: Walk, problem: Problem) -> bool:
-    """The exact look at full hashes has said it already."""
+def _is_reported(walk: Walk, problem: Problem) -> bool:
+    """The comparison of whole hashes has already reported this event."""
     return any(seq == problem.seq for seq, _ in walk.unproven)
 
 
 def role_policy(walk: Walk, _facts: Facts) -> Problems:
-    """TRC-062, TRC-063: who did it, with whose consent, within which bounds."""
+    """TRC-062, TRC-063: who did it, with whose approval, and within the declared scopes."""
     yield from _broken_rules(walk, "role_policy")
     for recorded in walk.ended:
         event = recorded.event
@@ -177,7 +183,7 @@ def role_policy(walk: Walk, _facts: Facts) -> Problems:
 
 
 def finalization(walk: Walk, _facts: Facts) -> Problems:
-    """TRC-023, TRC-042: one final statement, the last word of the work, with all that stands."""
+    """TRC-023, TRC-042: one final statement, after all work, with every claim that stands."""
     yield from _broken_rules(walk, "final")
     for seq in walk.finals[1:]:
         yield Problem("finalization_invalid", "a second final statement", seq)
@@ -193,7 +199,7 @@ def finalization(walk: Walk, _facts: Facts) -> Problems:
 
 
 def ordering(walk: Walk, _facts: Facts) -> Problems:
-    """TRC-021 to TRC-023; time is only a claim (E-24)."""
+    """TRC-021, TRC-022, TRC-023. A clock that went backwards is only a warning (E-24)."""
     yield from _broken_rules(walk, "ordering")
     before = None
     for recorded in walk.events:
@@ -203,11 +209,11 @@ def ordering(walk: Walk, _facts: Facts) -> Problems:
 
 
 def replayed(walk: Walk, facts: Facts) -> Problems:
-    """TRC-008 to TRC-018: every step was allowed where it was taken."""
+    """TRC-017: every step was allowed where it was taken."""
     yield from _broken_rules(walk, "state")
-    told = facts.stage
-    if told is not None and told is not walk.state.stage:
-        yield Problem("state_differs", f"told {told}, replayed {walk.state.stage}")
+    claimed = facts.stage
+    if claimed is not None and claimed is not walk.state.stage:
+        yield Problem("state_differs", f"told {claimed}, replayed {walk.state.stage}")
 
 
 def duties(walk: Walk, _facts: Facts) -> Problems:
@@ -215,14 +221,14 @@ def duties(walk: Walk, _facts: Facts) -> Problems:
 
 
 def executions(walk: Walk, _facts: Facts) -> Problems:
-    """TRC-036 to TRC-038, TRC-067: input and output of every run are on record."""
+    """TRC-036, TRC-037, TRC-038, TRC-067: input and output of every run are on record."""
     yield from _broken_rules(walk, "executions")
     for recorded in (*walk.started.values(), *walk.ended):
         event = recorded.event
-        held = {ref.sha256 for ref in recorded.artifacts}
+        cited = {ref.sha256 for ref in recorded.artifacts}
         starts = isinstance(event, did.ToolExecutionStarted)
-        due = {event.input_artifact} if starts else {one.sha256 for one in event.outputs}
-        if not due <= held:
+        named = {event.input_artifact} if starts else {output.sha256 for output in event.outputs}
+        if not named <= cited:
             yield Problem(
                 "execution_without_artifacts",
                 f"{event.execution_id} names what it does not cite",
@@ -233,7 +239,7 @@ def executions(walk: Walk, _facts: Facts) -> Problems:
 
 
 def completeness(walk: Walk, facts: Facts) -> Problems:
-    """TRC-069: what is looked at is all of it."""
+    """TRC-069: every event that the ledger holds was looked at."""
     count = len(walk.events) + len(facts.unreadable)
     if count != facts.events:
         yield Problem("incomplete", f"{count} of {facts.events} events are here")

@@ -1,8 +1,7 @@
 """Verification of a trace: fifteen named checks in a fixed order, a profile, a verdict.
 
 The first ten are the companion document's, in its order; the last five are what its own rules
-and invariants ask for. `audit` is a pure function: the same events, facts and profile give the
-same report, in every place and at every time.
+and invariants ask for.
 """
 
 from __future__ import annotations
@@ -11,38 +10,24 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from moot.core.machine import Recorded
-from moot.protocols.trace import auditchecks as looks
-from moot.protocols.trace.auditing import (
+from moot.protocols.trace.audit import checks as looks
+from moot.protocols.trace.audit.report import (
     Check,
     Facts,
     Failure,
     Problem,
     Report,
-    Seen,
     Status,
-    as_document,
     judge,
 )
+from moot.protocols.trace.audit.walk import Walk
 from moot.protocols.trace.model import Profile, Verdict
-from moot.protocols.trace.walk import Walk
-
-__all__ = [
-    "CHECKS",
-    "Facts",
-    "Report",
-    "Seen",
-    "Status",
-    "as_document",
-    "audit",
-    "cited_in",
-    "judged",
-]
 
 MAX_TOLD: Final = 200
 
 
 class Named(NamedTuple):
-    """A row: the check's id, what it is about, what it counts, and how it looks."""
+    """A row: the check's id, what it is about, what it counts, and the function that looks."""
 
     id: str
     about: str
@@ -50,6 +35,7 @@ class Named(NamedTuple):
     look: Callable[[Walk, Facts], Iterable[Problem]]
 
 
+# TRC-044: every verification makes all of them, in this order.
 CHECKS: Final = (
     Named("CHK_SCHEMA_CONFORMANCE", "every event can be read", "events", looks.schema),
     Named("CHK_EVENT_HASH_INTEGRITY", "every event has its hash", "events", looks.hashes),
@@ -78,17 +64,17 @@ def audit(
 
 
 def judged(walk: Walk, facts: Facts, profile: Profile = Profile.DEFAULT) -> Report:
-    """The same for events that were gone through as they came."""
-    counted = _counts(walk)
-    checks = tuple(_checked(row, walk, facts, profile, counted) for row in CHECKS)
-    first = _first_bad(checks)
+    """The same for a walk that has already gone through the events, one by one as they came."""
+    counted = _count_subjects(walk)
+    checks = tuple(_run_check(row, walk, facts, profile, counted) for row in CHECKS)
+    first = _first_bad_event(checks)
     last = first - 1 if first is not None else len(walk.events) - 1
     return Report(
         trace=facts.trace,
         head=facts.head,
         events=facts.events,
         profile=profile,
-        verdict=_verdict(checks),
+        verdict=_verdict_of(checks),
         stage=walk.state.stage,
         first_bad=first,
         last_trusted=last if last >= 0 else None,
@@ -101,45 +87,49 @@ def cited_in(events: Iterable[Recorded[Any]]) -> tuple[str, ...]:
     return tuple(Walk(frozenset()).through(events).cited)
 
 
-def _checked(
+def _run_check(
     row: Named, walk: Walk, facts: Facts, profile: Profile, counted: dict[str, int]
 ) -> Check:
-    judged = [judge(row.id, problem, profile) for problem in row.look(walk, facts)]
-    found = f"{len(judged)} found" if judged else "nothing found"
+    failures = [judge(row.id, problem, profile) for problem in row.look(walk, facts)]
+    outcome = f"{len(failures)} found" if failures else "nothing found"
     return Check(
         id=row.id,
         about=row.about,
-        status=_worst(judged),
-        evidence=f"{counted[row.counts]} {row.counts}: {found}",
-        failures=tuple(_told(judged)),
+        status=_worst_status(failures),
+        evidence=f"{counted[row.counts]} {row.counts}: {outcome}",
+        failures=tuple(_worst_first(failures)),
     )
 
 
-def _told(judged: list[Failure]) -> list[Failure]:
-    """What fails before what warns, then as it happened; a flood is cut, the count is not."""
-    ordered = sorted(judged, key=lambda one: (one.status is not Status.FAIL, one.event or 0))
+def _worst_first(failures: list[Failure]) -> list[Failure]:
+    """What fails before what warns, then in order; long lists are cut, their count is not."""
+    ordered = sorted(
+        failures, key=lambda failure: (failure.status is not Status.FAIL, failure.event or 0)
+    )
     return ordered[:MAX_TOLD]
 
 
-def _worst(judged: list[Failure]) -> Status:
-    if any(one.status is Status.FAIL for one in judged):
+def _worst_status(failures: list[Failure]) -> Status:
+    if any(failure.status is Status.FAIL for failure in failures):
         return Status.FAIL
-    return Status.WARNING if judged else Status.PASS
+    return Status.WARNING if failures else Status.PASS
 
 
-def _verdict(checks: tuple[Check, ...]) -> Verdict:
+def _verdict_of(checks: tuple[Check, ...]) -> Verdict:
     if any(check.status is Status.FAIL for check in checks):
         return Verdict.FAIL
     warned = any(check.status is Status.WARNING for check in checks)
     return Verdict.WARNINGS if warned else Verdict.PASS
 
 
-def _first_bad(checks: tuple[Check, ...]) -> int | None:
-    failed = (one for check in checks for one in check.failures if one.status is Status.FAIL)
-    return min((one.event for one in failed if one.event is not None), default=None)
+def _first_bad_event(checks: tuple[Check, ...]) -> int | None:
+    failed = (
+        failure for check in checks for failure in check.failures if failure.status is Status.FAIL
+    )
+    return min((failure.event for failure in failed if failure.event is not None), default=None)
 
 
-def _counts(walk: Walk) -> dict[str, int]:
+def _count_subjects(walk: Walk) -> dict[str, int]:
     return {
         "events": len(walk.events),
         "artifacts": len(walk.cited),

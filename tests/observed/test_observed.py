@@ -15,20 +15,18 @@ from moot.core.machine import Acting, Context, KeyClass, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
-from moot.protocols.trace import commands as ask
-from moot.protocols.trace.observed import (
-    GAPS_KEPT,
-    MACHINE,
-    MAX_FILES,
-    MAX_TOOLS,
+from moot.protocols.observed.commands import (
     BeginObserving,
     EndObserving,
     NoteGap,
-    Observed,
     ObserveTool,
     StopWatching,
 )
-from moot.protocols.trace.views import counted
+from moot.protocols.observed.machine import MACHINE, TRANSITIONS
+from moot.protocols.observed.model import GAPS_KEPT, MAX_TOOLS, Stage, State
+from moot.protocols.observed.rules import MAX_FILES
+from moot.protocols.observed.views import count_work
+from moot.protocols.trace.commands import AbortTrace
 from moot.testing import World
 
 STREAM = "observed/amber-otter-1"
@@ -72,7 +70,7 @@ def test_the_first_use_of_a_tool_begins_the_record(world: World) -> None:
         STREAM, tool(artifact=ref, files=("src/a.py",), redacted=("bearer",), ok=True), OTTER
     )
     assert kinds(world) == ["observed.observing_begun", "observed.tool_observed"]
-    state: Observed = world.engine.state(STREAM)
+    state: State = world.engine.state(STREAM)
     assert (state.agent, state.count, state.files) == (OTTER, 1, 1)
     with world.store.read() as view:
         rows = list(view.rows("observed.artifacts", limit=10))
@@ -85,14 +83,14 @@ def test_a_time_nobody_watched_is_a_gap_with_its_ends(world: World) -> None:
     world.clock.forward(minutes=2)
     world.engine.execute(STREAM, StopWatching(why="hook off"), OTTER)
     world.engine.execute(STREAM, StopWatching(why="hook off"), OTTER)
-    assert counted(3, [world.engine.state(STREAM)]) == (
+    assert count_work(3, [world.engine.state(STREAM)]) == (
         "governed 3, observed 1, gaps 1 (hook off since 14:02)"
     )
     world.clock.forward(minutes=18)
     world.engine.execute(STREAM, tool("Bash"), OTTER)
-    state: Observed = world.engine.state(STREAM)
+    state: State = world.engine.state(STREAM)
     assert state.blind_since is None
-    assert counted(3, [state]) == "governed 3, observed 2, gaps 1 (hook off 14:02 to 14:20)"
+    assert count_work(3, [state]) == "governed 3, observed 2, gaps 1 (hook off 14:02 to 14:20)"
 
 
 def test_a_gap_may_be_found_afterwards_and_told_by_the_workspace(world: World) -> None:
@@ -108,7 +106,7 @@ def test_an_end_while_blind_ends_the_gap_too(world: World) -> None:
     world.engine.execute(STREAM, StopWatching(why="hook off"), OTTER)
     world.clock.forward(minutes=1)
     world.engine.execute(STREAM, EndObserving(reason="session over"), OTTER)
-    state: Observed = world.engine.state(STREAM)
+    state: State = world.engine.state(STREAM)
     assert state.ended
     assert state.gap_count == 1
     assert refused(world, tool(), OTTER) == "trace_ended"
@@ -145,7 +143,7 @@ def test_one_record_is_one_agents(world: World) -> None:
 
 def test_a_governed_trace_takes_no_observation_and_the_other_way_round(world: World) -> None:
     assert refused_on(world, "trace/t1", tool()) == "unknown_command"
-    assert refused_on(world, STREAM, ask.AbortTrace(reason="x")) == "unknown_command"
+    assert refused_on(world, STREAM, AbortTrace(reason="x")) == "unknown_command"
 
 
 def refused_on(world: World, stream: str, command: Any) -> str:
@@ -167,15 +165,28 @@ def test_the_state_stays_small() -> None:
     assert sum(state.tools.values()) == 1_000
 
 
-def act(state: Observed, command: Any, now: int) -> Observed:
+def act(state: State, command: Any, now: int) -> State:
     context = Context(10_000 + now, Acting(OTTER, 1, "k", KeyClass.AGENT), STREAM, "o")
     for seq, draft in enumerate(MACHINE.decide(state, command, context).drafts):
         recorded: Recorded[Any] = Recorded(
             draft.event, STREAM, seq, context.now, Actor(OTTER, 1, "k"), b""
         )
         list(MACHINE.index(recorded))
-        state = MACHINE.evolve(state, recorded)
+        before, state = state, MACHINE.evolve(state, recorded)
+        leads_to = TRANSITIONS[before.stage][type(draft.event)]
+        assert state.stage in (leads_to, before.stage)
     return state
+
+
+def test_every_way_of_the_table_is_walked() -> None:
+    assert set(TRANSITIONS) == set(Stage)
+    assert TRANSITIONS[Stage.ENDED] == {}
+    stages = [MACHINE.initial.stage]
+    state = MACHINE.initial
+    for command in (tool(), StopWatching(why="hook off"), tool(), EndObserving()):
+        state = act(state, command, 0)
+        stages.append(state.stage)
+    assert stages == [Stage.NEW, Stage.WATCHED, Stage.BLIND, Stage.WATCHED, Stage.ENDED]
 
 
 _commands = st.one_of(
@@ -185,6 +196,7 @@ _commands = st.one_of(
         NoteGap, since=st.integers(0, 20_000), until=st.integers(0, 20_000), why=st.just("x")
     ),
     st.builds(BeginObserving, session=st.text(max_size=5)),
+    st.builds(EndObserving, reason=st.text(max_size=5)),
 )
 
 
@@ -198,5 +210,5 @@ def test_any_history_counts_what_it_saw_and_survives_a_snapshot(
         state = act(state, command, now)
         assert all(gap.since <= gap.until for gap in state.gaps)
         assert state.count == sum(state.tools.values())
-    assert decode_state(Observed, encode_state(state)) == state
-    assert counted(0, [state]).startswith(f"governed 0, observed {state.count}, gaps ")
+    assert decode_state(State, encode_state(state)) == state
+    assert count_work(0, [state]).startswith(f"governed 0, observed {state.count}, gaps ")

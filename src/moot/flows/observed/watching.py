@@ -1,0 +1,148 @@
+"""What a coding tool's hook saw, one record for each session, and the times nobody watched.
+
+A gap (T-18) is the time in which our hook was uninstalled; the time from the last thing seen to the
+start of a session that goes on, if its agent showed signs of life in between; and a whole run under
+`moot run` in which no hook reported anything. A quiet time alone is none: thinking leaves no tool
+calls.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from moot.core.errors import MootError, Refused
+from moot.core.names import SYSTEM
+from moot.protocols.observed.commands import (
+    BeginObserving,
+    EndObserving,
+    NoteGap,
+    StopWatching,
+)
+from moot.protocols.observed.model import State
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from moot.core.clock import Millis
+    from moot.protocols.observed.commands import ObserveTool
+    from moot.protocols.trace.model import State as Trace
+    from moot.workspace.workspace import Workspace
+
+PROTOCOL: Final = "observed"
+SESSIONS: Final = "observed.sessions"
+HOOK_OFF: Final = "hook off"
+NO_HOOK: Final = "no hook spoke"
+MOST: Final = 1_000
+MOST_PARTS: Final = 1_000
+
+
+class Watched(NamedTuple):
+    """One session's record."""
+
+    stream: str
+    state: State
+
+
+def watch(space: Workspace, agent: str, session: str, seen: ObserveTool) -> None:
+    """Record one use of a tool, signed by the agent itself."""
+    space.engine.execute(_open_record(space, agent, session).stream, seen, agent)
+
+
+def begin(space: Workspace, agent: str, session: str, alive_at: Millis | None) -> None:
+    """A session begins, or goes on; `alive_at` is its agent's last sign of life before.
+
+    An agent that was alive after the last thing seen has worked without its hook: a gap.
+    """
+    record = _open_record(space, agent, session)
+    if not record.state.agent:
+        space.engine.execute(record.stream, BeginObserving(session=session), agent)
+        return
+    since, now = record.state.last_at, space.engine.clock()
+    is_blind = record.state.blind_since is not None  # the next thing seen closes that gap
+    if alive_at is not None and since < alive_at and since < now and not is_blind:
+        gap = NoteGap(since=since, until=now, why=HOOK_OFF)
+        space.engine.execute(record.stream, gap, agent)
+
+
+def end(space: Workspace, agent: str, session: str, reason: str) -> None:
+    record = _open_record(space, agent, session)
+    if record.state.agent:
+        space.engine.execute(record.stream, EndObserving(reason=reason), agent)
+
+
+def hook_off(space: Workspace, tool: str, worktree: Path) -> int:
+    """Our hook was taken away from `tool` in a worktree: nobody watches its sessions there."""
+    from moot.protocols.presence import STREAM, shelf
+
+    presence = space.engine.state(STREAM)
+    stopped = 0
+    for record in sessions(space):
+        member = shelf.member(presence, record.state.agent)
+        is_there = member is None or member.worktree in ("", str(worktree))
+        is_tools = record.state.session.startswith(f"{tool}:")
+        if is_there and is_tools and not record.state.ended:
+            with suppress(MootError):
+                space.engine.execute(record.stream, StopWatching(why=HOOK_OFF), SYSTEM)
+                stopped += 1
+    return stopped
+
+
+def run_over(space: Workspace, agent: str, session: str, since: Millis) -> None:
+    """A program that ran as `agent` since then has ended: end its sessions.
+
+    If no hook reported anything in that time, the whole run is recorded as a gap.
+    """
+    records = [record for record in sessions(space, agent) if record.state.last_at >= since]
+    for record in records:
+        if not record.state.ended:
+            space.engine.execute(record.stream, EndObserving(reason="its program ended"), agent)
+    now = space.engine.clock()
+    if records or since >= now:
+        return
+    stream = _open_record(space, agent, session).stream
+    for command in (
+        BeginObserving(session=session),
+        NoteGap(since=since, until=now, why=NO_HOOK),
+        EndObserving(reason="its program ended"),
+    ):
+        space.engine.execute(stream, command, agent)
+
+
+def sessions(space: Workspace, agent: str | None = None) -> list[Watched]:
+    """Every watched session, or one agent's, as they began."""
+    prefix = f"{PROTOCOL}/" + (f"{agent}~" if agent else "")
+    with space.store.read() as view:
+        rows = view.rows(SESSIONS, prefix, limit=MOST)
+    records = [Watched(row.key, space.engine.state(row.key)) for row in rows]
+    return sorted(records, key=lambda record: (record.state.since, record.stream))
+
+
+def beside(space: Workspace, trace: Trace) -> list[Watched]:
+    """The sessions of a trace's own agents that were watched while it was open."""
+    until = trace.last_at if trace.ended else space.engine.clock()
+    agents = dict.fromkeys(binding.agent for binding in trace.roles)
+    return [
+        record
+        for agent in agents
+        for record in sessions(space, agent)
+        if record.state.since <= until and record.state.last_at >= trace.since
+    ]
+
+
+def _open_record(space: Workspace, agent: str, session: str) -> Watched:
+    """The record that this session goes on in.
+
+    A record that was ended takes nothing more: the session goes on in a second part, and so on.
+    """
+    known = space.engine.registry().agents.get(agent)
+    epoch = known.epoch if known is not None else 0
+    identity = f"{agent}\n{epoch}\n{session}".encode("utf-8", "replace")
+    base = f"{PROTOCOL}/{agent}~{hashlib.sha256(identity).hexdigest()[:16]}"
+    for part in range(1, MOST_PARTS):
+        stream = base if part == 1 else f"{base}.{part}"
+        state: State = space.engine.state(stream)
+        if not state.ended:
+            return Watched(stream, state)
+    raise Refused("too_many_parts", "this session was ended too often", hint="start a new session")

@@ -1,0 +1,52 @@
+"""What may be asked."""
+
+from __future__ import annotations
+
+from moot.core.clock import Millis
+from moot.core.machine import Command
+from moot.core.record import ArtifactRef
+
+
+class BeginObserving(Command, frozen=True):
+    """Begin to watch a session of yours."""
+
+    session: str = ""
+
+
+class ObserveTool(Command, frozen=True):
+    """Put down a tool that was used: its input's hash, what it left, which files it changed.
+
+    `ok` is None where the hook was not told how it ended.
+    """
+
+    tool: str
+    input_hash: str
+    artifact: ArtifactRef | None = None
+    files: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    ok: bool | None = None
+    session: str = ""
+
+
+class StopWatching(Command, frozen=True):
+    """Say that nobody watches from here on: the hook is off, or from the time it was."""
+
+    why: str
+    since: Millis | None = None
+
+
+class NoteGap(Command, frozen=True):
+    """Put down a span nobody watched, found afterwards."""
+
+    since: Millis
+    until: Millis
+    why: str
+
+
+class EndObserving(Command, frozen=True):
+    """The session is over."""
+
+    reason: str = ""
+
+
+COMMANDS = (BeginObserving, ObserveTool, StopWatching, NoteGap, EndObserving)

@@ -1,0 +1,42 @@
+"""What may stand in the ledger."""
+
+from __future__ import annotations
+
+from moot.core.clock import Millis
+from moot.core.machine import Event
+
+
+class ObservingBegun(Event, frozen=True):
+    session: str
+
+
+class ToolObserved(Event, frozen=True):
+    """`ok` is None where the hook was not told how it ended."""
+
+    number: int
+    tool: str
+    input_hash: str
+    artifact: str | None
+    files: tuple[str, ...]
+    redacted: tuple[str, ...]
+    ok: bool | None
+
+
+class WatchingStopped(Event, frozen=True):
+    """Nobody watches from `since` on; the gap is recorded once somebody watches again."""
+
+    since: Millis
+    why: str
+
+
+class GapNoted(Event, frozen=True):
+    since: Millis
+    until: Millis
+    why: str
+
+
+class ObservingEnded(Event, frozen=True):
+    reason: str
+
+
+EVENTS = (ObservingBegun, ToolObserved, WatchingStopped, GapNoted, ObservingEnded)

@@ -1,0 +1,59 @@
+"""One observed session: who is watched, how often which tool was used, and when nobody watched."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from immutables import Map
+
+from moot.core.clock import Millis
+
+# The state is kept small: it is read before every observation. The events have everything.
+MAX_TOOLS, GAPS_KEPT = 200, 64
+# Tools beyond the first `MAX_TOOLS` names are counted together under this one.
+OTHERS: Final = "(others)"
+
+
+class Stage(StrEnum):
+    """Where a session stands. It is read off the state, not stored in it."""
+
+    NEW = "new"
+    WATCHED = "watched"
+    BLIND = "blind"
+    ENDED = "ended"
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """Nobody watched from `since` to `until`."""
+
+    since: Millis
+    until: Millis
+    why: str
+
+
+class State(msgspec.Struct, frozen=True):
+    """One session. `blind_since` is set while nobody watches; `gaps` are the newest only."""
+
+    agent: str = ""
+    epoch: int = 0
+    session: str = ""
+    since: Millis = 0
+    last_at: Millis = 0
+    tools: Map[str, int] = Map()
+    count: int = 0
+    files: int = 0
+    gaps: tuple[Gap, ...] = ()
+    gap_count: int = 0
+    blind_since: Millis | None = None
+    blind_why: str = ""
+    ended: bool = False
+
+    @property
+    def stage(self) -> Stage:
+        if self.ended:
+            return Stage.ENDED
+        if not self.agent:
+            return Stage.NEW
+        return Stage.WATCHED if self.blind_since is None else Stage.BLIND

@@ -1,0 +1,67 @@
+"""What people read of observed sessions: each one with its gaps, and all of them in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from moot.core.clock import Millis, to_text
+from moot.protocols.observed.model import State
+
+
+class GapView(msgspec.Struct, frozen=True):
+    since: str
+    until: str
+    why: str
+
+
+class SessionView(msgspec.Struct, frozen=True, kw_only=True):
+    """One session; `id` is its stream, `blind_since` the time since when nobody watches."""
+
+    id: str
+    agent: str
+    session: str
+    since: str
+    last: str
+    observed: int
+    tools: dict[str, int]
+    files: int
+    gaps: tuple[GapView, ...]
+    gap_count: int
+    blind_since: str | None
+    ended: bool
+
+
+def view_session(stream: str, state: State) -> SessionView:
+    return SessionView(
+        id=stream,
+        agent=state.agent,
+        session=state.session,
+        since=to_text(state.since),
+        last=to_text(state.last_at),
+        observed=state.count,
+        tools=dict(sorted(state.tools.items())),
+        files=state.files,
+        gaps=tuple(GapView(to_text(gap.since), to_text(gap.until), gap.why) for gap in state.gaps),
+        gap_count=state.gap_count,
+        blind_since=None if state.blind_since is None else to_text(state.blind_since),
+        ended=state.ended,
+    )
+
+
+def count_work(governed: int, sessions: Iterable[State]) -> str:
+    """`governed 3, observed 214, gaps 1 (hook off 14:02 to 14:20)`."""
+    states = list(sessions)
+    gaps = [gap for state in states for gap in state.gaps]
+    blind = [state for state in states if state.blind_since is not None]
+    gap_count = sum(state.gap_count for state in states) + len(blind)
+    spans = [f"{gap.why} {_minute(gap.since)} to {_minute(gap.until)}" for gap in gaps[-3:]]
+    spans += [f"{state.blind_why} since {_minute(state.blind_since or 0)}" for state in blind[:3]]
+    when = f" ({'; '.join(spans)})" if spans else ""
+    observed = sum(state.count for state in states)
+    return f"governed {governed}, observed {observed}, gaps {gap_count}{when}"
+
+
+def _minute(at: Millis) -> str:
+    return to_text(at)[11:16]
