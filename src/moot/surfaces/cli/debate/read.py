@@ -85,7 +85,7 @@ def status(shell: Shell, file: Path) -> Answer:
 
 
 def _alive(shell: Shell, names: Sequence[str]) -> dict[str, str]:
-    """XPR-07: whoever is expected and gone is shown as gone; nothing is known outside a workspace."""
+    """XPR-07: who is expected and gone is shown as gone; outside a workspace nothing is known."""
     with suppress(MootError):
         space = space_of(shell)
         if space is not None and names:
