@@ -6,8 +6,6 @@ up by itself ends with two rows that disagree about what they saw.
 
 from __future__ import annotations
 
-from typing import Generic
-
 from moot.core.machine import C, Case, Context
 from moot.protocols.example import commands as ask
 from moot.protocols.example.model import Errand, State
@@ -16,7 +14,7 @@ from moot.protocols.example.model import Errand, State
 Closing = ask.Finish | ask.Withdraw | ask.Lapse
 
 
-class ErrandCase(Case[State, C], Generic[C], frozen=True, gc=False):
+class ErrandCase(Case[State, C], frozen=True, gc=False):
     """`errand` is the open errand that the command names; None if it names no open one."""
 
     errand: Errand | None

@@ -7,7 +7,7 @@ and at nothing else, so that what was refused and what was recorded rest on the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Generic
+from typing import Any, Final
 
 from moot.core.errors import Malformed
 from moot.core.machine import C, Case, Command, Context
@@ -39,20 +39,20 @@ Claims = tuple[Scope, ...]
 Unreadable = tuple[tuple[str, Malformed], ...]
 
 
-class PresenceCase(Case[State, C], Generic[C], frozen=True, gc=False):
+class PresenceCase(Case[State, C], frozen=True, gc=False):
     """`claims` are the scopes that the command names, `unreadable` the texts that are none."""
 
     claims: Claims
     unreadable: Unreadable
 
 
-class OverlapCase(PresenceCase[C], Generic[C], frozen=True, gc=False):
+class OverlapCase(PresenceCase[C], frozen=True, gc=False):
     """For commands that reach for paths: `conflicts` are the reservations of others in the way."""
 
     conflicts: tuple[Conflict, ...]
 
 
-class ReceiptCase(PresenceCase[C], Generic[C], frozen=True, gc=False):
+class ReceiptCase(PresenceCase[C], frozen=True, gc=False):
     """For commands that answer an event: `message` is that event, None if it is not known here."""
 
     message: Message | None
