@@ -259,26 +259,30 @@ class Comparison:
             self.fields(old, new)
 
     def text_fits(self, old: str, new: str) -> bool:
+        """The product's texts may be data: there only a whole text can be a module's name."""
         if old == new or (old, new) in self.declared.strings:
             return True
-        if not DOTTED.fullmatch(old):
-            return False
+        if DOTTED.fullmatch(old):
+            return new == self.text_became(old)
+        is_product = self.old.paths[self.module].startswith("src/")
+        return not is_product and new == DOTTED.sub(lambda match: self.text_became(match[0]), old)
+
+    def text_became(self, old: str) -> str:
+        """ "demo.views:told", if there is such a module and it binds such a name."""
         parts = re.split("[.:]", old)
         known = [n for n in range(1, len(parts) + 1) if ".".join(parts[:n]) in self.old.modules]
-        module, rest = (
-            ".".join(parts[: known[-1]]) if known else "",
-            parts[known[-1] if known else 0 :],
-        )
-        if not module or (rest and rest[0] not in self.old.tops[module].bound):
-            return False
-        dotted = self.declared.new_name(module)
+        if not known:
+            return old
+        module, rest = ".".join(parts[: known[-1]]), parts[known[-1] :]
+        if rest and rest[0] not in self.old.tops[module].bound:
+            return old
+        names = [self.declared.new_name(module)]
         if rest:
-            inner = self.declared.new_name(
-                ".".join([self.old.origin(f"{module}.{rest[0]}"), *rest[1:]])
-            )
-            rest = [self.last_name(f"{module}.{rest[0]}"), *inner.split(".")[-len(rest) :][1:]]
-            dotted = ".".join([dotted, *rest])
-        return new == (":".join(dotted.rsplit(".", 1)) if ":" in old else dotted)
+            origin = self.old.origin(f"{module}.{rest[0]}")
+            inner = self.declared.new_name(".".join([origin, *rest[1:]])).split(".")
+            names += [self.last_name(f"{module}.{rest[0]}"), *inner[len(inner) - len(rest) + 1 :]]
+        dotted = ".".join(names)
+        return ":".join(dotted.rsplit(".", 1)) if ":" in old else dotted
 
 
 def _statements(body: list[ast.stmt], without_docstring: bool) -> list[ast.stmt]:

@@ -65,6 +65,7 @@ from demo.views import told
 
 FOLDER = "demo"
 TARGETS = ("demo.shelf:put", f"{FOLDER}.views:told", "demo.shelf.v1")
+PROGRAM = "import demo.shelf; demo.shelf.put('x', [])"
 
 
 def use(first: int, second: int) -> list[int]:
@@ -122,6 +123,7 @@ from demo.views import describe
 
 FOLDER = "demo"
 TARGETS = ("demo.rooms.sorted_index:put", f"{FOLDER}.views:describe", "demo.shelf.v1")
+PROGRAM = "import demo.rooms.sorted_index; demo.rooms.sorted_index.put('x', [])"
 
 
 def use(first: int, second: int) -> list[int]:
@@ -150,6 +152,7 @@ SMUGGLED = {
     "arguments swapped": (USE_FILE, "(first, second)", "(second, first)"),
     "operands swapped": (USE_FILE, "first - second", "second - first"),
     "keywords swapped": (USE_FILE, 'name="x", state=', 'state="x", name='),
+    "a program in a string": (USE_FILE, "put('x', [])", "put('y', [])"),
     "a string": (USE_FILE, '("x"', '("y"'),
     "a string that only looks like a module": (USE_FILE, "demo.shelf.v1", "demo.rooms.v1"),
     "another module by string": (USE_FILE, "sorted_index:put", "sorted_list:put"),
