@@ -213,7 +213,7 @@ class Comparison:
             self.report(new, f"{len(old.args)} arguments became {len(new.args)}")
         for place, (one, other) in enumerate(zip(old.args, new.args, strict=False)):
             pair = (getattr(one, "value", None), getattr(other, "value", None))
-            is_cast = called == "cast" and place == 0
+            is_cast = called in ("cast", "TypeVar", "NewType") and place == 0
             self.in_annotation, outer = self.in_annotation or is_cast, self.in_annotation
             if not (called in BY_STRING and pair in self.declared.members):
                 self.same(one, other)
