@@ -10,9 +10,9 @@ from bench.ground import opened
 from moot.core.clock import Clock, system_clock
 from moot.core.errors import Refused
 from moot.flows.debate import session
-from moot.protocols.debate.drafts import Draft
-from moot.protocols.debate.model import Mode, Rules, TurnOrder
-from moot.protocols.debate.writer import entry_text, new_session, stamp
+from moot.protocols.debate.drafts import EntryDraft
+from moot.protocols.debate.model import ConsensusMode, Rules, TurnOrder
+from moot.protocols.debate.writer import format_time, make_entry_text, make_session_text
 from moot.workspace.workspace import Workspace
 
 _BODY = (
@@ -31,19 +31,20 @@ def rules(agents: int, rounds: int = 100, turns: int = 10) -> Rules:
         turn_order=TurnOrder.FREE_FORM,
         max_turns_per_round=turns,
         max_rounds=rounds,
-        consensus_mode=Mode.WEIGHTED,
+        consensus_mode=ConsensusMode.WEIGHTED,
     )
 
 
 def beginning(of: Rules, number: int = 0, now: int | None = None) -> str:
     created = system_clock() if now is None else now
-    return new_session("Which queue?", "The old one loses messages.", of, _ID.format(number, 1),
-                       created)  # fmt: skip
+    return make_session_text(
+        "Which queue?", "The old one loses messages.", of, _ID.format(number, 1), created
+    )
 
 
-def draft(author: str, number: int) -> Draft:
+def draft(author: str, number: int) -> EntryDraft:
     summary = f"Point {number}: not yet."
-    return Draft(author=author, stance="reject", confidence="0.6", summary=summary, body=_BODY)
+    return EntryDraft(author=author, stance="reject", confidence="0.6", summary=summary, body=_BODY)
 
 
 def entries(of: Rules, count: int, now: int) -> list[str]:
@@ -53,8 +54,8 @@ def entries(of: Rules, count: int, now: int) -> list[str]:
     for number in range(count):
         round_, turn = divmod(number, each)
         author = of.agents[turn % len(of.agents)]
-        text = entry_text(
-            draft(author, number), _ID.format(number, 2), stamp(now), turn + 1, round_ + 1
+        text = make_entry_text(
+            draft(author, number), _ID.format(number, 2), format_time(now), turn + 1, round_ + 1
         )
         made.append(f"\n{text}")
     return made

@@ -18,9 +18,9 @@ from moot.engine.agents import agent_named
 from moot.engine.job import Job
 from moot.engine.replay import SNAPSHOT_EVERY
 from moot.protocols.trace import commands as ask
-from moot.protocols.trace.inputs import MEDIA_TYPE, input_bytes
-from moot.protocols.trace.model import Binding, Result, Role
-from moot.protocols.trace.policy import DEFAULT
+from moot.protocols.trace.model import ExecutionResult, Role, RoleBinding
+from moot.protocols.trace.policy import DEFAULT_POLICY
+from moot.protocols.trace.tool_input import MEDIA_TYPE, encode_input
 from moot.workspace.workspace import Workspace
 
 STREAM = "trace/t1"
@@ -38,7 +38,7 @@ class Runs:
     """The next command of one trace, whatever came before."""
 
     def __init__(self, space: Workspace, done: int = 0) -> None:
-        data = input_bytes("pytest", WORDS, ".", (), DEFAULT.default_timeout_ms)
+        data = encode_input("pytest", WORDS, ".", (), DEFAULT_POLICY.default_timeout_ms)
         self._input = space.artifacts.put(data, MEDIA_TYPE)
         self._output = space.artifacts.put(b"12 passed\n", "text/plain")
         self._count, self._phase = done, 0
@@ -63,7 +63,7 @@ def _end(name: str, output: ArtifactRef) -> Command:
     return ask.CompleteExecution(
         execution_id=name,
         outputs=(ask.Stored("stdout", output),),
-        result=Result(exit_status=0, duration_ms=7),
+        result=ExecutionResult(exit_status=0, duration_ms=7),
     )
 
 
@@ -87,9 +87,9 @@ def begun(ground: Ground, name: str, events: int) -> Path:
     return place
 
 
-def _binding(space: Workspace, role: Role, agent: str) -> Binding:
+def _binding(space: Workspace, role: Role, agent: str) -> RoleBinding:
     known = agent_named(space.engine, agent)
-    return Binding(role, agent, known.epoch, known.kid)
+    return RoleBinding(role, agent, known.epoch, known.kid)
 
 
 def _fill(space: Workspace, rounds: int) -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 from moot.core.clock import from_text
 from moot.pages import to_html
 from moot.pages.style import CSS
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.drafts import Draft
-from moot.protocols.debate.model import Mode, Rules
-from moot.protocols.debate.report import report
-from moot.protocols.debate.writer import appended, new_session
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.drafts import EntryDraft
+from moot.protocols.debate.model import ConsensusMode, Rules
+from moot.protocols.debate.report import build_report
+from moot.protocols.debate.writer import make_session_text, prepare_own_entry
 
 FILE = Path(__file__).parents[1] / "docs" / "pictures" / "debate.svg"
 START = from_text("2026-03-01T09:00:00Z")
@@ -44,11 +44,13 @@ _MORE = (
 
 
 def session() -> str:
-    rules = Rules(AGENTS, consensus_mode=Mode.WEIGHTED)
-    text = new_session("Which queue?", "The old one loses messages.", rules, _id(0), START)
+    rules = Rules(AGENTS, consensus_mode=ConsensusMode.WEIGHTED)
+    text = make_session_text("Which queue?", "The old one loses messages.", rules, _id(0), START)
     for number, (author, stance, sure, summary) in enumerate(SAID, start=1):
-        draft = Draft(author=author, stance=stance, confidence=sure, summary=summary)
-        text += appended(check(text), draft, _id(number), START + number * STEP).text
+        draft = EntryDraft(author=author, stance=stance, confidence=sure, summary=summary)
+        text += prepare_own_entry(
+            check_session(text), draft, _id(number), START + number * STEP
+        ).text
     return text
 
 
@@ -58,7 +60,7 @@ def _id(number: int) -> str:
 
 def picture(text: str) -> str:
     """The charts of the report, one below the other, as a file of its own."""
-    page = to_html(report(check(text), "queue.md", "0" * 64))
+    page = to_html(build_report(check_session(text), "queue.md", "0" * 64))
     charts = list(charts_in(page))
     rules = "\n".join(line for line in CSS.splitlines() if RULES.match(line))
     height = ROW * len(charts)

@@ -13,7 +13,7 @@ from typing import Any
 from moot.core import headtree
 from moot.core.canonical import canonical
 from moot.core.record import genesis
-from moot.core.registry.proofs import prove, statement
+from moot.core.registry.proofs import key_statement, sign_proof
 from moot.core.signing import EVENT, Signer, key_id, pae
 from moot.engine.agents import HEADS_MEDIA_TYPE, heads_now, retire, revoke
 from moot.engine.export import bundle
@@ -84,7 +84,7 @@ def bundle_lines(world: World) -> Iterator[bytes]:
 def building_blocks() -> dict[str, Any]:
     signer = Signer(bytes(range(32)))
     origin = "moot.ledger/" + signer.kid
-    said = statement(
+    said = key_statement(
         origin=origin,
         name="amber-otter",
         kind="agent",  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ def building_blocks() -> dict[str, Any]:
         "signature_over_pae": signer.sign(EVENT, b"{}").hex(),
         "genesis": {"origin": origin, "stream": "example/a", "prev": genesis(origin, "example/a")},
         "statement": said.decode(),
-        "proof": prove(signer, said),
+        "proof": sign_proof(signer, said),
         "tree": {
             "leaves": [leaf.hex() for leaf in leaves],
             "root": headtree.root(nodes, 5).hex(),

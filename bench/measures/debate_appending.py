@@ -17,7 +17,7 @@ from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
 from moot.flows.debate.check import hold
 from moot.flows.debate.record import stream_of
-from moot.protocols.debate.checker import check
+from moot.protocols.debate.checker import check_session
 from moot.workspace.workspace import Workspace
 
 PROCESSES = 16
@@ -40,12 +40,14 @@ def measure(ground: Ground) -> Iterator[Figure]:
 
 
 def _lost(files: list[Path], acknowledged: list[str]) -> int:
-    written = Counter(one.id for file in files for one in check(file.read_bytes()).document.entries)
+    written = Counter(
+        one.id for file in files for one in check_session(file.read_bytes()).document.entries
+    )
     return sum(written[one] != 1 for one in acknowledged)
 
 
 def _agrees(space: Workspace, file: Path) -> bool:
-    checked = check(file.read_bytes())
+    checked = check_session(file.read_bytes())
     stream = stream_of(checked.document.session_id)
     with space.store.read() as view:
         held = hold(view, stream, space.artifacts, file.read_bytes())

@@ -8,7 +8,7 @@ from bench.debates import beginning, entries, rules
 from bench.figure import Figure, at_most, ratio
 from bench.ground import Ground
 from bench.rounds import millis, take_turns
-from moot.protocols.debate.following import Follower
+from moot.protocols.debate.session_follower import SessionFollower
 
 NOW = 1_772_355_600_000
 EACH = 100
@@ -37,7 +37,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
     )
 
 
-def _after(head: bytes, pieces: list[bytes]) -> Follower:
-    follower = Follower()
+def _after(head: bytes, pieces: list[bytes]) -> SessionFollower:
+    follower = SessionFollower()
     list(follower.feed(head + b"".join(pieces)))
     return follower

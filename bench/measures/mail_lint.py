@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.figure import Figure, at_least, ratio
 from bench.ground import Ground
 from bench.rounds import rate, take_turns
-from moot.protocols.mail.lint import lint
+from moot.protocols.mail.lint import lint_message
 
 _PROSE = """## Point {number}
 
@@ -61,7 +61,7 @@ def _figure(ground: Ground, name: str, subject: str, text: str) -> Figure:
     size = len(text.encode()) / 1e6
 
     def linted(_: int) -> None:
-        lint(subject, text)
+        lint_message(subject, text)
 
     def split(_: int) -> None:
         for _line in text.splitlines():

@@ -17,7 +17,7 @@ from bench.rounds import rate, take_turns
 from bench.traces import STREAM, begun
 from moot.flows.trace.inspection import inspect_file
 from moot.keys.folder import KeyFolder
-from moot.protocols.trace.model import Verdict
+from moot.protocols.trace.model import AuditVerdict
 from moot.workspace.check import How
 
 
@@ -54,7 +54,7 @@ def _seconds(target: Path, how: How) -> float:
     start = time.perf_counter()
     found = inspect_file(target, how)
     spent = time.perf_counter() - start
-    failed = [report for report in found.reports if report.verdict is Verdict.FAIL]
+    failed = [report for report in found.reports if report.verdict is AuditVerdict.FAIL]
     if found.verdict.verdict != "valid" or failed or not found.reports:
         raise SystemExit(f"the trace was not accepted: {found.verdict} {failed}")
     return spent

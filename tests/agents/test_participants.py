@@ -16,7 +16,7 @@ from moot.flows.debate import session
 from moot.flows.runs.run_record import NoBooks
 from moot.flows.runs.runnable_debate import DebateDesk
 from moot.protocols.debate.model import Escalation, Rules
-from moot.protocols.debate.writer import new_session
+from moot.protocols.debate.writer import make_session_text
 from tests.agents.loopback import Model, Turn
 from tests.agents.tools import SECONDS, TOOLS, Tool, installed
 from tests.agents_here.voices import Voice
@@ -46,7 +46,7 @@ def test_a_real_coding_agent_takes_its_turn(tmp_path: Path, tool: Tool) -> None:
     home.mkdir()
     file = root / "plan.md"
     rules = Rules((OTTER, CRANE), max_rounds=1, escalation=Escalation.TIMEOUT_SKIP)
-    text = new_session(
+    text = make_session_text(
         "Ship it?", "Shall we ship?", rules, "11111111-1111-4111-8111-111111111111", system_clock()
     )
     session.new(file, text)
@@ -61,7 +61,7 @@ def test_a_real_coding_agent_takes_its_turn(tmp_path: Path, tool: Tool) -> None:
         ended = Runner(desk, seats, system_clock, turn_seconds=SECONDS).run()
     assert ended.stop is Stop.SETTLED, ended
     entries = session.read(file).document.entries
-    assert [(one.author, one.said("stance")) for one in entries] == [
+    assert [(one.author, one.field_value("stance")) for one in entries] == [
         (OTTER, "approve"),
         (CRANE, "reject"),
     ]

@@ -9,7 +9,7 @@ import pytest
 from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.rules import Ruled
 from moot.flows.parliament.chamber import Room
-from moot.protocols.parliament.messages.words import AmendmentStatus, Kind, Status
+from moot.protocols.parliament.messages.words import AmendmentStatus, Kind, SessionStatus
 from tests.agents_here.test_parliament_run import run, seated, session
 from tests.agents_here.voices import Voice
 from tests.cli.project import Project
@@ -59,7 +59,7 @@ def positions(position: str) -> Any:
 
 
 def names(room: Room) -> list[str]:
-    return [seat.agent for seat in room.state.in_order()]
+    return [seat.agent for seat in room.state.seats_in_order()]
 
 
 @pytest.mark.requirement("AGT-068")
@@ -74,8 +74,8 @@ def test_an_amendment_is_proposed_endorsed_and_stands_in_the_next_version(
         state = room.state
         kinds = [one.type for one in room.proceedings().messages]
     assert ended.stop is Stop.WAITING, ended
-    assert state.status is Status.PM_REVIEW
-    (amendment,) = state.proposals()
+    assert state.status is SessionStatus.PM_REVIEW
+    (amendment,) = state.amendments_in_order()
     assert amendment.status is AmendmentStatus.INCORPORATED
     assert state.bill is not None
     assert state.bill.version == 2
@@ -126,7 +126,7 @@ def test_what_most_oppose_falls_and_what_nobody_wants_stays_out(
     assert state.bill is not None
     assert state.bill.version == 1
     settled = {AmendmentStatus.DEBATING: AmendmentStatus.PROPOSED}
-    assert {settled.get(one.status, one.status) for one in state.proposals()} == {status}
+    assert {settled.get(one.status, one.status) for one in state.amendments_in_order()} == {status}
 
 
 @pytest.mark.requirement("AGT-068")
@@ -145,8 +145,8 @@ def test_a_motion_goes_to_the_speaker_and_the_session_goes_on(project: Project, 
         said = room.proceedings().messages
         state = room.state
     assert ended.stop is Stop.WAITING, ended
-    assert state.status is Status.PM_REVIEW
-    assert not any(seat.expelled for seat in state.in_order())
+    assert state.status is SessionStatus.PM_REVIEW
+    assert not any(seat.expelled for seat in state.seats_in_order())
     assert any(one.type is Kind.MOTION for one in said)
 
 
@@ -167,8 +167,8 @@ def test_a_bad_amendment_is_asked_for_again_before_anything_is_said(project: Pro
     again = [brief for seat in seats.values() for brief in seat.briefs if brief.attempt == 2]
     assert again
     assert "amendment" in again[0].findings[0].message
-    assert len(state.proposals()) == 1
-    assert not any(seat.expelled for seat in state.in_order())
+    assert len(state.amendments_in_order()) == 1
+    assert not any(seat.expelled for seat in state.seats_in_order())
 
 
 @pytest.mark.requirement("AGT-068")
@@ -186,7 +186,7 @@ def test_a_question_goes_to_the_seat_it_is_due_to(project: Project) -> None:
         ended = run(room, seats)
         state = room.state
     assert ended.stop in (Stop.WAITING, Stop.SETTLED), ended
-    assert not any(seat.expelled for seat in state.in_order())
+    assert not any(seat.expelled for seat in state.seats_in_order())
     assert state.vote_history
 
 
@@ -226,9 +226,9 @@ def test_a_program_that_fails_twice_is_out_and_the_others_go_on(
         ended = run(room, seats)
         state = room.state
     assert ended.stop is Stop.WAITING, ended
-    assert [seat.expelled for seat in state.in_order()] == [False, False, True]
+    assert [seat.expelled for seat in state.seats_in_order()] == [False, False, True]
     assert len(broken.briefs) == 2
-    assert state.status is Status.PM_REVIEW
+    assert state.status is SessionStatus.PM_REVIEW
 
 
 @pytest.mark.requirement("AGT-065")
@@ -242,6 +242,6 @@ def test_a_provider_in_trouble_costs_nobody_a_seat(project: Project, ending: End
         seats[name] = Voice(NoAnswer(ending, "503"))
         ended = run(room, seats)
         assert (ended.stop, ended.waits_for) == (Stop.STUCK, (name,))
-        assert not any(seat.expelled for seat in room.state.in_order())
+        assert not any(seat.expelled for seat in room.state.seats_in_order())
         assert run(room, {**seats, name: back}).stop is Stop.WAITING
-        assert room.state.status is Status.PM_REVIEW
+        assert room.state.status is SessionStatus.PM_REVIEW

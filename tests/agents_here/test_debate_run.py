@@ -23,9 +23,9 @@ from moot.flows.debate import session
 from moot.flows.runs.run_record import NoBooks
 from moot.flows.runs.runnable_debate import DebateDesk
 from moot.protocols.debate.model import Escalation, Rules, TurnOrder
-from moot.protocols.debate.writer import new_session
+from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import Result, Stage, State
+from moot.protocols.decision.model import DecisionResult, Stage, State
 from moot.testing import FakeClock
 from tests.agents_here.voices import Together, Voice
 from tests.cli.project import MOOT, Project
@@ -45,7 +45,9 @@ class Arena:
         self.clock = FakeClock()
         self.file = folder / "plan.md"
         made = Rules((OTTER, CRANE), **{"escalation": Escalation.TIMEOUT_SKIP, **rules})
-        text = new_session("Ship it?", "### Motion\n\n> Ship on Friday.", made, ID, self.clock())
+        text = make_session_text(
+            "Ship it?", "### Motion\n\n> Ship on Friday.", made, ID, self.clock()
+        )
         session.new(self.file, text)
 
     def desk(self) -> DebateDesk:
@@ -59,7 +61,7 @@ class Arena:
     @property
     def entries(self) -> list[tuple[str, str]]:
         found = session.read(self.file).document.entries
-        return [(one.author, one.said("stance")) for one in found]
+        return [(one.author, one.field_value("stance")) for one in found]
 
     @property
     def text(self) -> str:
@@ -225,7 +227,7 @@ def test_in_a_workspace_entries_are_signed_and_costs_recorded(project: Project) 
     state = state_of(project, decision)
     assert state.stage is Stage.WAITING
     assert state.verdict is not None
-    assert (state.verdict.result, state.verdict.dissent) == (Result.CARRIED, ())
+    assert (state.verdict.result, state.verdict.dissent) == (DecisionResult.CARRIED, ())
     assert [seat.scripted for seat in state.seats] == [True, True]
     assert (state.turns, state.runs, state.stopped) == (4, 1, "settled")
     assert {name: purse.calls for name, purse in state.purses.items()} == {OTTER: 2, CRANE: 2}
@@ -316,7 +318,7 @@ def test_a_real_program_takes_part(project: Project) -> None:
     assert "Heard 3: not yet." in (project.root / "plan.md").read_text("utf-8")
     state = state_of(project, decision)
     assert state.verdict is not None
-    assert (state.verdict.result, state.verdict.dissent) == (Result.NOT_CARRIED, (CRANE,))
+    assert (state.verdict.result, state.verdict.dissent) == (DecisionResult.NOT_CARRIED, (CRANE,))
 
 
 @pytest.mark.requirement("AGT-031")

@@ -19,8 +19,8 @@ from moot.flows.parliament.convening import Plan, convene
 from moot.flows.runs.run_record import NoBooks
 from moot.flows.runs.runnable_parliament import ParliamentDesk
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import Result, Stage, State
-from moot.protocols.parliament.messages.words import Status
+from moot.protocols.decision.model import DecisionResult, Stage, State
+from moot.protocols.parliament.messages.words import SessionStatus
 from moot.workspace.workspace import Workspace
 from tests.agents_here.voices import Voice
 from tests.cli.project import Project
@@ -40,7 +40,7 @@ def run(room: Room, seats: dict[str, Any]) -> Any:
 
 
 def seated(room: Room, *voices: str) -> dict[str, Any]:
-    names = [seat.agent for seat in room.state.in_order()]
+    names = [seat.agent for seat in room.state.seats_in_order()]
     return {name: Ruled(voice) for name, voice in zip(names, voices, strict=True)}
 
 
@@ -51,10 +51,10 @@ def test_nine_scripted_seats_go_through_six_rounds(project: Project) -> None:
         ended = run(room, seated(room, *["reject"] * 9))
         state = room.state
     assert ended.stop is Stop.SETTLED, ended
-    assert (state.status, state.round.number) == (Status.COMPLETE, 6)
+    assert (state.status, state.round.number) == (SessionStatus.COMPLETE, 6)
     assert len(state.vote_history) >= 1
     assert not state.vote_history[-1].passed
-    assert not any(seat.expelled for seat in state.in_order())
+    assert not any(seat.expelled for seat in state.seats_in_order())
     assert project.ok("parliament", "check", "chamber")["valid"]
 
 
@@ -65,7 +65,7 @@ def test_a_bill_that_passes_waits_for_the_prime_minister(project: Project) -> No
         ended = run(room, seated(room, "approve", "approve", "reject"))
         state = room.state
     assert (ended.stop, ended.waits_for) == (Stop.WAITING, ("prime-minister",))
-    assert state.status is Status.PM_REVIEW
+    assert state.status is SessionStatus.PM_REVIEW
     assert [row.passed for row in state.vote_history] == [True]
 
 
@@ -109,7 +109,7 @@ def test_two_malformed_replies_expel_a_seat_as_the_protocol_says(project: Projec
     assert ended.stop is Stop.WAITING, ended
     assert state.seats["rep_3"].expelled
     assert not state.seats["rep_1"].expelled
-    assert state.status is Status.PM_REVIEW
+    assert state.status is SessionStatus.PM_REVIEW
 
 
 @pytest.mark.requirement("AGT-065")
@@ -121,8 +121,8 @@ def test_replies_that_are_no_json_expel_a_seat_too(project: Project) -> None:
         ended = run(room, seats)
         state = room.state
     assert ended.stop is Stop.WAITING, ended
-    assert [seat.expelled for seat in state.in_order()] == [False, False, True]
-    assert state.status is Status.PM_REVIEW
+    assert [seat.expelled for seat in state.seats_in_order()] == [False, False, True]
+    assert state.status is SessionStatus.PM_REVIEW
 
 
 def _mumble(_brief: Any) -> dict[str, Any]:
@@ -135,11 +135,11 @@ def _mumble(_brief: Any) -> dict[str, Any]:
 def test_a_session_in_which_nobody_makes_sense_ends_without_a_bill(project: Project) -> None:
     with project.workspace() as space:
         room = session(space, 2)
-        names = [seat.agent for seat in room.state.in_order()]
+        names = [seat.agent for seat in room.state.seats_in_order()]
         ended = run(room, {name: Voice(_mumble) for name in names})
         state = room.state
     assert ended.stop is Stop.SETTLED, ended
-    assert (state.status, state.bill) == (Status.COMPLETE, None)
+    assert (state.status, state.bill) == (SessionStatus.COMPLETE, None)
     project.ok("parliament", "final", "chamber")
     text = (project.root / "chamber" / "final-bill.md").read_text("utf-8")
     assert "# No bill was drafted" in text
@@ -152,14 +152,14 @@ def test_a_session_in_which_nobody_makes_sense_ends_without_a_bill(project: Proj
 def test_a_session_without_a_bill_carries_nothing(project: Project) -> None:
     with project.workspace() as space:
         room = session(space, 2)
-        names = [seat.agent for seat in room.state.in_order()]
+        names = [seat.agent for seat in room.state.seats_in_order()]
     words = [word for name in names for word in ("--participant", f"{name}=cmd:echo nonsense")]
     said = project.ok("parliament", "run", "chamber", *words)
     assert said["standing"]["state"] == "complete"
     with project.workspace() as space:
         books: State = space.engine.state(stream_of(said["parliament_id"]))
     assert books.verdict is not None
-    assert books.verdict.result is Result.NOT_CARRIED
+    assert books.verdict.result is DecisionResult.NOT_CARRIED
 
 
 @pytest.mark.requirement("AGT-065")
@@ -181,7 +181,7 @@ def test_a_seat_whose_provider_is_down_is_not_expelled(project: Project) -> None
         state = room.state
     assert ended.stop is Stop.WAITING, ended
     assert not state.seats["rep_3"].expelled
-    assert (state.vote_history[-1].yes, state.status) == (2, Status.PM_REVIEW)
+    assert (state.vote_history[-1].yes, state.status) == (2, SessionStatus.PM_REVIEW)
 
 
 @pytest.mark.requirement("AGT-065")
@@ -214,7 +214,7 @@ def test_a_run_is_on_record_with_its_costs_and_its_result(project: Project) -> N
         state: State = space.engine.state(stream_of(data["parliament_id"]))
     assert state.stage is Stage.WAITING
     assert state.verdict is not None
-    assert state.verdict.result is Result.CARRIED
+    assert state.verdict.result is DecisionResult.CARRIED
     assert state.cost.calls == data["turns"]
     assert project.ok("verify")["verdict"] == "valid"
     done = project.run("parliament", "run", "p", "--participant", "amber-otter=rules:approve")

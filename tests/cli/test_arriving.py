@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.presence import nameforge
+from moot.protocols.presence import agent_names
 from tests.cli.project import MOOT, Project
 from tests.cli.test_presence import as_, dirty_otter, git, held, labels
 
@@ -182,11 +182,11 @@ def test_a_name_lost_to_another_is_not_the_end(
     shop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Twenty times in a row another session is first."""
-    offered = nameforge.fresh
+    offered = agent_names.make_fresh_name
     tries = iter(range(20))
 
     def beaten(project: str, taken: Iterable[str]) -> str:
         return "amber-otter" if next(tries, None) is not None else offered(project, taken)
 
-    monkeypatch.setattr(nameforge, "fresh", beaten)
+    monkeypatch.setattr(agent_names, "make_fresh_name", beaten)
     assert shop.ok("join")["agent"] not in ("amber-otter", "teal-crane")

@@ -53,7 +53,9 @@ def decision(project: Project) -> State:
 
 def seats(project: Project) -> list[str]:
     with project.workspace() as space:
-        return [seat.agent for seat in Room.open(space, project.root / FOLDER).state.in_order()]
+        return [
+            seat.agent for seat in Room.open(space, project.root / FOLDER).state.seats_in_order()
+        ]
 
 
 def due_in_sessions(project: Project, command: str) -> list[dict[str, Any]]:

@@ -608,7 +608,7 @@ def test_if_the_message_cannot_be_sent_there_is_no_event(
 ) -> None:
     mail.ok(*otter("blocked", "teal-crane", "--work", "T-7", *STUCK))
     before = events(mail)
-    monkeypatch.setattr("moot.protocols.mail.conduct.MAX_OPEN", 1)
+    monkeypatch.setattr("moot.protocols.mail.command_rules.MAX_OPEN", 1)
     words = otter("blocked", "teal-crane", "--work", "T-7", *STUCK)
     assert mail.refused(*words) == ("thread_full", 1)
     assert events(mail) == before

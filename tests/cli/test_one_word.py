@@ -23,7 +23,7 @@ from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import Veto
 from moot.protocols.decision.model import Stage, State
 from moot.protocols.parliament.commands import Decide
-from moot.protocols.parliament.messages.words import Status
+from moot.protocols.parliament.messages.words import SessionStatus
 from moot.workspace.workspace import Workspace
 from tests.cli.project import MOOT, Project
 
@@ -234,7 +234,7 @@ def only_in_session(project: Project, word: str, **more: Any) -> None:
     with as_operator(project) as room:
         command = Decide(decision=word, reason="Direct.", guidance="", **more)
         room.space.engine.execute(room.stream, command, "operator", role="prime_minister")
-        assert room.state.status is Status.SYNTHESIS
+        assert room.state.status is SessionStatus.SYNTHESIS
 
 
 @pytest.mark.requirement("DEC-028")
@@ -281,9 +281,9 @@ def interrupted(project: Project, people: dict[str, str]) -> None:
 def voted_elsewhere(project: Project) -> None:
     """Its vote is taken without anyone telling the decision."""
     with as_operator(project) as room:
-        seats = {seat.agent: Ruled("approve") for seat in room.state.in_order()}
+        seats = {seat.agent: Ruled("approve") for seat in room.state.seats_in_order()}
         Runner(ParliamentDesk(room, NoBooks()), seats, room.space.engine.clock).run()
-        assert room.state.status is Status.PM_REVIEW
+        assert room.state.status is SessionStatus.PM_REVIEW
 
 
 @pytest.mark.requirement("DEC-028")
@@ -321,7 +321,7 @@ def test_no_work_begins_on_a_decision_that_was_vetoed(
     only_in_session(asked, "approve")
     with as_operator(asked) as room:
         room.space.engine.execute(stream_of("q-1"), Veto(reason="No."), "operator")
-        planner, *others = (seat.agent for seat in room.state.in_order())
+        planner, *others = (seat.agent for seat in room.state.seats_in_order())
     auditor = "jade-heron"
     asked.ok("agent", "register", auditor)
     parts = zip(("--executor", "--critic", "--auditor"), (*others, auditor), strict=True)
@@ -344,7 +344,7 @@ def test_books_are_not_begun_for_a_session_that_has_its_word(
     project.ok(*words, *reps)
     with project.workspace() as space:
         room = Room.open(space, project.root / "p")
-        seats = {seat.agent: Ruled("approve") for seat in room.state.in_order()}
+        seats = {seat.agent: Ruled("approve") for seat in room.state.seats_in_order()}
         Runner(ParliamentDesk(room, NoBooks()), seats, space.engine.clock).run()
     project.ok("parliament", "decide", "p", "approve", *WHY, **people)
     voices = ("amber-otter=rules:approve", "teal-crane=rules:approve")

@@ -12,7 +12,7 @@ from moot.flows.debate import session
 from moot.flows.decisions import ask
 from moot.flows.runs.run_debate import USUAL
 from moot.flows.runs.run_parliament import convene_for
-from moot.protocols.debate.writer import new_session
+from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import PassAnswer
 from moot.protocols.decision.model import Stage, State
@@ -73,7 +73,9 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
             convene_for(space, place, problem, state)
         else:
             rules = ask._rules(state, USUAL)
-            made = new_session("Which queue?", problem, rules, str(uuid4()), space.engine.clock())
+            made = make_session_text(
+                "Which queue?", problem, rules, str(uuid4()), space.engine.clock()
+            )
             place.parent.mkdir(parents=True, exist_ok=True)
             session.new(place, made, space)
     assert ready.ok("ask", "--resume", "q-1")["decision"]["stage"] == "waiting"

@@ -13,7 +13,7 @@ from moot.flows.parliament.chamber import Room, id_of
 from moot.flows.parliament.ruling import heard_in
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import State
-from moot.protocols.parliament.messages.words import Word
+from moot.protocols.parliament.messages.words import PrimeMinisterChoice
 from tests.cli.project import MOOT, Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"
@@ -107,5 +107,5 @@ def test_a_word_that_came_with_files_is_nobody_s(asked: Project, people: dict[st
     assert told["outcome"] == "approved"
     with asked.workspace() as space:
         here, copy = (Room.open(space, asked.root / name) for name in (FOLDER, "copy"))
-        assert heard_in(space, here.stream) is Word.APPROVE
+        assert heard_in(space, here.stream) is PrimeMinisterChoice.APPROVE
         assert heard_in(space, copy.stream) is None

@@ -10,8 +10,8 @@ from moot.core.names import CHECKPOINT, SYSTEM
 from moot.core.record import ArtifactRef
 from moot.core.registry import MACHINE, State
 from moot.core.registry import commands as ask
-from moot.core.registry.model import Endorsement
-from moot.core.registry.proofs import endorse, history_statement, prove, statement
+from moot.core.registry.model import KeyEndorsement
+from moot.core.registry.proofs import key_statement, loss_statement, sign_endorsement, sign_proof
 from moot.core.signing import Signer
 
 CUSTODIAN = "c" * 32
@@ -35,7 +35,7 @@ def creation(**changed: Any) -> ask.CreateLedger:
         "custodian": CUSTODIAN,
     }
     whole.update(changed)
-    said = statement(
+    said = key_statement(
         origin=ORIGIN,
         name=CHECKPOINT,
         kind=KeyClass.CHECKPOINT,
@@ -43,7 +43,7 @@ def creation(**changed: Any) -> ask.CreateLedger:
         public=PIN.public.hex(),
         custodian=CUSTODIAN,
     )
-    whole["checkpoint_proof"] = whole["checkpoint_proof"] or prove(PIN, said)
+    whole["checkpoint_proof"] = whole["checkpoint_proof"] or sign_proof(PIN, said)
     return ask.CreateLedger(**whole)
 
 
@@ -102,9 +102,9 @@ class Desk:
         facts: dict[str, Any] = {"name": name, "kind": kind, "epoch": 1}
         facts |= {"public": key.public.hex(), "custodian": CUSTODIAN}
         facts |= {field: changed.pop(field) for field in tuple(facts) if field in changed}
-        said = statement(origin=ORIGIN, **facts)
-        signed: dict[str, Any] = {"proof": prove(key, said)}
-        signed["endorsement"] = endorse(endorser, said) if endorser else None
+        said = key_statement(origin=ORIGIN, **facts)
+        signed: dict[str, Any] = {"proof": sign_proof(key, said)}
+        signed["endorsement"] = sign_endorsement(endorser, said) if endorser else None
         return ask.AddKey(**{**facts, **signed, **changed})
 
     def rotating(
@@ -119,10 +119,10 @@ class Desk:
             "custodian": CUSTODIAN,
         }
         facts |= {field: changed.pop(field) for field in tuple(facts) if field in changed}
-        said = statement(origin=ORIGIN, **facts)
+        said = key_statement(origin=ORIGIN, **facts)
         signed: dict[str, Any] = {
-            "proof": prove(key, said),
-            "endorsement": endorse(endorser, said) if endorser else None,
+            "proof": sign_proof(key, said),
+            "endorsement": sign_endorsement(endorser, said) if endorser else None,
             "replaces": agent.kid if agent else "0" * 32,
             "reason": "time",
         }
@@ -134,8 +134,8 @@ class Desk:
     def accepting(self, endorser: Signer | None = None, **changed: Any) -> ask.AcceptHistory:
         facts: dict[str, Any] = {"lost": "the note", "reason": "the disk died"}
         facts |= changed
-        said = history_statement(origin=ORIGIN, **facts)
-        given: Endorsement | None = endorse(endorser, said) if endorser else None
+        said = loss_statement(origin=ORIGIN, **facts)
+        given: KeyEndorsement | None = sign_endorsement(endorser, said) if endorser else None
         return ask.AcceptHistory(**facts, endorsement=given)
 
     # Whole steps.

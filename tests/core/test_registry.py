@@ -13,8 +13,8 @@ from moot.core.record import ArtifactRef
 from moot.core.registry import MACHINE
 from moot.core.registry import commands as ask
 from moot.core.registry import events as did
-from moot.core.registry.model import Ending, Endorsement
-from moot.core.registry.proofs import endorse, prove, statement
+from moot.core.registry.model import KeyEnding, KeyEndorsement
+from moot.core.registry.proofs import key_statement, sign_endorsement, sign_proof
 from moot.core.signing import KEY_PROOF
 from tests.core.desk import CUSTODIAN, HEADS, ORIGIN, PIN, ROOT, Desk, creation, signer
 
@@ -80,7 +80,7 @@ def test_a_founding_whose_keys_do_not_hold_is_refused(changed: dict[str, Any]) -
 @pytest.mark.requirement("REG-11")
 def test_the_checkpoint_key_may_not_be_the_root_key() -> None:
     """One purpose a key."""
-    said = statement(
+    said = key_statement(
         origin=ORIGIN,
         name="checkpoint",
         kind=KeyClass.CHECKPOINT,
@@ -88,7 +88,7 @@ def test_the_checkpoint_key_may_not_be_the_root_key() -> None:
         public=ROOT.public.hex(),
         custodian=CUSTODIAN,
     )
-    command = creation(checkpoint=ROOT.public.hex(), checkpoint_proof=prove(ROOT, said))
+    command = creation(checkpoint=ROOT.public.hex(), checkpoint_proof=sign_proof(ROOT, said))
     Desk(created=False).refuse("REG-11", "bad_founding", command)
 
 
@@ -166,7 +166,7 @@ def test_a_new_name_begins_at_epoch_1_with_its_key() -> None:
         False,
     )
     assert (key.name, key.added, key.ended, key.custodian) == ("amber-otter", 1, None, CUSTODIAN)
-    assert desk.state.key(OTTER.kid) == key
+    assert desk.state.valid_key(OTTER.kid) == key
 
 
 @pytest.mark.requirement("REG-12")
@@ -290,9 +290,9 @@ def test_a_proof_from_another_ledger_or_of_another_kind_does_not_hold() -> None:
     good = desk.adding("amber-otter")
     facts = {"name": "amber-otter", "kind": KeyClass.AGENT, "epoch": 1}
     facts |= {"public": OTTER.public.hex(), "custodian": CUSTODIAN}
-    foreign = prove(OTTER, statement(origin="moot.ledger/" + "0" * 32, **facts))
-    consent = endorse(OTTER, statement(origin=ORIGIN, **facts)).sig
-    assert OTTER.sign(KEY_PROOF, statement(origin=ORIGIN, **facts)).hex() == good.proof
+    foreign = sign_proof(OTTER, key_statement(origin="moot.ledger/" + "0" * 32, **facts))
+    consent = sign_endorsement(OTTER, key_statement(origin=ORIGIN, **facts)).sig
+    assert OTTER.sign(KEY_PROOF, key_statement(origin=ORIGIN, **facts)).hex() == good.proof
     for proof in (foreign, consent):
         desk.refuse("REG-06", "no_proof", msgspec.structs.replace(good, proof=proof))
 
@@ -314,7 +314,7 @@ def test_the_first_person_needs_nobody_and_every_further_one_a_persons_consent()
     by_itself = desk.adding("ada", kind=KeyClass.HUMAN, endorser=signer("ada"))
     desk.refuse("REG-16", "human_key_required", by_itself)
     desk.human("ada", endorser=first)
-    assert [key.name for key in desk.state.humans()] == ["operator", "ada"]  # the oldest first
+    assert [key.name for key in desk.state.human_keys()] == ["operator", "ada"]  # the oldest first
 
 
 @pytest.mark.requirement("REG-16")
@@ -322,7 +322,7 @@ def test_losing_every_human_key_does_not_open_the_door_to_an_unendorsed_one() ->
     desk = Desk()
     first = desk.human("operator")
     desk.accept(desk.revoking(first.kid))
-    assert desk.state.humans() == []
+    assert desk.state.human_keys() == []
     another = desk.adding("ada", kind=KeyClass.HUMAN)
     desk.refuse("REG-16", "human_key_required", another)
     by_revoked = desk.adding("ada", kind=KeyClass.HUMAN, endorser=first)
@@ -335,7 +335,7 @@ def test_any_consent_that_is_given_must_hold() -> None:
     desk.agent()
     said_elsewhere = desk.adding("teal-crane", endorser=OTTER).endorsement
     desk.refuse("REG-16", "human_key_required", desk.adding("new-name", endorsement=said_elsewhere))
-    unknown = Endorsement(kid="0" * 32, sig="00" * 64)
+    unknown = KeyEndorsement(kid="0" * 32, sig="00" * 64)
     desk.refuse("REG-16", "human_key_required", desk.adding("new-name", endorsement=unknown))
     pinned = desk.adding("new-name", endorser=PIN)
     desk.refuse("REG-16", "human_key_required", pinned)
@@ -350,7 +350,7 @@ def test_a_consent_has_one_written_form(how: str) -> None:
     good = desk.adding("ada", kind=KeyClass.HUMAN, endorser=first)
     assert good.endorsement is not None
     sig = spoilt_proofs(good.endorsement.sig)[how]
-    spoilt = msgspec.structs.replace(good, endorsement=Endorsement(first.kid, sig))
+    spoilt = msgspec.structs.replace(good, endorsement=KeyEndorsement(first.kid, sig))
     desk.refuse("REG-16", "human_key_required", spoilt)
 
 
@@ -364,12 +364,12 @@ def test_a_rotation_ends_the_old_key_and_begins_the_new(step: int) -> None:
     desk.agent()
     desk.accept(desk.rotating("amber-otter", NEW, OTTER, step))
     old, new = desk.state.keys[OTTER.kid], desk.state.keys[NEW.kid]
-    assert (old.ended, old.ending) == (2, Ending.ROTATED)
+    assert (old.ended, old.ending) == (2, KeyEnding.ROTATED)
     assert (new.added, new.ended, new.epoch) == (2, None, 1 + step)
     assert desk.state.agents["amber-otter"].kid == NEW.kid
-    assert desk.state.key(OTTER.kid) is None
-    assert desk.state.key(OTTER.kid, position=1) == old
-    assert desk.state.key(NEW.kid, position=1) is None
+    assert desk.state.valid_key(OTTER.kid) is None
+    assert desk.state.valid_key(OTTER.kid, position=1) == old
+    assert desk.state.valid_key(NEW.kid, position=1) is None
 
 
 @pytest.mark.requirement("REG-07")
@@ -422,7 +422,7 @@ def test_a_retired_name_goes_only_to_its_next_holder() -> None:
     desk.refuse("REG-17", "not_current", desk.rotating("amber-otter", NEW, OTTER, 0))
     desk.accept(desk.rotating("amber-otter", NEW, OTTER, 1))
     assert not desk.state.agents["amber-otter"].retired
-    assert desk.state.key(NEW.kid) is not None
+    assert desk.state.valid_key(NEW.kid) is not None
 
 
 @pytest.mark.requirement("REG-18")
@@ -479,7 +479,7 @@ def test_retiring_a_revoked_name_does_not_wash_the_key_clean() -> None:
     desk.accept(desk.revoking(OTTER.kid))
     desk.accept(ask.RetireAgent(name="amber-otter"))
     key = desk.state.keys[OTTER.kid]
-    assert (key.ending, key.ended, key.heads) == (Ending.REVOKED, 3, HEADS.sha256)
+    assert (key.ending, key.ended, key.heads) == (KeyEnding.REVOKED, 3, HEADS.sha256)
     desk.refuse("REG-18", "not_endorsed", desk.rotating("amber-otter", NEW, OTTER, 1))
     desk.accept(desk.rotating("amber-otter", NEW, human, 1))
 
@@ -492,7 +492,7 @@ def test_replacing_a_revoked_key_does_not_forget_its_revocation() -> None:
     desk.accept(desk.revoking(OTTER.kid))
     desk.accept(desk.rotating("amber-otter", NEW, human))
     key = desk.state.keys[OTTER.kid]
-    assert (key.ending, key.ended, key.heads) == (Ending.REVOKED, 3, HEADS.sha256)
+    assert (key.ending, key.ended, key.heads) == (KeyEnding.REVOKED, 3, HEADS.sha256)
     desk.refuse("REG-19", "cannot_revoke", desk.revoking(OTTER.kid))
 
 
@@ -503,7 +503,7 @@ def test_a_key_revoked_after_its_end_keeps_its_first_end_and_gains_the_heads() -
     desk.accept(desk.rotating("amber-otter", NEW, OTTER))
     desk.accept(desk.revoking(OTTER.kid))
     key = desk.state.keys[OTTER.kid]
-    assert (key.ended, key.ending, key.heads) == (2, Ending.REVOKED, HEADS.sha256)
+    assert (key.ended, key.ending, key.heads) == (2, KeyEnding.REVOKED, HEADS.sha256)
 
 
 # Revoking, retiring, erasing, accepting
@@ -517,8 +517,8 @@ def test_a_revocation_cites_the_heads_as_an_artifact() -> None:
     event = did.KeyRevoked(heads=HEADS.sha256, kid=OTTER.kid, reason="stolen")
     assert decision.drafts == (Draft(event, (HEADS,)),)
     desk.apply(event)
-    assert desk.state.key(OTTER.kid) is None
-    assert desk.state.key(OTTER.kid, position=1) is not None
+    assert desk.state.valid_key(OTTER.kid) is None
+    assert desk.state.valid_key(OTTER.kid, position=1) is not None
 
 
 @pytest.mark.requirement("REG-19")
@@ -549,7 +549,7 @@ def test_people_and_the_retired_do_not_retire() -> None:
     (event,) = desk.accept(ask.RetireAgent(name="amber-otter", reason="done"))
     assert event == did.AgentRetired(epoch=1, name="amber-otter", reason="done")
     desk.refuse("REG-20", "cannot_retire", ask.RetireAgent(name="amber-otter"))
-    assert desk.state.keys[OTTER.kid].ending is Ending.RETIRED
+    assert desk.state.keys[OTTER.kid].ending is KeyEnding.RETIRED
 
 
 @pytest.mark.requirement("REG-21")

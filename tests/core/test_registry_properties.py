@@ -21,8 +21,8 @@ from moot.core.registry import commands as ask
 from moot.core.registry import events as did
 from moot.core.registry.events import EVENTS
 from moot.core.registry.machine import MACHINE, TRANSITIONS
-from moot.core.registry.model import Endorsement, Key, State
-from moot.core.registry.proofs import endorse, prove, statement
+from moot.core.registry.model import KeyEndorsement, RegisteredKey, State
+from moot.core.registry.proofs import key_statement, sign_endorsement, sign_proof
 from moot.core.signing import Signer
 from tests.core.desk import CUSTODIAN, HEADS, ORIGIN, PIN, ROOT, Desk, creation, signer
 
@@ -55,7 +55,7 @@ def fair(draw: st.DrawFn, desk: Desk) -> Command:
     return desk.rotating(name, key, endorser, draw(st.integers(0, 2)))
 
 
-ENDORSEMENTS = st.none() | st.builds(Endorsement, TEXTS, TEXTS)
+ENDORSEMENTS = st.none() | st.builds(KeyEndorsement, TEXTS, TEXTS)
 REFS = st.builds(ArtifactRef, TEXTS, ANY_INT, TEXTS)
 KEY_FIELDS: dict[str, Any] = {
     "name": TEXTS,
@@ -84,7 +84,7 @@ ABSURD: st.SearchStrategy[Command] = st.one_of(
 )
 
 
-def label(key: Key | None) -> str:
+def label(key: RegisteredKey | None) -> str:
     if key is None:
         return "absent"
     return str(key.ending) if key.ending else "valid"
@@ -101,8 +101,8 @@ def check_step(before: State, event: Event, after: State) -> None:
         old = before.keys.get(kid)
         if old is not None and old.ended is not None:
             assert key.ended == old.ended
-            assert key.valid_at(old.ended) is False
-            assert after.key(kid) is None
+            assert key.is_valid_at(old.ended) is False
+            assert after.valid_key(kid) is None
         if label(old) != label(key):
             assert TRANSITIONS[label(old)][word(type(event))] == label(key)
         assert (old is None) or (old.public, old.name, old.added) == (
@@ -114,7 +114,9 @@ def check_step(before: State, event: Event, after: State) -> None:
     for name, agent in after.agents.items():
         earlier = before.agents.get(name)
         assert agent.epoch - (earlier.epoch if earlier else agent.epoch) in (0, 1)
-        valid = [key.kid for key in after.keys.values() if key.name == name and after.key(key.kid)]
+        valid = [
+            key.kid for key in after.keys.values() if key.name == name and after.valid_key(key.kid)
+        ]
         assert valid in ([], [agent.kid])
         assert after.keys[agent.kid].epoch == agent.epoch
         if agent.retired:
@@ -265,8 +267,8 @@ def test_every_edge_of_the_table_can_be_walked_and_leads_where_it_says() -> None
 def test_a_statement_binds_everything_it_names(key: Signer, name: str, epoch: int) -> None:
     facts: dict[str, Any] = {"name": name, "epoch": epoch, "kind": KeyClass.AGENT}
     facts |= {"public": key.public.hex(), "custodian": CUSTODIAN, "origin": ORIGIN}
-    said = statement(**facts)
+    said = key_statement(**facts)
     others: list[dict[str, Any]] = [{"name": name + "x"}, {"epoch": epoch + 1}]
     others += [{"origin": ORIGIN + "0"}, {"kind": KeyClass.HUMAN}, {"custodian": "e" * 32}]
-    assert all(statement(**{**facts, **changed}) != said for changed in others)
-    assert prove(key, said) != endorse(key, said).sig
+    assert all(key_statement(**{**facts, **changed}) != said for changed in others)
+    assert sign_proof(key, said) != sign_endorsement(key, said).sig

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from immutables import Map
 
 from moot.core.machine import KeyClass
-from moot.core.registry.model import Agent, Ending, Key
+from moot.core.registry.model import Agent, KeyEnding, RegisteredKey
 from moot.core.registry.model import State as Registry
 from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.example.model import Errand
@@ -32,7 +32,7 @@ ERRAND_STATES = st.builds(
     next_due=st.none() | COUNTS,
 )
 KEYS = st.builds(
-    Key,
+    RegisteredKey,
     NAMES,
     NAMES,
     st.sampled_from(KeyClass),
@@ -41,7 +41,7 @@ KEYS = st.builds(
     NAMES,
     COUNTS,
     st.none() | COUNTS,
-    st.none() | st.sampled_from(Ending),
+    st.none() | st.sampled_from(KeyEnding),
     st.none() | NAMES,
 )
 AGENTS = st.builds(Agent, NAMES, st.sampled_from(KeyClass), COUNTS, NAMES, COUNTS, st.booleans())

@@ -6,7 +6,7 @@ and fill in the rest.
 
 from __future__ import annotations
 
-from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.checker import CheckedSession, check_session
 
 SESSION_ID = "3f0c6f2e-9d1b-4c55-8a37-5b1f0c9d2e11"
 CREATED = "2026-03-01T09:00:00Z"
@@ -85,10 +85,10 @@ def session(
 
 
 def codes(text: str | bytes, severity: str = "error", **options: bool) -> list[str]:
-    return [one.code for one in check(text, **options).findings if one.severity == severity]
+    return [one.code for one in check_session(text, **options).findings if one.severity == severity]
 
 
-def found(checked: Checked) -> list[tuple[str, str, str]]:
+def found(checked: CheckedSession) -> list[tuple[str, str, str]]:
     return [(one.severity.value, one.rule, one.code) for one in checked.findings]
 
 

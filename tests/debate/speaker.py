@@ -18,15 +18,15 @@ from moot.flows.debate import file as sessionfile
 from moot.flows.debate import place as sessiondesk
 from moot.flows.debate import record as sessionrecord
 from moot.flows.debate import session
-from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.drafts import EntryDraft
 from moot.workspace.workspace import Workspace, key_folder
 
 BODY = "Words about it, at some length. " * 40
 
 
-def draft(author: str, number: int) -> Draft:
+def draft(author: str, number: int) -> EntryDraft:
     said = f"Point {number} of {author}."
-    return Draft(author=author, stance="reject", confidence="0.5", summary=said, body=BODY)
+    return EntryDraft(author=author, stance="reject", confidence="0.5", summary=said, body=BODY)
 
 
 def main(file: Path, author: str, count: int, die_at: str = "") -> None:

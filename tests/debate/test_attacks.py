@@ -12,7 +12,7 @@ from moot.agents.quoting import Trust
 from moot.flows.debate.reading import Held
 from moot.flows.debate.record import find
 from moot.flows.debate.trust import trust_in
-from moot.protocols.debate.checker import check
+from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.state import MOST_UNSIGNED
 from tests.cli.project import Project
 from tests.debate.sessions import entry, session
@@ -115,7 +115,7 @@ def test_the_operators_close_stands_in_the_round_that_was_last_spoken_in(bare: P
     assert closed["ended_at_round"] == 1
     given = {**SAID, "--author": "judge"}
     bare.ok("debate", "add", "s.md", *(word for pair in given.items() for word in pair))
-    checked = check(file.read_bytes())
+    checked = check_session(file.read_bytes())
     places = [(one.author, one.round, one.turn) for one in checked.document.entries]
     assert places[2:] == [("system", 1, 3), ("judge", 1, 4)]
     assert checked.findings == ()

@@ -9,10 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.consensus import Outcome, Tally, Verdict, Vote, verdict
-from moot.protocols.debate.model import Mode, OutputFormat, Rules, Stance
-from moot.protocols.debate.views import ConsensusView, confidence_words, consensus_data
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.consensus import (
+    ConsensusOutcome,
+    ConsensusVerdict,
+    DebateVote,
+    VoteTally,
+    judge_votes,
+)
+from moot.protocols.debate.model import ConsensusMode, OutputFormat, Rules, Stance
+from moot.protocols.debate.views import ConsensusView, describe_confidence, view_consensus
 from tests.debate.sessions import entry, session
 
 STANCE = {"+": Stance.APPROVE, "-": Stance.REJECT, "0": Stance.NEUTRAL, "?": Stance.DEFER}
@@ -20,75 +26,77 @@ NAMES = ("ant", "bee", "cow", "dog", "elk")
 TENTHS = st.integers(0, 10).map(lambda n: Decimal(n) / 10)
 FINE = st.decimals(0, 1, allow_nan=False, allow_infinity=False, places=6)
 VOTES = st.dictionaries(
-    st.sampled_from(NAMES), st.builds(Vote, st.sampled_from(Stance), TENTHS | FINE)
+    st.sampled_from(NAMES), st.builds(DebateVote, st.sampled_from(Stance), TENTHS | FINE)
 )
 RULES = st.builds(
     lambda mode, threshold: Rules(NAMES, consensus_mode=mode, consensus_threshold=threshold),
-    st.sampled_from(Mode),
+    st.sampled_from(ConsensusMode),
     TENTHS | FINE,
 )
 
 
-def judge(mode: str, threshold: str, *votes: str, agents: int | None = None) -> Verdict:
+def judge(mode: str, threshold: str, *votes: str, agents: int | None = None) -> ConsensusVerdict:
     """Votes such as `+0.7`; an agent without one is written `.`."""
     names = NAMES[: agents or len(votes)]
-    rules = Rules(names, consensus_mode=Mode(mode), consensus_threshold=Decimal(threshold))
+    rules = Rules(names, consensus_mode=ConsensusMode(mode), consensus_threshold=Decimal(threshold))
     given_votes = {
-        name: Vote(STANCE[vote[0]], Decimal(vote[1:]))
+        name: DebateVote(STANCE[vote[0]], Decimal(vote[1:]))
         for name, vote in zip(names, votes, strict=False)
         if vote != "."
     }
-    return verdict(rules, given_votes)
+    return judge_votes(rules, given_votes)
 
 
-def by_hand(rules: Rules, votes: dict[str, Vote]) -> Outcome:
+def by_hand(rules: Rules, votes: dict[str, DebateVote]) -> ConsensusOutcome:
     """Section 7 once more, in fractions and the readings' own words."""
     threshold = Fraction(rules.consensus_threshold)
     counted = [votes[name] for name in rules.agents if name in votes]
     active = [vote for vote in counted if vote.stance is not Stance.DEFER]
     total = len(rules.agents) - (len(counted) - len(active))
     if total == 0:
-        return Outcome.DEADLOCK
+        return ConsensusOutcome.DEADLOCK
     if threshold == 0:
-        return Outcome.DISABLED
+        return ConsensusOutcome.DISABLED
     yes = [Fraction(vote.confidence) for vote in active if vote.stance is Stance.APPROVE]
     no = [Fraction(vote.confidence) for vote in active if vote.stance is Stance.REJECT]
     agreed = {
-        Mode.MAJORITY: 2 * len(yes) > total and sum(yes) / max(1, len(yes)) >= threshold,
-        Mode.WEIGHTED: bool(yes) and (sum(yes) - sum(no)) / Fraction(total) >= threshold,
-        Mode.UNANIMOUS: len(yes) == total and all(sure >= threshold for sure in yes),
+        ConsensusMode.MAJORITY: 2 * len(yes) > total and sum(yes) / max(1, len(yes)) >= threshold,
+        ConsensusMode.WEIGHTED: bool(yes) and (sum(yes) - sum(no)) / Fraction(total) >= threshold,
+        ConsensusMode.UNANIMOUS: len(yes) == total and all(sure >= threshold for sure in yes),
     }[rules.consensus_mode]
     if threshold == 1 and len(yes) < total:
         agreed = False
-    return Outcome.REACHED if agreed else Outcome.NOT_REACHED
+    return ConsensusOutcome.REACHED if agreed else ConsensusOutcome.NOT_REACHED
 
 
 @given(RULES, VOTES)
-def test_the_outcome_is_that_of_exact_fractions(rules: Rules, votes: dict[str, Vote]) -> None:
-    assert verdict(rules, votes).outcome is by_hand(rules, votes)
+def test_the_outcome_is_that_of_exact_fractions(rules: Rules, votes: dict[str, DebateVote]) -> None:
+    assert judge_votes(rules, votes).outcome is by_hand(rules, votes)
 
 
 @given(RULES, VOTES, st.randoms(use_true_random=False))
-def test_the_order_of_votes_does_not_matter(rules: Rules, votes: dict[str, Vote], random) -> None:  # type: ignore[no-untyped-def]
+def test_the_order_of_votes_does_not_matter(
+    rules: Rules, votes: dict[str, DebateVote], random
+) -> None:  # type: ignore[no-untyped-def]
     shuffled = list(votes.items())
     random.shuffle(shuffled)
-    assert verdict(rules, dict(shuffled)) == verdict(rules, votes)
+    assert judge_votes(rules, dict(shuffled)) == judge_votes(rules, votes)
 
 
 @given(RULES, VOTES, VOTES)
 def test_an_earlier_vote_leaves_no_trace(
-    rules: Rules, earlier: dict[str, Vote], votes: dict[str, Vote]
+    rules: Rules, earlier: dict[str, DebateVote], votes: dict[str, DebateVote]
 ) -> None:
-    tally = Tally(rules)
+    tally = VoteTally(rules)
     for name, vote in (*earlier.items(), *votes.items()):
-        tally.put(name, vote)
-    assert tally.verdict() == verdict(rules, {**earlier, **votes})
+        tally.set_vote(name, vote)
+    assert tally.judge() == judge_votes(rules, {**earlier, **votes})
 
 
 @given(RULES, VOTES)
 @pytest.mark.requirement("BNC-135")
-def test_scores_stay_in_their_range(rules: Rules, votes: dict[str, Vote]) -> None:
-    found = verdict(rules, votes)
+def test_scores_stay_in_their_range(rules: Rules, votes: dict[str, DebateVote]) -> None:
+    found = judge_votes(rules, votes)
     for score in (found.score, found.score_all):
         assert score is None or -1 <= score <= 1
 
@@ -155,11 +163,11 @@ def test_unanimous(votes: tuple[str, ...], reached: bool) -> None:
 
 
 @pytest.mark.requirement("BNC-138")
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", ConsensusMode)
 @pytest.mark.parametrize("threshold", ["0.0", "0.7", "1.0"])
-def test_if_all_defer_nobody_has_agreed(mode: Mode, threshold: str) -> None:
+def test_if_all_defer_nobody_has_agreed(mode: ConsensusMode, threshold: str) -> None:
     found = judge(mode, threshold, "?1.0", "?1.0")
-    assert (found.outcome, found.reached) == (Outcome.DEADLOCK, False)
+    assert (found.outcome, found.reached) == (ConsensusOutcome.DEADLOCK, False)
 
 
 def test_deferring_agents_leave_the_denominator_and_the_other_number_is_kept() -> None:
@@ -169,13 +177,13 @@ def test_deferring_agents_leave_the_denominator_and_the_other_number_is_kept() -
 
 
 def test_few_positions_are_a_thin_quorum() -> None:
-    assert judge("majority", "0.7", "+0.9", "?0.5", "?0.5").thin
-    assert not judge("majority", "0.7", "+0.9", "?0.5").thin
+    assert judge("majority", "0.7", "+0.9", "?0.5", "?0.5").is_thin_quorum
+    assert not judge("majority", "0.7", "+0.9", "?0.5").is_thin_quorum
 
 
 def test_free_text_without_any_vote_is_indeterminate() -> None:
     rules = Rules(("ant", "bee"), output_format=OutputFormat.FREE_TEXT)
-    assert verdict(rules, {}).outcome is Outcome.INDETERMINATE
+    assert judge_votes(rules, {}).outcome is ConsensusOutcome.INDETERMINATE
 
 
 @pytest.mark.requirement("BNC-139")
@@ -187,16 +195,16 @@ def test_only_the_latest_complete_round_counts() -> None:
         entry(4, "blue-hen", 2, 2, stance="reject"),
         entry(5, "red-fox", 3, 1),
     )
-    data = consensus_data(check(text))
+    data = view_consensus(check_session(text))
     assert (data.round, data.provisional, data.running_round) == (2, False, 3)
     assert (data.rejecters, data.reached) == (("blue-hen",), False)
-    running = consensus_data(check(text), 3)
+    running = view_consensus(check_session(text), 3)
     assert (running.provisional, running.missing) == (True, ("blue-hen",))
 
 
 def test_a_running_round_is_provisional_and_never_reached() -> None:
     text = session(entry(1, "ant", 1, 1), entry(2, "bee", 1, 2), agents=("ant", "bee", "cow"))
-    data = consensus_data(check(text))
+    data = view_consensus(check_session(text))
     assert (data.would_reach, data.reached, data.outcome) == (True, False, "not-reached")
 
 
@@ -209,18 +217,20 @@ def test_of_several_entries_in_a_round_the_last_counts() -> None:
         turn_order="free-form",
         max_turns_per_round="2",
     )
-    assert consensus_data(check(text)).approvers == ("ant", "bee")
+    assert view_consensus(check_session(text)).approvers == ("ant", "bee")
 
 
 @pytest.mark.requirement("BNC-112")
 def test_a_rejected_entry_is_no_vote_and_blocks_the_verdict() -> None:
     text = session(entry(1, "red-fox"), entry(2, "blue-hen", 1, 2, confidence="1.5"))
-    data = consensus_data(check(text))
+    data = view_consensus(check_session(text))
     assert (data.outcome, data.blocked, data.reached) == ("blocked", "invalid-file", False)
     assert data.missing == ("blue-hen",)
-    checked = check(session(entry(1, "red-fox"), entry(2, "blue-hen", 1, 2), entry(3, "owl", 1, 3)))
+    checked = check_session(
+        session(entry(1, "red-fox"), entry(2, "blue-hen", 1, 2), entry(3, "owl", 1, 3))
+    )
     assert checked.course is not None
-    assert not checked.course.phase.ended
+    assert not checked.course.phase.has_ended
 
 
 @pytest.mark.requirement("BNC-167")
@@ -228,10 +238,10 @@ def test_the_same_file_can_be_judged_by_any_rule() -> None:
     text = session(
         entry(1, "red-fox", confidence="0.9"), entry(2, "blue-hen", 1, 2, confidence="0.5")
     )
-    checked = check(text)
-    assert consensus_data(checked).score == 0.7
-    assert consensus_data(checked, mode=Mode.UNANIMOUS).reached is False
-    assert consensus_data(checked, mode=Mode.UNANIMOUS, threshold=Decimal("0.5")).reached
+    checked = check_session(text)
+    assert view_consensus(checked).score == 0.7
+    assert view_consensus(checked, mode=ConsensusMode.UNANIMOUS).reached is False
+    assert view_consensus(checked, mode=ConsensusMode.UNANIMOUS, threshold=Decimal("0.5")).reached
     assert ConsensusView.__struct_fields__[:12] == (
         *("mode", "threshold", "reached", "score", "score_all_agents", "approvers", "rejecters"),
         *("neutral", "deferred", "missing", "outcome", "would_reach"),
@@ -240,6 +250,6 @@ def test_the_same_file_can_be_judged_by_any_rule() -> None:
 
 @pytest.mark.requirement("BNC-083")
 def test_both_ends_of_confidence_have_their_words() -> None:
-    assert confidence_words(Decimal("0.0")) == "no confidence"
-    assert confidence_words(Decimal("1.0")) == "absolute certainty"
-    assert confidence_words(Decimal("0.001")) == "very unsure"
+    assert describe_confidence(Decimal("0.0")) == "no confidence"
+    assert describe_confidence(Decimal("1.0")) == "absolute certainty"
+    assert describe_confidence(Decimal("0.001")) == "very unsure"

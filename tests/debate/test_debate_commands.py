@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.debate.checker import check
+from moot.protocols.debate.checker import check_session
 from tests.cli.project import MOOT, Project
 from tests.debate.sessions import EARLY, INVALID, TWO_ROUNDS, VALID, entry, session
 
@@ -105,7 +105,7 @@ def test_a_file_that_is_not_there_cannot_be_checked(place: Project) -> None:
 def test_a_new_session_is_a_valid_file_named_md(place: Project) -> None:
     data = place.ok("debate", "new", "plan", "--title", "T", "--agents", "red-fox,blue-hen")
     assert data["file"] == "plan.md"
-    checked = check((place.root / "plan.md").read_bytes(), strict_uuid=True)
+    checked = check_session((place.root / "plan.md").read_bytes(), strict_uuid=True)
     assert checked.findings == ()
     assert place.refused("debate", "new", "plan", "--title", "T", "--agents", "ab") == (
         "file_exists",
@@ -240,7 +240,7 @@ def test_many_writers_at_once_lose_nothing(place: Project) -> None:
     ]
     done = [process.communicate()[0] for process in running]
     assert [process.returncode for process in running] == [0] * len(names), done
-    checked = check((place.root / "s.md").read_bytes())
+    checked = check_session((place.root / "s.md").read_bytes())
     assert checked.valid
     assert sorted(one.author for one in checked.document.entries) == names
 

@@ -13,8 +13,8 @@ import pytest
 
 from moot.core.errors import Refused
 from moot.flows.debate import session as debates
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.model import Entry
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.model import DebateEntry
 from tests.cli.project import Project
 from tests.debate.speaker import DEATHS, draft
 from tests.tidy.source import ROOT
@@ -56,9 +56,9 @@ def killed(process: subprocess.Popen[str]) -> list[str]:
     return process.communicate()[0].split()
 
 
-def entries(file: Path) -> list[Entry]:
+def entries(file: Path) -> list[DebateEntry]:
     """All of them, after the only error that may be there: the last one is open."""
-    checked = check(file.read_bytes())
+    checked = check_session(file.read_bytes())
     wrong = [one for one in checked.findings if one.severity == "error"]
     assert [one.code for one in wrong] in ([], ["MISSING_YIELD_MARKER"])
     found = list(checked.document.entries)
@@ -121,4 +121,4 @@ def test_writers_killed_at_random_moments_lose_nothing_that_was_acknowledged(
     assert [one for one in acknowledged if written.count(one) != 1] == [], f"seed {SEED}"
     place.ok("debate", "tick", "s.md")
     assert place.json("debate", "verify", "s.md").data["verdict"] in ("valid", "unproven")
-    assert check(file.read_bytes()).findings == () or entries(file)
+    assert check_session(file.read_bytes()).findings == () or entries(file)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from moot.core.errors import Tampered
 from moot.flows.debate.watch import Watch, follow
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.following import Follower, Heard
-from moot.protocols.debate.state import course
-from moot.protocols.debate.turns import standing
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.session_follower import CompletePiece, SessionFollower
+from moot.protocols.debate.state import course_from_state
+from moot.protocols.debate.turns import find_standing
 from tests.cli.project import Project
 from tests.debate.sessions import SUPERVISED, TWO_ROUNDS, VALID, entry, session
 
@@ -30,10 +30,10 @@ SESSIONS = [
 ]
 
 
-def hear(text: str, cuts: list[int]) -> tuple[Follower, list[Heard]]:
+def hear(text: str, cuts: list[int]) -> tuple[SessionFollower, list[CompletePiece]]:
     data = text.encode()
     places = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
-    follower = Follower()
+    follower = SessionFollower()
     heard = [one for start, end in pairwise(places) for one in follower.feed(data[start:end])]
     return follower, heard
 
@@ -42,7 +42,7 @@ def hear(text: str, cuts: list[int]) -> tuple[Follower, list[Heard]]:
 @given(st.sampled_from(SESSIONS), st.lists(st.integers(0, 100_000), max_size=12))
 def test_any_portions_give_the_same_entries_and_the_same_course(text: str, cuts: list[int]) -> None:
     follower, heard = hear(text, cuts)
-    checked = check(text)
+    checked = check_session(text)
     entries = [one for one in heard if one.entry is not None]
     assert [one.entry.id for one in entries if one.entry] == [
         one.id for one in checked.document.entries
@@ -56,12 +56,12 @@ def test_any_portions_give_the_same_entries_and_the_same_course(text: str, cuts:
     assert state is not None
     assert state.rules is not None
     assert checked.course is not None
-    assert standing(course(state, state.rules)) == standing(checked.course)
+    assert find_standing(course_from_state(state, state.rules)) == find_standing(checked.course)
 
 
 @given(st.binary(max_size=300))
 def test_no_bytes_disturb_it(data: bytes) -> None:
-    follower = Follower()
+    follower = SessionFollower()
     list(follower.feed(data))
     list(follower.feed(TWO_ROUNDS.encode()))
 
@@ -81,18 +81,18 @@ def test_an_entry_that_is_not_yielded_is_not_heard() -> None:
 
 def test_a_new_entry_costs_its_own_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted in characters that are read again, not in time."""
-    from moot.protocols.debate import following
+    from moot.protocols.debate import session_follower
 
     read: list[int] = []
-    plain = following.read_dialogue
+    plain = session_follower.read_dialogue
 
     def counting(text: str, start: int, number: int) -> Any:
         read.append(len(text) - start)
         return plain(text, start, number)
 
-    monkeypatch.setattr(following, "read_dialogue", counting)
+    monkeypatch.setattr(session_follower, "read_dialogue", counting)
     rules = {"turn_order": "free-form", "max_turns_per_round": "10", "max_rounds": "100"}
-    follower = Follower()
+    follower = SessionFollower()
     list(follower.feed(session(agents=("ant", "bee"), **rules).encode()))
     for number in range(200):
         piece = entry(1, "ant", 1, number + 1, stance="reject", id_=f"{number}").encode()
@@ -129,10 +129,10 @@ def test_what_completes_nothing_costs_no_more_than_its_length(
     kind: str, above: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counted in characters that are read, for ten times the garbage ten times as many."""
-    from moot.protocols.debate import following
+    from moot.protocols.debate import session_follower
 
     read = 0
-    dialogue, document = following.read_dialogue, following.read
+    dialogue, document = session_follower.read_dialogue, session_follower.read_document
 
     def counting(text: str, start: int, number: int) -> Any:
         nonlocal read
@@ -144,9 +144,9 @@ def test_what_completes_nothing_costs_no_more_than_its_length(
         read += len(text)
         return document(text)
 
-    monkeypatch.setattr(following, "read_dialogue", counting)
-    monkeypatch.setattr(following, "read", counting_all)
-    follower = Follower()
+    monkeypatch.setattr(session_follower, "read_dialogue", counting)
+    monkeypatch.setattr(session_follower, "read_document", counting_all)
+    follower = SessionFollower()
     start = session() if above else session().replace("## Dialogue", "## Dialogues")
     list(follower.feed((start + BEGUN[kind]).encode()))
     came = len(start + BEGUN[kind])
@@ -163,7 +163,7 @@ def test_a_quoted_marker_ends_nothing_behind_a_whole_entry_either() -> None:
     """What was heard of a portion does not move the end of the portion."""
     whole, text = entry(1, "red-fox"), entry(2, "blue-hen", 1, 2, body=QUOTED)
     place = len((session(whole) + text.partition("<!-- yield -->")[0]).encode())
-    follower = Follower()
+    follower = SessionFollower()
     data = (session(whole) + text).encode()
     first = list(follower.feed(data[: place + len("<!-- yield -->\n")]))
     more = list(follower.feed(data[place + len("<!-- yield -->\n") :]))
@@ -232,7 +232,7 @@ def test_bytes_that_are_no_text_are_never_recorded(place: Project) -> None:
         with file.open("ab") as opened:
             opened.write(entry(2, "blue-hen", 1, 2, body="odd: X").encode().replace(b"X", b"\xff"))
         assert len(watch.look()) == 1
-        assert not watch.follower.exact
+        assert not watch.follower.is_utf8
     done = place.json("debate", "verify", "s.md")
     assert (done.data["verdict"], done.code) == ("unproven", 3)
     place.ok("debate", "tick", "s.md")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.protocols.debate import growth
-from moot.protocols.debate.checker import Checked, check
-from moot.protocols.debate.growth import grown
+from moot.protocols.debate import longer_file
+from moot.protocols.debate.checker import CheckedSession, check_session
+from moot.protocols.debate.longer_file import check_longer
 from tests.debate.sessions import VALID, entry, session
 from tests.debate.test_following import RESUME, SESSIONS
 
@@ -58,10 +58,10 @@ SOUND = st.builds(
 )
 
 
-def step_by_step(parts: list[str]) -> Checked:
-    checked = check(parts[0])
+def step_by_step(parts: list[str]) -> CheckedSession:
+    checked = check_session(parts[0])
     for more in parts[1:]:
-        checked = grown(checked, more)
+        checked = check_longer(checked, more)
     return checked
 
 
@@ -69,7 +69,7 @@ def step_by_step(parts: list[str]) -> Checked:
 def test_a_file_cut_anywhere_grows_to_what_it_is_whole(text: str, cuts: list[int]) -> None:
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
     parts = [text[a:b] for a, b in pairwise(places)]
-    assert step_by_step(parts) == check(text)
+    assert step_by_step(parts) == check_session(text)
 
 
 @given(
@@ -83,7 +83,7 @@ def test_whatever_is_appended_the_same_is_said_of_the_whole(
         agents=NAMES, turn_order=order, max_turns_per_round=most, output_format=form,
         consensus_threshold=threshold, max_rounds="2",
     )  # fmt: skip
-    assert step_by_step([start, *pieces]) == check(start + "".join(pieces))
+    assert step_by_step([start, *pieces]) == check_session(start + "".join(pieces))
 
 
 @given(st.lists(SOUND, max_size=12), st.sampled_from(ORDERS))
@@ -95,19 +95,23 @@ def test_sound_entries_of_any_authors_are_followed_to_the_end(
         entry(number + 1, author, 1 + number // 3, 1 + number % 3, stance=stance, asks=asks)
         for number, (_, author, stance, asks) in enumerate(said)
     ]
-    assert step_by_step([start, *pieces]) == check(start + "".join(pieces))
-    assert grown(check(start), "".join(pieces)) == check(start + "".join(pieces))
+    assert step_by_step([start, *pieces]) == check_session(start + "".join(pieces))
+    assert check_longer(check_session(start), "".join(pieces)) == check_session(
+        start + "".join(pieces)
+    )
 
 
 @pytest.mark.parametrize("name", VALID)
 def test_the_usual_append_reads_nothing_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = VALID[name]
-    whole = check(text)
+    whole = check_session(text)
     starts = [one.start for one in whole.document.entries] + [len(text)]
     seen: list[str] = []
-    monkeypatch.setattr(growth, "check", lambda text, **_: seen.append(text) or check(text))
-    checked = check(text[: starts[0]])
+    monkeypatch.setattr(
+        longer_file, "check_session", lambda text, **_: seen.append(text) or check_session(text)
+    )
+    checked = check_session(text[: starts[0]])
     for start, end in pairwise(starts):
-        checked = grown(checked, text[start:end])
+        checked = check_longer(checked, text[start:end])
     assert checked == whole
     assert seen == []

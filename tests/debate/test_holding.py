@@ -16,9 +16,9 @@ from moot.core.errors import MootError, Refused
 from moot.flows.debate import reading as sessionreading
 from moot.flows.debate import session as debates
 from moot.flows.debate.reading import Held, reading_of
-from moot.protocols.debate import growth
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate import longer_file
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.drafts import EntryDraft
 from tests.cli.project import Project
 from tests.debate.sessions import TWO_ROUNDS, entry, session
 from tests.debate.test_recording import CLOCK, FOX, HEN, new
@@ -39,9 +39,9 @@ def place(tmp_path: Path) -> Project:
     return made
 
 
-def draft(author: str, **more: Any) -> Draft:
+def draft(author: str, **more: Any) -> EntryDraft:
     said = {"stance": "reject", "confidence": "0.5", "summary": "No. Ä 🦊", **more}
-    return Draft(author=author, **said)
+    return EntryDraft(author=author, **said)
 
 
 def in_place(file: Path, data: bytes) -> None:
@@ -123,7 +123,7 @@ def test_a_byte_changed_between_two_turns_is_reported_and_nothing_is_written(
             debates.add(file, draft(author), space.engine.clock, space, held=held)
         sound = file.read_bytes()
         in_place(file, flipped(sound, at))
-        stream = f"debate/{check(sound).document.session_id}"
+        stream = f"debate/{check_session(sound).document.session_id}"
         before = space.engine.load(stream).seq
         with pytest.raises(MootError) as caught:
             debates.add(file, draft(HEN), space.engine.clock, space, held=held)
@@ -145,7 +145,7 @@ def test_two_who_hold_the_same_file_hear_each_other(place: Project) -> None:
             debates.add(file, draft(HEN), space.engine.clock, space, held=other)
         with pytest.raises(Refused, match="not blue-hen's turn"):
             debates.add(file, draft(HEN), space.engine.clock, space, held=one)
-    assert one.look().checked == other.look().checked == check(file.read_bytes())
+    assert one.look().checked == other.look().checked == check_session(file.read_bytes())
     assert place.ok("debate", "verify", "s.md")["verdict"] == "valid"
 
 
@@ -157,9 +157,9 @@ def test_a_file_is_checked_once_by_a_command_and_never_again_by_who_holds_it(
 
     def counted(data: Any, **more: Any) -> Any:
         seen.append(len(data))
-        return check(data, **more)
+        return check_session(data, **more)
 
-    for module in (growth, sessionreading):
+    for module in (longer_file, sessionreading):
         monkeypatch.setattr(module, "check", counted)
     with place.workspace() as space:
         held = Held(file)

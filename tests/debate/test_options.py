@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from moot.core.clock import from_text
-from moot.protocols.debate.checker import check
+from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.compare import compare
-from moot.protocols.debate.escalation import is_the_policys, overdue
-from moot.protocols.debate.following import Follower
+from moot.protocols.debate.escalation import draft_overdue_entries, is_written_by_policy
 from moot.protocols.debate.model import DefaultAction, Rules
-from moot.protocols.debate.schema import rules_from, settings_of
-from moot.protocols.debate.state import course
-from moot.protocols.debate.turns import standing
-from moot.protocols.debate.views import consensus_data, status_data
-from moot.protocols.debate.writer import new_session
+from moot.protocols.debate.schema import rules_from_settings, rules_to_settings
+from moot.protocols.debate.session_follower import SessionFollower
+from moot.protocols.debate.state import course_from_state
+from moot.protocols.debate.turns import find_standing
+from moot.protocols.debate.views import view_consensus, view_status
+from moot.protocols.debate.writer import make_session_text
 from tests.cli.project import Project
 from tests.debate.sessions import SESSION_ID, TWO_ROUNDS, codes, entry, rules_block, session
 
@@ -32,7 +32,7 @@ def chosen(*entries: str, options: str, agents: tuple[str, ...] = THREE, **rules
 
 
 def rules_of(text: str) -> Rules:
-    rules = check(text).known.rules
+    rules = check_session(text).settings.rules
     assert rules is not None
     return rules
 
@@ -61,13 +61,13 @@ def test_a_session_may_count_those_who_defer() -> None:
         session(*ONE_DEFERS, agents=THREE, **WEIGHTED),
         chosen(*ONE_DEFERS, options=COUNTED, **WEIGHTED),
     )
-    assert status_data(check(usual)).state == "ended:consensus"
-    assert status_data(check(other)).state == "active"
+    assert view_status(check_session(usual)).state == "ended:consensus"
+    assert view_status(check_session(other)).state == "active"
     assert codes(other, "warning") == codes(usual, "warning")
-    data = consensus_data(check(other))
+    data = view_consensus(check_session(other))
     assert (data.reached, data.defer_in_denominator) == (False, True)
     assert data.score == data.score_all_agents == pytest.approx(1.55 / 3)
-    left_out = consensus_data(check(other), defer_in_denominator=False)
+    left_out = view_consensus(check_session(other), defer_in_denominator=False)
     assert (left_out.reached, left_out.score) == (True, 0.775)
 
 
@@ -77,7 +77,7 @@ def test_counted_or_not_all_who_defer_are_a_deadlock(mode: str) -> None:
     silent = [entry(n, who, 1, n, stance="defer") for n, who in enumerate(THREE, 1)]
     for options in ("", COUNTED):
         text = chosen(*silent, options=options, consensus_mode=mode)
-        assert status_data(check(text)).state == "ended:deadlock"
+        assert view_status(check_session(text)).state == "ended:deadlock"
 
 
 @pytest.mark.requirement("BNC-167")
@@ -105,16 +105,16 @@ HANDED_ON = (
 def test_only_the_supervisor_names_who_is_next_if_the_session_says_so() -> None:
     for options, name in (("", "cow"), (ONLY, "ant")):
         text = chosen(*HANDED_ON, options=options, turn_order="supervised")
-        assert status_data(check(text)).next == name
-        follower = Follower()
+        assert view_status(check_session(text)).next == name
+        follower = SessionFollower()
         list(follower.feed(text.encode()))
         state = follower.state
         assert state is not None
         assert state.rules is not None
-        assert standing(course(state, state.rules)).next == name
+        assert find_standing(course_from_state(state, state.rules)).next_speaker == name
     after = chosen(*HANDED_ON, entry(3, "ant", 1, 3), options=ONLY, turn_order="supervised")
     assert "not_named" not in codes(after, "warning")
-    assert check(after).findings == ()
+    assert check_session(after).findings == ()
 
 
 @pytest.mark.requirement("BNC-117")
@@ -148,11 +148,11 @@ def test_the_default_action_is_the_sessions_choice(place: Project, action: Defau
     place.ok("debate", "new", "s.md", *asked)
     late = Project(place.root, place.root.parent / "keys", MOOT_CLOCK=LATE)
     assert len(late.ok("debate", "tick", "s.md")["entries"]) == 1
-    checked = check((place.root / "s.md").read_bytes())
+    checked = check_session((place.root / "s.md").read_bytes())
     (written,) = checked.document.entries
     assert (written.author, written.stance, str(written.confidence)) == ("red-fox", action, "0.0")
     assert checked.findings == ()
-    assert is_the_policys(written, rules_of(checked.document.text))
+    assert is_written_by_policy(written, rules_of(checked.document.text))
 
 
 @pytest.mark.requirement("BNC-052")
@@ -161,7 +161,7 @@ def test_no_default_action_approves(place: Project) -> None:
     assert place.json("debate", "new", "s.md", *asked).code == 2
     text = chosen(options="<!-- default-action: approve -->\n", escalation="default-action")
     assert codes(text, "warning") == ["unknown_option"]
-    (draft, *_) = overdue(check(text), from_text(LATE))
+    (draft, *_) = draft_overdue_entries(check_session(text), from_text(LATE))
     assert draft.stance == "neutral"
 
 
@@ -176,17 +176,17 @@ def test_a_new_session_holds_what_was_chosen_and_nothing_else() -> None:
         supervisor_only=True,
         default_action=DefaultAction.REJECT,
     )
-    text = new_session("Which?", "Why.", every, SESSION_ID, created)
+    text = make_session_text("Which?", "Why.", every, SESSION_ID, created)
     assert (
         "```\n\n<!-- defer-in-denominator: true -->\n<!-- supervisor-only: true -->\n"
         "<!-- default-action: reject -->\n\n## Context" in text
     )
-    assert check(text).findings == ()
-    assert rules_of(text) == rules_from(settings_of(every)) == every
+    assert check_session(text).findings == ()
+    assert rules_of(text) == rules_from_settings(rules_to_settings(every)) == every
     plain = Rules(every.agents)
-    assert "```\n\n## Context" in new_session("Which?", "Why.", plain, SESSION_ID, created)
-    assert len(settings_of(plain)) == 9
-    assert rules_from(settings_of(plain)) == plain
+    assert "```\n\n## Context" in make_session_text("Which?", "Why.", plain, SESSION_ID, created)
+    assert len(rules_to_settings(plain)) == 9
+    assert rules_from_settings(rules_to_settings(plain)) == plain
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_new_session_holds_what_was_chosen_and_nothing_else() -> None:
 )
 def test_what_is_not_understood_changes_nothing(comment: str, warned: bool) -> None:
     text = chosen(options=comment)
-    assert check(text).valid
+    assert check_session(text).valid
     assert codes(text, "warning") == (["unknown_option"] if warned else [])
     assert rules_of(text) == rules_of(chosen(options=""))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from moot.flows.debate.outcome import decided_by, in_words
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.views import consensus_data
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.views import view_consensus
 from tests.debate.sessions import entry, session
 
 NAMES = ("red-fox", "blue-hen", "grey-owl", "tan-elk")
@@ -21,7 +21,7 @@ def came(mode: str, threshold: str, *votes: str) -> str:
         for place, (name, vote) in enumerate(zip(names, votes, strict=True), 1)
     ]
     rules = {"consensus_mode": mode, "consensus_threshold": threshold, "max_rounds": "1"}
-    return in_words(consensus_data(check(session(*said, agents=names, **rules))))
+    return in_words(view_consensus(check_session(session(*said, agents=names, **rules))))
 
 
 @pytest.mark.requirement("BNC-129")
@@ -74,6 +74,6 @@ def test_every_rule_shows_what_it_looks_at(
 
 
 def test_before_anyone_has_spoken_nothing_is_counted() -> None:
-    found = consensus_data(check(session(agents=NAMES[:2])))
+    found = view_consensus(check_session(session(agents=NAMES[:2])))
     assert decided_by(found) == "majority, 0 of 2 votes, more than half needed"
     assert in_words(found).startswith("2 silent: not agreed")

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.model import Document, Odd, Stance, evidence
-from moot.protocols.debate.reader import read
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.model import OddityKind, SessionDocument, Stance, split_evidence
+from moot.protocols.debate.reader import read_document
 from tests.debate.sessions import TWO_ROUNDS, VALID, codes, entry, session
 
 PIECES = (
@@ -46,23 +46,23 @@ WHOLE = (entry(7, "red-fox", 1, 1), entry(8, "blue-hen", 1, 2, body="```\ncode\n
 MIXED = st.lists(st.sampled_from((*PIECES, *WHOLE)), max_size=25).map("".join)
 
 
-def bodies(document: Document) -> list[str]:
+def bodies(document: SessionDocument) -> list[str]:
     return [one.body for one in document.entries]
 
 
-def quoting(body: str) -> Document:
-    return read(session(entry(1, "red-fox", body=body), entry(2, "blue-hen", 1, 2)))
+def quoting(body: str) -> SessionDocument:
+    return read_document(session(entry(1, "red-fox", body=body), entry(2, "blue-hen", 1, 2)))
 
 
 @given(st.binary(max_size=400))
 def test_no_bytes_make_reader_or_checker_raise(data: bytes) -> None:
-    check(data)
+    check_session(data)
 
 
 @given(MIXED)
 def test_no_mixture_of_markers_makes_reader_or_checker_raise(text: str) -> None:
-    check(text)
-    check(session() + text)
+    check_session(text)
+    check_session(session() + text)
 
 
 @given(MIXED)
@@ -72,9 +72,9 @@ def test_the_quick_way_and_the_plain_way_read_the_same(text: str) -> None:
         session(*WHOLE) + text,
         session(entry(1, "red-fox", body=text)),
     ):
-        assert read(whole) == read(whole, quickly=False)
+        assert read_document(whole) == read_document(whole, quickly=False)
         crlf = whole.replace("\r\n", "\n").replace("\n", "\r\n")
-        assert read(crlf) == read(crlf, quickly=False)
+        assert read_document(crlf) == read_document(crlf, quickly=False)
 
 
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
@@ -94,7 +94,7 @@ def test_the_quick_way_and_the_plain_way_read_the_same(text: str) -> None:
 def test_both_ways_agree_on_bodies_of_every_shape(body: str, eol: str) -> None:
     text = session(entry(1, "red-fox", body=body), entry(2, "blue-hen", 1, 2)).replace("\n", eol)
     for whole in (text, text.rstrip()):
-        assert read(whole) == read(whole, quickly=False)
+        assert read_document(whole) == read_document(whole, quickly=False)
 
 
 @pytest.mark.requirement("BNC-100")
@@ -103,17 +103,17 @@ def test_an_entry_that_broke_off_anywhere_is_only_incomplete() -> None:
     """A-34, A-75: whatever is missing of it, its author can write it anew."""
     base, tail = session(entry(1, "red-fox", stance="reject")), entry(2, "blue-hen", 1, 2)
     for size in range(2, len(tail) - 1):
-        checked = check(base + tail[:size])
+        checked = check_session(base + tail[:size])
         wrong = [one.code for one in checked.findings if one.severity == "error"]
         assert wrong == ["MISSING_YIELD_MARKER"], tail[:size]
-        assert not checked.blocked
+        assert not checked.has_blocking_errors
         assert checked.course is not None
-        assert checked.course.open is not None
+        assert checked.course.open_entry is not None
 
 
 @given(st.integers(0, len(TWO_ROUNDS)))
 def test_a_file_cut_anywhere_is_read_and_loses_no_yielded_entry(cut: int) -> None:
-    before, whole = read(TWO_ROUNDS[:cut]), read(TWO_ROUNDS)
+    before, whole = read_document(TWO_ROUNDS[:cut]), read_document(TWO_ROUNDS)
     done = [one.id for one in before.entries if one.yielded]
     assert done == [one.id for one in whole.entries][: len(done)]
     ended = TWO_ROUNDS[:cut].count("<!-- yield -->")
@@ -122,7 +122,7 @@ def test_a_file_cut_anywhere_is_read_and_loses_no_yielded_entry(cut: int) -> Non
 
 @pytest.mark.requirement("BNC-067")
 def test_the_parts_of_an_entry_are_kept_with_their_lines() -> None:
-    document = read(TWO_ROUNDS)
+    document = read_document(TWO_ROUNDS)
     lines = TWO_ROUNDS.splitlines()
     for one in document.entries:
         assert lines[one.line - 1] == f"<!-- entry: {one.id} -->"
@@ -138,7 +138,7 @@ def test_the_parts_of_an_entry_are_kept_with_their_lines() -> None:
 @pytest.mark.requirement("BNC-071")
 @pytest.mark.requirement("BNC-069")
 def test_the_words_of_the_protocol_are_in_the_model() -> None:
-    document = read(TWO_ROUNDS)
+    document = read_document(TWO_ROUNDS)
     assert [(one.turn, one.round) for one in document.entries] == [(1, 1), (2, 1), (1, 2), (2, 2)]
     first = document.entries[0]
     assert (first.stance, str(first.confidence), first.author) == (
@@ -165,13 +165,13 @@ def test_quoted_markers_forge_no_entry(body: str) -> None:
     document = quoting(body)
     assert [one.author for one in document.entries] == ["red-fox", "blue-hen"]
     assert document.entries[0].body.strip() == body.strip()
-    assert document.odd == ()
+    assert document.oddities == ()
 
 
 @pytest.mark.parametrize("heading", ["Dialogue", "Context", "Protocol Rules"])
 def test_quoted_headings_move_no_section(heading: str) -> None:
     quoted = f"```\n## {heading}\n\n<!-- entry: x -->\n```"
-    plain, hidden = read(session()), read(session(context=quoted))
+    plain, hidden = read_document(session()), read_document(session(context=quoted))
     assert [one.name for one in hidden.sections] == [one.name for one in plain.sections]
     assert hidden.entries == ()
     assert codes(session(context=quoted)) == []
@@ -179,7 +179,7 @@ def test_quoted_headings_move_no_section(heading: str) -> None:
 
 def test_the_first_dialogue_counts_and_a_later_one_hijacks_nothing() -> None:
     text = session(entry(1, "red-fox")) + "\n## Dialogue\n" + entry(2, "blue-hen", 1, 2)
-    document = read(text)
+    document = read_document(text)
     assert len(document.entries) == 2
     assert codes(text) == ["duplicate_section"]
 
@@ -188,7 +188,7 @@ def test_the_first_dialogue_counts_and_a_later_one_hijacks_nothing() -> None:
 def test_a_block_that_is_never_closed_swallows_no_later_entry(opening: str) -> None:
     document = quoting(opening)
     assert [one.yielded for one in document.entries] == [True, True]
-    assert document.entries[0].odd[0].kind is Odd.UNCLOSED_BLOCK
+    assert document.entries[0].oddities[0].kind is OddityKind.UNCLOSED_BLOCK
     text = session(entry(1, "red-fox", body=opening), entry(2, "blue-hen", 1, 2))
     assert codes(text) == []
     assert codes(text, "warning") == ["unclosed_block"]
@@ -208,16 +208,16 @@ def test_an_entry_written_by_hand_is_as_good_as_any() -> None:
         "confidence: 1\nsummary: Fine.\naction_requested: n/a\nevidence: n/a\n\n<!-- yield -->"
     )
     assert codes(session() + "\n" + by_hand) == []
-    assert read(session() + by_hand).entries[0].yielded
+    assert read_document(session() + by_hand).entries[0].yielded
 
 
 @pytest.mark.parametrize("name", VALID)
 def test_other_line_ends_and_a_byte_order_mark_change_nothing_but_a_warning(name: str) -> None:
     text = VALID[name]
-    crlf = check(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    crlf = check_session(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
     assert crlf.valid
     assert {"crlf", "byte_order_mark"} <= {one.code for one in crlf.findings}
-    plain = check(text)
+    plain = check_session(text)
     assert [one.fields for one in crlf.document.entries] == [
         one.fields for one in plain.document.entries
     ]
@@ -238,7 +238,7 @@ def test_stray_text_between_entries_is_remarked_on_once() -> None:
 @pytest.mark.requirement("BNC-127")
 def test_other_comments_between_entries_are_metadata_and_no_flaw() -> None:
     text = session(entry(1, "red-fox")) + "\n<!-- operator-resume: 2026-03-01T09:30:00Z -->\n"
-    document = read(text)
+    document = read_document(text)
     assert [(one.key, one.value, one.after) for one in document.marks] == [
         ("operator-resume", "2026-03-01T09:30:00Z", 1)
     ]
@@ -257,7 +257,7 @@ def test_other_comments_between_entries_are_metadata_and_no_flaw() -> None:
     ],
 )
 def test_evidence_is_a_list(text: str, parts: tuple[str, ...]) -> None:
-    assert evidence(text) == parts
+    assert split_evidence(text) == parts
 
 
 @pytest.mark.requirement("BNC-006")

@@ -19,12 +19,12 @@ from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate import events as did
-from moot.protocols.debate.checker import check
+from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.model import TurnOrder
-from moot.protocols.debate.pieces import cuts, preamble_end, read_piece
-from moot.protocols.debate.state import State, course
-from moot.protocols.debate.turns import standing
+from moot.protocols.debate.pieces import find_preamble_end, read_piece, split_into_pieces
+from moot.protocols.debate.state import State, course_from_state
+from moot.protocols.debate.turns import find_standing
 from moot.testing import World, given
 from tests.debate.sessions import CREATED, SESSION_ID, TWO_ROUNDS, VALID, entry, session
 
@@ -39,10 +39,10 @@ def sha(text: str) -> str:
 
 def observing(text: str, file: str = "s.md") -> Iterator[Command]:
     """The commands that record a whole file as observed."""
-    document = check(text).document
-    end = preamble_end(document) or 0
+    document = check_session(text).document
+    end = find_preamble_end(document) or 0
     yield ask.Begin(file=file, text=text[:end], digest=sha(text[:end]))
-    for cut in cuts(document, end):
+    for cut in split_into_pieces(document, end):
         piece = text[cut.start : cut.end]
         yield ask.Observe(
             start=len(text[: cut.start].encode()), text=piece, digest=sha(text[: cut.end])
@@ -78,15 +78,15 @@ def kinds(world: World) -> list[str]:
 
 
 def same_course(text: str, state: State) -> None:
-    checked = check(text)
+    checked = check_session(text)
     assert checked.course is not None
     assert state.rules == checked.course.rules
     for now in (None, from_text("2026-03-01T09:06:00Z"), from_text("2026-03-02T09:00:00Z")):
-        by_file = standing(checked.course, now)
-        by_record = standing(course(state, state.rules), now)
+        by_file = find_standing(checked.course, now)
+        by_record = find_standing(course_from_state(state, state.rules), now)
         assert by_record == by_file
     assert state.ended_at_round == checked.course.ended_at_round
-    assert state.entries == checked.entries
+    assert state.entries == checked.entry_count
     assert (state.size, state.digest) == (len(text.encode()), sha(text))
 
 
@@ -118,10 +118,10 @@ def debates(draw: st.DrawFn) -> str:
     entries: list[str] = []
     text = session(agents=AGENTS, **rules)
     for number in range(draw(st.integers(0, 9))):
-        found = check(text).course
+        found = check_session(text).course
         assert found is not None
-        here = standing(found)
-        if found.phase.ended:
+        here = find_standing(found)
+        if found.phase.has_ended:
             break
         author = draw(st.sampled_from(here.may_speak))
         said = {"stance": draw(STANCES), "confidence": draw(SURE), "asks": draw(NAMED)}

@@ -20,8 +20,8 @@ from moot.flows.debate.check import hold
 from moot.keys.folder import KeyFolder
 from moot.keys.lock import QUICK
 from moot.protocols.debate import events as did
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.machine import MACHINE
 from moot.store.sqlite import SqliteStore
 from moot.workspace.workspace import Workspace
@@ -61,7 +61,7 @@ def add(place: Project, author: str, *more: str, **settings: str) -> dict[str, A
 
 def history(place: Project, file: Path) -> list[Any]:
     """The events of the session, each with who signed it."""
-    stream = f"debate/{check(file.read_bytes()).document.session_id}"
+    stream = f"debate/{check_session(file.read_bytes()).document.session_id}"
     with place.workspace() as space, space.store.read() as view:
         return [read_record(MACHINE, record) for record in view.records(stream)]
 
@@ -242,7 +242,7 @@ def opened(place: Project, clock: str = CLOCK) -> Iterator[Workspace]:
         yield space
 
 
-DRAFT = Draft(author=FOX, stance="approve", confidence="0.8", summary="Yes.", body="Because.")
+DRAFT = EntryDraft(author=FOX, stance="approve", confidence="0.8", summary="Yes.", body="Because.")
 
 
 def test_if_the_file_cannot_be_written_nothing_is_recorded(
@@ -288,7 +288,7 @@ def test_a_retry_after_a_failed_commit_signs_the_entry_that_stands_there(
         with pytest.raises(MootError):
             debates.add(file, DRAFT, fixed_clock(CLOCK), space)
         space.store.failing = False
-    (left,) = check(file.read_bytes()).document.entries
+    (left,) = check_session(file.read_bytes()).document.entries
     if seen:  # by someone else, before its author came back
         place.ok("debate", "tick", "s.md")
     size = file.stat().st_size
@@ -311,7 +311,7 @@ def test_a_retry_is_known_although_others_spoke_meanwhile(place: Project) -> Non
         assert (done.again, done.recorded) == (True, "signed")
         again = debates.add(file, DRAFT, fixed_clock(CLOCK), space)
         assert not again.again  # signed by now: the same words are a new entry
-    assert len(check(file.read_bytes()).document.entries) == 3
+    assert len(check_session(file.read_bytes()).document.entries) == 3
 
 
 def test_a_call_with_an_id_may_be_made_again(place: Project) -> None:
@@ -320,7 +320,7 @@ def test_a_call_with_an_id_may_be_made_again(place: Project) -> None:
     first, again = add(place, FOX, *chosen), add(place, FOX, *chosen)
     assert (first["again"], again["again"]) == (False, True)
     assert first["entry"] == again["entry"] == chosen[1]
-    assert len(check(file.read_bytes()).document.entries) == 1
+    assert len(check_session(file.read_bytes()).document.entries) == 1
     taken = place.refused(
         *("debate", "add", "s.md", "--author", FOX, "--stance", "reject", "--confidence", "0.8"),
         *("--summary", "No.", *chosen),
@@ -385,7 +385,7 @@ def proved(place: Project) -> Iterator[tuple[Any, bytes]]:
     add(place, FOX)
     place.ok("debate", "add-context", "s.md", "--title", "More", "The budget was cut.")
     add(place, HEN, "--stance", "reject", "--body", "Because\n\n- of this\n- of that")
-    stream = f"debate/{check(file.read_bytes()).document.session_id}"
+    stream = f"debate/{check_session(file.read_bytes()).document.session_id}"
     with opened(place) as space, space.store.read() as view:
         yield lambda data: hold(view, stream, space.artifacts, data), file.read_bytes()
 
@@ -421,7 +421,7 @@ def test_entries_that_changed_places_are_named(proved: tuple[Any, bytes]) -> Non
     assert "entry_deleted" in [one.code for one in gone.findings]
     doubled = held(data[:second] + entry(9, FOX).encode() + data[second:])
     assert "entry_inserted" in [one.code for one in doubled.findings]
-    assert doubled.first_bad["entry"] == check(data).document.entries[1].id
+    assert doubled.first_bad["entry"] == check_session(data).document.entries[1].id
 
 
 def test_a_changed_session_id_does_not_hide_the_file(place: Project) -> None:
@@ -441,7 +441,7 @@ def test_a_changed_session_id_does_not_hide_the_file(place: Project) -> None:
 def test_a_damaged_ledger_is_said_before_anything_of_the_file(place: Project) -> None:
     file = new(place)
     add(place, FOX)
-    stream = f"debate/{check(file.read_bytes()).document.session_id}"
+    stream = f"debate/{check_session(file.read_bytes()).document.session_id}"
     edit(place.ledger, f"UPDATE events SET sig = zeroblob(64) WHERE {of(stream)} AND seq = 1")
     assert place.json("debate", "verify", "s.md").data["verdict"] == "tampered"
 

@@ -8,16 +8,16 @@ from decimal import Decimal
 import pytest
 
 from moot.pages import Report, to_html, to_json, to_markdown
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.positions import changes, nearby
-from moot.protocols.debate.report import report
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.position_changes import find_position_changes, nearby_thresholds
+from moot.protocols.debate.report import build_report
 from tests.debate.sessions import ALONE, SKIPPED, TWO_ROUNDS, VALID, entry, session
 
 SHA = "0" * 64
 
 
 def page(text: str) -> Report:
-    return report(check(text), "s.md", SHA)
+    return build_report(check_session(text), "s.md", SHA)
 
 
 @pytest.mark.parametrize("name", [*VALID, "empty"])
@@ -48,9 +48,9 @@ def test_dissent_is_kept_in_full() -> None:
 
 
 def test_a_change_names_what_was_heard_before_it() -> None:
-    course = check(TWO_ROUNDS).course
+    course = check_session(TWO_ROUNDS).course
     assert course is not None
-    moved = changes(course)
+    moved = find_position_changes(course)
     assert [(one.agent, one.entry.index) for one in moved] == [("red-fox", 2), ("blue-hen", 3)]
     assert [one.author for one in moved[1].heard] == ["red-fox"]
     assert moved[1].before.stance == "neutral"
@@ -60,7 +60,9 @@ def test_other_rules_are_tried_on_the_same_round() -> None:
     text = to_markdown(page(SKIPPED))
     assert "under other rules" in text
     assert "unanimous" in text
-    assert nearby(Decimal("0.65")) == [Decimal(v) for v in ("0.5", "0.55", "0.65", "0.75", "1")]
+    assert nearby_thresholds(Decimal("0.65")) == [
+        Decimal(v) for v in ("0.5", "0.55", "0.65", "0.75", "1")
+    ]
 
 
 def test_the_words_of_agents_are_only_words() -> None:

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from moot.core.findings import Rule, Severity, errors
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.compare import APPEND_ONLY
-from moot.protocols.debate.filerules import (
-    FILE,
-    FREE_TEXT,
-    NOTICED,
-    ORDER,
-    SAID,
-    STRUCTURED,
-    VERSION,
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.compare import APPEND_ONLY_RULES
+from moot.protocols.debate.file_rules import (
+    ENTRY_RULES,
+    FILE_RULES,
+    FREE_TEXT_RULES,
+    ODDITY_RULES,
+    ORDER_RULES,
+    STRUCTURED_RULES,
+    VERSION_RULES,
 )
-from moot.protocols.debate.schema import KEYS, SCHEMA
-from moot.protocols.debate.speaking import MAY_SPEAK
+from moot.protocols.debate.schema import SCHEMA, SETTING_READERS
+from moot.protocols.debate.speaking_rules import SPEAKING_RULES
 from tests.debate.sessions import (
     CREATED,
     SESSION_ID,
@@ -34,9 +34,17 @@ from tests.debate.sessions import (
 )
 
 RULES: list[Rule[Any]] = [
-    *(*VERSION, *FILE, *SAID, *STRUCTURED, *FREE_TEXT, *NOTICED, *ORDER),
+    *(
+        *VERSION_RULES,
+        *FILE_RULES,
+        *ENTRY_RULES,
+        *STRUCTURED_RULES,
+        *FREE_TEXT_RULES,
+        *ODDITY_RULES,
+        *ORDER_RULES,
+    ),
 ]
-ROWS = [*RULES, *APPEND_ONLY, *(rule for rules in MAY_SPEAK.values() for rule in rules)]
+ROWS = [*RULES, *APPEND_ONLY_RULES, *(rule for rules in SPEAKING_RULES.values() for rule in rules)]
 # D-06: every other code is ours and in small letters.
 KNOWN_ELSEWHERE = {
     *("MISSING_PROTOCOL_VERSION", "MISSING_CREATED", "MISSING_SESSION_ID"),
@@ -434,13 +442,13 @@ def test_a_file_is_valid_and_warned_of(text: str, expected: tuple[str, ...]) -> 
 
 
 @pytest.mark.requirement("BNC-033")
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", SETTING_READERS)
 def test_each_of_the_nine_settings_is_required_by_name(key: str) -> None:
     if key == "agents":
         text = session(block=rules_block(("x1",)).replace("agents:\n  - x1\n", ""))
     else:
         text = session(**{key.replace("-", "_"): None})
-    (wrong,) = errors(check(text).findings)
+    (wrong,) = errors(check_session(text).findings)
     assert (wrong.code, wrong.where) == ("MISSING_REQUIRED_RULE", key)
 
 
@@ -451,7 +459,7 @@ def test_each_of_the_nine_settings_is_required_by_name(key: str) -> None:
 )
 def test_each_of_the_five_fields_is_required_where_the_output_is_structured(name: str) -> None:
     text = re.sub(rf"(?m)^{name}: .*\n", "", one())
-    (wrong,) = errors(check(text).findings)
+    (wrong,) = errors(check_session(text).findings)
     assert (wrong.code, name in wrong.message) == ("MISSING_REQUIRED_FIELD", True)
 
 
@@ -474,7 +482,7 @@ def test_a_later_minor_version_may_say_more() -> None:
         header=f"<!-- bounce-protocol: 0.2 -->\n{C}{S}<!-- signed-by: x -->\n",
         tags="x",
     )
-    checked = check(text)
+    checked = check_session(text)
     assert checked.valid
     assert {one.severity for one in checked.findings} == {Severity.INFO}
     assert codes(versioned("0.0"), "warning") == ["older_minor"]
@@ -491,7 +499,7 @@ def test_ids_of_another_version_are_errors_for_whoever_asks() -> None:
 
 @pytest.mark.requirement("BNC-002")
 def test_another_name_than_md_is_only_warned_of() -> None:
-    checked = check(session(), file_name="x.txt")
+    checked = check_session(session(), file_name="x.txt")
     assert checked.valid
     assert [one.code for one in checked.findings] == ["file_extension"]
 
@@ -499,7 +507,7 @@ def test_another_name_than_md_is_only_warned_of() -> None:
 @pytest.mark.requirement("BNC-107")
 @pytest.mark.requirement("BNC-113")
 def test_rounds_that_go_back_suggest_damage_and_all_entries_are_kept() -> None:
-    checked = check(session(entry(1, "red-fox", 2), entry(2, "blue-hen", 1)))
+    checked = check_session(session(entry(1, "red-fox", 2), entry(2, "blue-hen", 1)))
     (wrong,) = errors(checked.findings)
     assert wrong.code == "ROUND_NOT_MONOTONIC"
     assert "damaged" in wrong.hint
@@ -517,7 +525,7 @@ def test_free_form_knows_no_order() -> None:
 
 @pytest.mark.requirement("BNC-058")
 def test_the_schema_has_the_documents_bounds() -> None:
-    assert SCHEMA["required"] == list(KEYS)
+    assert SCHEMA["required"] == list(SETTING_READERS)
     assert SCHEMA["properties"]["turn-timeout"] == {
         "type": "integer",
         "minimum": 1,
@@ -553,7 +561,7 @@ def test_findings_stand_in_the_order_of_the_file() -> None:
     text = session(
         entry(1, "red-fox", stance="x", confidence="2"), entry(2, "grey-owl", 1, 2, status="x")
     )
-    lines = [one.line for one in check(text).findings if one.line]
+    lines = [one.line for one in check_session(text).findings if one.line]
     assert lines == sorted(lines)
     assert len(lines) == 4
 
@@ -565,10 +573,10 @@ def test_lenient_names_are_odd_and_no_more() -> None:
     assert codes(text) == ["INVALID_RULE_VALUE", "INVALID_RULE_VALUE"]
     assert codes(text, lenient=True) == []
     assert codes(text, "warning", lenient=True) == ["odd_agent_name", "odd_agent_name"]
-    assert check(text, lenient=True).course is not None
+    assert check_session(text, lenient=True).course is not None
     twice = session(agents=("Bob", "Bob"))
     assert codes(twice, lenient=True) == ["DUPLICATE_AGENT_NAME"]
-    assert check(twice, lenient=True).course is None
+    assert check_session(twice, lenient=True).course is None
     assert codes(session(agents=()), lenient=True) == codes(session(agents=()))
     assert codes(TWO_ROUNDS, "warning", lenient=True) == []
 
@@ -577,11 +585,11 @@ def test_lenient_names_are_odd_and_no_more() -> None:
 def test_a_turn_that_was_left_out_is_named_as_soon_as_its_round_is_over() -> None:
     names = ("red-fox", "blue-hen", "grey-owl")
     over = session(entry(1, "red-fox"), entry(2, "grey-owl", 1, 2), agents=names)
-    assert [(one.code, one.severity) for one in check(over).findings] == [
+    assert [(one.code, one.severity) for one in check_session(over).findings] == [
         ("missing_turn", "warning")
     ]
     late = over + entry(3, "blue-hen", 1, 3)
-    assert "missing_turn" not in [one.code for one in check(late).findings]
+    assert "missing_turn" not in [one.code for one in check_session(late).findings]
 
 
 @pytest.mark.requirement("BNC-112")
@@ -594,5 +602,5 @@ def test_a_turn_that_was_left_out_is_named_as_soon_as_its_round_is_over() -> Non
     ],
 )
 def test_a_number_is_called_out_of_range_only_if_it_is(text: str, code: str) -> None:
-    found = check(session(entry(1, "red-fox", confidence=text))).findings
+    found = check_session(session(entry(1, "red-fox", confidence=text))).findings
     assert [one.code for one in found] == [code]

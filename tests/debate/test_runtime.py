@@ -9,11 +9,11 @@ import pytest
 
 from moot.core.clock import from_text
 from moot.core.errors import Malformed, Refused
-from moot.protocols.debate import check, rules_from_runtime, vote_from_runtime
-from moot.protocols.debate.consensus import Vote
-from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate import check_session, rules_from_runtime, vote_from_runtime
+from moot.protocols.debate.consensus import DebateVote
+from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.model import Rules, Stance, TurnOrder
-from moot.protocols.debate.writer import appended, new_session
+from moot.protocols.debate.writer import make_session_text, prepare_own_entry
 from tests.debate.sessions import SESSION_ID, entry, entry_id, session
 
 AGENTS = ("red-fox", "blue-hen")
@@ -33,7 +33,7 @@ IN_A_FILE = {
 @pytest.mark.parametrize("stance", IN_A_FILE)
 def test_seven_stances_become_four(stance: str) -> None:
     sure = Decimal("0.40") if stance == "refine" else Decimal("0.5")
-    assert vote_from_runtime(stance, Decimal("0.5")) == Vote(Stance(IN_A_FILE[stance]), sure)
+    assert vote_from_runtime(stance, Decimal("0.5")) == DebateVote(Stance(IN_A_FILE[stance]), sure)
 
 
 @pytest.mark.requirement("BNC-160")
@@ -45,7 +45,7 @@ def test_an_eighth_stance_is_refused() -> None:
 
 @pytest.mark.requirement("BNC-161")
 def test_a_skipped_participant_defers() -> None:
-    assert vote_from_runtime(None) == Vote(Stance.DEFER, Decimal(0))
+    assert vote_from_runtime(None) == DebateVote(Stance.DEFER, Decimal(0))
 
 
 @pytest.mark.requirement("BNC-158")
@@ -79,15 +79,15 @@ def test_a_runtime_that_is_not_understood_is_malformed(config: dict[str, Any]) -
 @pytest.mark.requirement("BNC-159")
 def test_a_runtimes_debate_can_be_written_as_a_file() -> None:
     rules = rules_from_runtime(AGENTS, {"mode": "sequential", "consensusThreshold": 0.7})
-    text = new_session("Which queue?", "Some words.", rules, SESSION_ID, NOW)
+    text = make_session_text("Which queue?", "Some words.", rules, SESSION_ID, NOW)
     said = [("strongly_agree", Decimal("0.9")), ("refine", Decimal("0.75"))]
     for number, (author, (stance, sure)) in enumerate(zip(AGENTS, said, strict=True)):
         vote = vote_from_runtime(stance, sure)
-        draft = Draft(
+        draft = EntryDraft(
             author=author, stance=vote.stance, confidence=str(vote.confidence), summary="Yes."
         )
-        text += appended(check(text), draft, entry_id(number + 1), NOW).text
-    checked = check(text)
+        text += prepare_own_entry(check_session(text), draft, entry_id(number + 1), NOW).text
+    checked = check_session(text)
     assert checked.findings == ()
     assert checked.course is not None
     assert checked.course.phase == "ended:consensus"
@@ -100,28 +100,28 @@ def test_a_runtimes_debate_can_be_written_as_a_file() -> None:
 @pytest.mark.parametrize("stance", sorted(IN_A_FILE.keys() - {"neutral"}))
 def test_a_runtimes_stance_in_a_file_is_told_what_it_is_there(stance: str) -> None:
     for spelt in (stance, stance.replace("_", "-")):
-        (found,) = check(session(entry(1, "red-fox", stance=spelt))).findings
+        (found,) = check_session(session(entry(1, "red-fox", stance=spelt))).findings
         assert (found.rule, found.code) == ("R10", "INVALID_STANCE")
         assert f"a file says {IN_A_FILE[stance]}" in found.message
 
 
 @pytest.mark.requirement("BNC-160")
 def test_whoever_adds_with_a_runtimes_stance_is_told_the_files() -> None:
-    text = new_session("Which queue?", "Some words.", Rules(AGENTS), SESSION_ID, NOW)
-    draft = Draft(author="red-fox", stance="refine", confidence="0.9", summary="Yes, but.")
+    text = make_session_text("Which queue?", "Some words.", Rules(AGENTS), SESSION_ID, NOW)
+    draft = EntryDraft(author="red-fox", stance="refine", confidence="0.9", summary="Yes, but.")
     with pytest.raises(Refused) as no:
-        appended(check(text), draft, entry_id(1), NOW)
+        prepare_own_entry(check_session(text), draft, entry_id(1), NOW)
     assert no.value.hint == "a file says approve, with four fifths of the confidence"
 
 
 @pytest.mark.requirement("BNC-158")
 def test_a_runtimes_mode_in_a_file_is_told_what_it_is_there() -> None:
-    (found,) = check(session(turn_order="parallel")).findings
+    (found,) = check_session(session(turn_order="parallel")).findings
     assert "'parallel'; it must be free-form" in found.message
 
 
 @pytest.mark.requirement("BNC-159")
 def test_a_runtimes_setting_in_a_file_is_told_its_name_there() -> None:
-    (found,) = check(session(tags="x\nmaxRounds: 3").replace("tags: x\n", "")).findings
+    (found,) = check_session(session(tags="x\nmaxRounds: 3").replace("tags: x\n", "")).findings
     assert (found.code, found.where) == ("unknown_rule", "maxRounds")
     assert "a file says max-rounds" in found.message

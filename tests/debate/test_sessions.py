@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from moot.core.findings import errors
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.consensus import verdict
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.consensus import judge_votes
 from moot.protocols.debate.phases import Phase
-from moot.protocols.debate.turns import standing
-from moot.protocols.debate.views import consensus_data, status_data
+from moot.protocols.debate.turns import find_standing
+from moot.protocols.debate.views import view_consensus, view_status
 from tests.debate.sessions import (
     ALONE,
     EARLY,
@@ -31,7 +31,7 @@ from tests.tidy.source import PACKAGE, Module
 @pytest.mark.requirement("BNC-171")
 @pytest.mark.parametrize("name", VALID)
 def test_a_valid_shape_has_no_error(name: str) -> None:
-    assert errors(check(VALID[name]).findings) == ()
+    assert errors(check_session(VALID[name]).findings) == ()
 
 
 @pytest.mark.requirement("BNC-149")
@@ -45,14 +45,14 @@ def test_a_valid_shape_has_no_error(name: str) -> None:
 @pytest.mark.parametrize("name", INVALID)
 def test_an_invalid_shape_breaks_exactly_its_rule(name: str) -> None:
     text, rule, code = INVALID[name]
-    wrong = errors(check(text).findings)
+    wrong = errors(check_session(text).findings)
     assert [(one.rule, one.code) for one in wrong] == [(rule, code)]
     assert wrong[0].hint
 
 
 def test_the_stance_that_was_meant_is_in_the_hint() -> None:
     text = INVALID["fifth stance"][0]
-    (wrong,) = errors(check(text).findings)
+    (wrong,) = errors(check_session(text).findings)
     assert "approve" in wrong.hint
     assert wrong.line == text.splitlines().index("stance: strongly-agree") + 1
 
@@ -61,8 +61,8 @@ def test_the_stance_that_was_meant_is_in_the_hint() -> None:
 @pytest.mark.requirement("BNC-046")
 @pytest.mark.requirement("BNC-120")
 def test_one_agent_alone_ends_with_its_only_round_and_without_a_vote() -> None:
-    checked = check(ALONE)
-    data = status_data(checked)
+    checked = check_session(ALONE)
+    data = view_status(checked)
     assert (data.state, data.ended_at_round) == ("ended:max-rounds", 1)
     assert (data.consensus.outcome, data.consensus.reached) == ("disabled", False)
     assert checked.document.entries[0].body.count("###") == 2
@@ -71,15 +71,15 @@ def test_one_agent_alone_ends_with_its_only_round_and_without_a_vote() -> None:
 @pytest.mark.requirement("BNC-046")
 def test_a_threshold_of_zero_is_never_reached_even_if_all_approve() -> None:
     text = session(entry(1, "red-fox"), agents=("red-fox",), consensus_threshold="0.0")
-    assert consensus_data(check(text)).outcome == "disabled"
+    assert view_consensus(check_session(text)).outcome == "disabled"
 
 
 @pytest.mark.requirement("BNC-141")
 @pytest.mark.requirement("BNC-121")
 @pytest.mark.requirement("BNC-014")
 def test_two_agents_agree_in_the_second_round() -> None:
-    checked = check(TWO_ROUNDS)
-    first, second = (consensus_data(checked, number) for number in (1, 2))
+    checked = check_session(TWO_ROUNDS)
+    first, second = (view_consensus(checked, number) for number in (1, 2))
     assert (first.reached, first.approvers, first.neutral) == (
         False,
         ("red-fox",),
@@ -95,49 +95,49 @@ def test_two_agents_agree_in_the_second_round() -> None:
 @pytest.mark.requirement("BNC-048")
 @pytest.mark.requirement("BNC-118")
 def test_free_speech_has_no_order_and_a_score_on_the_threshold_is_enough() -> None:
-    checked = check(FREE)
+    checked = check_session(FREE)
     assert found(checked) == []
-    data = consensus_data(checked)
+    data = view_consensus(checked)
     assert (data.score, data.threshold, data.reached) == (0.6, 0.6, True)
 
 
 @pytest.mark.requirement("BNC-143")
 @pytest.mark.requirement("BNC-124")
 def test_the_first_round_that_agrees_ends_the_session_and_later_entries_are_warned_of() -> None:
-    checked = check(EARLY)
+    checked = check_session(EARLY)
     assert found(checked) == [("warning", "R18", "after_end")] * 2
     assert checked.valid
-    data = status_data(checked)
+    data = view_status(checked)
     assert (data.state, data.ended_at_round) == ("ended:consensus", 1)
-    assert consensus_data(checked, 1).score == 0.79
-    assert consensus_data(checked, 2).score == 0.9
+    assert view_consensus(checked, 1).score == 0.79
+    assert view_consensus(checked, 2).score == 0.9
 
 
 @pytest.mark.requirement("BNC-144")
 @pytest.mark.requirement("BNC-137")
 @pytest.mark.requirement("BNC-147")
 def test_a_skipped_turn_leaves_the_denominator_and_both_numbers_are_shown() -> None:
-    checked = check(SKIPPED)
+    checked = check_session(SKIPPED)
     assert {severity for severity, _, _ in found(checked)} == {"info"}
-    data = consensus_data(checked)
+    data = view_consensus(checked)
     assert (data.score, data.reached, data.deferred) == (0.775, True, ("cow",))
     assert data.score_all_agents == pytest.approx(0.516667, abs=1e-6)
     assert data.reached_all_agents is False
-    status = status_data(checked)
+    status = view_status(checked)
     assert [one.placeholder for one in status.entries] == [False] * 5 + [True]
-    assert checked.document.entries[5].said("summary").endswith("applied: turn skipped.")
+    assert checked.document.entries[5].field_value("summary").endswith("applied: turn skipped.")
 
 
 @pytest.mark.requirement("BNC-148")
 @pytest.mark.requirement("BNC-041")
 @pytest.mark.requirement("BNC-087")
 def test_a_supervisor_may_speak_twice_and_names_who_is_next() -> None:
-    checked = check(SUPERVISED)
+    checked = check_session(SUPERVISED)
     assert found(checked) == []
     assert checked.course is not None
-    here = standing(checked.course)
-    assert (here.next, here.round, here.turn) == ("platform", 1, 4)
-    data = consensus_data(checked)
+    here = find_standing(checked.course)
+    assert (here.next_speaker, here.round, here.turn) == ("platform", 1, 4)
+    data = view_consensus(checked)
     assert (data.provisional, data.reached, data.missing) == (True, False, ("platform",))
 
 
@@ -150,7 +150,7 @@ def test_the_bare_template_is_no_session_and_does_no_harm() -> None:
         "[ISO-8601 datetime] [author: agent-name] [status: open|in_progress|closed|yield]\n"
         "stance: [approve|reject|neutral|defer]\nconfidence: [0.0-1.0]\n\n<!-- yield -->\n"
     )
-    checked = check(template)
+    checked = check_session(template)
     assert not checked.valid
     assert checked.course is None
 
@@ -159,17 +159,17 @@ def test_the_bare_template_is_no_session_and_does_no_harm() -> None:
 @pytest.mark.requirement("BNC-007")
 @pytest.mark.requirement("BNC-011")
 def test_the_text_alone_gives_everything() -> None:
-    first, again = check(TWO_ROUNDS.encode()), check(TWO_ROUNDS)
-    assert status_data(first) == status_data(again)
+    first, again = check_session(TWO_ROUNDS.encode()), check_session(TWO_ROUNDS)
+    assert view_status(first) == view_status(again)
     assert first.document.session_id == again.document.session_id != ""
 
 
 def test_the_verdict_is_the_same_from_the_votes_alone() -> None:
-    course = check(SKIPPED).course
+    course = check_session(SKIPPED).course
     assert course is not None
-    latest = course.latest_complete
+    latest = course.latest_complete_round
     assert latest is not None
-    assert verdict(course.rules, latest.votes) == latest.verdict(course.rules)
+    assert judge_votes(course.rules, latest.votes) == latest.judge(course.rules)
 
 
 @pytest.mark.requirement("BNC-009")

@@ -9,9 +9,9 @@ import pytest
 from moot.core.clock import fixed_clock
 from moot.core.errors import Refused
 from moot.flows.debate import session as debates
-from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.course import is_placeholder
-from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.drafts import EntryDraft
 from tests.cli.project import Project
 from tests.debate.sessions import entry, session
 from tests.debate.test_recording import FOX, HEN, LATER, new, place
@@ -19,7 +19,7 @@ from tests.debate.test_recording import FOX, HEN, LATER, new, place
 __all__ = ["place"]
 HALF = entry(2, HEN, 1, 2, status="open", marker="", body="I think that")
 IN_TIME, LATE = fixed_clock("2026-03-01T09:07:00Z"), fixed_clock("2026-03-01T09:07:00.001Z")
-WORD = Draft(author=HEN, stance="reject", confidence="0.5", summary="No.")
+WORD = EntryDraft(author=HEN, stance="reject", confidence="0.5", summary="No.")
 
 
 def left(tmp_path: Path, half: str = HALF, **settings: str) -> Path:
@@ -28,8 +28,8 @@ def left(tmp_path: Path, half: str = HALF, **settings: str) -> Path:
     return file
 
 
-def seen(file: Path) -> Checked:
-    checked = check(file.read_bytes())
+def seen(file: Path) -> CheckedSession:
+    checked = check_session(file.read_bytes())
     assert checked.valid, checked.findings
     return checked
 

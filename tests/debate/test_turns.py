@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.clock import from_text
-from moot.protocols.debate.checker import check
-from moot.protocols.debate.course import Course, named_next
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.course import Course, find_named_next
 from moot.protocols.debate.model import Rules
-from moot.protocols.debate.phases import TRANSITIONS, Happening, Phase, after
-from moot.protocols.debate.reader import read
-from moot.protocols.debate.turns import Standing, standing
-from moot.protocols.debate.views import status_data
+from moot.protocols.debate.phases import TRANSITIONS, Happening, Phase, phase_after
+from moot.protocols.debate.reader import read_document
+from moot.protocols.debate.turns import DebateStanding, find_standing
+from moot.protocols.debate.views import view_status
 from tests.debate.sessions import SKIPPED, TWO_ROUNDS, VALID, codes, entry, session
 
 THREE = ("ant", "bee", "cow")
@@ -23,13 +23,13 @@ THREE = ("ant", "bee", "cow")
 
 def course(*entries: str, **settings: str) -> Course:
     agents = settings.pop("agents", THREE)
-    found = check(session(*entries, agents=agents, **settings)).course  # type: ignore[arg-type]
+    found = check_session(session(*entries, agents=agents, **settings)).course  # type: ignore[arg-type]
     assert found is not None
     return found
 
 
-def at(course_: Course, time: str) -> Standing:
-    return standing(course_, from_text(f"2026-03-01T{time}Z"))
+def at(course_: Course, time: str) -> DebateStanding:
+    return find_standing(course_, from_text(f"2026-03-01T{time}Z"))
 
 
 @pytest.mark.requirement("BNC-039")
@@ -38,10 +38,10 @@ def test_round_robin_goes_down_the_list_in_blocks() -> None:
     spoken: list[str] = []
     entries: list[str] = []
     for number in range(1, 9):
-        here = standing(course(*entries, agents=("ant", "bee"), max_turns_per_round="2"))  # type: ignore[arg-type]
-        assert here.next is not None
-        spoken.append(here.next)
-        entries.append(entry(number, here.next, here.round, here.turn, stance="neutral"))
+        here = find_standing(course(*entries, agents=("ant", "bee"), max_turns_per_round="2"))  # type: ignore[arg-type]
+        assert here.next_speaker is not None
+        spoken.append(here.next_speaker)
+        entries.append(entry(number, here.next_speaker, here.round, here.turn, stance="neutral"))
     assert spoken == ["ant", "ant", "bee", "bee"] * 2
     assert codes(session(*entries, agents=("ant", "bee"), max_turns_per_round="2")) == []
 
@@ -50,10 +50,10 @@ def test_round_robin_goes_down_the_list_in_blocks() -> None:
 def test_free_form_ends_a_round_when_everyone_has_spoken() -> None:
     for order in permutations(THREE):
         said = [entry(n, who, 1, n, stance="neutral") for n, who in enumerate(order, start=1)]
-        before = standing(course(*said[:2], turn_order="free-form"))
+        before = find_standing(course(*said[:2], turn_order="free-form"))
         assert (before.round, before.turn, before.may_speak) == (1, 3, (order[2],))
-        here = standing(course(*said, turn_order="free-form"))
-        assert (here.round, here.turn, here.may_speak, here.next) == (2, 1, THREE, None)
+        here = find_standing(course(*said, turn_order="free-form"))
+        assert (here.round, here.turn, here.may_speak, here.next_speaker) == (2, 1, THREE, None)
 
 
 @pytest.mark.requirement("BNC-117")
@@ -61,9 +61,9 @@ def test_supervised_begins_with_the_first_and_follows_the_last_word() -> None:
     def after_asking(text: str) -> str | None:
         said = entry(1, "lead", asks=text, stance="neutral")
         names = ("lead", "ops", "ops-lead")
-        return standing(course(said, turn_order="supervised", agents=names)).next  # type: ignore[arg-type]
+        return find_standing(course(said, turn_order="supervised", agents=names)).next_speaker  # type: ignore[arg-type]
 
-    assert standing(course(turn_order="supervised")).next == "ant"
+    assert find_standing(course(turn_order="supervised")).next_speaker == "ant"
     assert after_asking("ops-lead, then ops") == "ops-lead"
     assert after_asking("let ops answer") == "ops"
     assert after_asking("devops should answer") == "lead"
@@ -73,8 +73,8 @@ def test_supervised_begins_with_the_first_and_follows_the_last_word() -> None:
 
 
 def test_several_names_are_remarked_on_and_the_first_is_taken() -> None:
-    first = read(session(entry(1, "ant", asks="cow and bee"))).entries[0]
-    assert named_next(first, Rules(THREE)) == ("cow", ("bee",))
+    first = read_document(session(entry(1, "ant", asks="cow and bee"))).entries[0]
+    assert find_named_next(first, Rules(THREE)) == ("cow", ("bee",))
 
 
 def test_a_supervisor_may_end_a_round_by_beginning_the_next() -> None:
@@ -85,7 +85,7 @@ def test_a_supervisor_may_end_a_round_by_beginning_the_next() -> None:
         turn_order="supervised",
     )
     assert [(one.number, one.complete) for one in found.rounds] == [(1, True), (2, False)]
-    assert standing(found).next == "cow"
+    assert find_standing(found).next_speaker == "cow"
 
 
 def test_a_silent_agent_leaves_the_word_to_the_supervisor_after_the_timeout() -> None:
@@ -101,10 +101,10 @@ def test_a_silent_agent_leaves_the_word_to_the_supervisor_after_the_timeout() ->
 @pytest.mark.requirement("BNC-145")
 @pytest.mark.requirement("BNC-095")
 def test_time_is_up_only_after_the_last_second() -> None:
-    found = check(SKIPPED[: SKIPPED.index("<!-- entry: 00000006")]).course
+    found = check_session(SKIPPED[: SKIPPED.index("<!-- entry: 00000006")]).course
     assert found is not None
     assert not at(found, "09:12:00").timed_out
-    late = standing(found, from_text("2026-03-01T09:12:00.001Z"))
+    late = find_standing(found, from_text("2026-03-01T09:12:00.001Z"))
     assert (late.timed_out, late.phase) == (True, Phase.ACTIVE)
 
 
@@ -113,15 +113,15 @@ def test_with_a_person_in_charge_a_timeout_means_waiting() -> None:
     found = course(entry(1, "ant", stance="neutral"))
     assert at(found, "09:06:00").phase is Phase.ACTIVE
     late = at(found, "09:06:01")
-    assert (late.phase, late.may_speak, late.next) == (Phase.WAITING_HUMAN, (), "bee")
+    assert (late.phase, late.may_speak, late.next_speaker) == (Phase.WAITING_HUMAN, (), "bee")
 
 
 def test_an_operator_lets_a_late_session_go_on() -> None:
     text = session(entry(1, "ant", stance="neutral"), agents=THREE)
     text += "\n<!-- operator-resume: 2026-03-01T10:00:00Z -->\n"
-    found = check(text).course
+    found = check_session(text).course
     assert found is not None
-    assert at(found, "10:05:00").next == "bee"
+    assert at(found, "10:05:00").next_speaker == "bee"
 
 
 @pytest.mark.requirement("BNC-074")
@@ -130,8 +130,8 @@ def test_an_operator_lets_a_late_session_go_on() -> None:
 @pytest.mark.requirement("BNC-100")
 @pytest.mark.parametrize("status", ["open", "in_progress", "yield", "closed"])
 def test_while_an_entry_is_open_everyone_waits(status: str) -> None:
-    checked = check(session(entry(1, "red-fox", status=status, marker="")))
-    data = status_data(checked, from_text("2026-03-01T09:02:00Z"))
+    checked = check_session(session(entry(1, "red-fox", status=status, marker="")))
+    data = view_status(checked, from_text("2026-03-01T09:02:00Z"))
     assert (data.state, data.next, data.safe_to_read) == ("entry-open", None, False)
     assert data.deadline == "2026-03-01T09:06:00.000Z"
     assert data.open_entry is not None
@@ -145,7 +145,7 @@ def test_while_an_entry_is_open_everyone_waits(status: str) -> None:
 @pytest.mark.requirement("BNC-093")
 @pytest.mark.parametrize("status", ["closed", "yield", "open"])
 def test_the_marker_makes_an_entry_complete_whatever_its_status(status: str) -> None:
-    data = status_data(check(session(entry(1, "red-fox", status=status))))
+    data = view_status(check_session(session(entry(1, "red-fox", status=status))))
     assert (data.state, data.next, data.safe_to_read) == ("active", "blue-hen", True)
 
 
@@ -175,7 +175,7 @@ def test_only_an_operators_closing_entry_ends_a_session() -> None:
         assert (found.phase is Phase.CLOSED) is closed
     by_system = session(entry(1, "system", status="closed", body=ending), agents=names)
     assert codes(by_system) == []
-    assert status_data(check(by_system)).state == "ended:closed-by-operator"
+    assert view_status(check_session(by_system)).state == "ended:closed-by-operator"
 
 
 def test_a_gap_in_round_robin_is_remarked_on_without_a_cascade() -> None:
@@ -193,15 +193,15 @@ def test_a_gap_in_round_robin_is_remarked_on_without_a_cascade() -> None:
 @pytest.mark.requirement("BNC-053")
 def test_a_placeholder_takes_the_turn_of_the_silent() -> None:
     text = SKIPPED[: SKIPPED.index("<!-- entry: 00000004")]
-    found = check(text).course
+    found = check_session(text).course
     assert found is not None
-    assert (standing(found).due, standing(found).round) == (("ant",), 2)
+    assert (find_standing(found).due, find_standing(found).round) == (("ant",), 2)
 
 
 @pytest.mark.requirement("BNC-166")
 @pytest.mark.requirement("BNC-084")
 def test_the_status_names_position_deadline_and_every_entry() -> None:
-    data = status_data(check(TWO_ROUNDS[: TWO_ROUNDS.index("<!-- entry: 00000004")]))
+    data = view_status(check_session(TWO_ROUNDS[: TWO_ROUNDS.index("<!-- entry: 00000004")]))
     assert (data.state, data.round, data.turn, data.next) == (
         "active",
         2,
@@ -226,9 +226,9 @@ def test_one_turn_per_round_is_the_default() -> None:
 def test_an_ended_session_stays_ended(happenings: list[Happening]) -> None:
     phase = Phase.NOT_STARTED
     for happening in happenings:
-        before, phase = phase, after(phase, happening)
+        before, phase = phase, phase_after(phase, happening)
         assert phase is before or phase in TRANSITIONS[before].values()
-        assert not before.ended or phase is before
+        assert not before.has_ended or phase is before
 
 
 @pytest.mark.parametrize("name", VALID)
@@ -238,7 +238,7 @@ def test_a_growing_session_moves_only_along_the_table(name: str) -> None:
     cuts = [cut for cut in range(len(text)) if text.startswith("\n<!-- entry", cut)]
     phases = []
     for cut in [*cuts, len(text)]:
-        found = check(text[:cut]).course
+        found = check_session(text[:cut]).course
         assert found is not None
         phases.append(found.phase)
     for before, now in pairwise(phases):

@@ -13,55 +13,59 @@ from hypothesis import strategies as st
 from moot.core.clock import Millis, fixed_clock, from_text
 from moot.core.errors import MootError, Refused, StoreFailed
 from moot.flows.debate import session as debates
-from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.compare import compare
 from moot.protocols.debate.course import is_placeholder
-from moot.protocols.debate.drafts import Draft
+from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.model import (
-    UUID_V4,
+    UUID_V4_PATTERN,
+    ConsensusMode,
+    EntryStatus,
     Escalation,
-    Mode,
     OutputFormat,
     Rules,
-    Status,
     TurnOrder,
 )
 from moot.protocols.debate.writer import (
     Addition,
-    appended,
-    closing,
-    default_action,
-    new_session,
-    placeholder,
-    written,
+    draft_closing,
+    draft_default_action,
+    draft_placeholder,
+    make_session_text,
+    prepare_entry,
+    prepare_own_entry,
 )
 from tests.debate.sessions import EARLY, SUPERVISED, TWO_ROUNDS, entry, entry_id, session
 
 ID = "9f7b7c2e-3a55-4d6e-8f21-0c6a5e4d3b2a"
-DRAFT = Draft(author="red-fox", stance="approve", confidence="0.8", summary="Yes.", body="Because.")
+DRAFT = EntryDraft(
+    author="red-fox", stance="approve", confidence="0.8", summary="Yes.", body="Because."
+)
 NOW = from_text("2026-03-01T09:01:00Z")
 
 
 def make(**changes: object) -> str:
     rules = msgspec.structs.replace(Rules(("red-fox", "blue-hen")), **changes)
-    return new_session("Which queue?", "Some words.", rules, ID, NOW)
+    return make_session_text("Which queue?", "Some words.", rules, ID, NOW)
 
 
 def add(
     text: str,
-    draft: Draft = DRAFT,
+    draft: EntryDraft = DRAFT,
     now: Millis = NOW,
     escape: bool = False,
     after_end: bool = False,
 ) -> Addition:
-    return appended(check(text), draft, ID, now, escape=escape, after_end=after_end)
+    return prepare_own_entry(
+        check_session(text), draft, ID, now, escape=escape, after_end=after_end
+    )
 
 
-def with_(**changes: object) -> Draft:
+def with_(**changes: object) -> EntryDraft:
     return msgspec.structs.replace(DRAFT, **changes)
 
 
-def refused(text: str, draft: Draft = DRAFT, now: Millis = NOW) -> str:
+def refused(text: str, draft: EntryDraft = DRAFT, now: Millis = NOW) -> str:
     with pytest.raises(Refused) as caught:
         add(text, draft, now)
     assert caught.value.hint
@@ -70,9 +74,11 @@ def refused(text: str, draft: Draft = DRAFT, now: Millis = NOW) -> str:
 
 @pytest.mark.requirement("BNC-164")
 @pytest.mark.requirement("BNC-063")
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", ConsensusMode)
 @pytest.mark.parametrize("order", TurnOrder)
-def test_a_new_session_is_valid_and_says_what_was_asked(mode: Mode, order: TurnOrder) -> None:
+def test_a_new_session_is_valid_and_says_what_was_asked(
+    mode: ConsensusMode, order: TurnOrder
+) -> None:
     rules = Rules(
         ("red-fox", "blue-hen"),
         turn_order=order,
@@ -84,9 +90,9 @@ def test_a_new_session_is_valid_and_says_what_was_asked(mode: Mode, order: TurnO
         max_rounds=7,
         output_format=OutputFormat.FREE_TEXT,
     )
-    checked = check(new_session("Which queue?", "Some\n\n### words", rules, ID, NOW))
+    checked = check_session(make_session_text("Which queue?", "Some\n\n### words", rules, ID, NOW))
     assert checked.findings == ()
-    assert (checked.known.rules, checked.document.name) == (rules, "Which queue?")
+    assert (checked.settings.rules, checked.document.name) == (rules, "Which queue?")
     assert checked.document.section_text("Context").strip() == "Some\n\n### words"
 
 
@@ -105,7 +111,7 @@ def test_a_new_session_is_valid_and_says_what_was_asked(mode: Mode, order: TurnO
 )
 def test_title_and_context_cannot_change_the_file(title: str, context: str) -> None:
     with pytest.raises(Refused):
-        new_session(title, context, Rules(("red-fox",)), ID, NOW)
+        make_session_text(title, context, Rules(("red-fox",)), ID, NOW)
 
 
 @pytest.mark.parametrize(
@@ -133,10 +139,10 @@ def test_settings_that_are_not_allowed_make_no_session(changes: dict[str, object
 def test_an_entry_is_appended_whole_and_read_back_as_it_was_given() -> None:
     text = make()
     addition = add(text)
-    checked = check(text + addition.text)
+    checked = check_session(text + addition.text)
     last = checked.document.entries[-1]
     assert checked.findings == ()
-    assert (last.author, last.said("stance"), last.said("summary"), last.body) == (
+    assert (last.author, last.field_value("stance"), last.field_value("summary"), last.body) == (
         "red-fox",
         "approve",
         "Yes.",
@@ -170,14 +176,14 @@ def test_what_is_written_reads_back_or_is_refused(
         addition = add(text, draft, escape=escape)
     except MootError:
         return
-    checked = check(text + addition.text)
+    checked = check_session(text + addition.text)
     assert checked.valid
     assert len(checked.document.entries) == 2
     last = checked.document.entries[-1]
     expected = body.replace("<!--", "&lt;!--") if escape else body
     assert last.body.strip() == expected.strip()
-    assert last.said("summary") == summary.strip()
-    assert last.said("action_requested") == asked.strip()
+    assert last.field_value("summary") == summary.strip()
+    assert last.field_value("action_requested") == asked.strip()
 
 
 @pytest.mark.parametrize(
@@ -276,7 +282,7 @@ def test_a_refusal_says_who_may_speak() -> None:
 def test_in_free_form_another_open_entry_is_no_obstacle() -> None:
     text = session(entry(1, "red-fox", marker=""), turn_order="free-form")
     addition = add(text, with_(author="blue-hen"))
-    assert check(text + addition.text).valid
+    assert check_session(text + addition.text).valid
 
 
 @pytest.mark.requirement("BNC-051")
@@ -303,7 +309,7 @@ def test_an_ended_session_takes_no_entry_unless_one_insists() -> None:
 def test_a_judge_speaks_only_after_the_end() -> None:
     assert refused(make(), with_(author="judge")) == "unknown_agent"
     addition = add(EARLY, with_(author="judge", stance="neutral"))
-    checked = check(EARLY + addition.text)
+    checked = check_session(EARLY + addition.text)
     assert checked.valid
     assert (addition.round, addition.turn) == (2, 3)
 
@@ -319,54 +325,60 @@ def test_a_missing_line_end_is_written_first(ending: str) -> None:
     text = make().rstrip("\n") + ending
     whole = text + add(text).text
     assert "## Dialogue\n\n<!-- entry" in whole
-    assert check(whole).findings == ()
+    assert check_session(whole).findings == ()
 
 
 def test_the_files_own_line_ends_are_kept() -> None:
     text = make().replace("\n", "\r\n")
     addition = add(text)
     assert addition.text.count("\n") == addition.text.count("\r\n")
-    assert check(text + addition.text).valid
+    assert check_session(text + addition.text).valid
 
 
 @pytest.mark.requirement("BNC-146")
 @pytest.mark.requirement("BNC-052")
 @pytest.mark.requirement("BNC-168")
-@pytest.mark.parametrize("write", [placeholder, default_action])
+@pytest.mark.parametrize("write", [draft_placeholder, draft_default_action])
 def test_the_machine_says_so_when_it_writes_for_a_silent_agent(write) -> None:  # type: ignore[no-untyped-def]
-    checked = check(make(escalation=Escalation.TIMEOUT_SKIP))
-    draft = write(checked.known.rules, "red-fox")
-    after = check(checked.document.text + written(checked, draft, ID, NOW).text)
+    checked = check_session(make(escalation=Escalation.TIMEOUT_SKIP))
+    draft = write(checked.settings.rules, "red-fox")
+    after = check_session(checked.document.text + prepare_entry(checked, draft, ID, NOW).text)
     last = after.document.entries[-1]
     assert after.findings == ()
     assert is_placeholder(last)
-    assert (last.status, last.said("confidence"), last.author) == ("closed", "0.0", "red-fox")
+    assert (last.status, last.field_value("confidence"), last.author) == (
+        "closed",
+        "0.0",
+        "red-fox",
+    )
     assert "red-fox" in last.body
     assert "300-second" in last.body
     assert after.course is not None
-    assert not after.course.phase.ended
+    assert not after.course.phase.has_ended
 
 
 @pytest.mark.requirement("BNC-169")
 def test_an_operator_closes_a_session() -> None:
-    checked = check(TWO_ROUNDS[: TWO_ROUNDS.index("<!-- entry: 00000004")].rstrip() + "\n")
-    after = check(checked.document.text + written(checked, closing("we ship"), ID, NOW).text)
+    checked = check_session(TWO_ROUNDS[: TWO_ROUNDS.index("<!-- entry: 00000004")].rstrip() + "\n")
+    after = check_session(
+        checked.document.text + prepare_entry(checked, draft_closing("we ship"), ID, NOW).text
+    )
     assert after.valid
     assert after.course is not None
     assert after.course.phase == "ended:closed-by-operator"
 
 
 def test_a_draft_has_every_field_by_name() -> None:
-    assert [name for name, _ in DRAFT.fields()] == [
+    assert [name for name, _ in DRAFT.filled_fields()] == [
         *("stance", "confidence", "summary", "action_requested", "evidence")
     ]
-    assert DRAFT.status is Status.YIELD
+    assert DRAFT.status is EntryStatus.YIELD
 
 
 def test_in_free_text_a_few_words_are_enough() -> None:
     text = make(output_format=OutputFormat.FREE_TEXT)
-    bare = Draft(author="red-fox", body="Hm.", action_requested="", evidence="")
-    checked: Checked = check(text + add(text, bare).text)
+    bare = EntryDraft(author="red-fox", body="Hm.", action_requested="", evidence="")
+    checked: CheckedSession = check_session(text + add(text, bare).text)
     assert checked.findings == ()
     assert checked.document.entries[0].fields == ()
 
@@ -384,8 +396,12 @@ def test_an_author_writes_its_own_open_entry_anew(tmp_path: Path, crlf: bool) ->
     file.write_bytes(text.encode())
     kept = text[: text.rindex("<!-- entry:")].encode()
     clock = fixed_clock("2026-03-01T09:03:00Z")
-    mine = Draft(author="blue-hen", stance="reject", confidence="0.6", summary="No.", body="So.")
-    other = Draft(author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So.")
+    mine = EntryDraft(
+        author="blue-hen", stance="reject", confidence="0.6", summary="No.", body="So."
+    )
+    other = EntryDraft(
+        author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So."
+    )
     with pytest.raises(Refused) as refused:
         debates.add(file, other, clock)
     assert refused.value.code == "entry_open"
@@ -393,7 +409,7 @@ def test_an_author_writes_its_own_open_entry_anew(tmp_path: Path, crlf: bool) ->
     done = debates.add(file, mine, clock)
     assert done.entries == (entry_id(2),)
     assert file.read_bytes().startswith(kept)
-    after = check(file.read_bytes())
+    after = check_session(file.read_bytes())
     assert after.valid
     assert [one.body for one in after.document.entries][-1] == "So."
     assert b"I think that" not in file.read_bytes()
@@ -405,7 +421,9 @@ def test_an_open_entry_that_is_not_the_last_stays(tmp_path: Path) -> None:
     text = session(half, entry(2, "blue-hen", 1, 1, stance="reject"), **rules)
     file = tmp_path / "s.md"
     file.write_bytes(text.encode())
-    mine = Draft(author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So.")
+    mine = EntryDraft(
+        author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So."
+    )
     debates.add(file, mine, fixed_clock("2026-03-01T09:03:00Z"))
     assert file.read_bytes().startswith(text.encode())
 
@@ -414,7 +432,9 @@ def test_a_yielded_entry_is_never_written_anew(tmp_path: Path) -> None:
     file = tmp_path / "s.md"
     text = session(entry(1, "red-fox", status="open", stance="reject"))
     file.write_bytes(text.encode())
-    mine = Draft(author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So.")
+    mine = EntryDraft(
+        author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So."
+    )
     with pytest.raises(Refused) as refused:
         debates.add(file, mine, fixed_clock("2026-03-01T09:03:00Z"))
     assert refused.value.code == "wrong_speaker"
@@ -427,7 +447,9 @@ def test_if_the_disk_fails_the_open_entry_is_put_back(
     file = tmp_path / "s.md"
     text = session(entry(1, "red-fox", marker="", body="I think that"))
     file.write_bytes(text.encode())
-    mine = Draft(author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So.")
+    mine = EntryDraft(
+        author="red-fox", stance="reject", confidence="0.6", summary="No.", body="So."
+    )
     failed: list[int] = []
 
     def once(_descriptor: int) -> None:
@@ -452,7 +474,7 @@ def test_a_first_line_that_broke_off_is_for_whoevers_turn_it_is(tmp_path: Path, 
     file.write_bytes((text + TORN).encode())
     debates.add(file, DRAFT, fixed_clock("2026-03-01T09:01:00Z"))
     assert file.read_bytes().startswith(text.encode())
-    assert check(file.read_bytes()).valid
+    assert check_session(file.read_bytes()).valid
     assert b"0000\n" not in file.read_bytes()
 
 
@@ -462,14 +484,14 @@ def test_a_first_line_that_broke_off_holds_up_neither_policy_nor_operator(tmp_pa
     clock = fixed_clock(LATE)
     file.write_bytes((session(escalation="timeout-skip") + TORN).encode())
     assert len(debates.tick(file, clock).entries) == 1
-    assert check(file.read_bytes()).valid
+    assert check_session(file.read_bytes()).valid
     for act in (debates.resume_skipping, lambda one, at: debates.close(one, "Enough.", at)):
         file.write_bytes((session() + TORN).encode())
         assert len(act(file, clock).entries) == 1
-        assert check(file.read_bytes()).valid
+        assert check_session(file.read_bytes()).valid
     file.write_bytes((session() + TORN).encode())
     debates.resume_late(file, clock)
-    assert check(file.read_bytes()).valid
+    assert check_session(file.read_bytes()).valid
 
 
 @pytest.mark.requirement("BNC-105")
@@ -480,17 +502,17 @@ def test_every_entry_gets_an_id_of_its_own_and_is_found_by_it(tmp_path: Path) ->
     clock = fixed_clock("2026-03-01T09:01:00Z")
     said = [with_(author=author, stance="reject") for author in ("red-fox", "blue-hen")] * 5
     ids = [debates.add(file, one, clock).entries[0] for one in said]
-    document = check(file.read_bytes()).document
-    assert all(UUID_V4.fullmatch(one) for one in ids)
+    document = check_session(file.read_bytes()).document
+    assert all(UUID_V4_PATTERN.fullmatch(one) for one in ids)
     assert len({*ids, document.session_id}) == len(ids) + 1
-    found = [document.entry(one) for one in ids]
+    found = [document.find_entry(one) for one in ids]
     assert [one.index for one in found if one] == list(range(10))
-    assert document.entry("another") is None
+    assert document.find_entry("another") is None
 
 
 @pytest.mark.requirement("BNC-069")
 def test_of_two_entries_with_one_id_the_first_is_found() -> None:
     text = session(entry(1, "red-fox"), entry(1, "red-fox", body="Other words."))
-    found = check(text).document.entry(entry_id(1))
+    found = check_session(text).document.find_entry(entry_id(1))
     assert found is not None
     assert found.body == "Words about it."

@@ -15,17 +15,17 @@ from moot.protocols.decision import events as did
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE, QUESTIONS, SESSIONS
 from moot.protocols.decision.model import (
-    Chamber,
+    CallCost,
+    ChamberKind,
+    DecisionMotion,
+    DecisionResult,
+    DecisionSeat,
     FirstAnswer,
-    Motion,
-    Purse,
-    Result,
-    Seat,
     Stage,
     State,
 )
-from moot.protocols.decision.motion import choose
-from moot.protocols.decision.views import as_json, shared_models
+from moot.protocols.decision.motion import choose_motion
+from moot.protocols.decision.views import describe_decision, find_shared_models
 from moot.testing import Scenario, World, given
 from tests.engine import forge
 
@@ -33,9 +33,9 @@ OTTER, CRANE, FINCH = "amber-otter", "teal-crane", "coral-finch"
 PERSON = "operator"
 STREAM = stream_of("q-1")
 SEATS = (
-    Seat(OTTER, "cmd", "cmd:claude -p", "opus", "c1"),
-    Seat(CRANE, "llm", "llm:openai/gpt", "opus", "c1"),
-    Seat(FINCH, "rules", "rules:approve", None, "c1", scripted=True),
+    DecisionSeat(OTTER, "cmd", "cmd:claude -p", "opus", "c1"),
+    DecisionSeat(CRANE, "llm", "llm:openai/gpt", "opus", "c1"),
+    DecisionSeat(FINCH, "rules", "rules:approve", None, "c1", scripted=True),
 )
 QUESTION = ask.AskQuestion(question="Postgres or Kafka?", seats=SEATS)
 
@@ -74,7 +74,11 @@ def argued(scene: Scenario) -> Scenario:
 
 
 RESULT = ask.RecordResult(
-    result=Result.CARRIED, summary="2 approve", score="0.67", approvers=(OTTER,), dissent=(CRANE,)
+    result=DecisionResult.CARRIED,
+    summary="2 approve",
+    score="0.67",
+    approvers=(OTTER,),
+    dissent=(CRANE,),
 )
 
 
@@ -126,7 +130,7 @@ def test_nothing_happens_before_the_question(world: World, command: Command) -> 
         ({"question": "x" * 4_001}, "text_too_long"),
         ({"seats": SEATS[:1]}, "bad_participants"),
         ({"seats": (*SEATS, SEATS[0])}, "bad_participants"),
-        ({"seats": (SEATS[0], Seat("A B", "cmd", "x"))}, "bad_participants"),
+        ({"seats": (SEATS[0], DecisionSeat("A B", "cmd", "x"))}, "bad_participants"),
         ({"rounds": 0}, "bad_rounds"),
         ({"rounds": 101}, "bad_rounds"),
     ],
@@ -176,7 +180,7 @@ def test_a_missing_answer_is_noted_with_its_reason(asked: Scenario) -> None:
 def test_a_motion_waits_for_every_answer_and_is_set_once(asked: Scenario) -> None:
     asked.refused("answers_missing", ask.SetMotion(text="Postgres", by=(OTTER,)))
     moved(asked)
-    assert asked.state.motion == Motion("Postgres", (OTTER,))
+    assert asked.state.motion == DecisionMotion("Postgres", (OTTER,))
     assert asked.state.stage is Stage.MOVED
     asked.refused("motion_set", ask.SetMotion(text="Kafka", by=(CRANE,)))
 
@@ -196,12 +200,12 @@ def test_the_most_frequent_answer_is_moved_else_the_first_listed(
     answers: list[str | None], motion: tuple[str, tuple[str, ...]]
 ) -> None:
     given_ = [FirstAnswer(f"b{i}", answer) for i, answer in enumerate(answers, 1)]
-    assert choose(given_) == Motion(*motion)
+    assert choose_motion(given_) == DecisionMotion(*motion)
 
 
 @pytest.mark.requirement("DEC-008")
 def test_without_an_answer_there_is_no_motion() -> None:
-    assert choose([FirstAnswer("a-b", None, "crashed")]) is None
+    assert choose_motion([FirstAnswer("a-b", None, "crashed")]) is None
 
 
 @pytest.mark.requirement("DEC-009")
@@ -214,18 +218,18 @@ def test_it_is_argued_in_one_session(asked: Scenario) -> None:
 
 @pytest.mark.requirement("DEC-010")
 def test_what_each_call_cost_is_on_record_by_participant(asked: Scenario) -> None:
-    cost = Purse(1, 10, 5, 300, 0, 1_200)
+    cost = CallCost(1, 10, 5, 300, 0, 1_200)
     note = {"agent": OTTER, "what": "entry", "subject": "round 1, entry 1"}
     by(asked, SYSTEM, ask.NoteCall(**note, ending="answered", cost=cost))
     by(asked, SYSTEM, ask.NoteCall(**note, ending="malformed", detail="no such stance"))
     by(asked, SYSTEM, ask.NoteCall(**note, ending="answered", attempt=2, cost=cost))
     by(asked, SYSTEM, ask.NoteCall(agent=CRANE, what="entry", subject="x", ending="rate-limited"))
     state: State = asked.state
-    assert state.purses[OTTER] == Purse(2, 20, 10, 600, 0, 2_400)
-    assert state.cost == Purse(2, 20, 10, 600, 0, 2_400)
+    assert state.purses[OTTER] == CallCost(2, 20, 10, 600, 0, 2_400)
+    assert state.cost == CallCost(2, 20, 10, 600, 0, 2_400)
     assert state.turns == 1
     assert dict(state.endings) == {"answered": 2, "malformed": 1, "rate-limited": 1}
-    asked.refused("bad_cost", ask.NoteCall(**note, ending="answered", cost=Purse(calls=-1)))
+    asked.refused("bad_cost", ask.NoteCall(**note, ending="answered", cost=CallCost(calls=-1)))
     asked.refused("text_required", ask.NoteCall(**note, ending=""))
     asked.refused("text_too_long", ask.NoteCall(**note, ending="x", detail="x" * 8_001))
     stray = {**note, "agent": "stray-wren"}
@@ -324,7 +328,7 @@ def test_a_word_needs_a_reason_and_an_amendment_its_text(asked: Scenario) -> Non
 @pytest.mark.requirement("DEC-028")
 def test_what_a_parliament_brought_is_sent_back_and_argued_further(world: World) -> None:
     scene = given(world, STREAM)
-    question = msgspec.structs.replace(QUESTION, chamber=Chamber.PARLIAMENT)
+    question = msgspec.structs.replace(QUESTION, chamber=ChamberKind.PARLIAMENT)
     settled(by(scene, SYSTEM, question))
     scene.refused("human_key_required", ask.SendBack(reason="cheaper"))
     by(scene, PERSON, ask.SendBack(reason="cheaper"))
@@ -405,7 +409,7 @@ def test_a_question_is_found_by_its_words(asked: Scenario) -> None:
 @pytest.mark.requirement("DEC-019")
 def test_the_view_says_which_voices_are_the_same_model(asked: Scenario) -> None:
     settled(asked)
-    view = as_json("q-1", asked.state)
+    view = describe_decision("q-1", asked.state)
     assert view.shared_models == {"opus": [OTTER, CRANE]}
     assert view.custodians == 1
     assert [one.scripted for one in view.participants] == [False, False, True]
@@ -413,7 +417,7 @@ def test_the_view_says_which_voices_are_the_same_model(asked: Scenario) -> None:
     assert view.result.dissent == (CRANE,)
     assert view.word is None
     by(asked, PERSON, ask.Approve(reason="good"))
-    word = as_json("q-1", asked.state).word
+    word = describe_decision("q-1", asked.state).word
     assert word is not None
     assert word.reason == "good"
 
@@ -421,11 +425,13 @@ def test_the_view_says_which_voices_are_the_same_model(asked: Scenario) -> None:
 @pytest.mark.requirement("AGT-081")
 def test_one_program_in_two_seats_is_one_voice_unless_it_names_two_models() -> None:
     def seats(*given: tuple[str, str, str | None]) -> State:
-        made = (Seat(f"a-{n}", kind, spec, model) for n, (kind, spec, model) in enumerate(given))
+        made = (
+            DecisionSeat(f"a-{n}", kind, spec, model) for n, (kind, spec, model) in enumerate(given)
+        )
         return State(seats=tuple(made))
 
     program = ("cmd", "cmd:claude -p", None)
-    assert shared_models(seats(program, program)) == {"cmd:claude -p": ["a-0", "a-1"]}
+    assert find_shared_models(seats(program, program)) == {"cmd:claude -p": ["a-0", "a-1"]}
     named = [("cmd", "cmd:claude -p", model) for model in ("opus", "haiku")]
-    assert shared_models(seats(*named)) == {}
-    assert shared_models(seats(("human", "human", None), ("human", "human", None))) == {}
+    assert find_shared_models(seats(*named)) == {}
+    assert find_shared_models(seats(("human", "human", None), ("human", "human", None))) == {}

@@ -14,13 +14,20 @@ from moot.engine.job import Job
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE, TRANSITIONS
-from moot.protocols.decision.model import Chamber, Purse, Result, Seat, Stage, State
+from moot.protocols.decision.model import (
+    CallCost,
+    ChamberKind,
+    DecisionResult,
+    DecisionSeat,
+    Stage,
+    State,
+)
 from moot.testing import World
 
 STREAM = stream_of("q-1")
 NAMES = ("amber-otter", "teal-crane", "coral-finch")
 ACTORS = (*NAMES, "operator", SYSTEM)
-SEATS = tuple(Seat(name, "cmd", "cmd:x") for name in NAMES[:2])
+SEATS = tuple(DecisionSeat(name, "cmd", "cmd:x") for name in NAMES[:2])
 text = st.sampled_from(["", "yes", "no", "x" * 9_000])
 who = st.sampled_from(NAMES)
 
@@ -29,7 +36,7 @@ COMMANDS: st.SearchStrategy[Command] = st.one_of(
         ask.AskQuestion,
         question=st.just("Why?"),
         seats=st.just(SEATS),
-        chamber=st.sampled_from([Chamber.DEBATE, Chamber.PARLIAMENT]),
+        chamber=st.sampled_from([ChamberKind.DEBATE, ChamberKind.PARLIAMENT]),
     ),
     st.builds(ask.GiveAnswer, answer=text, why=text),
     st.builds(ask.PassAnswer, agent=who, why=text),
@@ -41,10 +48,10 @@ COMMANDS: st.SearchStrategy[Command] = st.one_of(
         what=st.just("entry"),
         subject=st.just("x"),
         ending=st.sampled_from(["answered", "crashed"]),
-        cost=st.builds(Purse, calls=st.integers(-1, 3), micros=st.integers(0, 9)),
+        cost=st.builds(CallCost, calls=st.integers(-1, 3), micros=st.integers(0, 9)),
     ),
     st.builds(ask.EndRun, stop=text),
-    st.builds(ask.RecordResult, result=st.sampled_from(Result), summary=text),
+    st.builds(ask.RecordResult, result=st.sampled_from(DecisionResult), summary=text),
     st.builds(ask.Approve, reason=text),
     st.builds(ask.Veto, reason=text),
     st.builds(ask.SendBack, reason=text),

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from tools.make_debate_picture import FILE, picture, session
 
-from moot.protocols.debate.checker import check
+from moot.protocols.debate.checker import check_session
 
 
 def test_the_published_picture_is_what_the_report_draws() -> None:
@@ -14,7 +14,7 @@ def test_the_published_picture_is_what_the_report_draws() -> None:
 
 
 def test_it_is_a_drawing_of_a_valid_session_and_runs_nothing() -> None:
-    assert check(session()).valid
+    assert check_session(session()).valid
     drawn = ElementTree.fromstring(FILE.read_bytes())
     names = {one.tag.rpartition("}")[2] for one in drawn.iter()}
     assert names <= {"svg", "style", "rect", "text", "tspan", "title", "desc", "g", "line", "path"}

@@ -20,7 +20,7 @@ from moot.core.machine import KeyClass
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM
 from moot.core.record import Actor, ArtifactRef
 from moot.core.registry.commands import AcceptHistory, EraseArtifact, RevokeKey
-from moot.core.registry.proofs import endorse, history_statement
+from moot.core.registry.proofs import loss_statement, sign_endorsement
 from moot.engine.agents import heads_now, register, retire, rotate
 from moot.engine.export import bundle
 from moot.testing import World
@@ -126,8 +126,10 @@ class Player:
         self.world.engine.execute(REGISTRY, RevokeKey(kid=kid, reason="r", heads=ref), actor)
 
     def accept(self, data: st.DataObject) -> None:
-        said = history_statement(origin=self.world.trust.origin, lost="l", reason="r")
-        consent = data.draw(st.sampled_from([None, endorse(self.anyone(data, "operator"), said)]))
+        said = loss_statement(origin=self.world.trust.origin, lost="l", reason="r")
+        consent = data.draw(
+            st.sampled_from([None, sign_endorsement(self.anyone(data, "operator"), said)])
+        )
         command = AcceptHistory(lost="l", reason="r", endorsement=consent)
         self.world.engine.execute(REGISTRY, command, SYSTEM)
 

@@ -13,7 +13,7 @@ from moot.core.machine import Command
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.record import ArtifactRef, genesis
 from moot.core.registry.commands import RetireAgent
-from moot.core.registry.model import Ending
+from moot.core.registry.model import KeyEnding
 from moot.engine.agents import heads_now, retire, revoke, rotate
 from moot.engine.keys import Held
 from moot.protocols.example.commands import Ask, Finish
@@ -252,7 +252,7 @@ def test_a_revoked_key_signs_nothing_more() -> None:
     world.artifacts.put(data, ref.media_type)
     revoke(world.engine, signer.kid, "stolen", ref)
     unchanged(world, Refused, "key_revoked", STREAM, jot("one"), OTTER)
-    assert world.engine.registry().keys[signer.kid].ending is Ending.REVOKED
+    assert world.engine.registry().keys[signer.kid].ending is KeyEnding.REVOKED
 
 
 @pytest.mark.requirement("LDG-041")

@@ -14,7 +14,7 @@ from tests.flows.test_guards import CLAIM, proved
 
 def sections(shop: Shop, message: str, *names: str) -> list[str]:
     body = read_body(shop.ok("mail", "show", message)["message"]["body"])
-    return [body.said(name) for name in names]
+    return [body.text_of(name) for name in names]
 
 
 @pytest.mark.requirement("FLO-11")

@@ -36,13 +36,13 @@ from moot.flows.decisions import receipt
 from moot.flows.decisions.argument import Argued
 from moot.keys.folder import KeyFile
 from moot.protocols.debate.machine import STREAM as DEBATE_PREFIX
-from moot.protocols.parliament.messages.contents import CONTENT
-from moot.protocols.parliament.messages.message import Message
-from moot.protocols.parliament.model import STREAM as PARLIAMENT_STREAM
+from moot.protocols.parliament.messages.contents import CONTENT_TYPES
+from moot.protocols.parliament.messages.message import LedgerMessage
+from moot.protocols.parliament.model import STREAM_NAME as PARLIAMENT_STREAM
 from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.trace.audit.report import FORMAT as TRACE_REPORT_FORMAT
-from moot.protocols.trace.audit.report import Report as TraceReport
-from moot.protocols.trace.inputs import MEDIA_TYPE as TOOL_INPUT_MEDIA_TYPE
+from moot.protocols.trace.audit.report import AuditReport as TraceReport
+from moot.protocols.trace.tool_input import MEDIA_TYPE as TOOL_INPUT_MEDIA_TYPE
 from moot.surfaces.hooks.observing import MEDIA_TYPE as OBSERVED_MEDIA_TYPE
 from moot.surfaces.terminal.answer import Envelope
 from moot.workspace import trust
@@ -66,8 +66,8 @@ STRUCTS: dict[str, type] = {
     "key file": KeyFile,
     "argument of a receipt": Argued,
     "report of a trace": TraceReport,
-    "message of a parliament": Message,
-    **{f"content of {kind.value}": content for kind, content in CONTENT.items()},
+    "message of a parliament": LedgerMessage,
+    **{f"content of {kind.value}": content for kind, content in CONTENT_TYPES.items()},
     "finding": Finding,
     "answer of a command": Envelope,
 }

@@ -12,7 +12,13 @@ import pytest
 from moot.flows.tools.manual import manual
 from moot.protocols.presence import labels
 from moot.protocols.presence.liveness import STALE_VARIABLE
-from moot.protocols.presence.model import DEFAULT_STALE, EventType, Liveness, ResumeReason, Urgency
+from moot.protocols.presence.model import (
+    DEFAULT_STALE_MILLIS,
+    EventType,
+    Liveness,
+    ResumeReason,
+    Urgency,
+)
 from moot.surfaces.cli.main import cli
 from moot.surfaces.hooks import start
 from tests.hooks.yard import CRANE, Yard, call, reason
@@ -74,11 +80,11 @@ def test_the_manual_speaks_of_the_same_states_enums_and_labels() -> None:
         assert f"`{word}`" in text
     for kind in EventType:
         assert kind in text
-        assert f'"{labels.EVENTS[kind]}"' in text
+        assert f'"{labels.EVENT_LABELS[kind]}"' in text
     for label in ("Seen", "Accepted"):
         assert f'"{label}"' in text
     assert STALE_VARIABLE in text
-    assert f"{DEFAULT_STALE // 60_000} minutes" in text
+    assert f"{DEFAULT_STALE_MILLIS // 60_000} minutes" in text
     assert ".beads/issues.jsonl" in text
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from moot.protocols.presence import STREAM
+from moot.protocols.presence.agent_names import is_adjective_noun
 from moot.protocols.presence.commands import SendBlocked, SendHandoff
-from moot.protocols.presence.nameforge import in_style
 from tests.hooks.yard import CRANE, OTTER, Yard, call, told
 
 HELD = "b.txt"
@@ -52,7 +52,7 @@ def test_a_session_starts_with_a_name_the_rules_and_who_is_here(yard: Yard, tool
     first = reply.out.splitlines()[0]
     name = first.split()[2]
     assert first.startswith(f"You are {name} here")
-    assert in_style(name)
+    assert is_adjective_noun(name)
     assert "- teal-crane (active), holds src/*" in reply.out
     assert f"moot --as {name} reserve SCOPE" in reply.out
     assert name in {member.name for member in yard.presence.members}

@@ -9,7 +9,7 @@ from moot.core.errors import MootError
 from moot.engine.agents import rotate
 from moot.engine.job import Outcome
 from moot.protocols.mail import commands as ask
-from moot.protocols.mail.model import Message, Party, State
+from moot.protocols.mail.model import MailMessage, Party, State
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
 
@@ -93,8 +93,8 @@ class Desk:
             head = view.head(STREAM)
         return 0 if head is None else head.seq + 1
 
-    def message(self, number: int) -> Message:
-        found = self.state.message(f"{THREAD}:{number}")
+    def message(self, number: int) -> MailMessage:
+        found = self.state.find_message(f"{THREAD}:{number}")
         assert found is not None
         return found
 

@@ -7,9 +7,9 @@ import pytest
 from moot.core.names import OPERATOR
 from moot.engine.agents import retire
 from moot.protocols.mail import events as did
-from moot.protocols.mail.model import Progress
+from moot.protocols.mail.model import AckProgress
 from moot.protocols.mail.types import AckStatus
-from moot.protocols.mail.views import pending, standing
+from moot.protocols.mail.views import describe_standing, list_pending
 
 from . import scene
 from .scene import (
@@ -40,12 +40,12 @@ def ack_message(status: str = "Received", about: str = "", subject: str = "ACK: 
 @pytest.mark.requirement("BRN-075")
 def test_each_receiver_owes_an_answer_and_a_copy_owes_none(desk: Desk) -> None:
     desk.run(OTTER, send("CRITIQUE: H1", scene.CRITIQUE, CRANE, FINCH))
-    assert desk.message(1).progress is Progress.NONE
+    assert desk.message(1).progress is AckProgress.NONE
     desk.run(CRANE, ack(1))
-    assert desk.message(1).progress is Progress.PARTIAL
-    assert [one.name for one in desk.message(1).missing] == [FINCH]
+    assert desk.message(1).progress is AckProgress.PARTIAL
+    assert [one.name for one in desk.message(1).missing_receivers] == [FINCH]
     desk.run(FINCH, ack(1, "Understood"))
-    assert desk.message(1).progress is Progress.COMPLETE
+    assert desk.message(1).progress is AckProgress.COMPLETE
     assert not desk.state.open
 
 
@@ -53,8 +53,8 @@ def test_each_receiver_owes_an_answer_and_a_copy_owes_none(desk: Desk) -> None:
 def test_a_copy_may_answer_but_nobody_waits_for_it(desk: Desk) -> None:
     desk.run(OTTER, question(CRANE, cc=(party(FINCH),)))
     desk.run(FINCH, ack(1, "Completed"))
-    assert desk.message(1).progress is Progress.NONE
-    assert desk.message(1).unfinished
+    assert desk.message(1).progress is AckProgress.NONE
+    assert desk.message(1).is_unfinished
 
 
 @pytest.mark.requirement("BRN-036")
@@ -116,14 +116,14 @@ def test_twice_is_an_update_and_the_same_again_is_nothing(desk: Desk) -> None:
 def test_some_things_stay_open_until_completed(desk: Desk, subject: str, body: str) -> None:
     desk.run(OTTER, send(subject, body))
     desk.run(CRANE, ack(1, "Will Action"))
-    assert desk.message(1).progress is Progress.COMPLETE
-    assert [one.id for one in pending(desk.state, 0)] == [f"{THREAD}:1"]
+    assert desk.message(1).progress is AckProgress.COMPLETE
+    assert [one.id for one in list_pending(desk.state, 0)] == [f"{THREAD}:1"]
     assert [who for who, _ in desk.dues()] == [CRANE]
     desk.run(CRANE, ack(1, "Completed"))
-    assert pending(desk.state, 0) == []
+    assert list_pending(desk.state, 0) == []
     assert desk.dues() == []
     desk.run(CRANE, ack(1, "Received"))
-    assert pending(desk.state, 0) == []
+    assert list_pending(desk.state, 0) == []
 
 
 @pytest.mark.requirement("BRN-064")
@@ -131,7 +131,7 @@ def test_an_info_in_answer_closes_a_question_of_its_sender(desk: Desk) -> None:
     desk.run(OTTER, question(CRANE))
     desk.run(FINCH, info(OTTER, re=f"{THREAD}:1"))
     desk.run(CRANE, info(OTTER))
-    assert desk.message(1).unfinished
+    assert desk.message(1).is_unfinished
     desk.run(CRANE, info(OTTER, re=f"{THREAD}:1"))
     assert not desk.state.open
     assert desk.message(1).to[0].status is AckStatus.COMPLETED
@@ -230,8 +230,8 @@ def test_a_message_for_an_earlier_holder_never_acts_for_the_later_one(desk: Desk
     desk.adopted(CRANE)
     assert desk.refused(CRANE, ack(1)) == "earlier_holder"
     assert desk.dues() == [(OTTER, "unanswered: teal-crane is another session now, or has ended")]
-    assert pending(desk.state, 0, CRANE, 2) == []
-    assert pending(desk.state, 0, CRANE, 1) == pending(desk.state, 0, OTTER, 1) != []
+    assert list_pending(desk.state, 0, CRANE, 2) == []
+    assert list_pending(desk.state, 0, CRANE, 1) == list_pending(desk.state, 0, OTTER, 1) != []
 
 
 def test_what_waits_for_whoever_has_ended_is_the_senders(desk: Desk) -> None:
@@ -297,15 +297,15 @@ def test_only_the_machine_goes_after_an_answer(desk: Desk) -> None:
 def test_the_sender_sees_how_each_receiver_stands(desk: Desk) -> None:
     desk.run(OTTER, question(CRANE, FINCH))
     desk.run(CRANE, ack(1, "Will Action"))
-    shown = standing(desk.message(1), desk.world.clock.now)
-    assert shown.acknowledged is Progress.PARTIAL
+    shown = describe_standing(desk.message(1), desk.world.clock.now)
+    assert shown.acknowledged is AckProgress.PARTIAL
     assert shown.missing == (FINCH,)
     assert [(one.agent, one.status) for one in shown.receivers] == [
         (CRANE, "Will Action"),
         (FINCH, None),
     ]
-    assert pending(desk.state, 0, OTTER, 1) == pending(desk.state, 0, CRANE, 1) != []
-    assert pending(desk.state, 0, "no-body", 1) == []
+    assert list_pending(desk.state, 0, OTTER, 1) == list_pending(desk.state, 0, CRANE, 1) != []
+    assert list_pending(desk.state, 0, "no-body", 1) == []
 
 
 def test_a_thread_is_open_only_while_someone_waits(desk: Desk) -> None:

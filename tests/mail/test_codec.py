@@ -11,15 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
-from moot.protocols.mail.codec import Envelope, head_of, mended_head, read_message
-from moot.protocols.mail.threads import ThreadKind, is_thread_id, thread_id, thread_kind
+from moot.protocols.mail.codec import (
+    MessageFile,
+    find_front_matter,
+    mend_front_matter,
+    read_message_file,
+)
+from moot.protocols.mail.threads import (
+    ThreadKind,
+    is_thread_id,
+    require_thread_id,
+    require_thread_kind,
+)
 
 TEXT = st.text()
 NAMES = st.lists(st.from_regex(r"[a-z]{3,8}", fullmatch=True)).map(tuple)
 
 
 MESSAGES = st.builds(
-    Envelope,
+    MessageFile,
     subject=TEXT.filter(bool),
     body=TEXT,
     sender=TEXT,
@@ -33,7 +43,7 @@ MESSAGES = st.builds(
 )
 
 
-def as_file(message: Envelope) -> str:
+def as_file(message: MessageFile) -> str:
     """Front matter whose values are JSON, which is YAML too, and the body unchanged."""
     fields = msgspec.structs.asdict(message)
     fields["from"] = fields.pop("sender")
@@ -43,25 +53,25 @@ def as_file(message: Envelope) -> str:
 
 
 @given(MESSAGES)
-def test_a_message_is_read_back_as_written(message: Envelope) -> None:
+def test_a_message_is_read_back_as_written(message: MessageFile) -> None:
     written = as_file(message)
-    assert read_message(written) == message
-    assert read_message(written.encode()) == message
+    assert read_message_file(written) == message
+    assert read_message_file(written.encode()) == message
 
 
 @given(MESSAGES, TEXT.filter(bool), st.booleans())
 def test_a_mended_head_says_the_same_but_for_subject_and_flag(
-    message: Envelope, subject: str, ack: bool
+    message: MessageFile, subject: str, ack: bool
 ) -> None:
-    head = head_of(as_file(message))
+    head = find_front_matter(as_file(message))
     assert head is not None
     said = ack if message.ack_required is not None else None
     wanted = msgspec.structs.replace(message, subject=subject, ack_required=said)
-    assert read_message(mended_head(head, subject, ack) + message.body) == wanted
+    assert read_message_file(mend_front_matter(head, subject, ack) + message.body) == wanted
 
 
 def test_a_json_object_has_no_head() -> None:
-    assert head_of('{"subject": "INFO: x"}') is None
+    assert find_front_matter('{"subject": "INFO: x"}') is None
 
 
 def test_plain_front_matter_is_read_too() -> None:
@@ -70,7 +80,7 @@ def test_plain_front_matter_is_read_too() -> None:
         "cc: [a-b, 'c-d']\r\nsubject: KICKOFF: go\r\nack_required: yes\r\n# remark\r\n"
         "mood: fine\r\n---\r\n# Go\r\n"
     )
-    assert read_message(text.encode()) == Envelope(
+    assert read_message_file(text.encode()) == MessageFile(
         subject="KICKOFF: go",
         body="# Go\r\n",
         sender="amber-otter",
@@ -85,7 +95,7 @@ def test_a_json_object_is_read_too() -> None:
         '{"id": 7, "sender_name": "amber-otter", "to": ["teal-crane"], "subject": "INFO: x",'
         ' "body_md": "# Information", "ack_required": false, "thread": "auth"}'
     )
-    assert read_message(text) == Envelope(
+    assert read_message_file(text) == MessageFile(
         id="7",
         subject="INFO: x",
         body="# Information",
@@ -121,13 +131,13 @@ def test_a_json_object_is_read_too() -> None:
 )
 def test_anything_else_is_malformed(text: str | bytes) -> None:
     with pytest.raises(Malformed):
-        read_message(text)
+        read_message_file(text)
 
 
 @given(st.binary() | st.text().map(lambda text: f"---\n{text}\n---\n".encode("utf-8", "replace")))
 def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
     with suppress(Malformed):
-        assert read_message(data).subject
+        assert read_message_file(data).subject
 
 
 @pytest.mark.parametrize(
@@ -140,8 +150,8 @@ def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
     ],
 )
 def test_a_thread_is_named_in_one_of_three_ways(text: str, kind: ThreadKind) -> None:
-    assert thread_kind(text) is kind
-    assert thread_id(text) == text
+    assert require_thread_kind(text) is kind
+    assert require_thread_id(text) == text
     assert is_thread_id(text)
 
 
@@ -164,7 +174,7 @@ def test_a_thread_is_named_in_one_of_three_ways(text: str, kind: ThreadKind) -> 
 )
 def test_another_id_is_refused_with_its_own_code(text: str, code: str) -> None:
     with pytest.raises(Malformed) as caught:
-        thread_id(text)
+        require_thread_id(text)
     assert caught.value.code == code
     assert caught.value.hint
     assert not is_thread_id(text)
@@ -175,14 +185,16 @@ def test_another_id_is_refused_with_its_own_code(text: str, code: str) -> None:
     [("1", True), ('"true"', True), ("0", False), ('"No"', False), ("null", None), ("true", True)],
 )
 def test_a_flag_is_read_however_it_was_written(said: str, flag: bool | None) -> None:
-    assert read_message(f'{{"subject": "INFO: x", "ack_required": {said}}}').ack_required is flag
+    assert (
+        read_message_file(f'{{"subject": "INFO: x", "ack_required": {said}}}').ack_required is flag
+    )
     front = f"---\nsubject: INFO: x\nack_required: {said}\n---\n"
-    assert read_message(front).ack_required is flag
+    assert read_message_file(front).ack_required is flag
 
 
 @pytest.mark.parametrize("line", ["ack_required: perhaps", "ack_required: 2", "created_at: 5 May"])
 def test_what_cannot_be_read_is_told_with_what_to_do(line: str) -> None:
     with pytest.raises(Malformed) as caught:
-        read_message(f"---\nsubject: INFO: x\n{line}\n---\n")
+        read_message_file(f"---\nsubject: INFO: x\n{line}\n---\n")
     assert caught.value.hint
     assert line.partition(":")[0] in str(caught.value)

@@ -8,10 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.protocols.mail.body import Body
-from moot.protocols.mail.deltas import SHELVES, Operation, delta_blocks, strict_json
-from moot.protocols.mail.lint import lint
-from moot.protocols.mail.strays import strays
+from moot.protocols.mail.body import MessageBody
+from moot.protocols.mail.deltas import (
+    ARTIFACT_SECTIONS,
+    DeltaOperation,
+    parse_strict_json,
+    read_delta_blocks,
+)
+from moot.protocols.mail.lint import lint_message
+from moot.protocols.mail.stray_deltas import find_stray_deltas
 from tests.mail.bodies import body_of, delta
 
 
@@ -21,17 +26,17 @@ def message(*blocks: str, fence: str = "```") -> str:
 
 
 def rules(body: str) -> list[str]:
-    return [finding.rule for finding in lint("DELTA[opus]: x", body).findings]
+    return [finding.rule for finding in lint_message("DELTA[opus]: x", body).findings]
 
 
 @pytest.mark.requirement("BRN-017")
 @pytest.mark.requirement("BRN-021")
 def test_a_whole_delta_is_read_as_written() -> None:
-    (block,) = delta_blocks(Body(body_of("DELTA")))
+    (block,) = read_delta_blocks(MessageBody(body_of("DELTA")))
     read = block.delta
     assert read is not None
     assert (block.number, block.line) == (1, 7)
-    assert read.operation is Operation.ADD
+    assert read.operation is DeltaOperation.ADD
     assert read.section == "hypothesis_slate"
     assert read.target_id is None
     assert list(read.payload) == ["name", "claim", "mechanism", "anchors"]
@@ -63,7 +68,7 @@ def test_any_proper_fence_will_do(fence: str) -> None:
     ],
 )
 def test_nothing_else_counts_as_a_delta_block(body: str) -> None:
-    assert delta_blocks(Body(body)) == []
+    assert read_delta_blocks(MessageBody(body)) == []
     assert "MB-004" in rules(body)
 
 
@@ -84,18 +89,18 @@ def test_nothing_else_counts_as_a_delta_block(body: str) -> None:
 )
 def test_a_delta_in_the_wrong_place_is_reported_beside_good_ones(stray: str, line: int) -> None:
     """The first implementations read nothing there and said nothing."""
-    (found,) = strays(Body(stray))
+    (found,) = find_stray_deltas(MessageBody(stray))
     assert found.line == line
     good = message(json.dumps(delta()))
-    (finding,) = lint("DELTA[opus]: x", stray + "\n\n" + good).findings
+    (finding,) = lint_message("DELTA[opus]: x", stray + "\n\n" + good).findings
     assert (finding.rule, finding.line) == ("MBX-037", line)
-    (alone, also) = lint("DELTA[opus]: x", stray).findings
+    (alone, also) = lint_message("DELTA[opus]: x", stray).findings
     assert (alone.rule, alone.line, also.rule) == ("MB-004", line, "MBX-037")
 
 
 def test_prose_and_quoted_examples_are_no_strays() -> None:
     quoted = '~~~markdown\n```delta\n{"operation": "ADD"}\n```\n~~~\n'
-    assert list(strays(Body(f"About the delta of the Nile.\n\n{quoted}"))) == []
+    assert list(find_stray_deltas(MessageBody(f"About the delta of the Nile.\n\n{quoted}"))) == []
 
 
 @pytest.mark.requirement("BRN-019")
@@ -120,7 +125,7 @@ def test_prose_and_quoted_examples_are_no_strays() -> None:
     ids=lambda text: text[:30],
 )
 def test_a_block_is_strict_json(block: str, said: str) -> None:
-    (finding,) = lint("DELTA[opus]: x", message(block)).findings
+    (finding,) = lint_message("DELTA[opus]: x", message(block)).findings
     assert finding.rule == "MB-005"
     assert finding.where == "delta block 1"
     assert said in finding.message
@@ -129,7 +134,7 @@ def test_a_block_is_strict_json(block: str, said: str) -> None:
 @pytest.mark.requirement("BRN-019")
 def test_of_two_blocks_only_the_bad_one_is_reported() -> None:
     body = message(json.dumps(delta()), '{\n  "operation": "ADD",\n}')
-    (finding,) = lint("DELTA[opus]: x", body).findings
+    (finding,) = lint_message("DELTA[opus]: x", body).findings
     assert (finding.rule, finding.where) == ("MB-005", "delta block 2")
     assert body.split("\n")[finding.line - 1] == "}"  # type: ignore[operator]
 
@@ -148,12 +153,12 @@ def test_the_operation_is_one_of_three(operation: object) -> None:
 
 
 @pytest.mark.requirement("BRN-020")
-@pytest.mark.parametrize("operation", list(Operation))
-def test_each_of_the_three_is_read(operation: Operation) -> None:
-    target = None if operation is Operation.ADD else "H1"
+@pytest.mark.parametrize("operation", list(DeltaOperation))
+def test_each_of_the_three_is_read(operation: DeltaOperation) -> None:
+    target = None if operation is DeltaOperation.ADD else "H1"
     body = message(json.dumps(delta(operation=operation.value, target_id=target)))
     assert rules(body) == []
-    assert delta_blocks(Body(body))[0].delta.operation is operation  # type: ignore[union-attr]
+    assert read_delta_blocks(MessageBody(body))[0].delta.operation is operation  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -173,8 +178,8 @@ def test_each_of_the_three_is_read(operation: Operation) -> None:
     ],
 )
 def test_what_the_document_leaves_open_is_a_warning(change: dict[str, object], rule: str) -> None:
-    checked = lint("DELTA[opus]: x", message(json.dumps(delta(**change))))
-    assert checked.valid
+    checked = lint_message("DELTA[opus]: x", message(json.dumps(delta(**change))))
+    assert checked.is_valid
     assert rule in [finding.rule for finding in checked.findings]
 
 
@@ -185,8 +190,16 @@ def test_the_research_thread_is_edited_without_a_target() -> None:
 
 
 def test_the_seven_sections_have_their_prefixes() -> None:
-    assert {shelf.prefix for shelf in SHELVES.values()} == {"RT", "H", "P", "T", "A", "X", "C"}
-    assert len(SHELVES) == 7
+    assert {shelf.prefix for shelf in ARTIFACT_SECTIONS.values()} == {
+        "RT",
+        "H",
+        "P",
+        "T",
+        "A",
+        "X",
+        "C",
+    }
+    assert len(ARTIFACT_SECTIONS) == 7
 
 
 JSON = st.recursive(
@@ -199,19 +212,19 @@ JSON = st.recursive(
 @given(JSON)
 def test_any_json_value_in_a_block_has_an_answer(value: object) -> None:
     text = json.dumps(value)
-    assert strict_json(text) == value
-    (block,) = delta_blocks(Body(message(text)))
+    assert parse_strict_json(text) == value
+    (block,) = read_delta_blocks(MessageBody(message(text)))
     assert block.problem == ""
-    lint("DELTA[opus]: x", message(text))
+    lint_message("DELTA[opus]: x", message(text))
 
 
 @given(st.dictionaries(st.sampled_from(sorted(delta())), JSON))
 def test_any_fields_of_a_delta_have_an_answer(fields: dict[str, object]) -> None:
-    lint("DELTA[opus]: x", message(json.dumps(delta(**fields))))
+    lint_message("DELTA[opus]: x", message(json.dumps(delta(**fields))))
 
 
 @given(st.text())
 def test_any_text_in_a_block_has_an_answer(text: str) -> None:
-    for block in delta_blocks(Body(message(text))):
+    for block in read_delta_blocks(MessageBody(message(text))):
         assert block.problem or block.value is not None or text.strip() == "null"
-    list(strays(Body(text)))
+    list(find_stray_deltas(MessageBody(text)))

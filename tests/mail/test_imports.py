@@ -8,7 +8,7 @@ import pytest
 
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
-from moot.protocols.mail.lint import lint
+from moot.protocols.mail.lint import lint_message
 from moot.protocols.mail.model import Party
 
 from . import scene
@@ -52,7 +52,7 @@ def test_a_wrong_message_is_flagged_and_answered_as_the_document_says(desk: Desk
     body = answer.event.body
     assert body.startswith("# Validation Error\n\n## Message\next-7\n\n## Errors\n- MB-006: ")
     assert "\n## Suggestion\n" in body
-    assert lint(answer.event.subject, body).valid
+    assert lint_message(answer.event.subject, body).is_valid
 
 
 @pytest.mark.requirement("BRN-079")
@@ -89,7 +89,7 @@ def test_it_is_taken_in_once(desk: Desk) -> None:
 def test_whoever_it_is_for_owes_an_answer_and_others_do_not(desk: Desk) -> None:
     to = (party(CRANE), Party("BlueLake", 0))
     desk.run(CRANE, incoming("QUESTION: Which?", scene.QUESTION, ack_required=True, to=to))
-    assert [one.name for one in desk.message(1).missing] == [CRANE]
+    assert [one.name for one in desk.message(1).missing_receivers] == [CRANE]
     sent, _ = desk.run(CRANE, ack(1, "Completed")).recorded
     assert sent.event.to == (Party("RedCreek", 0),)
     assert not desk.state.open
@@ -100,7 +100,7 @@ def test_an_ack_from_outside_settles_nothing(desk: Desk) -> None:
     desk.run(OTTER, scene.question())
     body = f"# Acknowledgement\n\n## Message ID\n{THREAD}:1\n\n## Status\nCompleted\n"
     desk.run(CRANE, incoming("ACK: QUESTION: Which cache?", body, sender="TealCrane"))
-    assert desk.message(1).missing
+    assert desk.message(1).missing_receivers
 
 
 def test_a_thousand_errors_still_fit(desk: Desk) -> None:

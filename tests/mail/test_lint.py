@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.protocols.mail.lint import MAX_BREACHES, lint
+from moot.protocols.mail.lint import MAX_BREACHES, lint_message
 from moot.protocols.mail.types import TYPES, MessageType
 from tests.mail.bodies import body_of, subject_of
 
 
 def rules(kind: str, body: str | bytes, ack: bool | None = None, **around: object) -> list[str]:
-    found = lint(subject_of(kind), body, ack, **around).findings  # type: ignore[arg-type]
+    found = lint_message(subject_of(kind), body, ack, **around).findings  # type: ignore[arg-type]
     return [finding.rule for finding in found]
 
 
@@ -26,7 +26,7 @@ def test_the_prefix_decides_what_the_same_body_must_say() -> None:
 
 @pytest.mark.parametrize("kind", [one.value for one in MessageType])
 def test_a_good_message_of_each_type_has_no_findings(kind: str) -> None:
-    checked = lint(subject_of(kind), body_of(kind))
+    checked = lint_message(subject_of(kind), body_of(kind))
     assert checked.findings == ()
     assert checked.type == kind
 
@@ -60,14 +60,16 @@ def test_an_empty_context_is_a_missing_one(context: str) -> None:
 def test_an_excerpt_should_cite() -> None:
     body = body_of("KICKOFF")
     assert rules("KICKOFF", body.replace("§42", "p. 42")) == ["MBX-020"]
-    (finding,) = lint("KICKOFF: x", body.replace("## Excerpt", "## Transcript Excerpt")).findings
+    (finding,) = lint_message(
+        "KICKOFF: x", body.replace("## Excerpt", "## Transcript Excerpt")
+    ).findings
     assert (finding.rule, finding.line) == ("MBX-020", 9)
 
 
 @pytest.mark.requirement("BRN-013")
 def test_the_usual_length_is_only_a_note() -> None:
     body = body_of("KICKOFF").replace("Fate is stable", "One. Two. Three. Fate is stable")
-    (finding,) = lint("KICKOFF: x", body).findings
+    (finding,) = lint_message("KICKOFF: x", body).findings
     assert (finding.rule, finding.severity) == ("MBX-021", "info")
 
 
@@ -93,9 +95,9 @@ def test_the_usual_length_is_only_a_note() -> None:
 def test_the_ack_flag_is_what_the_table_says(kind: str, rule: str) -> None:
     expected = TYPES[MessageType(kind)].ack_required
     assert rules(kind, body_of(kind), expected) == []
-    checked = lint(subject_of(kind), body_of(kind), not expected)
+    checked = lint_message(subject_of(kind), body_of(kind), not expected)
     assert [(one.rule, one.severity) for one in checked.findings] == [(rule, "warning")]
-    assert checked.valid
+    assert checked.is_valid
     # Not said: filled in when sending, false in what was received.
     assert rules(kind, body_of(kind), None) == []
     assert rules(kind, body_of(kind), None, received=True) == ([rule] if expected else [])
@@ -119,7 +121,7 @@ def test_the_ack_flag_is_what_the_table_says(kind: str, rule: str) -> None:
 def test_a_version_stands_in_title_or_summary(title: str, summary: str, known: bool) -> None:
     body = body_of("COMPILED")
     body = body.replace("# Compiled Artifact v2", title).replace("One hypothesis more.", summary)
-    checked = lint("COMPILED: v2 new", body)
+    checked = lint_message("COMPILED: v2 new", body)
     assert ("MBX-040" not in [one.rule for one in checked.findings]) is known
     if not known:
         assert "only the subject has one" in checked.findings[0].message
@@ -190,7 +192,7 @@ def test_a_section_that_is_asked_for_says_something(
         "in a quote": f"{head}> ## {section}\n> {said}\n{below}",
     }
     for body in others.values():
-        findings = lint(subject_of(kind), body).findings
+        findings = lint_message(subject_of(kind), body).findings
         assert {(one.rule, one.severity) for one in findings} == {(rule, severity)}
         assert any(one.where == f"## {section}" for one in findings)
     for heading in (section.upper(), f"{section} (optional)", f"  {section.lower()}  "):
@@ -241,7 +243,7 @@ def test_names_and_items_are_looked_up_on_request() -> None:
     assert rules("HANDOFF", body, agents={"amber-otter", "teal-crane"}, items={"auth-7"}) == []
     found = rules("HANDOFF", body, agents={"amber-otter"}, items=set(), received=True, ack=True)
     assert found == ["MBX-010", "MBX-011"]
-    bad_delta = lint("DELTA[opus]: x", "```delta\n{\n```\n", received=True)
+    bad_delta = lint_message("DELTA[opus]: x", "```delta\n{\n```\n", received=True)
     assert [one.rule for one in bad_delta.findings] == ["MB-005"]
 
 
@@ -255,7 +257,7 @@ def test_nobody_hands_over_in_anothers_name() -> None:
 @pytest.mark.requirement("BRN-067")
 def test_the_title_of_a_question_is_not_the_question() -> None:
     body = "# Question\n\nWhich cache?\n\n## Urgency\nSoon\n"
-    (finding,) = lint("QUESTION: x", body).findings
+    (finding,) = lint_message("QUESTION: x", body).findings
     assert (finding.rule, finding.line) == ("MBX-100", 1)
 
 
@@ -264,8 +266,8 @@ def test_the_title_of_a_question_is_not_the_question() -> None:
 @given(st.text())
 def test_an_info_may_say_anything(body: str) -> None:
     """Nothing is asked of it, and it asks for nothing."""
-    checked = lint("INFO: x", body)
-    assert checked.valid
+    checked = lint_message("INFO: x", body)
+    assert checked.is_valid
     assert not checked.ack_required
 
 
@@ -291,7 +293,9 @@ def test_a_heading_inside_something_else_does_not_count(hidden: str) -> None:
 
 
 def test_a_section_in_a_fence_is_pointed_at() -> None:
-    (finding,) = lint("KICKOFF: x", "# Why?\n```\n## Context\n```\n## Excerpt\n§1\n").findings
+    (finding,) = lint_message(
+        "KICKOFF: x", "# Why?\n```\n## Context\n```\n## Excerpt\n§1\n"
+    ).findings
     assert finding.line == 3
     assert "looks like it" in finding.message
 
@@ -312,7 +316,7 @@ def test_of_two_sections_with_one_name_the_first_counts() -> None:
 
 
 def test_a_fence_that_stays_open_is_named_by_its_line() -> None:
-    (finding,) = lint("INFO: x", "```\na\n```\n\n~~~\n```\n").findings
+    (finding,) = lint_message("INFO: x", "```\na\n```\n\n~~~\n```\n").findings
     assert (finding.rule, finding.line) == ("MBX-007", 5)
 
 
@@ -323,13 +327,13 @@ def test_a_byte_order_mark_is_noted_and_ignored() -> None:
 
 @pytest.mark.parametrize("kind", [one.value for one in MessageType])
 def test_an_empty_body_has_a_defined_answer(kind: str) -> None:
-    valid = lint(subject_of(kind), "").valid
+    valid = lint_message(subject_of(kind), "").is_valid
     assert valid is (kind == "INFO")
-    assert lint(subject_of(kind), " \n\t\r\n").valid is valid
+    assert lint_message(subject_of(kind), " \n\t\r\n").is_valid is valid
 
 
 def test_bytes_that_are_no_text_are_named_by_line() -> None:
-    (finding,) = lint("INFO: x", b"# A\n\xff\xfe").findings
+    (finding,) = lint_message("INFO: x", b"# A\n\xff\xfe").findings
     assert (finding.rule, finding.line) == ("MBX-005", 2)
 
 
@@ -370,7 +374,7 @@ MISSING = {
 def test_bodies_without_measure_are_read_once_and_answered_shortly(body: str) -> None:
     """Were any of these quadratic, `faulthandler_timeout` would name the test."""
     for kind, missing in MISSING.items():
-        findings = lint(subject_of(kind), body).findings
+        findings = lint_message(subject_of(kind), body).findings
         assert missing & {finding.code for finding in findings}
         assert len(findings) <= 5
         assert all(len(finding.message) < 200 for finding in findings)
@@ -389,8 +393,10 @@ SUBJECTS = st.sampled_from([subject_of(kind.value) for kind in MessageType])
 @given(SUBJECTS, st.lists(st.sampled_from(PIECES)).map("".join), st.none() | st.booleans())
 def test_no_text_makes_the_linter_fall_over(subject: str, body: str, ack: bool | None) -> None:
     for received in (False, True):
-        checked = lint(subject, body, ack, received=received, sender="a", agents=(), items=())
-        assert checked.valid is not any(one.severity == "error" for one in checked.findings)
+        checked = lint_message(
+            subject, body, ack, received=received, sender="a", agents=(), items=()
+        )
+        assert checked.is_valid is not any(one.severity == "error" for one in checked.findings)
         lines = body.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
         assert all(one.line is None or 1 <= one.line <= lines for one in checked.findings)
         assert all(one.message and one.hint for one in checked.findings)
@@ -398,4 +404,4 @@ def test_no_text_makes_the_linter_fall_over(subject: str, body: str, ack: bool |
 
 @given(SUBJECTS, st.binary())
 def test_no_bytes_make_the_linter_fall_over(subject: str, body: bytes) -> None:
-    lint(subject, body)
+    lint_message(subject, body)

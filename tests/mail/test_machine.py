@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from moot.core.statecodec import decode_state, encode_state
+from moot.protocols.mail.command_rules import RULES
 from moot.protocols.mail.commands import COMMANDS
-from moot.protocols.mail.conduct import RULES
+from moot.protocols.mail.event_drafts import _DRAFTS
 from moot.protocols.mail.events import EVENTS
 from moot.protocols.mail.evolution import _EVOLVE
+from moot.protocols.mail.index_rows import _INDEX
 from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.model import MAX_RECENT, State
-from moot.protocols.mail.rows import _INDEX
-from moot.protocols.mail.sending import _DRAFTS
 
 from . import scene
 from .scene import CRANE, FINCH, OTTER, STREAM, THREAD, Desk, ack, info, party, question, send

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core.markdown import fences
-from moot.protocols.mail.body import Body
-from moot.protocols.mail.outline import outline, plain_outline
+from moot.protocols.mail.body import MessageBody
+from moot.protocols.mail.outline import find_outline, find_outline_by_line
 
 LINES = [
     *("# a", "## b", "##", "#x", " ## c", "   ### d", "    # e", "\t# f", "## end ##", "## ##"),
@@ -28,11 +28,11 @@ TEXTS = st.builds(
 @settings(max_examples=600)
 @given(TEXTS | st.text())
 def test_the_quick_way_and_the_plain_way_agree(text: str) -> None:
-    assert list(outline(text)) == list(plain_outline(text))
+    assert list(find_outline(text)) == list(find_outline_by_line(text))
 
 
 @settings(max_examples=300)
 @given(TEXTS)
 def test_the_code_of_a_block_is_what_the_scanner_says(text: str) -> None:
-    body = Body(text)
-    assert [body.code(block) for block in body.blocks] == [one.code for one in fences(text)]
+    body = MessageBody(text)
+    assert [body.read_code(block) for block in body.blocks] == [one.code for one in fences(text)]

@@ -18,7 +18,7 @@ from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
 from moot.protocols.mail.machine import MACHINE, TRANSITIONS
 from moot.protocols.mail.model import MAX_RECENT, Party, State
-from moot.protocols.mail.views import pending
+from moot.protocols.mail.views import list_pending
 
 from . import scene
 from .scene import CRANE, FINCH, OTTER, STREAM, THREAD
@@ -109,9 +109,9 @@ class Thread(RuleBasedStateMachine):
             if not isinstance(event, did.MessageKept):
                 self._moved(before, event)
             if isinstance(event, did.MessageAcknowledged):
-                message = before.message(event.id)
+                message = before.find_message(event.id)
                 assert message is not None
-                assert message.receiver(name, actor.epoch) is not None
+                assert message.find_receiver(name, actor.epoch) is not None
                 assert event.left == len(self.state.open)
             for row in MACHINE.index(recorded):
                 if hasattr(row, "value"):
@@ -121,7 +121,7 @@ class Thread(RuleBasedStateMachine):
 
     def _moved(self, before: State, event: Any) -> None:
         """Every step is one of the table's."""
-        was, now = before.message(event.id), self.state.message(event.id)
+        was, now = before.find_message(event.id), self.state.find_message(event.id)
         assert was is not None
         assert now is not None
         assert now.stage in TRANSITIONS[was.stage][type(event)]
@@ -155,8 +155,8 @@ class Thread(RuleBasedStateMachine):
 
     @invariant()
     def what_is_open_waits_and_nothing_else(self) -> None:
-        assert all(one.waits for one in self.state.open.values())
-        assert not any(one.waits for one in self.state.recent)
+        assert all(one.is_waiting for one in self.state.open.values())
+        assert not any(one.is_waiting for one in self.state.recent)
         assert len(self.state.recent) <= MAX_RECENT
 
     @invariant()
@@ -164,11 +164,11 @@ class Thread(RuleBasedStateMachine):
         due = [(one.ack_by, one.id) for one in self.state.open.values() if one.ack_by is not None]
         assert list(self.state.deadlines) == sorted(due)
         for one in self.state.open.values():
-            assert one.ack_by is None or one.missing
+            assert one.ack_by is None or one.missing_receivers
 
     @invariant()
     def whoever_waits_is_shown(self) -> None:
-        shown = {one.id for one in pending(self.state, self.now)}
+        shown = {one.id for one in list_pending(self.state, self.now)}
         assert shown == set(self.state.open)
         due = {due.subject.partition(": ")[0] for due in MACHINE.agenda(self.state, self.now)}
         assert due == set(self.state.open)

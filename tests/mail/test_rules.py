@@ -8,29 +8,31 @@ from pathlib import Path
 import pytest
 
 from moot.core.findings import Severity
-from moot.protocols.mail.codec import Envelope, read_message
-from moot.protocols.mail.lint import Linted, lint
-from moot.protocols.mail.rules import EVERY, RULES, Row
+from moot.protocols.mail.codec import MessageFile, read_message_file
+from moot.protocols.mail.lint import LintedMessage, lint_message
+from moot.protocols.mail.rules import RULES_BY_TYPE, RULES_FOR_ALL, Row
 from moot.protocols.mail.types import MessageType
 
 EXAMPLES = Path(__file__).parent / "examples"
-ROWS: dict[str, Row] = {row.id: row for rows in (EVERY, *RULES.values()) for row in rows}
+ROWS: dict[str, Row] = {
+    row.id: row for rows in (RULES_FOR_ALL, *RULES_BY_TYPE.values()) for row in rows
+}
 # Rules that only hold for what was received, or that need to know who and what is here.
 RECEIVED = {"MBX-004", "MBX-085"}
 AGENTS = {"amber-otter", "teal-crane"}
 ITEMS = {"auth-7"}
 
 
-def example(name: str) -> tuple[Envelope, bytes]:
+def example(name: str) -> tuple[MessageFile, bytes]:
     """The head of an example, and its body as the bytes it has."""
     raw = (EXAMPLES / name).read_bytes()
     head, body = re.fullmatch(rb"(---\n.*?\n---\n)(.*)", raw, re.DOTALL).groups()  # type: ignore[union-attr]
-    return read_message(head), body
+    return read_message_file(head), body
 
 
-def linted(rule: str, outcome: str) -> Linted:
+def linted(rule: str, outcome: str) -> LintedMessage:
     head, body = example(f"{rule}-{outcome}.txt")
-    return lint(
+    return lint_message(
         head.subject,
         body,
         head.ack_required,
@@ -46,7 +48,7 @@ def linted(rule: str, outcome: str) -> Linted:
 def test_each_rule_is_kept_by_its_good_example(rule: str) -> None:
     good = linted(rule, "pass")
     assert [finding.rule for finding in good.findings] == []
-    assert good.valid
+    assert good.is_valid
 
 
 @pytest.mark.parametrize("rule", sorted(ROWS))
@@ -57,7 +59,7 @@ def test_each_rule_is_broken_by_its_bad_example_alone(rule: str) -> None:
     assert (finding.rule, finding.code, finding.severity) == (rule, row.code, row.severity)
     assert finding.message
     assert finding.hint == row.hint
-    assert bad.valid is (row.severity is not Severity.ERROR)
+    assert bad.is_valid is (row.severity is not Severity.ERROR)
 
 
 def test_every_example_belongs_to_a_rule() -> None:
@@ -95,17 +97,17 @@ def test_the_twelve_rules_of_the_document_are_there_with_their_severity() -> Non
 def test_each_of_them_means_what_the_document_says(
     rule: str, holds_for: str | None, sentence: str
 ) -> None:
-    table = EVERY if holds_for is None else RULES[MessageType(holds_for)]
+    table = RULES_FOR_ALL if holds_for is None else RULES_BY_TYPE[MessageType(holds_for)]
     assert [row.sentence for row in table if row.id == rule] == [sentence]
-    holding = [kind for kind, rows in RULES.items() if any(row.id == rule for row in rows)]
+    holding = [kind for kind, rows in RULES_BY_TYPE.items() if any(row.id == rule for row in rows)]
     assert holding == ([MessageType(holds_for)] if holds_for else [])
 
 
 def test_an_id_has_one_meaning_wherever_it_stands() -> None:
-    for rows in RULES.values():
-        ids = [row.id for row in (*EVERY, *rows)]
+    for rows in RULES_BY_TYPE.values():
+        ids = [row.id for row in (*RULES_FOR_ALL, *rows)]
         assert len(set(ids)) == len(ids)
-    for rows in RULES.values():
+    for rows in RULES_BY_TYPE.values():
         for row in rows:
             assert (row.code, row.severity) == (ROWS[row.id].code, ROWS[row.id].severity)
 

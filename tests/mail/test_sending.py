@@ -12,7 +12,7 @@ from moot.core.machine import Acting, Command, Context, KeyClass
 from moot.core.record import MAX_TEXT_BYTES, ArtifactRef
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
-from moot.protocols.mail.conduct import MAX_RECEIVERS, MAX_SUBJECT
+from moot.protocols.mail.command_rules import MAX_RECEIVERS, MAX_SUBJECT
 from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.model import MAX_OPEN, Importance
 from moot.protocols.mail.types import MessageType
@@ -188,7 +188,7 @@ def test_a_thread_full_of_waiting_messages_takes_no_more(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert MAX_OPEN == 1_000
-    monkeypatch.setattr("moot.protocols.mail.conduct.MAX_OPEN", 2)
+    monkeypatch.setattr("moot.protocols.mail.command_rules.MAX_OPEN", 2)
     desk.run(OTTER, question())
     desk.run(OTTER, question())
     assert desk.refused(OTTER, question()) == "thread_full"

@@ -6,28 +6,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.protocols.mail.fix import fix
-from moot.protocols.mail.lint import lint
-from moot.protocols.mail.reply import error_subject
+from moot.protocols.mail.body_writer import write_error_subject
+from moot.protocols.mail.fix import fix_message
+from moot.protocols.mail.lint import lint_message
 from moot.protocols.mail.subject import (
     Subject,
-    ack_subject,
-    find_subject,
-    has_control,
-    read_received,
+    has_control_characters,
+    parse_received_subject,
+    parse_subject,
+    write_ack_subject,
 )
-from moot.protocols.mail.types import TYPES, MessageType, ack_expected
+from moot.protocols.mail.types import TYPES, MessageType, is_ack_owed
 
 
 def found(text: str) -> Subject:
-    subject = find_subject(text)
+    subject = parse_subject(text)
     assert subject is not None
     return subject
 
 
 def wrong(text: str) -> list[str]:
     """The codes of what is wrong with this subject."""
-    said = (one for one in lint(text, "").findings if one.where == "subject")
+    said = (one for one in lint_message(text, "").findings if one.where == "subject")
     return [one.code for one in said if one.severity == "error"]
 
 
@@ -76,8 +76,8 @@ def test_a_delta_names_its_role(role: str) -> None:
     ],
 )
 def test_anything_else_has_no_valid_prefix(text: str) -> None:
-    assert find_subject(text) is None
-    (finding,) = lint(text, "text").findings
+    assert parse_subject(text) is None
+    (finding,) = lint_message(text, "text").findings
     assert (finding.rule, finding.code) == ("MB-001", "invalid_subject_prefix")
 
 
@@ -93,16 +93,16 @@ def test_a_subject_is_one_line(char: str) -> None:
 
 @pytest.mark.parametrize("rest", ["Zürich", "東京 🦦", "a: b: c", "e\u0301", "שלום"])
 def test_the_rest_is_any_text(rest: str) -> None:
-    assert found(f"INFO: {rest}").rest == rest
-    assert lint(f"INFO: {rest}", "# Information\n").findings == ()
+    assert found(f"INFO: {rest}").description == rest
+    assert lint_message(f"INFO: {rest}", "# Information\n").findings == ()
 
 
 @pytest.mark.parametrize("text", ["Re: INFO: x", "RE: re:  INFO: x"])
 def test_what_was_received_may_be_a_reply(text: str) -> None:
-    read = read_received(text)
+    read = parse_received_subject(text)
     assert read.subject == Subject(MessageType.INFO, "x")
-    assert read.replied
-    (finding,) = lint(text, "", received=True).findings
+    assert read.had_reply_prefix
+    (finding,) = lint_message(text, "", received=True).findings
     assert (finding.rule, finding.severity) == ("MBX-004", "warning")
 
 
@@ -118,13 +118,13 @@ def test_what_was_received_may_be_a_reply(text: str) -> None:
     ],
 )
 def test_a_handoff_names_item_and_agent(rest: str, named: tuple[str, str] | None) -> None:
-    assert found(f"HANDOFF: {rest}").handoff == named
+    assert found(f"HANDOFF: {rest}").handoff_parts == named
 
 
 def test_the_subject_of_an_ack_repeats_the_one_it_answers() -> None:
-    assert ack_subject("QUESTION: which?") == "ACK: QUESTION: which?"
-    assert found(ack_subject("a\nb\u202e")).rest == "a b"
-    assert found(ack_subject("")).type is MessageType.ACK
+    assert write_ack_subject("QUESTION: which?") == "ACK: QUESTION: which?"
+    assert found(write_ack_subject("a\nb\u202e")).description == "a b"
+    assert found(write_ack_subject("")).type is MessageType.ACK
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ def test_the_subject_of_an_ack_repeats_the_one_it_answers() -> None:
 )
 def test_subjects_without_measure_are_read_once(subject: str, code: str, short: str) -> None:
     """Were any of these quadratic, `faulthandler_timeout` would name the test."""
-    assert code in {finding.code for finding in lint(subject, "", received=True).findings}
-    assert fix(subject, "").subject == subject.strip()
-    assert ack_subject(subject) == f"ACK: {short}"
+    assert code in {finding.code for finding in lint_message(subject, "", received=True).findings}
+    assert fix_message(subject, "").subject == subject.strip()
+    assert write_ack_subject(subject) == f"ACK: {short}"
 
 
 def test_a_validation_error_is_told_in_an_info() -> None:
-    assert error_subject("m:1") == "INFO: Validation error for m:1"
-    assert found(error_subject("a\nb\x00")).type is MessageType.INFO
+    assert write_error_subject("m:1") == "INFO: Validation error for m:1"
+    assert found(write_error_subject("a\nb\x00")).type is MessageType.INFO
 
 
 @pytest.mark.requirement("BRN-002")
@@ -163,17 +163,17 @@ def test_a_validation_error_is_told_in_an_info() -> None:
 @pytest.mark.requirement("BRN-074")
 def test_five_types_are_owed_an_ack_and_five_are_not() -> None:
     owed = {"KICKOFF", "CRITIQUE", "HANDOFF", "BLOCKED", "QUESTION"}
-    assert {kind.value for kind in MessageType if ack_expected(kind)} == owed
+    assert {kind.value for kind in MessageType if is_ack_owed(kind)} == owed
     assert len(TYPES) == 10
     for kind in MessageType:
         prefix = "DELTA[opus]" if kind is MessageType.DELTA else kind.value
-        assert lint(f"{prefix}: x", "").ack_required is (kind.value in owed)
+        assert lint_message(f"{prefix}: x", "").ack_required is (kind.value in owed)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_read_without_a_crash(text: str) -> None:
-    read_received(text)
-    assert lint(text, "").type == (read.type if (read := find_subject(text)) else None)
+    parse_received_subject(text)
+    assert lint_message(text, "").type == (read.type if (read := parse_subject(text)) else None)
     if not wrong(text):
-        assert str(find_subject(text)) == text
-        assert not has_control(text)
+        assert str(parse_subject(text)) == text
+        assert not has_control_characters(text)

@@ -23,7 +23,7 @@ from moot.protocols.observed.commands import (
     StopWatching,
 )
 from moot.protocols.observed.machine import MACHINE, TRANSITIONS
-from moot.protocols.observed.model import GAPS_KEPT, MAX_TOOLS, Stage, State
+from moot.protocols.observed.model import MAX_GAPS, MAX_TOOLS, Stage, State
 from moot.protocols.observed.rules import MAX_FILES
 from moot.protocols.observed.views import count_work
 from moot.protocols.trace.commands import AbortTrace
@@ -160,7 +160,7 @@ def test_the_state_stays_small() -> None:
         state = act(state, tool(f"tool-{number}"), number)
         state = act(state, NoteGap(since=0, until=1, why="x"), number)
     assert len(state.tools) == MAX_TOOLS + 1
-    assert len(state.gaps) == GAPS_KEPT
+    assert len(state.gaps) == MAX_GAPS
     assert (state.count, state.gap_count) == (1_000, 1_000)
     assert sum(state.tools.values()) == 1_000
 

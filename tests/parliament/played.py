@@ -7,10 +7,10 @@ from functools import cache
 from typing import Any
 
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament import papers
+from moot.protocols.parliament import session_files
 from moot.protocols.parliament.documents.proceedings import Proceedings
-from moot.protocols.parliament.files.fileshapes import FILES
-from moot.protocols.parliament.messages.message import Message, message_of
+from moot.protocols.parliament.files.file_shapes import FILES
+from moot.protocols.parliament.messages.message import LedgerMessage, read_message
 from tests.parliament.scene import (
     CALL_VOTE,
     ROUND_END,
@@ -24,8 +24,8 @@ from tests.parliament.scene import (
 )
 
 
-def messages_of(chamber: Chamber) -> tuple[Message, ...]:
-    return tuple(message_of(document) for document in chamber.messages())
+def messages_of(chamber: Chamber) -> tuple[LedgerMessage, ...]:
+    return tuple(read_message(document) for document in chamber.messages())
 
 
 def proceedings(chamber: Chamber) -> Proceedings:
@@ -34,10 +34,10 @@ def proceedings(chamber: Chamber) -> Proceedings:
 
 def files(chamber: Chamber) -> dict[str, bytes]:
     made = (
-        papers.ledger_bytes(chamber.state, messages_of(chamber)),
-        papers.session_bytes(chamber.state),
-        papers.bill_bytes(chamber.state),
-        papers.summaries_bytes(chamber.summaries()),
+        session_files.encode_ledger(chamber.state, messages_of(chamber)),
+        session_files.encode_session(chamber.state),
+        session_files.encode_bill(chamber.state),
+        session_files.encode_summaries(chamber.summaries()),
     )
     return dict(zip(FILES, made, strict=True))
 

@@ -10,7 +10,7 @@ import pytest
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.messages.templates import template
+from moot.protocols.parliament.messages.templates import make_template
 from moot.protocols.parliament.messages.words import Kind
 
 from .scene import (
@@ -88,7 +88,7 @@ def test_an_expelled_seat_is_not_heard_with_any_type(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", Kind)
 def test_without_a_session_nothing_is_said(kind: Kind) -> None:
     chamber = Chamber(2, issues=("security",))
-    document = template(kind)
+    document = make_template(kind)
     who = {"speaker": SYSTEM, "prime_minister": PERSON}.get(document["from"], AGENTS[0])
     nowhere = "parliament/parl-20260218-404"
     with pytest.raises(Refused) as caught:
@@ -100,7 +100,7 @@ def test_without_a_session_nothing_is_said(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", [*READY, Kind.VOTE_TALLY])
 def test_each_type_has_its_time(kind: Kind) -> None:
     chamber = Chamber(3).reviewing()
-    document = {**template(kind)}
+    document = {**make_template(kind)}
     if kind in (Kind.ANSWER, Kind.VOTE):
         document["content"] = {**document["content"], "motive_scores": chamber.scores(1)}
     found = chamber.refusal(ask.Submit(document=document), chamber.sender(document)).findings

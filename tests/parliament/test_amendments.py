@@ -9,8 +9,13 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import amendments
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.messages.words import Action, AmendmentStatus, Position, Section
-from moot.protocols.parliament.model import Amendment, Endorsement
+from moot.protocols.parliament.messages.words import (
+    AmendmentAction,
+    AmendmentStatus,
+    BillSection,
+    Position,
+)
+from moot.protocols.parliament.model import Amendment, AmendmentEndorsement
 
 from .scene import (
     AGENTS,
@@ -56,7 +61,10 @@ def test_an_amendment_comes_from_a_seat_under_an_id_of_its_own() -> None:
     assert again == ("PAR-044", "amendment_exists", "content.amendment_id")
     assert chamber.refused({**amendment(1, "amend-002"), "from": "speaker"})[0] == "PAR-042"
     chamber.submit(amendment(1, "amend-002"))
-    assert [one.amendment_id for one in chamber.state.proposals()] == ["amend-001", "amend-002"]
+    assert [one.amendment_id for one in chamber.state.amendments_in_order()] == [
+        "amend-001",
+        "amend-002",
+    ]
 
 
 @pytest.mark.requirement("PAR-037")
@@ -79,8 +87,8 @@ def test_positions_are_registered_and_the_latest_counts() -> None:
     position(chamber, 4, "abstain")
     position(chamber, 2, "endorse")
     assert chamber.state.amendments["amend-001"].endorsements == (
-        Endorsement("rep_4", Position.ABSTAIN, 1),
-        Endorsement("rep_2", Position.ENDORSE, 1),
+        AmendmentEndorsement("rep_4", Position.ABSTAIN, 1),
+        AmendmentEndorsement("rep_2", Position.ENDORSE, 1),
     )
 
 
@@ -311,13 +319,13 @@ def test_the_seeds_own_example_is_eligible() -> None:
         number=4,
         proposed_by="rep_3",
         round=2,
-        target_section=Section.SOLUTION,
-        action=Action.ADD,
+        target_section=BillSection.SOLUTION,
+        action=AmendmentAction.ADD,
         description="...",
         status=AmendmentStatus.DEBATING,
         endorsements=(
-            Endorsement("rep_1", Position.ENDORSE, 2),
-            Endorsement("rep_4", Position.OPPOSE, 2),
+            AmendmentEndorsement("rep_1", Position.ENDORSE, 2),
+            AmendmentEndorsement("rep_4", Position.OPPOSE, 2),
         ),
     )
-    assert amendments.carried(sample, "rep_5")
+    assert amendments.is_carried(sample, "rep_5")

@@ -10,7 +10,7 @@ from moot.core.names import SYSTEM
 from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.messages import limits, sentences
-from moot.protocols.parliament.messages.words import Status
+from moot.protocols.parliament.messages.words import SessionStatus
 
 from .scene import (
     AGENTS,
@@ -51,7 +51,11 @@ def test_the_budget_of_a_response_falls_to_three() -> None:
 @pytest.mark.requirement("PAR-098")
 def test_before_the_debate_the_clock_shows_round_1() -> None:
     state = Chamber(5).state
-    assert (clock.cap(state), clock.budget(state), state.round.exchanges) == (10, 6, 0)
+    assert (clock.exchange_cap(state), clock.sentence_budget(state), state.round.exchanges) == (
+        10,
+        6,
+        0,
+    )
 
 
 @pytest.mark.requirement("PAR-099")
@@ -66,7 +70,7 @@ def test_an_exchange_counts_when_its_answer_lands_and_the_cap_is_hard() -> None:
     chamber.submit(answer(2, 1, asked, chamber.scores(2)))
     assert chamber.state.round.exchanges == 1
     chamber.submit(answer(1, 2, other, chamber.scores(1)))
-    assert chamber.state.round.exchanges == 2 == clock.cap(chamber.state)
+    assert chamber.state.round.exchanges == 2 == clock.exchange_cap(chamber.state)
 
 
 def spent() -> Chamber:
@@ -99,7 +103,7 @@ def test_at_the_cap_only_a_vote_or_the_end_of_the_round_is_left() -> None:
     assert chamber.state.round.number == 2
     called = spent()
     called.submit(CALL_VOTE)
-    assert called.state.status is Status.VOTING
+    assert called.state.status is SessionStatus.VOTING
 
 
 @pytest.mark.requirement("PAR-106")

@@ -9,7 +9,7 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.messages.words import Status
+from moot.protocols.parliament.messages.words import SessionStatus
 
 from .scene import (
     AGENTS,
@@ -133,7 +133,7 @@ def test_a_motion_asks_the_speaker_and_decides_nothing() -> None:
     chamber = Chamber(3).debating().satisfied()
     assert chamber.refused({**motion(1), "from": "prime_minister"}, PERSON)[0] == "PAR-048"
     moved = chamber.submit(motion(3))
-    assert chamber.state.status is Status.DEBATE
+    assert chamber.state.status is SessionStatus.DEBATE
     due = next(one for one in chamber.dues() if one.what == "rule on a motion")
     assert (due.who, due.subject) == ("speaker", f"{moved}: rep_3 moves call_vote")
     chamber.submit(ruling("observation", "progress_note", "rep_3"))
@@ -180,7 +180,7 @@ def test_rulings_that_only_say_something(kind: str, action: str, target: str | N
     chamber = Chamber(3).debating()
     chamber.submit(ruling(kind, action, target))
     assert chamber.messages()[-1]["content"]["action"] == action
-    assert chamber.state.status is Status.DEBATE
+    assert chamber.state.status is SessionStatus.DEBATE
     assert chamber.refused(ruling(kind, action, "rep_9"))[2] == "content.target"
 
 
@@ -296,7 +296,7 @@ def test_a_complete_session_hears_nothing_more() -> None:
     chamber = Chamber(3).reviewing()
     chamber.decide("approve")
     chamber.clerk(ask.Complete())
-    assert chamber.state.status is Status.COMPLETE
+    assert chamber.state.status is SessionStatus.COMPLETE
     assert isinstance(chamber.history()[-1], did.SessionCompleted)
     assert chamber.dues() == []
     for document in (question(1, 2), vote(1, "YES", chamber.scores(1)), bill(1, version=2)):

@@ -13,12 +13,19 @@ from immutables import Map
 from moot.core.record import MAX_BODY_BYTES
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.amendments import MOST_OF_A_SEAT
+from moot.protocols.parliament.amendments import MAX_PER_SEAT
 from moot.protocols.parliament.messages import limits
-from moot.protocols.parliament.messages.excerpts import CONCERNS, concern, short
-from moot.protocols.parliament.messages.words import AmendmentStatus, Stance, Status
-from moot.protocols.parliament.model import MAX_SEATS, Round, Seat, Settled, Shift, State
-from moot.protocols.parliament.summaries import summary_of
+from moot.protocols.parliament.messages.excerpts import MAX_CONCERN_BYTES, shorten, shorten_concern
+from moot.protocols.parliament.messages.words import AmendmentStatus, SessionStatus, Stance
+from moot.protocols.parliament.model import (
+    MAX_SEATS,
+    Round,
+    Seat,
+    SettledAmendment,
+    StanceShift,
+    State,
+)
+from moot.protocols.parliament.summaries import summarize_round
 
 from .scene import (
     AGENTS,
@@ -37,7 +44,7 @@ LONG = ("t" * 40_000, "\u0001" * 7_000, "\U0001f642" * 10_000)
 
 @given(st.text(max_size=300), st.integers(4, 200))
 def test_a_quote_is_a_beginning_within_its_bound(text: str, most: int) -> None:
-    quoted = short(text, most)
+    quoted = shorten(text, most)
     assert len(msgspec.json.encode(quoted)) - 2 <= most
     assert quoted == text or text.startswith(quoted.removesuffix("…"))
     if len(msgspec.json.encode(text)) - 2 <= most:
@@ -74,14 +81,14 @@ def test_long_reasons_do_not_keep_a_vote_from_being_counted(text: str) -> None:
     assert [one["from"] for one in tally["key_objections"]] == ["rep_1", "rep_2", "rep_3"]
     for one in tally["key_objections"]:
         assert text.startswith(one["concern"].removesuffix("…"))
-        assert len(one["concern"]) > CONCERNS // 3 // 7
-    assert chamber.state.status is Status.DEBATE
+        assert len(one["concern"]) > MAX_CONCERN_BYTES // 3 // 7
+    assert chamber.state.status is SessionStatus.DEBATE
 
 
 def test_a_seat_has_six_amendments_pending_and_six_a_round() -> None:
     chamber = Chamber(3).debating()
     names = [f"amend-{number:03d}" for number in range(1, 20)]
-    for name in names[:MOST_OF_A_SEAT]:
+    for name in names[:MAX_PER_SEAT]:
         chamber.submit(amendment(2, name))
     many = ("S-32", "too_many_amendments", "type")
     assert chamber.refused(amendment(2, names[6])) == many
@@ -117,21 +124,22 @@ def test_the_fullest_round_of_all_fits_into_one_event() -> None:
             scores=(1,),
             temperature=50,
             heat=(0, 50),
-            concern=concern(long, seats),
+            concern=shorten_concern(long, seats),
         )
         for name in order
     }
     exchanges = limits.max_exchanges(seats, 1)
-    fallen = 2 * MOST_OF_A_SEAT * seats  # those of earlier rounds, and those of this one
+    fallen = 2 * MAX_PER_SEAT * seats  # those of earlier rounds, and those of this one
     this = Round(
         number=1,
         exchanges=exchanges,
-        shifts=tuple(Shift(order[0], Stance.SOFTEN, short(long)) for _ in range(exchanges)),
+        shifts=tuple(StanceShift(order[0], Stance.SOFTEN, shorten(long)) for _ in range(exchanges)),
         settled=tuple(
-            Settled(f"amend-{number:06d}", AmendmentStatus.INCORPORATED) for number in range(fallen)
+            SettledAmendment(f"amend-{number:06d}", AmendmentStatus.INCORPORATED)
+            for number in range(fallen)
         ),
     )
     state = State(order=order, seats=Map(reps), round=this)
-    tabled = [f"{short(long)} (msg-100000, put off)" for _ in order]
-    summary = summary_of(state, tuple(tabled))
+    tabled = [f"{shorten(long)} (msg-100000, put off)" for _ in order]
+    summary = summarize_round(state, tuple(tabled))
     assert len(msgspec.json.encode(did.RoundSummarized(summary=summary))) < MAX_BODY_BYTES - 1_024

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from moot import pages as page
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.documents.final import final_document
-from moot.protocols.parliament.documents.proceedings import ballots, versions
-from moot.protocols.parliament.documents.report import report
+from moot.protocols.parliament.documents.final_document import write_final_document
+from moot.protocols.parliament.documents.proceedings import list_ballots, list_bill_versions
+from moot.protocols.parliament.documents.report import make_report
 from tests.parliament.played import approved, played, proceedings
 from tests.parliament.scene import CALL_VOTE, ROUND_START, Chamber, bill, draft, statement, vote
 
@@ -33,13 +33,13 @@ def section(text: str, number: int) -> str:
 
 
 def test_seven_sections_in_their_order() -> None:
-    text = final_document(proceedings(approved()))
+    text = write_final_document(proceedings(approved()))
     assert headings(text) == SECTIONS
-    assert text == final_document(proceedings(approved()))
+    assert text == write_final_document(proceedings(approved()))
 
 
 def test_the_head_says_what_and_how() -> None:
-    head = final_document(proceedings(approved())).split("## 1.")[0]
+    head = write_final_document(proceedings(approved())).split("## 1.")[0]
     for line in (
         "# A cache",
         "- Bill: BILL-001, version 3",
@@ -52,21 +52,21 @@ def test_the_head_says_what_and_how() -> None:
 
 
 def test_dissent_is_kept_in_full() -> None:
-    said = section(final_document(proceedings(approved())), 6)
+    said = section(write_final_document(proceedings(approved())), 6)
     assert "### Rep. Innovatus" in said
     assert "**Core objection:**\n\nrep\\_3 says NO." in said
     assert "- a cheaper cache" in said
 
 
 def test_the_vote_record_has_every_ballot() -> None:
-    said = section(final_document(proceedings(approved())), 7)
+    said = section(write_final_document(proceedings(approved())), 7)
     assert "| 2 | 2 | 1 | 2 | 3 | failed | no |" in said
     assert "| 3 | 3 | 2 | 1 | 3 | passed | no |" in said
     assert "| Rep. Innovatus | NO | rep\\_3 says NO. |  |" in said
 
 
 def test_the_deliberation_is_told() -> None:
-    said = section(final_document(proceedings(approved())), 5)
+    said = section(write_final_document(proceedings(approved())), 5)
     assert "### Round 1" in said
     assert "| amend-001 | Rep. Innovatus | solution | An audit before deployment |" in said
     assert "approve: so" in said
@@ -83,7 +83,7 @@ def test_each_ending_has_its_words(word: str, status: str) -> None:
     chamber = Chamber(3).reviewing()
     more = {"draft": draft(2, solution="Two caches.")} if word == "amend_and_approve" else {}
     chamber.decide(word, **more)
-    text = final_document(proceedings(chamber))
+    text = write_final_document(proceedings(chamber))
     assert f"- Status: {status}" in text
     assert "*Nobody voted against" in section(text, 6)
 
@@ -91,14 +91,14 @@ def test_each_ending_has_its_words(word: str, status: str) -> None:
 def test_a_last_veto_and_a_last_defeat_have_a_document_too() -> None:
     vetoed = Chamber(3, max_rounds=1).reviewing()
     vetoed.decide("veto", "Not like this.")
-    assert "- Status: Vetoed" in final_document(proceedings(vetoed))
+    assert "- Status: Vetoed" in write_final_document(proceedings(vetoed))
     failed = Chamber(3, max_rounds=1).voting().vote("NO", "NO", "YES")
     failed.clerk(ask.CountVotes())
-    assert "- Status: Not Passed" in final_document(proceedings(failed))
+    assert "- Status: Not Passed" in write_final_document(proceedings(failed))
 
 
 def test_a_session_without_a_bill_has_a_document() -> None:
-    text = final_document(proceedings(Chamber(3)))
+    text = write_final_document(proceedings(Chamber(3)))
     assert headings(text) == SECTIONS
     assert text.startswith("# No bill was drafted")
 
@@ -133,11 +133,11 @@ def hostile() -> Chamber:
 
 def test_no_text_can_forge_a_section_or_a_script() -> None:
     record = proceedings(hostile())
-    text = final_document(record)
+    text = write_final_document(record)
     assert headings(text) == SECTIONS
     assert "<script" not in text
     assert "\n```" not in text
-    html = page.to_html(report(record))
+    html = page.to_html(make_report(record))
     assert "<script" not in html.lower()
 
 
@@ -150,12 +150,12 @@ def test_any_title_stays_a_title(text: str) -> None:
     named = msgspec.structs.replace(state.bill, title=text)
     record = proceedings(approved())
     odd = msgspec.structs.replace(record, state=msgspec.structs.replace(state, bill=named))
-    assert headings(final_document(odd)) == SECTIONS
-    page.to_html(report(odd))
+    assert headings(write_final_document(odd)) == SECTIONS
+    page.to_html(make_report(odd))
 
 
 def test_the_page_shows_chamber_vote_motives_and_history() -> None:
-    shown = report(proceedings(approved()))
+    shown = make_report(proceedings(approved()))
     kinds = [type(block).__name__ for block in shown.blocks]
     assert kinds[:4] == ["Chamber", "BarChart", "LineChart", "Table"]
     assert shown.verdict.label == "APPROVED"
@@ -175,25 +175,25 @@ def test_the_page_shows_chamber_vote_motives_and_history() -> None:
 
 def test_a_page_can_be_drawn_at_any_moment() -> None:
     chamber = Chamber(3)
-    assert report(proceedings(chamber)).verdict.label == "NOT DECIDED"
+    assert make_report(proceedings(chamber)).verdict.label == "NOT DECIDED"
     chamber.debating().exchange(1, 2)
-    assert page.to_html(report(proceedings(chamber)))
+    assert page.to_html(make_report(proceedings(chamber)))
 
 
 def test_every_version_and_every_ballot_is_found() -> None:
     record = proceedings(approved())
-    assert [one.draft.bill_version for one in versions(record)] == [1, 2, 3]
-    counted = ballots(record)
+    assert [one.draft.bill_version for one in list_bill_versions(record)] == [1, 2, 3]
+    counted = list_ballots(record)
     assert [len(one.votes) for one in counted] == [3, 3]
     chamber = played()
     chamber.decide("amend_and_approve", draft=draft(4, solution="Two caches."))
-    last = versions(proceedings(chamber))[-1]
+    last = list_bill_versions(proceedings(chamber))[-1]
     assert (last.by, last.draft.sections.solution) == ("prime_minister", "Two caches.")
 
 
 def test_an_open_ballot_is_known_too() -> None:
     chamber = Chamber(3).voting().vote("YES", "", "")
-    (only,) = ballots(proceedings(chamber))
+    (only,) = list_ballots(proceedings(chamber))
     assert (only.tally, list(only.votes)) == (None, ["rep_1"])
 
 
@@ -209,28 +209,28 @@ def test_an_earlier_word_is_not_the_reason_of_a_defeat() -> None:
     chamber.submit(ROUND_START)
     chamber.submit(CALL_VOTE)
     chamber.vote("NO", "NO", "NO").clerk(ask.CountVotes())
-    assert report(proceedings(chamber)).decision.statement == "Not Passed."
-    assert report(proceedings(approved())).decision.statement == "Approved. so"
+    assert make_report(proceedings(chamber)).decision.statement == "Not Passed."
+    assert make_report(proceedings(approved())).decision.statement == "Approved. so"
 
 
 def test_who_decided_is_named_and_so_is_what_nobody_signed() -> None:
     record = proceedings(approved())
     word = next(one for one in reversed(record.messages) if one.type == "PM_DECISION")
     signed = msgspec.structs.replace(record, signers={word.id: "operator"})
-    assert "approve by operator: so" in final_document(signed)
-    assert page.Fact("decided by", "operator") in report(signed).decision.facts
+    assert "approve by operator: so" in write_final_document(signed)
+    assert page.Fact("decided by", "operator") in make_report(signed).decision.facts
     count = len(record.messages)
     state = msgspec.structs.replace(record.state, imported=count)
     foreign = msgspec.structs.replace(signed, state=state)
-    assert "approve by someone elsewhere: so" in final_document(foreign)
+    assert "approve by someone elsewhere: so" in write_final_document(foreign)
     origin = f"{count} of {count} messages were read from files, not signed here"
-    assert page.Fact("origin", origin) in report(foreign).decision.facts
+    assert page.Fact("origin", origin) in make_report(foreign).decision.facts
 
 
 def test_the_page_labels_scripted_voices_at_the_vote_and_at_their_seats() -> None:
     record = proceedings(approved())
-    first, *_others = record.state.in_order()
-    shown = report(record, scripted=(first.agent,))
+    first, *_others = record.state.seats_in_order()
+    shown = make_report(record, scripted=(first.agent,))
     note = f"{first.agent}: scripted; no model and no person thought about these words"
     assert page.Fact("note", note) in shown.decision.facts
     chamber = shown.blocks[0]
@@ -243,11 +243,11 @@ def test_before_there_is_a_bill_the_first_line_of_the_problem_is_the_title() -> 
     record = proceedings(Chamber(3))
     text = "Payments fail\n\n### Item\n\n> pay-7"
     state = msgspec.structs.replace(record.state, problem_statement=text)
-    shown = report(msgspec.structs.replace(record, state=state))
+    shown = make_report(msgspec.structs.replace(record, state=state))
     assert shown.title == "Payments fail"
     assert page.Prose(text, "Problem") in shown.blocks
 
 
 def test_one_round_is_one_round() -> None:
     chamber = Chamber(3).debating()
-    assert "3 seats, 1 round, " in report(proceedings(chamber)).subtitle
+    assert "3 seats, 1 round, " in make_report(proceedings(chamber)).subtitle

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core.findings import errors
-from moot.protocols.parliament.files.fileshapes import FILES
-from moot.protocols.parliament.files.inspection import inspect, only_added
+from moot.protocols.parliament.files.file_shapes import FILES
+from moot.protocols.parliament.files.inspection import find_lost_messages, inspect_files
 from tests.parliament.played import documents, encoded, sound
 
 requirement = pytest.mark.requirement
@@ -21,24 +21,24 @@ LEDGER, SESSION, BILL, SUMMARIES = FILES
 
 
 def found(given: Documents) -> set[tuple[str, str]]:
-    return {(one.rule, one.code) for one in inspect(encoded(given))}
+    return {(one.rule, one.code) for one in inspect_files(encoded(given))}
 
 
 @requirement("PAR-129", "PAR-130")
 def test_what_we_write_is_sound() -> None:
-    assert inspect(dict(sound())) == ()
+    assert inspect_files(dict(sound())) == ()
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_missing_file_is_named(name: str) -> None:
-    said = inspect({**sound(), name: None})
+    said = inspect_files({**sound(), name: None})
     assert [(one.code, one.where) for one in said] == [("missing_file", name)]
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"null", b'{"a": 1, "a": 2}', b"[NaN]"])
 def test_a_file_that_cannot_be_read_is_named(name: str, data: bytes) -> None:
-    said = errors(inspect({**sound(), name: data}))
+    said = errors(inspect_files({**sound(), name: data}))
     assert said
     assert all((one.where or "").startswith(name) and one.hint for one in said)
 
@@ -301,7 +301,7 @@ def test_each_disagreement_is_found(name: str) -> None:
 def test_each_finding_says_where_and_what_to_do(name: str) -> None:
     given = documents()
     CHANGES[name][2](given)
-    for one in inspect(encoded(given)):
+    for one in inspect_files(encoded(given)):
         assert one.hint
         assert one.message
         assert (one.where or "").split("#")[0] in FILES
@@ -310,7 +310,7 @@ def test_each_finding_says_where_and_what_to_do(name: str) -> None:
 def test_a_no_without_conditions_is_read_with_a_warning_and_never_written() -> None:
     given = documents()
     last(given, "VOTE")["content"]["conditions"] = []
-    (said,) = inspect(encoded(given))
+    (said,) = inspect_files(encoded(given))
     assert (said.code, said.severity) == ("conditions_required", "warning")
 
 
@@ -319,7 +319,7 @@ def test_a_tally_is_counted_again_from_the_ballots() -> None:
     given = documents()
     vote = last(given, "VOTE")
     vote["content"].update(vote="YES", conditions=[])
-    said = {one.where for one in inspect(encoded(given)) if one.rule == "PAR-071"}
+    said = {one.where for one in inspect_files(encoded(given)) if one.rule == "PAR-071"}
     assert len(said) == 2
 
 
@@ -327,12 +327,12 @@ def test_a_tally_is_counted_again_from_the_ballots() -> None:
 def test_messages_are_only_ever_added() -> None:
     before = sound()[LEDGER]
     given = documents()
-    assert only_added(before, before) == ()
+    assert find_lost_messages(before, before) == ()
     longer = json.dumps(given[LEDGER]).encode()
-    assert only_added(before, longer) == ()
+    assert find_lost_messages(before, longer) == ()
     given[LEDGER]["messages"][2]["content"] = {}
     dropped = given[LEDGER]["messages"].pop()
-    said = only_added(before, json.dumps(given[LEDGER]).encode())
+    said = find_lost_messages(before, json.dumps(given[LEDGER]).encode())
     assert [one.message for one in said] == ["msg-003 was changed", f"{dropped['id']} is gone"]
 
 
@@ -358,7 +358,7 @@ def test_any_value_in_any_place_is_judged(name: str, data: st.DataObject) -> Non
             break
         holder = holder[step]
     holder[step] = data.draw(JSON)
-    for one in inspect(encoded(given_files)):
+    for one in inspect_files(encoded(given_files)):
         assert one.rule.startswith("PAR-")
         assert one.hint
 
@@ -366,4 +366,4 @@ def test_any_value_in_any_place_is_judged(name: str, data: st.DataObject) -> Non
 @given(data=st.binary(max_size=200))
 def test_any_bytes_are_judged(data: bytes) -> None:
     for name in FILES:
-        inspect({**sound(), name: data})
+        inspect_files({**sound(), name: data})

@@ -42,15 +42,15 @@ REQUIRED = [
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_type_is_read_as_it_is_sent_and_as_it_stands_in_the_ledger(kind: str) -> None:
     assert messages.response_findings(response(kind)) == ()
-    said = messages.response_of(response(kind))
-    assert messages.as_document(said.content) == CONTENTS[kind]
+    said = messages.read_response(response(kind))
+    assert messages.to_document(said.content) == CONTENTS[kind]
     document = message(kind)
     assert messages.message_findings(document) == ()
-    kept = messages.message_of(document)
-    assert json.loads(messages.encode(kept)) == document
-    document = read_json(messages.encode(kept), messages.MAX_MESSAGE)
+    kept = messages.read_message(document)
+    assert json.loads(messages.encode_message(kept)) == document
+    document = read_json(messages.encode_message(kept), messages.MAX_MESSAGE)
     assert messages.message_findings(document) == ()
-    assert messages.message_of(document) == kept
+    assert messages.read_message(document) == kept
 
 
 @requirement(
@@ -190,15 +190,15 @@ def test_eight_pairs_of_ruling_and_action_and_no_other(
 ) -> None:
     document = response("SPEAKER_RULING", ruling_type=str(kind), action=str(action))
     codes = [code for _, code, _ in found(document)]
-    assert codes == ([] if action in words.RULINGS[kind] else ["bad_ruling"])
+    assert codes == ([] if action in words.ACTIONS_BY_RULING_TYPE[kind] else ["bad_ruling"])
 
 
 @pytest.mark.parametrize("action", words.RulingAction)
 def test_only_rulings_about_one_seat_need_a_target(action: words.RulingAction) -> None:
-    kind = next(kind for kind, actions in words.RULINGS.items() if action in actions)
+    kind = next(kind for kind, actions in words.ACTIONS_BY_RULING_TYPE.items() if action in actions)
     document = response("SPEAKER_RULING", ruling_type=str(kind), action=str(action), target=None)
     codes = [code for _, code, _ in found(document)]
-    assert codes == (["target_required"] if action in words.NAMES_A_SEAT else [])
+    assert codes == (["target_required"] if action in words.RULINGS_ABOUT_A_SEAT else [])
 
 
 @requirement("PAR-009", "PAR-013", "PAR-042", "PAR-048", "PAR-058", "PAR-069", "PAR-074")
@@ -246,10 +246,10 @@ def test_a_motion_rides_on_a_question_or_an_answer_only() -> None:
         assert [code for _, code, _ in found(document)] == (
             [] if allowed else ["motion_not_allowed"]
         )
-    asked = messages.response_of({**response("QUESTION"), "motion": motion})
+    asked = messages.read_response({**response("QUESTION"), "motion": motion})
     assert asked.motion == Motion(words.MotionType.CALL_VOTE, "All has been said.")
     as_message = {"type": "MOTION", "from": "rep_1", "content": motion}
-    assert messages.response_of({**response("QUESTION"), "motion": as_message}) == asked
+    assert messages.read_response({**response("QUESTION"), "motion": as_message}) == asked
     bad = {**response("ANSWER"), "motion": {"motion_type": "stop"}}
     assert [where for _, _, where in found(bad)] == ["motion.motion_type", "motion.reason"]
 
@@ -266,13 +266,13 @@ def test_what_the_clerk_fills_in_is_ignored_with_a_warning() -> None:
     assert [(one.code, one.where, one.severity.value) for one in said] == [
         ("field_ignored", name, "warning") for name in ("id", "round", "timestamp")
     ]
-    kept = messages.made(messages.response_of(document), 15, 2, 1_770_733_800_123)
+    kept = messages.make_message(messages.read_response(document), 15, 2, 1_770_733_800_123)
     assert (kept.id, kept.round, kept.timestamp) == ("msg-015", 2, "2026-02-10T14:30:00Z")
 
 
 @requirement("PAR-006")
 def test_message_ids_count_on_past_999() -> None:
-    assert [messages.message_id(number) for number in (1, 2, 999, 1000)] == [
+    assert [messages.format_message_id(number) for number in (1, 2, 999, 1000)] == [
         *("msg-001", "msg-002", "msg-999", "msg-1000")
     ]
 
@@ -319,7 +319,7 @@ def test_unknown_fields_are_refused_at_every_depth() -> None:
 def test_an_absent_position_and_absent_definitions_stay_absent() -> None:
     document = response("ANSWER")
     document["content"]["amendment_position"] = None
-    said = messages.response_of(document).content
+    said = messages.read_response(document).content
     assert isinstance(said, Answer)
     assert said.amendment_position is None
-    assert "amendment_position" not in messages.as_document(said)
+    assert "amendment_position" not in messages.to_document(said)

@@ -7,7 +7,7 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import motives
-from moot.protocols.parliament.messages.words import Status
+from moot.protocols.parliament.messages.words import SessionStatus
 
 from .scene import AGENTS, CALL_VOTE, ROUND_END, ROUND_START, Chamber, answer, place, question, vote
 
@@ -17,11 +17,14 @@ def test_scores_of_an_answer_become_the_satisfaction() -> None:
     chamber = Chamber(3).debating()
     asked = chamber.submit(question(2, 1))
     chamber.submit(answer(1, 2, asked, {"cost efficiency": 2}))
-    assert dict(chamber.seat(1).satisfaction()) == {"cost efficiency": 2, "time-to-market": None}
+    assert dict(chamber.seat(1).scores_by_motive()) == {
+        "cost efficiency": 2,
+        "time-to-market": None,
+    }
     asked = chamber.submit(question(2, 1))
     chamber.submit(answer(1, 2, asked, {"time-to-market": 5}))
     # C-15: what an answer does not name keeps its value.
-    assert dict(chamber.seat(1).satisfaction()) == {"cost efficiency": 2, "time-to-market": 5}
+    assert dict(chamber.seat(1).scores_by_motive()) == {"cost efficiency": 2, "time-to-market": 5}
 
 
 @pytest.mark.requirement("PAR-032")
@@ -48,7 +51,7 @@ def test_no_vote_while_a_motive_is_below_three() -> None:
     assert "security of rep_2 (2)" in str(error)
     chamber.exchange(1, 2, 3)
     chamber.submit(CALL_VOTE)
-    assert chamber.state.status is Status.VOTING
+    assert chamber.state.status is SessionStatus.VOTING
     assert chamber.state.poll is not None
     assert not chamber.state.poll.forced
 
@@ -81,25 +84,25 @@ def test_an_exhausted_round_still_forces_the_vote_after_its_end() -> None:
         chamber.exchange(1 + number % 2, 2 - number % 2, 1, topic=f"t{number}")
     chamber.submit(ROUND_END)
     chamber.submit(CALL_VOTE)
-    assert chamber.state.status is Status.VOTING
+    assert chamber.state.status is SessionStatus.VOTING
 
 
 def test_the_underserved_come_lowest_first_and_their_seat_is_asked() -> None:
     chamber = Chamber(3).debating()
     chamber.exchange(3, 2, 2)
     chamber.exchange(2, 3, 4)
-    low = motives.underserved(chamber.state)
+    low = motives.list_underserved(chamber.state)
     assert [(one.seat, one.score) for one in low] == [
         ("rep_1", None),
         ("rep_1", None),
         ("rep_2", 2),
     ]
-    found = list(motives.suggestions(chamber.state))
+    found = list(motives.suggest_exchanges(chamber.state))
     assert [(one.asker, one.asked) for one in found] == [("rep_2", "rep_1"), ("rep_1", "rep_2")]
     asks = [due for due in chamber.dues() if due.what == "ask"]
     assert (asks[1].who, asks[1].subject) == (AGENTS[0], "rep_1 asks rep_2 about security")
     chamber.submit(question(3, 1))
-    assert [one.asked for one in motives.suggestions(chamber.state)] == ["rep_2"]
+    assert [one.asked for one in motives.suggest_exchanges(chamber.state)] == ["rep_2"]
 
 
 @pytest.mark.parametrize(
@@ -116,4 +119,4 @@ def test_the_underserved_come_lowest_first_and_their_seat_is_asked() -> None:
     ],
 )
 def test_a_motive_speaks_for_an_issue_by_its_words(issue: str, motive: str, same: bool) -> None:
-    assert motives.matches(issue, motive) is same
+    assert motives.is_about(issue, motive) is same

@@ -15,17 +15,17 @@ from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament import papers
-from moot.protocols.parliament.documents.final import final_document
+from moot.protocols.parliament import session_files
+from moot.protocols.parliament.documents.final_document import write_final_document
 from moot.protocols.parliament.documents.proceedings import Proceedings
-from moot.protocols.parliament.documents.report import report
-from moot.protocols.parliament.documents.windows import window
-from moot.protocols.parliament.evolution import apply
-from moot.protocols.parliament.files.fileshapes import FILES
-from moot.protocols.parliament.files.inspection import inspect
-from moot.protocols.parliament.importing import Retelling, import_findings
+from moot.protocols.parliament.documents.report import make_report
+from moot.protocols.parliament.documents.turn_context import make_turn_context
+from moot.protocols.parliament.evolution import apply_event
+from moot.protocols.parliament.files.file_shapes import FILES
+from moot.protocols.parliament.files.inspection import inspect_files
+from moot.protocols.parliament.importing import FilesAsEvents, import_findings
 from moot.protocols.parliament.machine import MACHINE
-from moot.protocols.parliament.messages.message import message_of
+from moot.protocols.parliament.messages.message import read_message
 from moot.protocols.parliament.model import State
 from tests.parliament.played import documents, sound
 from tests.parliament.scene import STREAM
@@ -34,10 +34,10 @@ from tests.parliament.test_properties import NOON, Session
 
 def files_of(state: State, said: list[dict[str, Any]], told: list[Any]) -> dict[str, bytes]:
     made = (
-        papers.ledger_bytes(state, map(message_of, said)),
-        papers.session_bytes(state),
-        papers.bill_bytes(state),
-        papers.summaries_bytes(told),
+        session_files.encode_ledger(state, map(read_message, said)),
+        session_files.encode_session(state),
+        session_files.encode_bill(state),
+        session_files.encode_summaries(told),
     )
     return dict(zip(FILES, made, strict=True))
 
@@ -64,18 +64,18 @@ class Papers(Session):
     def teardown(self) -> None:
         told = [self.told[number] for number in sorted(self.told)]
         made = files_of(self.state, self.messages, told)
-        assert errors(inspect(dict(made))) == ()
+        assert errors(inspect_files(dict(made))) == ()
         self.read_back(made)
-        record = Proceedings(self.state, tuple(map(message_of, self.messages)), tuple(told))
-        assert final_document(record)
-        assert report(record)
+        record = Proceedings(self.state, tuple(map(read_message, self.messages)), tuple(told))
+        assert write_final_document(record)
+        assert make_report(record)
         for seat in (*self.state.order, None):
-            assert window(self.state, record.messages, record.summaries, seat)
+            assert make_turn_context(self.state, record.messages, record.summaries, seat)
 
     def read_back(self, made: dict[str, bytes]) -> None:
         command = taking({name: json.loads(data) for name, data in made.items()})
         assert errors(import_findings(command)) == ()
-        said, told, retold = [], {}, Retelling(command)
+        said, told, retold = [], {}, FilesAsEvents(command)
         for event in retold.events:
             if isinstance(event, did.MessageLogged):
                 said.append(event.message)
@@ -84,7 +84,7 @@ class Papers(Session):
         again = files_of(retold.state, said, [told[number] for number in sorted(told)])
         assert again == made
         assert retold.state.outcome == self.state.outcome
-        assert retold.state == reduce(apply, retold.events, State())
+        assert retold.state == reduce(apply_event, retold.events, State())
 
 
 Papers.TestCase.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
-from moot.protocols.parliament import papers
-from moot.protocols.parliament.files.fileshapes import BILL, LEDGER, SESSION, SUMMARIES
-from moot.protocols.parliament.messages.message import as_document, message_of
+from moot.protocols.parliament import session_files
+from moot.protocols.parliament.files.file_shapes import BILL, LEDGER, SESSION, SUMMARIES
+from moot.protocols.parliament.messages.message import read_message, to_document
 from moot.protocols.parliament.messages.shapes import Check
 from moot.protocols.parliament.model import State
 from tests.parliament.played import approved, files, messages_of, sound
@@ -29,7 +29,7 @@ def read(data: bytes) -> Any:
 
 @requirement("PAR-003")
 def test_an_empty_ledger_has_three_keys() -> None:
-    assert read(papers.ledger_bytes(STATE, ())) == {
+    assert read(session_files.encode_ledger(STATE, ())) == {
         "parliament_id": "parl-20260210-001",
         "problem_statement": 'Wörter "und" 雪',
         "messages": [],
@@ -39,28 +39,28 @@ def test_an_empty_ledger_has_three_keys() -> None:
 @requirement("PAR-012")
 @given(counts=st.lists(st.integers(0, 4), max_size=6))
 def test_adding_gives_the_same_bytes_as_writing_anew(counts: list[int]) -> None:
-    said = [message_of(message(kind, number)) for number, kind in enumerate(KINDS * 3, 1)]
-    file, done = papers.ledger_bytes(STATE, ()), 0
+    said = [read_message(message(kind, number)) for number, kind in enumerate(KINDS * 3, 1)]
+    file, done = session_files.encode_ledger(STATE, ()), 0
     for count in counts:
-        longer = papers.ledger_added(file, said[done : done + count])
+        longer = session_files.append_to_ledger(file, said[done : done + count])
         assert read(longer)["messages"][:done] == read(file)["messages"]
         assert longer.startswith(file.removesuffix(b"\n  ]\n}\n").removesuffix(b"]\n}\n"))
         file, done = longer, min(done + count, len(said))
-    assert file == papers.ledger_bytes(STATE, said[:done])
+    assert file == session_files.encode_ledger(STATE, said[:done])
 
 
 def test_a_foreign_ledger_is_not_added_to() -> None:
-    said = [message_of(message("MOTION"))]
+    said = [read_message(message("MOTION"))]
     with pytest.raises(Malformed):
-        papers.ledger_added(b'{"messages": []}', said)
+        session_files.append_to_ledger(b'{"messages": []}', said)
 
 
 @requirement("PAR-012")
 def test_the_same_session_gives_the_same_bytes() -> None:
     chamber = approved()
     assert files(chamber) == sound()
-    told = (message_of(dict(reversed(one.items()))) for one in chamber.messages())
-    assert papers.ledger_bytes(chamber.state, told) == sound()["ledger.json"]
+    told = (read_message(dict(reversed(one.items()))) for one in chamber.messages())
+    assert session_files.encode_ledger(chamber.state, told) == sound()["ledger.json"]
 
 
 @requirement("PAR-082")
@@ -131,7 +131,7 @@ def test_summaries_are_not_in_the_ledger() -> None:
 
 @requirement("PAR-098", "PAR-088")
 def test_a_new_session_of_five_seats_shows_the_sample_clock() -> None:
-    session = as_document(papers.session_document(Chamber(5).state))
+    session = to_document(session_files.make_session_file(Chamber(5).state))
     assert session["debate_clock"] == {
         "max_exchanges_per_round": 10,
         "response_budget": 6,
@@ -145,7 +145,7 @@ def test_a_new_session_of_five_seats_shows_the_sample_clock() -> None:
 
 
 def test_before_the_first_draft_there_is_a_file_without_a_bill() -> None:
-    bill = as_document(papers.bill_document(Chamber(3).state))
+    bill = to_document(session_files.make_bill_file(Chamber(3).state))
     assert (bill["bill_id"], bill["title"], bill["version"], bill["amendments"]) == (
         *(None, None, 0),
         [],
@@ -156,9 +156,9 @@ def test_before_the_first_draft_there_is_a_file_without_a_bill() -> None:
 @requirement("PAR-090")
 def test_the_session_knows_the_next_message() -> None:
     chamber = Chamber(3).debating()
-    before = papers.session_document(chamber.state).next_message_id
+    before = session_files.make_session_file(chamber.state).next_message_id
     chamber.exchange(1, 2)
-    after = papers.session_document(chamber.state)
+    after = session_files.make_session_file(chamber.state)
     assert after.next_message_id == before + 2
     assert messages_of(chamber)[-1].id == f"msg-{before + 1:03d}"
     assert after.debate_clock.exchanges_this_round == 1
@@ -172,7 +172,7 @@ def test_a_new_round_starts_at_zero() -> None:
     fresh.exchange(1, 2)
     fresh.submit({**ROUND_START, "content": {**ROUND_START["content"], "action": "round_end"}})
     fresh.submit(ROUND_START)
-    assert papers.session_document(fresh.state).debate_clock.exchanges_this_round == 0
+    assert session_files.make_session_file(fresh.state).debate_clock.exchanges_this_round == 0
 
 
 SESSION_SAMPLE: dict[str, Any] = {

@@ -21,9 +21,9 @@ from moot.protocols.parliament import events as did
 from moot.protocols.parliament.machine import MACHINE, TRANSITIONS
 from moot.protocols.parliament.messages import limits
 from moot.protocols.parliament.messages.message import message_findings
-from moot.protocols.parliament.messages.words import Ballot, Kind, Status
+from moot.protocols.parliament.messages.words import Ballot, Kind, SessionStatus
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.views import as_json
+from moot.protocols.parliament.views import view_session
 
 from . import scene
 from .samples import CONTENTS, SENDERS
@@ -60,7 +60,7 @@ class Session(RuleBasedStateMachine):
         self.state: State = MACHINE.initial
         self.seq = 0
         self.messages: list[dict[str, Any]] = []
-        self.statuses: list[Status | None] = [None]
+        self.statuses: list[SessionStatus | None] = [None]
 
     @initialize(rounds=st.integers(1, 4), seed=st.text(max_size=4), steps=st.integers(0, 12))
     def convene(self, rounds: int, seed: str, steps: int) -> None:
@@ -134,18 +134,18 @@ class Session(RuleBasedStateMachine):
         """One natural step, whatever the phase."""
         state = self.state
         match state.status:
-            case Status.DEBATE if not state.round.running and not clock.last_round(state):
+            case SessionStatus.DEBATE if not state.round.running and not clock.is_last_round(state):
                 self.submit(scene.ROUND_START, SYSTEM)
-            case Status.DEBATE if motives.may_vote(state):
+            case SessionStatus.DEBATE if motives.may_vote(state):
                 self.submit(scene.CALL_VOTE, SYSTEM)
-            case Status.DEBATE:
+            case SessionStatus.DEBATE:
                 for number in range(1, SEATS + 1):
                     self.exchange(number % SEATS + 1, number, 4, "maintain", None, False)
-            case Status.VOTING:
+            case SessionStatus.VOTING:
                 self.vote_all((ballot,) * SEATS)
-            case Status.PM_REVIEW:
+            case SessionStatus.PM_REVIEW:
                 self.decide(word, PERSON, 0)
-            case Status.SYNTHESIS:
+            case SessionStatus.SYNTHESIS:
                 self.complete()
             case _:
                 self.open_all()
@@ -280,13 +280,13 @@ class Session(RuleBasedStateMachine):
     @invariant()
     def the_clock_holds(self) -> None:
         this = self.state.round
-        assert this.exchanges <= this.asked <= max(clock.cap(self.state), 1)
+        assert this.exchanges <= this.asked <= max(clock.exchange_cap(self.state), 1)
         assert this.number <= self.state.max_rounds
         assert len(this.questions) <= this.asked
 
     @invariant()
     def a_ballot_is_open_exactly_while_voting(self) -> None:
-        assert (self.state.poll is not None) is (self.state.status is Status.VOTING)
+        assert (self.state.poll is not None) is (self.state.status is SessionStatus.VOTING)
         if self.state.poll is not None and self.state.bill is not None:
             assert self.state.poll.bill_version == self.state.bill.version
 
@@ -316,26 +316,26 @@ class Session(RuleBasedStateMachine):
 
     @invariant()
     def pending_amendments_are_listed(self) -> None:
-        pending = [one.amendment_id for one in self.state.proposals() if one.pending]
+        pending = [one.amendment_id for one in self.state.amendments_in_order() if one.pending]
         assert list(self.state.pending) == pending
 
     @invariant()
     def heat_is_mixed_and_scores_are_whole(self) -> None:
-        heat = [seat.temperature for seat in self.state.in_order()]
+        heat = [seat.temperature for seat in self.state.seats_in_order()]
         assert len(set(heat)) == len(heat)
-        for seat in self.state.in_order():
+        for seat in self.state.seats_in_order():
             assert all(score is None or 1 <= score <= 5 for score in seat.scores)
             assert seat.malformed < 2 or seat.expelled
 
     @invariant()
     def someone_is_always_asked_to_go_on(self) -> None:
-        if self.state.status not in (None, Status.COMPLETE):
+        if self.state.status not in (None, SessionStatus.COMPLETE):
             assert MACHINE.agenda(self.state, NOON)
 
     def teardown(self) -> None:
         again = decode_state(State, encode_state(self.state))
         assert again == self.state
-        assert as_json(self.state).status == self.state.status
+        assert view_session(self.state).status == self.state.status
 
 
 TestSession = Session.TestCase

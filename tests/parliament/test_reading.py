@@ -54,7 +54,7 @@ def test_windows_line_ends_and_a_byte_order_mark_do_no_harm() -> None:
     text = json.dumps(response("MOTION"), indent=2).replace("\n", "\r\n")
     document = read_json(b"\xef\xbb\xbf" + text.encode(), messages.MAX_MESSAGE)
     assert messages.response_findings(document) == ()
-    assert messages.response_of(document) == messages.response_of(response("MOTION"))
+    assert messages.read_response(document) == messages.read_response(response("MOTION"))
 
 
 def test_a_value_is_shown_short_however_deep_or_long_it_is() -> None:
@@ -104,10 +104,10 @@ def test_any_value_in_any_place_is_read_or_named(kind: str, data: st.DataObject)
     check_all_named(said)
     assert all(one.where for one in said)
     if not errors(said):
-        assert messages.message_of(document)
+        assert messages.read_message(document)
     check_all_named(messages.response_findings(document))
     if not errors(messages.response_findings(document)):
-        assert messages.response_of(document)
+        assert messages.read_response(document)
 
 
 def check_all_named(said: tuple[Finding, ...]) -> None:

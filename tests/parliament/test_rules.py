@@ -12,9 +12,9 @@ import pytest
 from moot.core.findings import Rule
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.drafts import _COMMANDS
+from moot.protocols.parliament.command_events import _COMMANDS
 from moot.protocols.parliament.evolution import _EVOLVE
-from moot.protocols.parliament.messages.words import Kind, Status
+from moot.protocols.parliament.messages.words import Kind, SessionStatus
 from moot.protocols.parliament.phases import TRANSITIONS
 from moot.protocols.parliament.rules import RULES
 
@@ -55,7 +55,7 @@ def test_every_command_has_its_rules_and_every_event_its_place() -> None:
 
 
 def test_the_table_of_statuses_is_whole() -> None:
-    assert set(TRANSITIONS) == set(Status)
-    assert TRANSITIONS[Status.COMPLETE] == {}
+    assert set(TRANSITIONS) == set(SessionStatus)
+    assert TRANSITIONS[SessionStatus.COMPLETE] == {}
     reached = {after for row in TRANSITIONS.values() for after in row.values()}
-    assert reached == set(Status) - {Status.SETUP}
+    assert reached == set(SessionStatus) - {SessionStatus.SETUP}

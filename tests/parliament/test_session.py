@@ -5,11 +5,11 @@ from __future__ import annotations
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.messages.words import AmendmentStatus, Status
-from moot.protocols.parliament.model import Outcome
-from moot.protocols.parliament.motives import Underserved
-from moot.protocols.parliament.temperatures import shift
-from moot.protocols.parliament.views import as_json
+from moot.protocols.parliament.messages.words import AmendmentStatus, SessionStatus
+from moot.protocols.parliament.model import SessionOutcome
+from moot.protocols.parliament.motives import UnderservedMotive
+from moot.protocols.parliament.temperatures import describe_shift
+from moot.protocols.parliament.views import view_session
 
 from .scene import AGENTS, CALL_VOTE, PERSON, ROUND_END, ROUND_START, STREAM, Chamber, amendment
 
@@ -43,20 +43,20 @@ def whole() -> Chamber:
 def test_a_session_runs_from_setup_to_complete() -> None:
     chamber = whole()
     state = chamber.state
-    assert (state.status, state.outcome) == (Status.COMPLETE, Outcome.APPROVED)
+    assert (state.status, state.outcome) == (SessionStatus.COMPLETE, SessionOutcome.APPROVED)
     assert [(row.round, row.passed) for row in state.vote_history] == [
         (1, False),
         (3, True),
         (4, True),
     ]
-    assert [one.status for one in state.proposals()] == [
+    assert [one.status for one in state.amendments_in_order()] == [
         AmendmentStatus.INCORPORATED,
         AmendmentStatus.REJECTED,
     ]
     assert [row["round"] for row in chamber.summaries()] == [1, 2, 3, 4]
     assert state.bill is not None
     assert state.bill.version == 2
-    assert as_json(state).outcome == "approved"
+    assert view_session(state).outcome == "approved"
 
 
 def test_every_message_is_signed_by_the_one_it_comes_from() -> None:
@@ -76,13 +76,13 @@ def test_another_process_finds_the_same_state() -> None:
 def test_the_status_of_a_session_is_told_while_it_runs() -> None:
     chamber = Chamber(3).debating()
     chamber.exchange(1, 2, 2)
-    view = as_json(chamber.state)
+    view = view_session(chamber.state)
     assert (view.round, view.exchanges, view.max_exchanges) == (1, 1, 6)
     assert view.may_vote is False
-    assert view.underserved[-1] == Underserved("rep_2", "security", 2)
+    assert view.underserved[-1] == UnderservedMotive("rep_2", "security", 2)
     assert view.seats[0].archetype
     before = [row.temperature for row in chamber.seat(1).temperature_history]
-    assert view.seats[0].shift == shift(before[0], before[-1])
+    assert view.seats[0].shift == describe_shift(before[0], before[-1])
 
 
 def test_between_rounds_the_speaker_may_vote_or_go_on() -> None:
@@ -91,4 +91,4 @@ def test_between_rounds_the_speaker_may_vote_or_go_on() -> None:
     (due,) = chamber.dues()
     assert (due.who, due.what) == ("speaker", "start a round or call a vote")
     chamber.submit(CALL_VOTE)
-    assert chamber.state.status is Status.VOTING
+    assert chamber.state.status is SessionStatus.VOTING

@@ -11,9 +11,9 @@ from moot.core.names import SYSTEM
 from moot.engine.agents import rotate
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.drafter import choose
-from moot.protocols.parliament.messages.words import Status
-from moot.protocols.parliament.model import Heat
+from moot.protocols.parliament.drafter import choose_drafter
+from moot.protocols.parliament.messages.words import SessionStatus
+from moot.protocols.parliament.model import TemperatureReading
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
 
@@ -24,7 +24,7 @@ def test_a_new_session_is_in_setup_with_its_defaults() -> None:
     chamber = Chamber(5)
     state = chamber.state
     assert state.parliament_id == "parl-20260218-001"
-    assert state.status is Status.SETUP
+    assert state.status is SessionStatus.SETUP
     assert (state.round.number, state.bill, state.drafter) == (0, None, None)
     assert state.vote_history == ()
     assert state.constituent_issues == ("cost efficiency", "security", "innovation")
@@ -38,29 +38,29 @@ def test_six_rounds_unless_said_otherwise() -> None:
 
 @pytest.mark.requirement("PAR-093")
 def test_seats_are_numbered_and_keep_their_names() -> None:
-    seats = list(Chamber(3).state.in_order())
+    seats = list(Chamber(3).state.seats_in_order())
     assert [seat.id for seat in seats] == ["rep_1", "rep_2", "rep_3"]
     assert seats[0].name == "Rep. Pragmatis"
 
 
 @pytest.mark.requirement("PAR-094")
 def test_a_seat_starts_with_one_temperature() -> None:
-    for seat in Chamber(5).state.in_order():
+    for seat in Chamber(5).state.seats_in_order():
         assert 0 <= seat.temperature <= 100
-        assert seat.temperature_history == (Heat(0, seat.temperature),)
+        assert seat.temperature_history == (TemperatureReading(0, seat.temperature),)
 
 
 @pytest.mark.requirement("PAR-095")
 def test_satisfaction_has_a_place_for_each_motive() -> None:
     seat = Chamber(3).seat(1)
-    assert dict(seat.satisfaction()) == {"cost efficiency": None, "time-to-market": None}
+    assert dict(seat.scores_by_motive()) == {"cost efficiency": None, "time-to-market": None}
 
 
 @pytest.mark.requirement("PAR-096")
 @pytest.mark.requirement("PAR-097")
 def test_nobody_is_quiet_and_nobody_has_voted_at_first() -> None:
     chamber = Chamber(3)
-    for seat in chamber.state.in_order():
+    for seat in chamber.state.seats_in_order():
         assert not seat.is_quiet
         assert seat.quiet_until_round is None
         assert seat.voting_record == ()
@@ -181,18 +181,21 @@ def test_the_drafter_is_a_representative() -> None:
         assert place(error) == ("PAR-089", "bad_drafter", "seat")
     chamber.clerk(ask.ChooseDrafter(seat="rep_2"))
     assert chamber.state.drafter == "rep_2"
-    assert chamber.state.status is Status.DRAFTING
+    assert chamber.state.status is SessionStatus.DRAFTING
     again = chamber.refusal(ask.ChooseDrafter(seat="rep_1"), SYSTEM)
     assert again.code == "drafter_in_office"
 
 
 def test_without_a_word_the_seat_that_covers_most_issues_drafts() -> None:
     chamber = Chamber(3, issues=("innovation", "security"))
-    found = choose(chamber.state)
+    found = choose_drafter(chamber.state)
     assert found is not None
     assert found.seat == "rep_2"  # the first of two that cover one each
     wide = (*plans(2), ask.SeatPlan("Rep. Wide", ("security", "innovation"), "cobalt-harbor"))
-    assert choose(Chamber(3, seats=wide).opened().state) == ("rep_3", "speaks for 2 of 3 issues")
+    assert choose_drafter(Chamber(3, seats=wide).opened().state) == (
+        "rep_3",
+        "speaks for 2 of 3 issues",
+    )
 
 
 def test_the_prime_ministers_guidance_names_the_drafter() -> None:

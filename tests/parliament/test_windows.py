@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from moot.protocols.parliament.documents.windows import window
+from moot.protocols.parliament.documents.turn_context import make_turn_context
 from tests.parliament.played import approved, messages_of, proceedings
 from tests.parliament.scene import ROUND_END, ROUND_START, Chamber
 
@@ -18,7 +18,7 @@ requirement = pytest.mark.requirement
 def given_to(chamber: Chamber, seat: str | None = None) -> dict[str, Any]:
     """As a surface encodes it."""
     record = proceedings(chamber)
-    view = window(record.state, record.messages, record.summaries, seat)
+    view = make_turn_context(record.state, record.messages, record.summaries, seat)
     return cast("dict[str, Any]", json.loads(msgspec.json.encode(view)))
 
 

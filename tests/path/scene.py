@@ -7,19 +7,19 @@ from typing import Any
 from moot.core.names import SYSTEM
 from moot.protocols.path import commands as ask
 from moot.protocols.path import stream_of
-from moot.protocols.path.model import Made, Source, Standing, State, Target
+from moot.protocols.path.model import MadeThing, ResultStanding, SourceRecord, State, StepTarget
 from moot.testing import World, given
 from moot.testing.scenario import Scenario
 
 STREAM = stream_of("p-0123456789ab")
-MESSAGE = Source("mail/pay-7", 0, "a" * 64, "pay-7-1")
-DEBATE = Source("debate/d1", 5, "b" * 64, "d1")
-BILL = Source("parliament/parl-20260218-001", 40, "c" * 64, "parl-20260218-001")
-TO_DEBATE = Target("debate/d1", "d1", "debates/d1.md")
-TO_PARLIAMENT = Target("parliament/parl-20260218-001", "parl-20260218-001", "bills")
-TO_TRACE = Target("trace/t1", "t1")
-SURE = Standing(reached=True)
-SESSION = Made("session", "debate/d1", 0, "d1")
+MESSAGE = SourceRecord("mail/pay-7", 0, "a" * 64, "pay-7-1")
+DEBATE = SourceRecord("debate/d1", 5, "b" * 64, "d1")
+BILL = SourceRecord("parliament/parl-20260218-001", 40, "c" * 64, "parl-20260218-001")
+TO_DEBATE = StepTarget("debate/d1", "d1", "debates/d1.md")
+TO_PARLIAMENT = StepTarget("parliament/parl-20260218-001", "parl-20260218-001", "bills")
+TO_TRACE = StepTarget("trace/t1", "t1")
+SURE = ResultStanding(reached=True)
+SESSION = MadeThing("session", "debate/d1", 0, "d1")
 
 
 def path() -> Scenario:
@@ -60,7 +60,7 @@ def to_trace(**more: Any) -> ask.BeginStep:
     return step(**{"flow": "approval-to-trace", "source": BILL, "target": TO_TRACE, **more})
 
 
-def finish(*made: Made, **more: Any) -> ask.FinishStep:
+def finish(*made: MadeThing, **more: Any) -> ask.FinishStep:
     said: dict[str, Any] = {"flow": "blocked-to-debate", "source": MESSAGE, "made": made}
     return ask.FinishStep(**{**said, **more})
 

@@ -11,20 +11,20 @@ from moot.core.machine import Command
 from moot.core.names import OPERATOR
 from moot.protocols.path import commands as ask
 from moot.protocols.path import events as did
-from moot.protocols.path.flows import FLOWS, GUARDS
+from moot.protocols.path.flows import FLOWS, GUARD_EVENTS
 from moot.protocols.path.machine import ITEMS, MACHINE, PATHS, STEPS
 from moot.protocols.path.model import (
-    MOST_STEPS,
-    MOST_TITLE,
-    Made,
-    Part,
-    Source,
+    MAX_STEPS,
+    MAX_TITLE,
+    MadeThing,
+    PlayedPart,
+    ResultStanding,
+    SourceRecord,
     Stage,
-    Standing,
-    Target,
+    StepTarget,
 )
 from moot.protocols.path.rules import RULES
-from moot.protocols.path.views import step_data
+from moot.protocols.path.views import describe_step
 
 from .scene import (
     BILL,
@@ -49,12 +49,14 @@ from .scene import (
 @pytest.mark.requirement("XPR-02")
 def test_a_step_names_its_target_before_it_is_made_and_is_done_once() -> None:
     scenario = begun().when(step())
-    assert state(scenario).in_order()[0].target == TO_DEBATE
-    scenario.refused("other_target", step(target=Target("debate/d2", "d2")))
+    assert state(scenario).steps_in_order()[0].target == TO_DEBATE
+    scenario.refused("other_target", step(target=StepTarget("debate/d2", "d2")))
     scenario.when(step(asked_by="teal-crane"))  # cut short, and gone on with
-    assert [(one.number, one.target) for one in state(scenario).in_order()] == [(1, TO_DEBATE)]
+    assert [(one.number, one.target) for one in state(scenario).steps_in_order()] == [
+        (1, TO_DEBATE)
+    ]
     scenario.when(finish(SESSION))
-    assert state(scenario).in_order()[0].stage is Stage.DONE
+    assert state(scenario).steps_in_order()[0].stage is Stage.DONE
     scenario.refused("step_done", step())
     scenario.refused("step_done", finish(SESSION))
     scenario.refused("step_done", fail())
@@ -63,30 +65,30 @@ def test_a_step_names_its_target_before_it_is_made_and_is_done_once() -> None:
 @pytest.mark.requirement("XPR-04", "XPR-08")
 def test_what_was_cut_short_obeys_the_rules_again() -> None:
     scenario = begun().when(to_parliament(), to_trace())
-    scenario.refused("not_settled", to_parliament(standing=Standing(reached=True, thin=True)))
-    same = (Part("executor", "amber-otter"), Part("critic", "amber-otter"))
+    scenario.refused("not_settled", to_parliament(standing=ResultStanding(reached=True, thin=True)))
+    same = (PlayedPart("executor", "amber-otter"), PlayedPart("critic", "amber-otter"))
     scenario.refused("two_parts", to_trace(parts=same))
-    lone = (Part("critic", "teal-crane"),)
+    lone = (PlayedPart("critic", "teal-crane"),)
     scenario.refused("lone_approver", to_trace(parts=lone, approvers=("teal-crane",)))
 
 
 @pytest.mark.requirement("XPR-02", "XPR-06")
 def test_a_failed_step_is_tried_again_with_the_same_target() -> None:
     scenario = begun().when(step(), fail())
-    found = state(scenario).in_order()[0]
+    found = state(scenario).steps_in_order()[0]
     assert (found.stage, found.why) == (Stage.FAILED, "taken")
-    scenario.refused("other_target", step(target=Target("debate/d2", "d2")))
+    scenario.refused("other_target", step(target=StepTarget("debate/d2", "d2")))
     scenario.when(step(), finish(SESSION))
-    assert state(scenario).in_order()[0].made == (SESSION,)
+    assert state(scenario).steps_in_order()[0].made == (SESSION,)
     assert len(state(scenario).steps) == 1
 
 
 @pytest.mark.requirement("XPR-02")
 def test_an_id_that_another_took_is_replaced_on_record() -> None:
-    other = Target("debate/d2", "d2")
+    other = StepTarget("debate/d2", "d2")
     move = ask.MoveStep(flow="blocked-to-debate", source=MESSAGE, target=other)
     scenario = begun().refused("step_not_found", move).when(step(), move)
-    assert state(scenario).in_order()[0].target == other
+    assert state(scenario).steps_in_order()[0].target == other
     strange = ask.MoveStep(flow="blocked-to-debate", source=MESSAGE, target=TO_TRACE)
     scenario.refused("bad_join", strange)
 
@@ -113,30 +115,30 @@ def test_whoever_asked_is_named() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        Source("mail/x", 0, "not a hash", "x-1"),
-        Source("mail/x", -1, "a" * 64, "x-1"),
-        Source("", 0, "a" * 64, "x-1"),
-        Source("mail/x", 0, "a" * 64, ""),
+        SourceRecord("mail/x", 0, "not a hash", "x-1"),
+        SourceRecord("mail/x", -1, "a" * 64, "x-1"),
+        SourceRecord("", 0, "a" * 64, "x-1"),
+        SourceRecord("mail/x", 0, "a" * 64, ""),
     ],
 )
-def test_a_step_comes_from_a_record(source: Source) -> None:
+def test_a_step_comes_from_a_record(source: SourceRecord) -> None:
     begun().refused("bad_source", step(source=source))
     by_machine(path()).refused("bad_source", ask.BeginPath(title="x", origin="x", source=source))
 
 
 @pytest.mark.requirement("XPR-03")
-@pytest.mark.parametrize("kind", sorted(GUARDS))
+@pytest.mark.parametrize("kind", sorted(GUARD_EVENTS))
 def test_no_flow_makes_an_approval_a_reservation_or_a_verification(kind: str) -> None:
     scenario = begun().when(to_trace())
-    guard = Made(kind, "trace/t1", 3, "p1")
-    made = (Made("session", "trace/t1", 0, "t1"), guard)
+    guard = MadeThing(kind, "trace/t1", 3, "p1")
+    made = (MadeThing("session", "trace/t1", 0, "t1"), guard)
     scenario.refused("guard_lowered", finish(*made, flow="approval-to-trace", source=BILL))
 
 
 @pytest.mark.requirement("XPR-03")
 def test_no_row_of_the_table_lists_a_guard() -> None:
-    assert all(not flow.makes & GUARDS for flow in FLOWS.values())
-    assert all(flow.says and flow.target not in flow.sources for flow in FLOWS.values())
+    assert all(not flow.makes & GUARD_EVENTS for flow in FLOWS.values())
+    assert all(flow.purpose and flow.target not in flow.sources for flow in FLOWS.values())
 
 
 @pytest.mark.requirement("XPR-04")
@@ -144,25 +146,27 @@ def test_no_row_of_the_table_lists_a_guard() -> None:
     "standing",
     [
         None,
-        Standing(reached=False),
-        Standing(reached=True, thin=True),
-        Standing(reached=True, provisional=True),
-        Standing(reached=True, errors=1),
+        ResultStanding(reached=False),
+        ResultStanding(reached=True, thin=True),
+        ResultStanding(reached=True, provisional=True),
+        ResultStanding(reached=True, errors=1),
     ],
 )
-def test_an_unsure_result_leads_nowhere(standing: Standing | None) -> None:
+def test_an_unsure_result_leads_nowhere(standing: ResultStanding | None) -> None:
     begun().refused("not_settled", to_parliament(standing=standing))
 
 
 @pytest.mark.requirement("XPR-04", "FLO-06")
 def test_a_deadlock_is_no_agreement() -> None:
-    agreed = to_parliament(flow="deadlock-to-parliament", standing=Standing(reached=True))
+    agreed = to_parliament(flow="deadlock-to-parliament", standing=ResultStanding(reached=True))
     scenario = begun().refused("not_settled", agreed)
-    scenario.when(to_parliament(flow="deadlock-to-parliament", standing=Standing(reached=False)))
+    scenario.when(
+        to_parliament(flow="deadlock-to-parliament", standing=ResultStanding(reached=False))
+    )
 
 
-def parts(executor: str, critic: str) -> tuple[Part, ...]:
-    return (Part("executor", executor), Part("critic", critic))
+def parts(executor: str, critic: str) -> tuple[PlayedPart, ...]:
+    return (PlayedPart("executor", executor), PlayedPart("critic", critic))
 
 
 @pytest.mark.requirement("XPR-08")
@@ -186,7 +190,7 @@ def test_nobody_decides_alone_and_then_approves() -> None:
         ("unknown_flow", step(flow="by-magic")),
         ("bad_join", step(source=DEBATE)),
         ("bad_join", step(target=TO_TRACE)),
-        ("bad_join", step(target=Target("debate/x", ""))),
+        ("bad_join", step(target=StepTarget("debate/x", ""))),
         ("step_not_found", finish(SESSION)),
         ("step_not_found", fail()),
         ("path_begun", ask.BeginPath(title="x", origin="y", source=MESSAGE)),
@@ -201,7 +205,7 @@ def test_nothing_happens_before_a_path_is_begun() -> None:
 
 
 def test_texts_have_their_bounds() -> None:
-    long = ask.BeginPath(title="x" * (MOST_TITLE + 1), origin="x", source=MESSAGE)
+    long = ask.BeginPath(title="x" * (MAX_TITLE + 1), origin="x", source=MESSAGE)
     by_machine(path()).refused("text_too_long", long)
     begun().when(step()).refused("text_required", fail(why=" "))
 
@@ -209,13 +213,13 @@ def test_texts_have_their_bounds() -> None:
 def test_a_step_that_made_nothing_or_something_else_is_not_done() -> None:
     scenario = begun().when(step())
     scenario.refused("nothing_made", finish())
-    scenario.refused("bad_join", finish(Made("proposal", "debate/d1", 0, "d1")))
+    scenario.refused("bad_join", finish(MadeThing("proposal", "debate/d1", 0, "d1")))
 
 
 def test_a_path_has_a_limited_number_of_steps() -> None:
     scenario = begun()
-    for number in range(MOST_STEPS):
-        scenario.when(step(source=Source("mail/x", number, "a" * 64, f"x-{number}")))
+    for number in range(MAX_STEPS):
+        scenario.when(step(source=SourceRecord("mail/x", number, "a" * 64, f"x-{number}")))
     scenario.refused("path_full", step())
 
 
@@ -260,7 +264,7 @@ def test_a_path_is_found_by_its_sources_and_by_what_was_made() -> None:
 def test_a_step_reads_as_plain_data() -> None:
     scenario = begun().when(step(), finish(SESSION))
     assert state(scenario).origin == "amber-otter"
-    view = step_data(state(scenario).in_order()[0])
+    view = describe_step(state(scenario).steps_in_order()[0])
     assert (view.number, view.stage) == (1, "done")
     assert view.made[0].id == "d1"
     data = msgspec.to_builtins(view)

@@ -9,9 +9,17 @@ from moot.core.machine import Acting, Command, Context, Draft, KeyClass, Recorde
 from moot.core.record import Actor
 from moot.protocols.path import commands as ask
 from moot.protocols.path.evolution import evolve
-from moot.protocols.path.flows import FLOWS, GUARDS
+from moot.protocols.path.flows import FLOWS, GUARD_EVENTS
 from moot.protocols.path.machine import MACHINE, decide
-from moot.protocols.path.model import Made, Part, Source, Stage, Standing, State, Target
+from moot.protocols.path.model import (
+    MadeThing,
+    PlayedPart,
+    ResultStanding,
+    SourceRecord,
+    Stage,
+    State,
+    StepTarget,
+)
 
 from .scene import STREAM
 
@@ -20,26 +28,30 @@ AGENT = Acting("amber-otter", 1, "k", KeyClass.AGENT)
 FLOW = st.sampled_from([*FLOWS, "by-magic"])
 PROTOCOLS = ("presence", "mail", "debate", "parliament", "trace")
 SOURCE = st.builds(
-    Source,
+    SourceRecord,
     st.sampled_from([f"{name}/x" for name in PROTOCOLS]),
     st.integers(-1, 3),
     st.sampled_from(["a" * 64, "b" * 64, "bad"]),
     st.sampled_from(["x-1", "x-2", ""]),
 )
 TARGET = st.builds(
-    Target, st.sampled_from([f"{name}/y" for name in PROTOCOLS]), st.sampled_from(["y", "z", ""])
+    StepTarget,
+    st.sampled_from([f"{name}/y" for name in PROTOCOLS]),
+    st.sampled_from(["y", "z", ""]),
 )
-KINDS = [*sorted(GUARDS), "session", "seed", "proposal", "message", "challenge", "key"]
+KINDS = [*sorted(GUARD_EVENTS), "session", "seed", "proposal", "message", "challenge", "key"]
 MADE = st.lists(
-    st.builds(Made, st.sampled_from(KINDS), st.just("debate/y"), st.integers(0, 3), st.just("y")),
+    st.builds(
+        MadeThing, st.sampled_from(KINDS), st.just("debate/y"), st.integers(0, 3), st.just("y")
+    ),
     max_size=3,
 ).map(tuple)
 STANDING = st.none() | st.builds(
-    Standing, st.booleans(), st.booleans(), st.booleans(), st.integers(0, 2)
+    ResultStanding, st.booleans(), st.booleans(), st.booleans(), st.integers(0, 2)
 )
 NAME = st.sampled_from(["amber-otter", "teal-crane", ""])
 PARTS = st.lists(
-    st.builds(Part, st.sampled_from(["executor", "critic", "planner"]), NAME), max_size=3
+    st.builds(PlayedPart, st.sampled_from(["executor", "critic", "planner"]), NAME), max_size=3
 ).map(tuple)
 COMMAND: st.SearchStrategy[Command] = st.one_of(
     st.builds(ask.BeginPath, title=st.text(max_size=5), origin=NAME, source=SOURCE),

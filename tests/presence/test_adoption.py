@@ -10,11 +10,11 @@ from moot.core.errors import Refused
 from moot.engine.agents import register
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.adoption import Question, judge
+from moot.protocols.presence.adoption import AdoptionQuestion, judge_adoption
 from moot.protocols.presence.commands import Bead, Evidence
 from moot.protocols.presence.model import Liveness, ResumeReason
 from moot.protocols.presence.paths import read_scope
-from moot.protocols.presence.views import adoptable, adoption_of
+from moot.protocols.presence.views import find_adoptable, judge_adoption_of
 from moot.testing.world import CUSTODIAN
 
 from .scene import (
@@ -232,18 +232,18 @@ def test_a_name_whose_session_left_can_be_adopted_for_its_bead() -> None:
 @pytest.mark.requirement("OPR-012")
 def test_asking_again_with_a_named_scope_or_bead_judges_again() -> None:
     held = crew(OTTER).state.live
-    question = Question(OTTER, held, (), None, ROOT, dirty("src/a.py"))
-    assert not judge(question)
-    named = Question(OTTER, held, (read_scope("src", ROOT),), None, ROOT, dirty("src/a.py"))
-    verdict = judge(named)
+    question = AdoptionQuestion(OTTER, held, (), None, ROOT, dirty("src/a.py"))
+    assert not judge_adoption(question)
+    named = AdoptionQuestion(OTTER, held, (read_scope("src", ROOT),), None, ROOT, dirty("src/a.py"))
+    verdict = judge_adoption(named)
     assert verdict
     assert verdict.reason is ResumeReason.UNCOMMITTED_SCOPE
 
 
 def test_a_long_list_of_files_is_told_in_short() -> None:
     names = tuple(f"src/f{number}.py" for number in range(9))
-    question = Question(OTTER, (), (read_scope("src", ROOT),), None, ROOT, dirty(*names))
-    assert judge(question).evidence.endswith("src/f4.py and 4 more")
+    question = AdoptionQuestion(OTTER, (), (read_scope("src", ROOT),), None, ROOT, dirty(*names))
+    assert judge_adoption(question).evidence.endswith("src/f4.py and 4 more")
 
 
 def test_names_that_could_be_adopted_are_found_and_those_that_run_are_not() -> None:
@@ -252,18 +252,18 @@ def test_names_that_could_be_adopted_are_found_and_those_that_run_are_not() -> N
     run(scenario, reserve("docs"), CRANE)
     run(scenario, reserve("tools"), HARBOR)
     evidence = dirty("src/a.py", "docs/b.md")
-    found = adoptable(scenario.state, evidence, ROOT, 0)
+    found = find_adoptable(scenario.state, evidence, ROOT, 0)
     assert [one.agent for one in found] == [OTTER, CRANE]
-    alone = adoptable(scenario.state, evidence, ROOT, 0, running=frozenset({OTTER}))
+    alone = find_adoptable(scenario.state, evidence, ROOT, 0, running=frozenset({OTTER}))
     assert [one.agent for one in alone] == [CRANE]
 
 
 def test_the_question_can_be_asked_before_any_key_is_rotated() -> None:
     scenario = crew(OTTER).when(reserve("src"))
-    assert adoption_of(scenario.state, OTTER, dirty("src/a.py"), ROOT, 0)
-    assert not adoption_of(scenario.state, OTTER, CLEAN, ROOT, 0)
+    assert judge_adoption_of(scenario.state, OTTER, dirty("src/a.py"), ROOT, 0)
+    assert not judge_adoption_of(scenario.state, OTTER, CLEAN, ROOT, 0)
     never_here = Evidence((), (Bead("bb-1", "in_progress", HARBOR),))
-    assert adoption_of(scenario.state, HARBOR, never_here, ROOT, 0)
+    assert judge_adoption_of(scenario.state, HARBOR, never_here, ROOT, 0)
 
 
 @pytest.mark.requirement("OPR-019")

@@ -16,7 +16,7 @@ from moot.core.statecodec import encode_state
 from moot.engine.replay import SNAPSHOT_EVERY
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.evolution import MEMBERS_KEPT, NAMES_KEPT, RECENT_KEPT
+from moot.protocols.presence.evolution import MAX_MEMBERS, MAX_NAMES, MAX_RECENT
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import STREAM, State
 from moot.store.sqlite import SqliteStore
@@ -48,9 +48,9 @@ def follow(state: State, events: list[tuple[str, object]]) -> State:
 
 def test_of_messages_that_owe_nothing_only_the_latest_are_remembered() -> None:
     scenario = crew(OTTER, CRANE)
-    for _ in range(RECENT_KEPT + 5):
+    for _ in range(MAX_RECENT + 5):
         run(scenario, handoff(requires_ack=False), OTTER)
-    assert len(scenario.state.recent) == RECENT_KEPT
+    assert len(scenario.state.recent) == MAX_RECENT
     assert not scenario.state.pending
     scenario.as_(CRANE).refused("event_not_found", ask.Accept(id="proto_20260218_005"))
     scenario.when(ask.Accept(id="proto_20260218_006"))
@@ -70,9 +70,9 @@ def test_of_thousands_of_sessions_those_longest_away_are_forgotten() -> None:
     joined = did.AgentJoined(
         project_root=ROOT, worktree=ROOT, branch=None, work=None, session_key=None
     )
-    names = [f"agent-{number:05d}" for number in range(MEMBERS_KEPT + 50)]
+    names = [f"agent-{number:05d}" for number in range(MAX_MEMBERS + 50)]
     state = follow(State(), [("old-keeper", keeper), *((name, joined) for name in names)])
-    assert len(state.members) == MEMBERS_KEPT
+    assert len(state.members) == MAX_MEMBERS
     kept = {member.name for member in state.members}
     assert "old-keeper" in kept  # it holds something
     assert "agent-00000" not in kept
@@ -81,11 +81,11 @@ def test_of_thousands_of_sessions_those_longest_away_are_forgotten() -> None:
 
 def test_the_agents_that_hit_a_reservation_are_remembered_up_to_a_limit() -> None:
     scenario = crew(OTTER).when(reserve("src"))
-    for number in range(NAMES_KEPT + 3):
+    for number in range(MAX_NAMES + 3):
         name = f"agent-{number:03d}"
         scenario.as_(name)
         refusal(scenario, reserve("src", once=True), name)
-    assert len(scenario.state.live[0].hit_by) == NAMES_KEPT
+    assert len(scenario.state.live[0].hit_by) == MAX_NAMES
 
 
 def test_another_process_continues_from_the_snapshot() -> None:
@@ -149,7 +149,7 @@ def test_the_parts_the_protocol_names_are_parts_of_their_own() -> None:
     parts = (
         "moot.core.registry",
         "moot.protocols.presence.overlap",
-        "moot.protocols.presence.sessions",
+        "moot.protocols.presence.work_state",
     )
     assert all(import_module(name) for name in (*parts, "moot.engine.signs"))
 

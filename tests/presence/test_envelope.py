@@ -17,15 +17,21 @@ from moot.core.machine import Recorded
 from moot.core.record import Actor
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.codec import (
-    Envelope,
-    as_document,
-    envelope_of,
-    parse,
-    words_of,
-    works_of,
-    write,
+    OperativeEnvelope,
+    list_work_items,
+    make_document,
+    make_envelope,
+    parse_envelope,
+    searchable_text,
+    write_envelope,
 )
-from moot.protocols.presence.contract import ENVELOPE, FIELDS, PAYLOADS, findings, payload_findings
+from moot.protocols.presence.contract import (
+    ENVELOPE_RULES,
+    FIELDS,
+    PAYLOAD_RULES,
+    check_document,
+    check_payload,
+)
 from moot.protocols.presence.model import EventType
 
 from .envelopes import PAYLOADS as GOOD
@@ -53,18 +59,18 @@ def encoded(value: Any) -> bytes:
 
 @pytest.mark.requirement("OPR-050")
 def test_the_documents_sample_is_a_good_envelope_without_its_payload() -> None:
-    assert check_all(ENVELOPE, SAMPLE) == ()
-    missing = {finding.where for finding in payload_findings(SAMPLE)}
+    assert check_all(ENVELOPE_RULES, SAMPLE) == ()
+    missing = {finding.where for finding in check_payload(SAMPLE)}
     assert missing == {f"payload.{name}" for name in GOOD["HANDOFF"]}
 
 
 @pytest.mark.parametrize("event_type", list(GOOD))
 def test_a_good_document_is_read_and_written_back_alike(event_type: str) -> None:
     given_ = document(event_type)
-    envelope = parse(encoded(given_))
-    assert as_document(envelope) == given_
-    assert msgspec.json.decode(write(envelope)) == given_
-    assert list(as_document(envelope)) == list(FIELDS)
+    envelope = parse_envelope(encoded(given_))
+    assert make_document(envelope) == given_
+    assert msgspec.json.decode(write_envelope(envelope)) == given_
+    assert list(make_document(envelope)) == list(FIELDS)
 
 
 @pytest.mark.requirement("OPR-049")
@@ -73,7 +79,7 @@ def test_a_good_document_is_read_and_written_back_alike(event_type: str) -> None
 def test_each_of_the_ten_keys_is_required(key: str) -> None:
     lacking = {name: value for name, value in document().items() if name != key}
     with pytest.raises(Malformed) as refused:
-        parse(encoded(lacking))
+        parse_envelope(encoded(lacking))
     assert (refused.value.code, refused.value.where) == ("missing_key", key)
 
 
@@ -116,7 +122,7 @@ BAD_ENVELOPES = [
 @pytest.mark.parametrize(("bad", "code"), BAD_ENVELOPES)
 def test_a_bad_envelope_is_refused_with_its_code(bad: dict[str, Any], code: str) -> None:
     with pytest.raises(Malformed) as refused:
-        parse(encoded(bad))
+        parse_envelope(encoded(bad))
     assert refused.value.code == code
 
 
@@ -125,12 +131,12 @@ def test_a_bad_envelope_is_refused_with_its_code(bad: dict[str, Any], code: str)
 @pytest.mark.parametrize("event_type", ["INCURSION", "RESUME"])
 def test_what_the_machine_noted_may_come_from_nobody_and_belong_to_no_bead(event_type: str) -> None:
     nobody = document(event_type, from_agent=None, to_agent=None, bead_id=None)
-    assert findings(nobody) == ()
+    assert check_document(nobody) == ()
 
 
 @pytest.mark.requirement("OPR-058")
 def test_a_scope_is_null_where_there_is_none() -> None:
-    assert findings(document("BLOCKED", scope=None)) == ()
+    assert check_document(document("BLOCKED", scope=None)) == ()
 
 
 REQUIRED = [
@@ -161,7 +167,7 @@ REQUIRED = [
 @pytest.mark.parametrize(("event_type", "field"), REQUIRED)
 def test_each_payload_field_is_required(event_type: str, field: str) -> None:
     with pytest.raises(Malformed) as refused:
-        parse(encoded(without_payload(event_type, field)))
+        parse_envelope(encoded(without_payload(event_type, field)))
     assert (refused.value.code, refused.value.where) == ("missing_field", f"payload.{field}")
 
 
@@ -188,13 +194,13 @@ def test_each_payload_field_is_required(event_type: str, field: str) -> None:
 )
 def test_a_bad_payload_field_is_refused(event_type: str, field: str, value: Any) -> None:
     with pytest.raises(Malformed) as refused:
-        parse(encoded(with_payload(event_type, **{field: value})))
+        parse_envelope(encoded(with_payload(event_type, **{field: value})))
     assert (refused.value.code, refused.value.where) == ("bad_field", f"payload.{field}")
 
 
 @pytest.mark.requirement("OPR-063")
 def test_a_handoff_may_say_that_no_acceptance_is_needed() -> None:
-    assert findings(with_payload("HANDOFF", requires_ack=False)) == ()
+    assert check_document(with_payload("HANDOFF", requires_ack=False)) == ()
 
 
 TOLERATED = [
@@ -211,24 +217,28 @@ TOLERATED = [
 def test_what_others_wrote_oddly_is_read_with_a_warning_but_never_written(
     odd: dict[str, Any], code: str
 ) -> None:
-    assert [(one.code, one.severity) for one in findings(odd)] == [(code, Severity.WARNING)]
-    envelope = parse(encoded(odd))
-    assert as_document(envelope) == odd
+    assert [(one.code, one.severity) for one in check_document(odd)] == [(code, Severity.WARNING)]
+    envelope = parse_envelope(encoded(odd))
+    assert make_document(envelope) == odd
     with pytest.raises(Malformed) as refused:
-        write(envelope)
+        write_envelope(envelope)
     assert refused.value.code == code
 
 
 def test_all_findings_are_told_at_once() -> None:
     bad = document(version="v2", id="x", payload={})
-    assert {one.code for one in errors(findings(bad))} == {"bad_version", "bad_id", "missing_field"}
+    assert {one.code for one in errors(check_document(bad))} == {
+        "bad_version",
+        "bad_id",
+        "missing_field",
+    }
 
 
 @pytest.mark.parametrize("value", [[], "text", 7, None, True])
 def test_what_is_no_object_is_no_event(value: Any) -> None:
-    assert [one.code for one in findings(value)] == ["not_an_object"]
+    assert [one.code for one in check_document(value)] == ["not_an_object"]
     with pytest.raises(Malformed):
-        parse(encoded(value))
+        parse_envelope(encoded(value))
 
 
 @pytest.mark.parametrize(
@@ -237,7 +247,7 @@ def test_what_is_no_object_is_no_event(value: Any) -> None:
 )
 def test_what_is_no_json_is_refused(data: bytes, code: str) -> None:
     with pytest.raises(Malformed) as refused:
-        parse(data)
+        parse_envelope(data)
     assert refused.value.code == code
 
 
@@ -271,11 +281,13 @@ _documents = st.builds(
 def test_fuzz_a_damaged_document_is_read_back_alike_or_is_malformed(
     damaged: dict[str, Any],
 ) -> None:
-    if errors(findings(damaged)):
+    if errors(check_document(damaged)):
         with pytest.raises(Malformed):
-            parse(encoded(damaged))
+            parse_envelope(encoded(damaged))
     else:
-        assert as_document(parse(encoded(damaged))) == msgspec.json.decode(encoded(damaged))
+        assert make_document(parse_envelope(encoded(damaged))) == msgspec.json.decode(
+            encoded(damaged)
+        )
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200))
@@ -283,15 +295,15 @@ def test_fuzz_a_damaged_document_is_read_back_alike_or_is_malformed(
 @example(encoded({**document("RESUME"), "event_type": [], "bead_id": None}))
 def test_fuzz_any_bytes_or_text_raise_nothing_but_malformed(data: bytes | str) -> None:
     with pytest.raises(Malformed):
-        parse(data)
+        parse_envelope(data)
 
 
 def test_deeply_nested_json_is_malformed() -> None:
     with pytest.raises(Malformed):
-        parse(b"[" * 60_000)
+        parse_envelope(b"[" * 60_000)
 
 
-def four_events() -> list[Envelope]:
+def four_events() -> list[OperativeEnvelope]:
     """One event of each type, as the machine itself records them."""
     scenario = crew(OTTER, CRANE).when(reserve("src/*", work="bb-7"))
     recorded: list[Recorded[Any]] = []
@@ -305,23 +317,23 @@ def four_events() -> list[Envelope]:
     new_holder(scenario.world, OTTER)
     evidence = ask.Evidence(("src/a.py",), (ask.Bead("bb-7", "in_progress", OTTER),))
     recorded += run(scenario, ask.Resume(evidence=evidence, project_root=ROOT), OTTER).recorded[:1]
-    return [envelope_of(one) for one in recorded]
+    return [make_envelope(one) for one in recorded]
 
 
 @pytest.mark.requirement("OPR-053")
 @pytest.mark.requirement("OPR-061")
 def test_our_own_events_are_written_byte_for_byte_as_before() -> None:
-    written = b"".join(write(envelope) for envelope in four_events())
+    written = b"".join(write_envelope(envelope) for envelope in four_events())
     assert written.decode() == GOLDEN.read_text()
 
 
 @pytest.mark.requirement("OPR-053")
 def test_every_event_we_write_holds_every_row_of_the_contract() -> None:
     envelopes = four_events()
-    assert {envelope.event_type for envelope in envelopes} == set(EventType) == set(PAYLOADS)
+    assert {envelope.event_type for envelope in envelopes} == set(EventType) == set(PAYLOAD_RULES)
     for envelope in envelopes:
-        assert findings(as_document(envelope)) == ()
-        assert parse(write(envelope)) == envelope
+        assert check_document(make_document(envelope)) == ()
+        assert parse_envelope(write_envelope(envelope)) == envelope
 
 
 @pytest.mark.requirement("OPR-059")
@@ -341,14 +353,14 @@ def test_a_windows_root_is_written_with_slashes_and_its_own_case() -> None:
     scenario = crew(OTTER, CRANE)
     command = handoff(project_root=WINDOWS_ROOT.replace("/", "\\"), scope="Src\\App\\*")
     (recorded,) = run(scenario, command, OTTER).recorded
-    envelope = envelope_of(recorded)
+    envelope = make_envelope(recorded)
     assert envelope.project_root == WINDOWS_ROOT
     assert envelope.scope == "Src/App/*"
-    assert findings(as_document(envelope)) == ()
+    assert check_document(make_document(envelope)) == ()
 
 
 def test_an_event_is_found_by_its_work_and_its_words() -> None:
     first, *_, last = four_events()
-    assert works_of(first) == ("bb-7",)
-    assert works_of(last) == ("bb-7",)
-    assert "finish the lexer" in words_of(first)
+    assert list_work_items(first) == ("bb-7",)
+    assert list_work_items(last) == ("bb-7",)
+    assert "finish the lexer" in searchable_text(first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.views import Moment, reservations
+from moot.protocols.presence.views import Observation, view_reservations
 
 from .scene import (
     CRANE,
@@ -34,7 +34,9 @@ def test_a_lease_of_an_earlier_holder_is_taken_over_as_evicted_however_fresh() -
     scenario = crew(OTTER, CRANE).when(reserve("src"))
     new_holder(scenario.world, OTTER)
     run(scenario, reserve("docs"), OTTER)  # the new holder is now known, and alive
-    (held,) = (one for one in reservations(scenario.state, Moment(0)) if one.scope == "src")
+    (held,) = (
+        one for one in view_reservations(scenario.state, Observation(0)) if one.scope == "src"
+    )
     assert held.liveness == "evicted"
     recorded = [one.event for one in run(scenario, take_over("src"), CRANE).recorded]
     assert [type(event) for event in recorded] == [

@@ -8,9 +8,9 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.codec import as_document, envelope_of
-from moot.protocols.presence.contract import findings
-from moot.protocols.presence.drafts import MAX_NOTED
+from moot.protocols.presence.codec import make_document, make_envelope
+from moot.protocols.presence.contract import check_document
+from moot.protocols.presence.drafts import MAX_INCURSIONS
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import Liveness
 
@@ -147,9 +147,9 @@ def test_the_machine_itself_may_note_an_overlap_as_coming_from_nobody() -> None:
     scenario = crew(OTTER).when(reserve("src"))
     note = ask.NoteIncursion(paths=("src/a.py",), project_root=ROOT)
     (recorded,) = run(scenario, note, SYSTEM).recorded
-    document = as_document(envelope_of(recorded))
+    document = make_document(make_envelope(recorded))
     assert (document["from_agent"], document["to_agent"]) == (None, OTTER)
-    assert findings(document) == ()
+    assert check_document(document) == ()
 
 
 def test_a_claim_on_half_the_project_is_refused_and_leaves_a_limited_trail() -> None:
@@ -159,7 +159,7 @@ def test_a_claim_on_half_the_project_is_refused_and_leaves_a_limited_trail() -> 
     scenario.world.clock.forward(minutes=40)
     error = refusal(scenario, take_over("src"), CRANE)
     assert error.code == "scope_too_wide"
-    assert len(incursions(scenario)) == MAX_NOTED
+    assert len(incursions(scenario)) == MAX_INCURSIONS
     assert len(owners(scenario)) == 2_100
 
 

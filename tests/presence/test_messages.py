@@ -10,9 +10,9 @@ from moot.core.names import SYSTEM
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence.checks import MAX_PENDING
-from moot.protocols.presence.machine import MACHINE, RECEIPTS
-from moot.protocols.presence.model import Receipt, Urgency
-from moot.protocols.presence.views import pending
+from moot.protocols.presence.machine import MACHINE, RECEIPT_TRANSITIONS
+from moot.protocols.presence.model import ReceiptKind, Urgency
+from moot.protocols.presence.views import view_pending
 
 from .scene import (
     CRANE,
@@ -73,21 +73,24 @@ def test_a_blocker_is_on_record_with_all_its_fields() -> None:
 @pytest.mark.requirement("OPR-106")
 def test_what_owes_an_acceptance_is_pending_until_it_is_accepted() -> None:
     scenario = crew(OTTER, CRANE).when(handoff(), blocked())
-    assert [view.label for view in pending(scenario.state, CRANE)] == ["Passed to", "Needs input"]
+    assert [view.label for view in view_pending(scenario.state, CRANE)] == [
+        "Passed to",
+        "Needs input",
+    ]
     assert [due.who for due in MACHINE.agenda(scenario.state, 0)] == [CRANE, CRANE]
     scenario.as_(CRANE).when(ask.MarkSeen(id=FIRST))
-    assert [view.status for view in pending(scenario.state)] == ["seen", "sent"]
+    assert [view.status for view in view_pending(scenario.state)] == ["seen", "sent"]
     scenario.when(ask.Accept(id=FIRST)).then(did.EventAccepted(id=FIRST))
-    assert [view.id for view in pending(scenario.state)] == ["proto_20260218_002"]
+    assert [view.id for view in view_pending(scenario.state)] == ["proto_20260218_002"]
     scenario.when(ask.Accept(id="proto_20260218_002"))
-    assert pending(scenario.state) == ()
+    assert view_pending(scenario.state) == ()
 
 
 @pytest.mark.requirement("OPR-063")
 def test_a_handoff_asks_for_an_acceptance_unless_it_says_otherwise() -> None:
     assert handoff().requires_ack
     scenario = crew(OTTER, CRANE).when(handoff(requires_ack=False))
-    assert pending(scenario.state) == ()
+    assert view_pending(scenario.state) == ()
     scenario.as_(CRANE).when(ask.Accept(id=FIRST)).then(did.EventAccepted(id=FIRST))
 
 
@@ -239,8 +242,8 @@ def test_a_receiver_is_not_buried() -> None:
 
 
 def test_receipts_go_forward_only() -> None:
-    assert RECEIPTS[Receipt.ACCEPTED] == {}
-    assert did.EventSeen not in RECEIPTS[Receipt.SEEN]
+    assert RECEIPT_TRANSITIONS[ReceiptKind.ACCEPTED] == {}
+    assert did.EventSeen not in RECEIPT_TRANSITIONS[ReceiptKind.SEEN]
     scenario = crew(OTTER, CRANE, HARBOR).when(handoff()).as_(CRANE).when(ask.Accept(id=FIRST))
     scenario.as_(HARBOR).when(ask.MarkSeen(id=FIRST))
     told = [message.accepted for message in scenario.state.recent if message.id == FIRST]

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from moot.core.errors import Malformed
 from moot.protocols.presence.model import Kind
 from moot.protocols.presence.paths import (
-    classify,
-    comparable,
-    compare,
-    inside,
+    classify_overlap,
+    compare_scopes,
+    fold_case,
+    has_windows_root,
+    is_inside,
     read_path,
     read_scope,
-    resolve,
-    symlink_remark,
-    windows_rules,
+    resolve_path,
+    warn_of_symlink,
 )
 
 from .scene import OTHER_WORKTREE, ROOT, WINDOWS_ROOT
@@ -48,8 +48,8 @@ SEED_EXAMPLES = [
 def test_the_documents_own_examples_hold_in_both_orders(
     a: str, b: str, kind: Kind, root: str
 ) -> None:
-    assert compare(a, b, root).kind is kind
-    assert compare(b, a, root).kind is kind
+    assert compare_scopes(a, b, root).kind is kind
+    assert compare_scopes(b, a, root).kind is kind
 
 
 MORE_EXAMPLES = [
@@ -96,8 +96,8 @@ MORE_EXAMPLES = [
 
 @pytest.mark.parametrize(("a", "b", "kind"), MORE_EXAMPLES)
 def test_scopes_under_posix_rules(a: str, b: str, kind: Kind) -> None:
-    assert compare(a, b, ROOT).kind is kind
-    assert compare(b, a, ROOT).kind is kind
+    assert compare_scopes(a, b, ROOT).kind is kind
+    assert compare_scopes(b, a, ROOT).kind is kind
 
 
 WINDOWS_EXAMPLES = [
@@ -115,8 +115,8 @@ WINDOWS_EXAMPLES = [
 
 @pytest.mark.parametrize(("a", "b", "kind"), WINDOWS_EXAMPLES)
 def test_scopes_under_windows_rules_on_any_host(a: str, b: str, kind: Kind) -> None:
-    assert compare(a, b, WINDOWS_ROOT).kind is kind
-    assert compare(b, a, WINDOWS_ROOT).kind is kind
+    assert compare_scopes(a, b, WINDOWS_ROOT).kind is kind
+    assert compare_scopes(b, a, WINDOWS_ROOT).kind is kind
 
 
 @pytest.mark.parametrize(
@@ -130,19 +130,19 @@ def test_scopes_under_windows_rules_on_any_host(a: str, b: str, kind: Kind) -> N
     ],
 )
 def test_the_root_decides_which_rules_hold(root: str, windows: bool) -> None:
-    assert windows_rules(root) is windows
+    assert has_windows_root(root) is windows
 
 
 def test_a_share_on_a_server_is_a_root() -> None:
     root = "\\\\server\\share\\repo"
-    assert resolve("src", root) == "//server/share/repo/src"
+    assert resolve_path("src", root) == "//server/share/repo/src"
     assert read_scope("SRC\\*", root).key == "src"
 
 
 @pytest.mark.requirement("OPR-034")
 def test_reading_a_scope_gives_the_same_key_as_comparing_it() -> None:
     a, b = read_scope("src/*", ROOT), read_scope("src/lib/parser.ts", ROOT)
-    assert classify(a.key, b.key) is compare("src/*", "src/lib/parser.ts", ROOT).kind
+    assert classify_overlap(a.key, b.key) is compare_scopes("src/*", "src/lib/parser.ts", ROOT).kind
 
 
 def test_what_is_shown_keeps_its_case_and_its_wildcard() -> None:
@@ -214,8 +214,8 @@ def test_a_real_file_may_have_a_star_in_its_name() -> None:
 
 
 def test_links_are_not_followed_but_remarked_on() -> None:
-    assert symlink_remark("src", f"{ROOT}/src", ROOT) is None
-    remark = symlink_remark("src/link", "/elsewhere/real", ROOT)
+    assert warn_of_symlink("src", f"{ROOT}/src", ROOT) is None
+    remark = warn_of_symlink("src/link", "/elsewhere/real", ROOT)
     assert remark is not None
     assert (remark.rule, remark.code, remark.severity) == ("B-12", "symlink", "warning")
 
@@ -229,21 +229,21 @@ _roots = st.sampled_from([ROOT, WINDOWS_ROOT, "/", "C:/"])
 @pytest.mark.requirement("OPR-048")
 @given(_paths, _paths, _roots)
 def test_classification_is_symmetric_and_total(a: str, b: str, root: str) -> None:
-    assert compare(a, b, root).kind is compare(b, a, root).kind
-    assert compare(a, a, root).kind is Kind.EXACT
+    assert compare_scopes(a, b, root).kind is compare_scopes(b, a, root).kind
+    assert compare_scopes(a, a, root).kind is Kind.EXACT
 
 
 @given(_paths, _paths, _roots)
 def test_partial_means_that_one_truly_holds_the_other(a: str, b: str, root: str) -> None:
-    found = compare(a, b, root)
-    x, y = comparable(found.a, root), comparable(found.b, root)
-    assert (found.kind is Kind.PARTIAL) == (inside(x, y) != inside(y, x))
+    found = compare_scopes(a, b, root)
+    x, y = fold_case(found.a, root), fold_case(found.b, root)
+    assert (found.kind is Kind.PARTIAL) == (is_inside(x, y) != is_inside(y, x))
 
 
 @given(_paths, _roots)
 def test_the_pipeline_changes_nothing_the_second_time(path: str, root: str) -> None:
-    once = resolve(path, root)
-    assert resolve(once, root) == once
+    once = resolve_path(path, root)
+    assert resolve_path(once, root) == once
 
 
 CODES = {"scope_empty", "scope_outside", "unsupported_glob", "bad_scope", "bad_root"}

@@ -21,9 +21,9 @@ from moot.protocols.presence.drafts import DRAFTS
 from moot.protocols.presence.evolution import EFFECTS
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import STREAM, Kind, Liveness, ResumeReason, State, Urgency
-from moot.protocols.presence.paths import classify
+from moot.protocols.presence.paths import classify_overlap
 from moot.protocols.presence.rules import RULES
-from moot.protocols.presence.views import Moment, status, work_items
+from moot.protocols.presence.views import Observation, view_status, view_work_items
 
 from .scene import NOON, ROOT
 
@@ -62,7 +62,7 @@ class Presence(RuleBasedStateMachine):
         actor = Actor(name, epoch, "k")
         recorded: Recorded[Any] = Recorded(event, STREAM, self.seq, self.now, actor, b"")
         self.seq += 1
-        self.ids += [event.id] if isinstance(event, did.NATIVE) else []
+        self.ids += [event.id] if isinstance(event, did.WITH_ENVELOPE) else []
         if isinstance(event, did.ScopeReserved | did.ScopeHandedOver):
             self.numbers.append(event.fencing)
         list(MACHINE.index(recorded))
@@ -86,7 +86,7 @@ class Presence(RuleBasedStateMachine):
         active = {
             held.fencing
             for held in before.live
-            if not held.over(self.now)
+            if not held.has_ended(self.now)
             and self.alive(held.owner)
             and self.current(held)
             and held.owner != name
@@ -158,12 +158,12 @@ class Presence(RuleBasedStateMachine):
     def expire(self) -> None:
         for command in MACHINE.timeouts(self.state, self.now):
             assert self.act(SYSTEM, command, KeyClass.SYSTEM)
-            assert not any(held.over(self.now) for held in self.state.live)
+            assert not any(held.has_ended(self.now) for held in self.state.live)
 
     @invariant()
     def never_two_owners_of_one_place(self) -> None:
         for a, b in combinations(self.state.live, 2):
-            if classify(a.key, b.key) is not Kind.DISJOINT:
+            if classify_overlap(a.key, b.key) is not Kind.DISJOINT:
                 assert (a.owner, a.epoch) == (b.owner, b.epoch), (a, b)
 
     @invariant()
@@ -190,9 +190,9 @@ class Presence(RuleBasedStateMachine):
 
     @invariant()
     def every_view_can_be_shown(self) -> None:
-        moment = Moment(self.now)
-        status(self.state, moment, NAMES[0])
-        work_items(self.state, moment, {"bb-1": "in_progress"})
+        moment = Observation(self.now)
+        view_status(self.state, moment, NAMES[0])
+        view_work_items(self.state, moment, {"bb-1": "in_progress"})
         MACHINE.agenda(self.state, self.now)
 
 

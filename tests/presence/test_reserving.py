@@ -12,7 +12,7 @@ from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence.machine import MACHINE, TRANSITIONS
 from moot.protocols.presence.model import STREAM, Stage
-from moot.protocols.presence.views import Moment, reservations
+from moot.protocols.presence.views import Observation, view_reservations
 
 from .scene import (
     CRANE,
@@ -210,7 +210,7 @@ def test_what_is_over_is_nobodys_even_before_anyone_archives_it() -> None:
     clock, keys = scenario.world.clock, scenario.world.keys
     clock.forward(minutes=5)
     keys.signers.pop(SYSTEM)
-    assert reservations(scenario.state, Moment(clock.now)) == ()
+    assert view_reservations(scenario.state, Observation(clock.now)) == ()
     scenario.as_(CRANE).when(reserve("src/lib"))
     assert [type(event) for event in scenario.recorded] == [did.ScopeExpired, did.ScopeReserved]
     assert owners(scenario) == {"src/lib": CRANE}
@@ -293,7 +293,7 @@ def test_a_list_of_reservations_says_everything_about_them() -> None:
         .as_(OTTER)
         .when(reserve("Src/*", work="bb-1", branch="main", ttl_minutes=60, automatic=False))
     )
-    (shown,) = reservations(scenario.state, Moment(scenario.world.clock.now))
+    (shown,) = view_reservations(scenario.state, Observation(scenario.world.clock.now))
     assert msgspec.to_builtins(shown) == {
         "scope": "Src/*",
         "owner": OTTER,
@@ -308,4 +308,6 @@ def test_a_list_of_reservations_says_everything_about_them() -> None:
         "automatic": False,
         "fencing": 1,
     }
-    assert reservations(scenario.state, Moment(scenario.world.clock.now), owner=HARBOR) == ()
+    assert (
+        view_reservations(scenario.state, Observation(scenario.world.clock.now), owner=HARBOR) == ()
+    )

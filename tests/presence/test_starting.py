@@ -9,16 +9,22 @@ from hypothesis import strategies as st
 from moot.core.names import AGENT
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.model import ResumeReason
-from moot.protocols.presence.nameforge import ADJECTIVES, NOUNS, forge, fresh, in_style
-from moot.protocols.presence.recommend import (
-    Candidate,
-    Reason,
-    for_adoption,
-    for_bare_start,
-    for_register,
+from moot.protocols.presence.agent_names import (
+    ADJECTIVES,
+    NOUNS,
+    is_adjective_noun,
+    make_fresh_name,
+    make_name,
 )
-from moot.protocols.presence.views import Moment, agent, members
+from moot.protocols.presence.model import ResumeReason
+from moot.protocols.presence.recommendation import (
+    AdoptionCandidate,
+    RecommendationReason,
+    recommend_adoption,
+    recommend_register,
+    recommend_start,
+)
+from moot.protocols.presence.views import Observation, view_agent, view_members
 
 from .scene import CRANE, OTHER_WORKTREE, OTTER, ROOT, crew, join, run, scene
 
@@ -38,7 +44,7 @@ def test_joining_says_where_and_on_what() -> None:
             session_key="claude-1",
         )
     )
-    shown = agent(scenario.state, OTTER, Moment(scenario.world.clock.now))
+    shown = view_agent(scenario.state, OTTER, Observation(scenario.world.clock.now))
     assert (shown.worktree, shown.branch, shown.work) == (OTHER_WORKTREE, "topic", "bb-7")
 
 
@@ -53,14 +59,14 @@ def test_a_tools_session_finds_its_agent() -> None:
 
 def test_acting_is_enough_to_be_here() -> None:
     scenario = scene().as_(OTTER).when(ask.Reserve(scopes=("src",), project_root=ROOT))
-    assert [one.agent for one in members(scenario.state, Moment(0))] == [OTTER]
+    assert [one.agent for one in view_members(scenario.state, Observation(0))] == [OTTER]
 
 
 def test_whoever_left_is_no_longer_shown_and_may_come_back() -> None:
     scenario = crew(OTTER, CRANE).when(ask.Leave(reason="done"))
-    assert [one.agent for one in members(scenario.state, Moment(0))] == [CRANE]
+    assert [one.agent for one in view_members(scenario.state, Observation(0))] == [CRANE]
     scenario.when(join())
-    assert [one.agent for one in members(scenario.state, Moment(0))] == [OTTER, CRANE]
+    assert [one.agent for one in view_members(scenario.state, Observation(0))] == [OTTER, CRANE]
 
 
 @pytest.mark.parametrize(
@@ -81,40 +87,40 @@ def test_generated_names_are_an_adjective_and_a_noun() -> None:
     assert len(set(ADJECTIVES)) == len(ADJECTIVES)
     assert len(set(NOUNS)) == len(NOUNS)
     names = {f"{adjective}-{noun}" for adjective in ADJECTIVES for noun in NOUNS}
-    assert all(in_style(name) and AGENT.match(name) for name in names)
+    assert all(is_adjective_noun(name) and AGENT.match(name) for name in names)
 
 
 @given(st.text(), st.integers(0, 10**6))
 def test_the_same_project_and_number_give_the_same_name(project: str, number: int) -> None:
-    assert forge(project, number) == forge(project, number)
-    assert in_style(forge(project, number))
+    assert make_name(project, number) == make_name(project, number)
+    assert is_adjective_noun(make_name(project, number))
 
 
-@given(st.sets(st.sampled_from([forge("p", number) for number in range(200)]), max_size=100))
+@given(st.sets(st.sampled_from([make_name("p", number) for number in range(200)]), max_size=100))
 def test_a_fresh_name_was_never_used_in_any_spelling(taken: set[str]) -> None:
-    name = fresh("p", {one.upper() for one in taken})
+    name = make_fresh_name("p", {one.upper() for one in taken})
     assert name not in taken
-    assert name == fresh("p", taken)
+    assert name == make_fresh_name("p", taken)
 
 
 def test_names_do_not_run_out() -> None:
     taken = {f"{adjective}-{noun}" for adjective in ADJECTIVES for noun in NOUNS}
-    name = fresh("p", taken)
+    name = make_fresh_name("p", taken)
     assert name not in taken
-    assert in_style(name)
+    assert is_adjective_noun(name)
     assert AGENT.match(name)
-    assert fresh("p", {*taken, name}) not in {*taken, name}
+    assert make_fresh_name("p", {*taken, name}) not in {*taken, name}
 
 
-DIRTY = Candidate("slow-heron", ResumeReason.UNCOMMITTED_SCOPE, "1 uncommitted file")
-BUSY = Candidate("calm-otter", ResumeReason.IN_PROGRESS_OWNERSHIP, "in progress", ("bb-1",))
+DIRTY = AdoptionCandidate("slow-heron", ResumeReason.UNCOMMITTED_SCOPE, "1 uncommitted file")
+BUSY = AdoptionCandidate("calm-otter", ResumeReason.IN_PROGRESS_OWNERSHIP, "in progress", ("bb-1",))
 
 
 @pytest.mark.requirement("OPR-086")
 def test_a_bare_start_registers_only_if_nothing_could_be_adopted() -> None:
-    alone = for_bare_start((), "amber-otter")
+    alone = recommend_start((), "amber-otter")
     assert (alone.reason, alone.command, alone.finding) == (
-        Reason.NO_ADOPTABLE_IDENTITY,
+        RecommendationReason.NO_ADOPTABLE_IDENTITY,
         "moot join --register amber-otter",
         None,
     )
@@ -122,13 +128,13 @@ def test_a_bare_start_registers_only_if_nothing_could_be_adopted() -> None:
 
 @pytest.mark.requirement("OPR-086")
 def test_a_choice_is_owed_if_something_could_be_adopted() -> None:
-    one = for_bare_start((BUSY,), "amber-otter")
+    one = recommend_start((BUSY,), "amber-otter")
     assert (one.reason, one.command) == (
-        Reason.ONE_ADOPTABLE_IDENTITY,
+        RecommendationReason.ONE_ADOPTABLE_IDENTITY,
         "moot join --adopt calm-otter",
     )
-    several = for_bare_start((DIRTY, BUSY), "amber-otter")
-    assert several.reason is Reason.SEVERAL_ADOPTABLE_IDENTITIES
+    several = recommend_start((DIRTY, BUSY), "amber-otter")
+    assert several.reason is RecommendationReason.SEVERAL_ADOPTABLE_IDENTITIES
     assert [candidate.agent for candidate in several.candidates] == ["calm-otter", "slow-heron"]
     assert several.agent == "slow-heron"  # unsaved work first
     finding = several.finding
@@ -138,9 +144,9 @@ def test_a_choice_is_owed_if_something_could_be_adopted() -> None:
 
 @pytest.mark.requirement("OPR-086")
 def test_the_same_facts_give_the_same_reason_in_any_order() -> None:
-    assert for_bare_start((DIRTY, BUSY), "x") == for_bare_start((BUSY, DIRTY), "y")
-    assert for_register("amber-otter").reason == "register_requested"
-    assert for_adoption("amber-otter").reason == "adoption_requested"
+    assert recommend_start((DIRTY, BUSY), "x") == recommend_start((BUSY, DIRTY), "y")
+    assert recommend_register("amber-otter").reason == "register_requested"
+    assert recommend_adoption("amber-otter").reason == "adoption_requested"
 
 
 @pytest.mark.requirement("OPR-016")

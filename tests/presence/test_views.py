@@ -9,25 +9,25 @@ import pytest
 
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import labels
-from moot.protocols.presence.model import EventType, Liveness, Receipt
+from moot.protocols.presence.model import EventType, Liveness, ReceiptKind
 from moot.protocols.presence.paths import read_path
-from moot.protocols.presence.sessions import (
-    LABELS,
-    STATES,
-    Facts,
-    Health,
-    SessionState,
-    health,
-    session_state,
-)
-from moot.protocols.presence.timeline import Row, read_receipt, timeline
+from moot.protocols.presence.timeline import TimelineRow, make_timeline, read_receipt
 from moot.protocols.presence.views import (
-    Moment,
+    Observation,
     StatusCounts,
     WorkItemView,
-    guard,
-    status,
-    work_items,
+    find_blockers,
+    view_status,
+    view_work_items,
+)
+from moot.protocols.presence.work_state import (
+    WORK_STATE_LABELS,
+    WORK_STATES,
+    Health,
+    WorkFacts,
+    WorkState,
+    judge_health,
+    judge_work,
 )
 
 from .envelopes import document
@@ -49,13 +49,13 @@ from .scene import (
 )
 
 
-def conversation(scenario: Any, work: str) -> tuple[Row, ...]:
+def conversation(scenario: Any, work: str) -> tuple[TimelineRow, ...]:
     """As a surface reads it: from the index alone, for one work item."""
     with scenario.world.store.read() as view:
         ids = [row.key.partition(" ")[2] for row in view.rows("presence.work", prefix=f"{work} ")]
         events = [row for one in ids if (row := view.row("presence.events", one)) is not None]
         receipts = [row for one in ids for row in view.rows("presence.receipts", prefix=f"{one} ")]
-    return timeline(
+    return make_timeline(
         [msgspec.json.decode(row.value) for row in events],
         [read_receipt(row.key, msgspec.json.decode(row.value)) for row in receipts],
     )
@@ -109,22 +109,22 @@ def test_another_work_item_has_its_own_conversation() -> None:
 @pytest.mark.requirement("OPR-100")
 def test_a_row_needs_nothing_but_the_stable_document() -> None:
     documents = [document(kind, id=f"proto_20260214_00{n}") for n, kind in enumerate(EventType)]
-    rows = timeline(documents, [])
+    rows = make_timeline(documents, [])
     assert {row.kind for row in rows} == {str(kind) for kind in EventType}
 
 
 @pytest.mark.requirement("OPR-005")
 def test_every_label_is_plain_language() -> None:
     tables: tuple[dict[Any, str], ...] = (
-        labels.EVENTS,
-        labels.RECEIPTS,
-        labels.LIVENESS,
-        LABELS,
+        labels.EVENT_LABELS,
+        labels.RECEIPT_LABELS,
+        labels.LIVENESS_LABELS,
+        WORK_STATE_LABELS,
     )
-    assert set(labels.EVENTS) == set(EventType)
-    assert set(labels.RECEIPTS) == set(Receipt)
-    assert set(labels.LIVENESS) == set(Liveness)
-    assert set(LABELS) == set(SessionState)
+    assert set(labels.EVENT_LABELS) == set(EventType)
+    assert set(labels.RECEIPT_LABELS) == set(ReceiptKind)
+    assert set(labels.LIVENESS_LABELS) == set(Liveness)
+    assert set(WORK_STATE_LABELS) == set(WorkState)
     for label in (text for table in tables for text in table.values()):
         assert label[0].isupper()
         assert label != label.upper()
@@ -141,7 +141,7 @@ def test_one_screen_says_who_is_here_who_holds_what_and_what_waits_for_me() -> N
     scenario.world.engine.beat(CRANE)
     now = scenario.world.clock.now
     seen = scenario.world.engine.signs([OTTER, CRANE, HARBOR])
-    shown = status(scenario.state, Moment(now, seen), CRANE)
+    shown = view_status(scenario.state, Observation(now, seen), CRANE)
     assert [(one.agent, one.liveness) for one in shown.agents] == [
         (OTTER, "stale"),
         (HARBOR, "stale"),
@@ -153,12 +153,12 @@ def test_one_screen_says_who_is_here_who_holds_what_and_what_waits_for_me() -> N
     assert [one.label for one in shown.mine] == ["Needs input"]
     assert shown.counts == StatusCounts(agents=3, reservations=1, pending=1)
     assert shown.health is Health.WARNING
-    assert shown.work == (WorkItemView("bb-7", SessionState.NEEDS_INPUT, "Needs input", (OTTER,)),)
+    assert shown.work == (WorkItemView("bb-7", WorkState.NEEDS_INPUT, "Needs input", (OTTER,)),)
 
 
-def facts(**more: Any) -> Facts:
+def facts(**more: Any) -> WorkFacts:
     usual = {"now": NOON, "stale_millis": minutes(15), "last_activity": NOON, "liveness": "active"}
-    return Facts(**{**usual, **more})
+    return WorkFacts(**{**usual, **more})
 
 
 @pytest.mark.parametrize(
@@ -182,11 +182,11 @@ def facts(**more: Any) -> Facts:
 def test_the_first_fact_that_fits_names_the_state_of_a_work_item(
     known: dict[str, Any], expected: str
 ) -> None:
-    assert session_state(facts(**known)) == expected
+    assert judge_work(facts(**known)) == expected
 
 
 def test_every_state_of_a_work_item_has_its_row() -> None:
-    assert [state for state, _fits in STATES] == list(SessionState)
+    assert [state for state, _fits in WORK_STATES] == list(WorkState)
 
 
 def test_work_items_come_from_whoever_works_holds_or_waits() -> None:
@@ -194,9 +194,9 @@ def test_work_items_come_from_whoever_works_holds_or_waits() -> None:
     run(scenario, join(work="bb-1"), OTTER)
     run(scenario, reserve("src", work="bb-2"), CRANE)
     run(scenario, blocked(work="bb-3"), OTTER)
-    moment = Moment(scenario.world.clock.now)
+    moment = Observation(scenario.world.clock.now)
     beads = {"bb-2": "closed", "bb-4": "open"}
-    shown = {one.work: one.state for one in work_items(scenario.state, moment, beads)}
+    shown = {one.work: one.state for one in view_work_items(scenario.state, moment, beads)}
     assert shown == {"bb-1": "active", "bb-2": "completed", "bb-3": "needs_input", "bb-4": "stale"}
 
 
@@ -210,18 +210,20 @@ def test_work_items_come_from_whoever_works_holds_or_waits() -> None:
     ],
 )
 def test_the_worst_of_all_speaks_for_the_whole(alive: list[Liveness], expected: Health) -> None:
-    assert health(alive) is expected
+    assert judge_health(alive) is expected
 
 
 def test_the_guard_answers_and_writes_nothing() -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src"))
     before = scenario.history()
     claims = (read_path("src/a.py", ROOT), read_path("docs/b.md", ROOT))
-    moment = Moment(scenario.world.clock.now)
-    (conflict,) = guard(scenario.state, claims, (CRANE, 1), moment)
+    moment = Observation(scenario.world.clock.now)
+    (conflict,) = find_blockers(scenario.state, claims, (CRANE, 1), moment)
     assert (conflict.claim.shown, conflict.held.owner) == ("src/a.py", OTTER)
-    assert guard(scenario.state, claims, (OTTER, 1), moment) == ()
-    assert guard(scenario.state, claims, (OTTER, 2), moment)[0].verdict.liveness == "evicted"
+    assert find_blockers(scenario.state, claims, (OTTER, 1), moment) == ()
+    assert (
+        find_blockers(scenario.state, claims, (OTTER, 2), moment)[0].verdict.liveness == "evicted"
+    )
     assert scenario.history() == before
 
 

@@ -24,10 +24,18 @@ from moot.core.record import Actor, ArtifactRef
 from moot.engine.job import as_refused
 from moot.engine.replay import read_record
 from moot.protocols.trace import commands as ask
-from moot.protocols.trace.inputs import MEDIA_TYPE, hash_of, input_bytes
 from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import Binding, Failure, FailureKind, Reserved, Result, Role, State
-from moot.protocols.trace.policy import DEFAULT, Policy
+from moot.protocols.trace.model import (
+    ExecutionFailure,
+    ExecutionResult,
+    FailureKind,
+    HeldReservation,
+    Role,
+    RoleBinding,
+    State,
+)
+from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
+from moot.protocols.trace.tool_input import MEDIA_TYPE, encode_input, sha256_hex
 from moot.testing import World
 
 NOON: Millis = from_text("2026-02-18T12:00:00.000Z")
@@ -40,8 +48,8 @@ PARTS = {
     Role.CRITIC: CRITIC,
     Role.AUDITOR: AUDITOR,
 }
-OK = Result(exit_status=0, duration_ms=5)
-BAD = Failure(kind=FailureKind.EXIT, detail="exit status 1", exit_status=1)
+OK = ExecutionResult(exit_status=0, duration_ms=5)
+BAD = ExecutionFailure(kind=FailureKind.EXIT, detail="exit status 1", exit_status=1)
 NOWHERE = hashlib.sha256(b"never stored").hexdigest()
 
 
@@ -59,7 +67,7 @@ class Trace:
         self.records: list[Recorded[Any]] = []
         self.blobs: dict[str, bytes] = {}
         names = (*PARTS.values(), OPERATOR, SYSTEM)
-        self.kids = {name: hash_of(name.encode())[:32] for name in names}
+        self.kids = {name: sha256_hex(name.encode())[:32] for name in names}
 
     def history(self) -> list[Recorded[Any]]:
         return list(self.records)
@@ -116,19 +124,19 @@ class Trace:
     def kid(self, agent: str) -> str:
         return self.kids[agent]
 
-    def bindings(self, **changed: str) -> tuple[Binding, ...]:
+    def bindings(self, **changed: str) -> tuple[RoleBinding, ...]:
         named = {**PARTS, **{Role(role): name for role, name in changed.items()}}
-        return tuple(Binding(role, name, 1, self.kid(name)) for role, name in named.items())
+        return tuple(RoleBinding(role, name, 1, self.kid(name)) for role, name in named.items())
 
     def store(self, data: bytes, media_type: str = "text/plain") -> ArtifactRef:
-        sha256 = hash_of(data)
+        sha256 = sha256_hex(data)
         self.blobs[sha256] = data
         return ArtifactRef(sha256, len(data), media_type)
 
     def size(self, sha256: str) -> int | None:
         return len(self.blobs[sha256]) if sha256 in self.blobs else None
 
-    def open(self, policy: Policy = DEFAULT, actor: str = SYSTEM, **changed: str) -> Trace:
+    def open(self, policy: Policy = DEFAULT_POLICY, actor: str = SYSTEM, **changed: str) -> Trace:
         roles = self.bindings(**changed)
         self.run(ask.OpenTrace(task="mend the parser", roles=roles, policy=policy), actor)
         return self
@@ -158,16 +166,16 @@ class Trace:
         for recorded in self.history():
             event = recorded.event
             if getattr(event, "input_hash", None) and event.intent_id == name:
-                data = input_bytes(
+                data = encode_input(
                     event.tool, event.command, event.cwd, event.env, event.timeout_ms
                 )
                 return self.store(data, MEDIA_TYPE)
         raise AssertionError(name)
 
-    def starting(self, name: str, *held: Reserved) -> ask.StartExecution:
+    def starting(self, name: str, *held: HeldReservation) -> ask.StartExecution:
         return ask.StartExecution(intent_id=name, input=self.input_of(name), reservations=held)
 
-    def start(self, name: str, *held: Reserved) -> str:
+    def start(self, name: str, *held: HeldReservation) -> str:
         execution: str = self.run(self.starting(name, *held), EXECUTOR).execution_id
         return execution
 

@@ -13,18 +13,24 @@ from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit.checks import BREACHES
+from moot.protocols.trace.audit.checks import CHECK_OF_BREACH
 from moot.protocols.trace.audit.report import (
     GRADES,
     PROFILES,
-    Facts,
-    Report,
-    Seen,
-    Status,
-    as_document,
+    ArtifactPresence,
+    AuditFacts,
+    AuditReport,
+    CheckStatus,
+    report_document,
 )
-from moot.protocols.trace.audit.verification import CHECKS, audit, cited_in
-from moot.protocols.trace.model import Profile, Reserved, Result, Stage, Verdict
+from moot.protocols.trace.audit.verification import CHECKS, audit_events, list_cited_artifacts
+from moot.protocols.trace.model import (
+    AuditVerdict,
+    ExecutionResult,
+    HeldReservation,
+    Profile,
+    Stage,
+)
 from moot.protocols.trace.policy import Policy, Risk
 from moot.protocols.trace.rules import GUARDS, RULES
 
@@ -52,15 +58,15 @@ FIVE = (
 )
 
 
-def facts_of(events: Events, /, **more: Any) -> Facts:
+def facts_of(events: Events, /, **more: Any) -> AuditFacts:
     said: dict[str, Any] = {
         "trace": "trace/t1",
         "head": events[-1].hash.hex() if events else "",
         "events": len(events),
-        "artifacts": dict.fromkeys(cited_in(events), Seen.PRESENT),
+        "artifacts": dict.fromkeys(list_cited_artifacts(events), ArtifactPresence.PRESENT),
         **more,
     }
-    return Facts(**said)
+    return AuditFacts(**said)
 
 
 def finished(policy: Policy | None = None) -> Trace:
@@ -73,16 +79,16 @@ def finished(policy: Policy | None = None) -> Trace:
     return trace
 
 
-def judged(trace: Trace, profile: Profile = Profile.DEFAULT, **more: Any) -> Report:
-    return audit(trace.history(), facts_of(trace.history(), **more), profile)
+def judged(trace: Trace, profile: Profile = Profile.DEFAULT, **more: Any) -> AuditReport:
+    return audit_events(trace.history(), facts_of(trace.history(), **more), profile)
 
 
-def failing(report: Report) -> dict[str, set[str]]:
+def failing(report: AuditReport) -> dict[str, set[str]]:
     """Checks that did not pass, with their codes."""
     return {
         check.id: {failure.code for failure in check.failures}
         for check in report.checks
-        if check.status is not Status.PASS
+        if check.status is not CheckStatus.PASS
     }
 
 
@@ -99,18 +105,18 @@ def test_the_checks_stand_in_their_fixed_order() -> None:
 def test_a_clean_trace_passes_under_every_profile(profile: Profile) -> None:
     report = judged(finished(), profile)
     assert failing(report) == {}
-    assert report.verdict is Verdict.PASS
+    assert report.verdict is AuditVerdict.PASS
     assert (report.first_bad, report.last_trusted) == (None, report.events - 1)
 
 
 @pytest.mark.requirement("TRC-068")
 def test_a_report_names_exactly_what_it_looked_at_and_is_the_same_each_time() -> None:
     trace = finished()
-    document = as_document(judged(trace))
+    document = report_document(judged(trace))
     assert document["trace"] == "trace/t1"
     assert document["head"] == trace.history()[-1].hash.hex()
     assert document["events"] == len(trace.history())
-    assert document == as_document(judged(trace))
+    assert document == report_document(judged(trace))
     assert [check["id"] for check in document["checks"]] == [*TEN, *FIVE]
 
 
@@ -211,7 +217,7 @@ def _report_that_is_nowhere() -> Trace:
     assert run is not None
     event = did.VerificationRunCompleted(
         run_id=run.id,
-        status=Verdict.PASS,
+        status=AuditVerdict.PASS,
         report_artifact=NOWHERE,
         head=run.head,
         events=run.events,
@@ -229,7 +235,7 @@ def _not_reserved() -> Trace:
         execution_id="x1",
         intent_id=name,
         input_artifact=ref.sha256,
-        reservations=(Reserved("docs", 1),),
+        reservations=(HeldReservation("docs", 1),),
     )
     _forced(trace, event, EXECUTOR, ref)
     trace.claim(trace.complete("x1"))
@@ -245,7 +251,7 @@ def _undeclared_write() -> Trace:
         ask.CompleteExecution(
             execution_id=started,
             outputs=(ask.Stored("stdout", ref),),
-            result=Result(exit_status=0, duration_ms=1, undeclared=("src/secret.py",)),
+            result=ExecutionResult(exit_status=0, duration_ms=1, undeclared=("src/secret.py",)),
         ),
         EXECUTOR,
     )
@@ -300,13 +306,13 @@ def _final_in_spite_of_a_dispute() -> Trace:
     trace.challenge("c1")
     event = trace.decide(ask.SignFinalStatement(statement="done"), EXECUTOR)
     assert event.refused
-    standing = tuple(did.Bundled(one.id, one.event) for one in trace.state.claims.values())
+    standing = tuple(did.BundledClaim(one.id, one.event) for one in trace.state.claims.values())
     return _forced(trace, did.FinalStatementSigned(statement="done", claims=standing), EXECUTOR)
 
 
 def _other_bundle() -> Trace:
     trace = Trace().to("auditing")
-    bundle = (did.Bundled("c1", NOWHERE),)
+    bundle = (did.BundledClaim("c1", NOWHERE),)
     return _forced(trace, did.FinalStatementSigned(statement="done", claims=bundle), EXECUTOR)
 
 
@@ -339,7 +345,7 @@ def _verified_without_a_start() -> Trace:
     state = trace.state
     event = did.VerificationRunCompleted(
         run_id="v1",
-        status=Verdict.PASS,
+        status=AuditVerdict.PASS,
         report_artifact=report.sha256,
         head=state.head,
         events=state.events,
@@ -425,7 +431,7 @@ def _no_output() -> Trace:
         intent_id=run.intent,
         input_artifact=run.input_artifact,
         outputs=(),
-        result=Result(exit_status=0, duration_ms=1),
+        result=ExecutionResult(exit_status=0, duration_ms=1),
     )
     _forced(trace, event, EXECUTOR)
     trace.claim(run.input_artifact)
@@ -600,14 +606,14 @@ TOGETHER: dict[str, tuple[str, str, Callable[[], Trace]]] = {
 }
 
 
-def seen(trace: Trace, found: dict[str, Any], profile: Profile = Profile.DEFAULT) -> Report:
+def seen(trace: Trace, found: dict[str, Any], profile: Profile = Profile.DEFAULT) -> AuditReport:
     said, events = dict(found), trace.history()
-    artifacts = dict.fromkeys(cited_in(events), Seen.PRESENT)
+    artifacts = dict.fromkeys(list_cited_artifacts(events), ArtifactPresence.PRESENT)
     last = list(artifacts)[-1]
     for word, state in (
-        ("lost", Seen.MISSING),
-        ("erased", Seen.ERASED),
-        ("swapped", Seen.DIFFERS),
+        ("lost", ArtifactPresence.MISSING),
+        ("erased", ArtifactPresence.ERASED),
+        ("swapped", ArtifactPresence.DIFFERS),
     ):
         if said.pop(word, None):
             artifacts[last] = state
@@ -615,7 +621,7 @@ def seen(trace: Trace, found: dict[str, Any], profile: Profile = Profile.DEFAULT
         events = [one for one in events if one.seq not in said["unreadable"]]
         said.setdefault("head", trace.history()[-1].hash.hex())
         said.setdefault("events", len(trace.history()))
-    return audit(events, facts_of(events, **{"artifacts": artifacts, **said}), profile)
+    return audit_events(events, facts_of(events, **{"artifacts": artifacts, **said}), profile)
 
 
 @pytest.mark.requirement("TRC-019")
@@ -658,7 +664,7 @@ def _verified_without_a_final_statement() -> Trace:
     subject: dict[str, Any] = {"head": state.head, "events": state.events}
     started = did.VerificationRunStarted(run_id="v1", profile=Profile.DEFAULT, **subject)
     ended = did.VerificationRunCompleted(
-        run_id="v1", status=Verdict.PASS, report_artifact=report.sha256, **subject
+        run_id="v1", status=AuditVerdict.PASS, report_artifact=report.sha256, **subject
     )
     return _forced(_forced(trace, started, AUDITOR), ended, AUDITOR, report)
 
@@ -668,7 +674,7 @@ def _verified_without_a_final_statement() -> Trace:
 def test_there_is_one_final_statement_no_more_and_no_less(scene: Callable[[], Trace]) -> None:
     report = seen(scene(), {})
     assert failing(report)["CHK_FINALIZATION_INTEGRITY"] == {"finalization_invalid"}
-    assert report.verdict is Verdict.FAIL
+    assert report.verdict is AuditVerdict.FAIL
 
 
 def test_every_code_and_every_check_has_its_scene() -> None:
@@ -679,8 +685,8 @@ def test_every_code_and_every_check_has_its_scene() -> None:
 
 def test_every_rule_belongs_to_a_check() -> None:
     codes = {rule.code for rule in GUARDS} | {rule.code for rows in RULES.values() for rule in rows}
-    assert codes == set(BREACHES)
-    assert {code for _, code in BREACHES.values()} <= set(GRADES)
+    assert codes == set(CHECK_OF_BREACH)
+    assert {code for _, code in CHECK_OF_BREACH.values()} <= set(GRADES)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -689,16 +695,18 @@ def test_a_failure_fails_and_a_warning_warns(name: str) -> None:
     for profile in Profile:
         due = PROFILES[profile].get(code, GRADES[code].usual)
         verdict = seen(scene(), found, profile).verdict
-        assert verdict is (Verdict.FAIL if due is Status.FAIL else Verdict.WARNINGS), profile
+        assert verdict is (
+            AuditVerdict.FAIL if due is CheckStatus.FAIL else AuditVerdict.WARNINGS
+        ), profile
 
 
 def test_the_profiles_differ() -> None:
     disputed = _disputed()
-    assert judged(disputed, Profile.STRICT).verdict is Verdict.FAIL
-    assert judged(disputed, Profile.DEFAULT).verdict is Verdict.WARNINGS
+    assert judged(disputed, Profile.STRICT).verdict is AuditVerdict.FAIL
+    assert judged(disputed, Profile.DEFAULT).verdict is AuditVerdict.WARNINGS
     careless = _run_without_consent()
-    assert judged(careless, Profile.DEFAULT).verdict is Verdict.FAIL
-    assert judged(careless, Profile.LENIENT).verdict is Verdict.WARNINGS
+    assert judged(careless, Profile.DEFAULT).verdict is AuditVerdict.FAIL
+    assert judged(careless, Profile.LENIENT).verdict is AuditVerdict.WARNINGS
 
 
 @pytest.mark.parametrize(
@@ -709,7 +717,7 @@ def test_the_profiles_differ() -> None:
     ],
 )
 def test_no_profile_softens_integrity(code: str) -> None:
-    assert all(PROFILES[p].get(code, GRADES[code].usual) is Status.FAIL for p in Profile)
+    assert all(PROFILES[p].get(code, GRADES[code].usual) is CheckStatus.FAIL for p in Profile)
 
 
 @pytest.mark.requirement("TRC-069")
@@ -731,14 +739,14 @@ def test_events_out_of_place_are_seen_by_their_positions() -> None:
         [*events[:3], events[2], *events[3:]],
         events[1:],
     ):
-        report = audit(moved, facts)
+        report = audit_events(moved, facts)
         assert "CHK_CHAIN_CONTINUITY" in failing(report)
-        assert report.verdict is Verdict.FAIL
+        assert report.verdict is AuditVerdict.FAIL
 
 
 def test_nothing_at_all_is_no_trace() -> None:
-    report = audit([], Facts(trace="trace/t1", head="", events=3))
-    assert report.verdict is Verdict.FAIL
+    report = audit_events([], AuditFacts(trace="trace/t1", head="", events=3))
+    assert report.verdict is AuditVerdict.FAIL
     assert report.last_trusted is None
 
 
@@ -751,14 +759,14 @@ def test_a_claim_made_without_its_bytes_fails_even_if_they_are_back() -> None:
     trace.finish()
     report = judged(trace)
     assert failing(report) == {"CHK_ARTIFACT_EXISTENCE": {"artifact_missing"}}
-    assert report.verdict is Verdict.FAIL
+    assert report.verdict is AuditVerdict.FAIL
 
 
 def test_people_are_known_by_their_keys_if_these_are_given() -> None:
     """A name says little: whoever calls itself operator is in charge only with such a key."""
     trace = finished()
     keys = frozenset({trace.kid(SYSTEM)})
-    assert judged(trace, in_charge=keys).verdict is Verdict.PASS
+    assert judged(trace, in_charge=keys).verdict is AuditVerdict.PASS
     report = judged(trace, in_charge=frozenset({"0" * 32}))
     assert failing(report) == {"CHK_ROLE_POLICY_CONFORMANCE": {"role_policy_violation"}}
 
@@ -774,5 +782,5 @@ def test_a_flood_of_failures_is_cut_but_counted() -> None:
 def test_what_was_really_recorded_passes_its_own_audit() -> None:
     trace = Ledgered().to("completed")
     report = judged(trace)
-    assert report.verdict is Verdict.PASS
+    assert report.verdict is AuditVerdict.PASS
     assert report.stage is Stage.COMPLETED

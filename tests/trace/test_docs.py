@@ -10,7 +10,7 @@ import pytest
 from moot.protocols.trace.audit.report import GRADES, PROFILES
 from moot.protocols.trace.audit.verification import CHECKS
 from moot.protocols.trace.model import Profile
-from moot.protocols.trace.policy import DEFAULT, Policy, as_document, parse
+from moot.protocols.trace.policy import DEFAULT_POLICY, Policy, parse_policy, policy_document
 
 from .test_views import ROWS
 
@@ -22,14 +22,14 @@ READINGS = (DOCS / "readings.md").read_text("utf-8")
 @pytest.mark.parametrize("key", Policy.__struct_fields__)
 def test_every_key_of_a_policy_is_listed_with_its_default(key: str) -> None:
     (row,) = re.findall(rf"^\| `{key}` \| (.*?) \|", TEXT, re.MULTILINE)
-    value = as_document(DEFAULT)[key]
+    value = policy_document(DEFAULT_POLICY)[key]
     if isinstance(value, str | int):
         assert row.strip("`") == str(value).replace("True", "true").replace("False", "false")
 
 
 def test_the_policy_shown_can_be_used() -> None:
     (shown,) = re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)
-    assert parse(shown).min_evidence == 2
+    assert parse_policy(shown).min_evidence == 2
 
 
 def test_the_checks_are_listed_in_their_order() -> None:

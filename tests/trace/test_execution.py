@@ -21,10 +21,10 @@ from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.presence.commands import Join, Reserve
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.events import ToolExecutionStarted
-from moot.protocols.trace.inputs import hash_of, input_bytes
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import FailureKind, Role, Stage
-from moot.protocols.trace.policy import OnForged, Policy
+from moot.protocols.trace.policy import OnForgery, Policy
+from moot.protocols.trace.tool_input import encode_input, sha256_hex
 from moot.system import program
 from moot.system.running import Output, Ran
 from tests.cli.damage import edit, of
@@ -98,7 +98,7 @@ def test_the_stored_input_is_the_intended_one(shop: Workshop) -> None:
     end = shop.last()
     assert end.input_artifact == intent.input_hash
     stored = b"".join(shop.space.artifacts.chunks(end.input_artifact))
-    assert hash_of(stored) == intent.input_hash
+    assert sha256_hex(stored) == intent.input_hash
     assert encode_checked(json.loads(stored)) == stored
     assert json.loads(stored)["command"] == [PYTHON, "-c", "print(1)"]
 
@@ -106,7 +106,7 @@ def test_the_stored_input_is_the_intended_one(shop: Workshop) -> None:
 @pytest.mark.requirement("TRC-038")
 def test_another_input_than_the_intended_one_is_refused(shop: Workshop) -> None:
     intent_id = shop.script(marker(shop))
-    other = input_bytes(TOOL, ("rm", "-rf", "/"), ".", (), 1000)
+    other = encode_input(TOOL, ("rm", "-rf", "/"), ".", (), 1000)
     ref = shop.space.artifacts.put(other, "application/json")
     length = shop.length
     with pytest.raises(Refused) as caught:
@@ -318,7 +318,7 @@ def test_the_file_that_was_run_is_on_record(shop: Workshop) -> None:
         events = [read_record(MACHINE, one).event for one in view.records(shop.stream)]
     (started,) = (one for one in events if isinstance(one, ToolExecutionStarted))
     assert started.program == str(evil / "wc")
-    assert started.program_sha256 == hash_of((evil / "wc").read_bytes())
+    assert started.program_sha256 == sha256_hex((evil / "wc").read_bytes())
 
 
 def test_what_was_found_is_what_is_run(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -444,9 +444,9 @@ def test_an_intent_is_run_once_and_a_retry_is_a_new_one(shop: Workshop) -> None:
 
 
 @pytest.mark.requirement("TRC-015", "TRC-053")
-@pytest.mark.parametrize("on_forged", [OnForged.FAIL, OnForged.REJECT])
+@pytest.mark.parametrize("on_forged", [OnForgery.FAIL, OnForgery.REJECT])
 def test_a_forged_record_stops_it_and_is_dealt_with_as_the_policy_says(
-    tmp_path: Path, on_forged: OnForged
+    tmp_path: Path, on_forged: OnForgery
 ) -> None:
     """Its chain fits, its signature does not: nothing is run; by default the trace has failed."""
     with workshop(tmp_path) as shop:
@@ -459,7 +459,7 @@ def test_a_forged_record_stops_it_and_is_dealt_with_as_the_policy_says(
             other.execute(intent)
         assert caught.value.code == "unproved_record"
         assert ran(shop) == 0
-        if on_forged is OnForged.FAIL:
+        if on_forged is OnForgery.FAIL:
             assert other.types()[length:] == ["session_failed"]
             assert other.state.stage is Stage.FAILED
         else:

@@ -28,9 +28,9 @@ from moot.flows.trace.inspection import Inspected
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit.report import Status
+from moot.protocols.trace.audit.report import CheckStatus
 from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import Profile, Result, Role, Stage, Verdict
+from moot.protocols.trace.model import AuditVerdict, ExecutionResult, Profile, Role, Stage
 from moot.verify import standalone
 from moot.workspace import trust as trust_files
 from moot.workspace.check import How
@@ -122,7 +122,7 @@ def test_the_file_itself_holds(kept: Kept) -> None:
     found = judge(kept, list(kept.lines))
     assert found.holds
     (report,) = found.reports
-    assert (report.verdict, report.first_bad) == (Verdict.PASS, None)
+    assert (report.verdict, report.first_bad) == (AuditVerdict.PASS, None)
     assert (report.events, report.last_trusted) == (kept.count(), kept.count() - 1)
     assert all(check.evidence for check in report.checks)
 
@@ -168,7 +168,7 @@ def test_events_dropped_doubled_or_reordered_are_found_where_they_are(
     assert last.line == bad.line - 1
     if event:
         (report,) = found.reports
-        assert report.verdict is Verdict.FAIL
+        assert report.verdict is AuditVerdict.FAIL
         assert report.first_bad == event + (attack is doubled)
         assert report.last_trusted == report.first_bad - 1
 
@@ -218,7 +218,7 @@ def test_a_file_that_was_cut_short_is_no_passed_trace(kept: Kept, left: int) -> 
     """The header is as it was: it promises more lines than there are."""
     found = judge(kept, list(kept.lines[:-left]))
     assert found.verdict.verdict == "truncated"
-    assert found.reports[0].verdict is Verdict.FAIL
+    assert found.reports[0].verdict is AuditVerdict.FAIL
     assert not found.holds
 
 
@@ -266,9 +266,9 @@ def test_swapped_bytes_of_an_artifact_are_found(kept: Kept) -> None:
         lines[place + 1] = b'{"chunk":"%b"}\n' % other
         found = judge(kept, with_header(lines))
         assert found.verdict.verdict == "tampered"
-        failed = [check.id for check in found.reports[0].checks if check.status is Status.FAIL]
+        failed = [check.id for check in found.reports[0].checks if check.status is CheckStatus.FAIL]
         assert failed == ["CHK_ARTIFACT_HASH_MATCH"], sha256
-        assert found.reports[0].verdict is Verdict.FAIL
+        assert found.reports[0].verdict is AuditVerdict.FAIL
 
 
 @pytest.mark.requirement("TRC-036", "TRC-067")
@@ -306,7 +306,7 @@ def test_nothing_passes_in_a_damaged_file(shop: Workshop, tmp_path: Path) -> Non
     mine = next(n for n, line in enumerate(lines) if b'{"chunk":"b25lCg==' in line)
     lines[mine] = b'{"chunk":"%b"}\n' % base64.b64encode(b"ONE\n")
     found = judge(kept, with_header(lines))
-    assert [report.verdict for report in found.reports] == [Verdict.FAIL, Verdict.FAIL]
+    assert [report.verdict for report in found.reports] == [AuditVerdict.FAIL, AuditVerdict.FAIL]
 
 
 @pytest.mark.requirement("TRC-036", "TRC-067")
@@ -372,7 +372,7 @@ def test_one_stolen_key_does_not_rewrite_history(kept: Kept) -> None:
     found = judge(kept, rechained(kept, claim, another_text, {AGENTS[Role.EXECUTOR]}))
     assert not found.holds
     assert found.verdict.verdict == "tampered"
-    assert found.reports[0].verdict is Verdict.FAIL
+    assert found.reports[0].verdict is AuditVerdict.FAIL
     assert "sig_invalid" in codes(found)
     assert (found.reports[0].first_bad or 0) > claim
 
@@ -404,7 +404,7 @@ def test_another_ledgers_trust_file_does_not_do(kept: Kept, tmp_path: Path) -> N
         other = keep(shop, tmp_path)
     found = judge(kept, list(kept.lines), other.trust)
     assert found.verdict.verdict == "unknown-key"
-    assert found.reports[0].verdict is Verdict.FAIL
+    assert found.reports[0].verdict is AuditVerdict.FAIL
     assert "key_unknown" in codes(found)
 
 
@@ -423,7 +423,7 @@ def force(shop: Workshop, role: Role, event: Event) -> None:
     space = shop.space
     with space.store.write() as change:
         (*_, last) = change.records(shop.stream)
-        binding = shop.state.holder(role)
+        binding = shop.state.binding_of(role)
         assert binding is not None
         held = space.keys.find(binding.agent, binding.kid)
         assert held is not None
@@ -448,7 +448,7 @@ ENDED = did.ToolExecutionCompleted(
     intent_id="i1",
     input_artifact="0" * 64,
     outputs=(),
-    result=Result(exit_status=0, duration_ms=1),
+    result=ExecutionResult(exit_status=0, duration_ms=1),
 )
 STARTED = did.ToolExecutionStarted(execution_id="x1", intent_id="i1", input_artifact="0" * 64)
 CLAIMED = did.ClaimIssued(claim_id="c1", text="t", confidence="1", evidence=("0" * 64,))
@@ -488,8 +488,8 @@ def test_events_signed_past_the_rules_are_valid_bytes_and_a_failed_audit(
     assert found.verdict.verdict == "valid"
     assert not found.holds
     (report,) = found.reports
-    assert report.verdict is Verdict.FAIL
-    assert code in report.codes()
+    assert report.verdict is AuditVerdict.FAIL
+    assert code in report.failed_codes()
     assert report.first_bad is not None
 
 
@@ -507,7 +507,7 @@ def test_an_event_of_a_revoked_key_is_not_believed(shop: Workshop, tmp_path: Pat
     kept = keep(shop, tmp_path)
     found = judge(kept, list(kept.lines))
     assert found.verdict.verdict == "unknown-key"
-    assert found.reports[0].verdict is Verdict.FAIL
+    assert found.reports[0].verdict is AuditVerdict.FAIL
     assert "key_revoked" in codes(found) | {one.code for one in found.verdict.findings}
 
 
@@ -525,7 +525,7 @@ def test_an_auditor_with_a_key_folder_of_its_own_believes_the_workspace(
             place.chmod(0o600)
     with Workspace(shop.space.path, auditor) as space:
         done = auditing.verify(space, shop.stream, AUDITOR, Profile.DEFAULT)
-    assert done.report.verdict is Verdict.PASS
+    assert done.report.verdict is AuditVerdict.PASS
 
 
 def _to(shop: Workshop, stage: Stage) -> None:
@@ -584,7 +584,7 @@ def test_a_changed_byte_fails_a_trace_wherever_it_stands(shop: Workshop, stage: 
     found = inspection.inspect_live(shop.space.path, how, shop.stream)
     assert (found.verdict.verdict, found.holds) == ("tampered", False)
     (report,) = found.reports
-    assert (report.verdict, report.first_bad, report.last_trusted) == (Verdict.FAIL, 0, None)
+    assert (report.verdict, report.first_bad, report.last_trusted) == (AuditVerdict.FAIL, 0, None)
     other.space.close()
 
 

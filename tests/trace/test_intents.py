@@ -11,11 +11,11 @@ from moot.protocols.trace import commands as ask
 from moot.protocols.trace.model import (
     MAX_FAILING,
     MAX_INTENTS,
-    Output,
-    Reserved,
-    Result,
+    ApprovalReason,
+    ExecutionResult,
+    HeldReservation,
+    NamedOutput,
     Stage,
-    Why,
 )
 from moot.protocols.trace.policy import Policy, Risk, ToolRule
 
@@ -124,14 +124,14 @@ def test_a_policy_names_risks_and_the_commands_of_a_tool() -> None:
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"risk": "high"}, Why.RISK),
-        ({"risk": "critical"}, Why.RISK),
-        ({"risk": "who knows"}, Why.RISK),
-        ({"tool": "make", "words": ("make",)}, Why.OUTSIDE),
+        ({"risk": "high"}, ApprovalReason.RISK),
+        ({"risk": "critical"}, ApprovalReason.RISK),
+        ({"risk": "who knows"}, ApprovalReason.RISK),
+        ({"tool": "make", "words": ("make",)}, ApprovalReason.OUTSIDE),
     ],
 )
 def test_what_is_risky_or_not_proposed_waits_for_the_critic(
-    changed: dict[str, Any], why: Why
+    changed: dict[str, Any], why: ApprovalReason
 ) -> None:
     trace = Trace().to("executing")
     words = changed.pop("words", ())
@@ -147,7 +147,7 @@ def test_under_a_conditional_proposal_every_intent_waits_for_the_critic() -> Non
     trace = Trace().to("reviewing")
     trace.review("p1", "conditional")
     name = trace.intend("p1")
-    assert trace.state.intents[name].needs == (Why.CONDITIONAL,)
+    assert trace.state.intents[name].needs == (ApprovalReason.CONDITIONAL,)
     assert trace.refused(trace.starting(name), EXECUTOR) == "approval_required"
     trace.consent(name)
     trace.start(name)
@@ -171,7 +171,7 @@ def test_a_blocked_intent_runs_only_as_a_new_one_that_is_approved() -> None:
     again = ask.ReviewIntent(intent_id=name, status="approved", rationale="after all")
     assert trace.refused(again, CRITIC) == "review_not_open"
     revised = trace.intend("p1", "pytest", "tests/one", supersedes=name)
-    assert trace.state.intents[revised].needs == (Why.BLOCKED,)
+    assert trace.state.intents[revised].needs == (ApprovalReason.BLOCKED,)
     assert trace.refused(trace.starting(revised), EXECUTOR) == "approval_required"
     trace.consent(revised)
     assert trace.start(revised) == "x1"
@@ -335,7 +335,7 @@ def test_an_end_says_how_it_went_and_there_is_one() -> None:
     assert trace.refused(untold, EXECUTOR) == "result_missing"
     assert trace.refused(ask.FailExecution(execution_id=started), EXECUTOR) == "failure_missing"
     bad = ask.CompleteExecution(
-        execution_id=started, outputs=out, result=Result(exit_status=2, duration_ms=1)
+        execution_id=started, outputs=out, result=ExecutionResult(exit_status=2, duration_ms=1)
     )
     assert trace.refused(bad, EXECUTOR) == "exit_status"
     trace.complete(started)
@@ -355,7 +355,7 @@ def test_a_failed_run_may_leave_outputs_too() -> None:
         ask.FailExecution(execution_id=started, failure=BAD, outputs=(ask.Stored("stdout", ref),)),
         EXECUTOR,
     )
-    assert event.outputs == (Output("stdout", ref.sha256),)
+    assert event.outputs == (NamedOutput("stdout", ref.sha256),)
 
 
 def test_a_policy_may_ask_for_reservations() -> None:
@@ -363,9 +363,15 @@ def test_a_policy_may_ask_for_reservations() -> None:
     trace.open(Policy(require_reservation=True))
     trace.approved()
     name = trace.intend("p1", writes=("src/a", "docs"))
-    for held in ((), (Reserved("src/a", 3),), (Reserved("src/a", 3), Reserved("docs", 0))):
+    for held in (
+        (),
+        (HeldReservation("src/a", 3),),
+        (HeldReservation("src/a", 3), HeldReservation("docs", 0)),
+    ):
         assert trace.refused(trace.starting(name, *held), EXECUTOR) == "reservation_required"
-    event = trace.run(trace.starting(name, Reserved("docs", 4), Reserved("src/a", 3)), EXECUTOR)
+    event = trace.run(
+        trace.starting(name, HeldReservation("docs", 4), HeldReservation("src/a", 3)), EXECUTOR
+    )
     assert {one.fencing for one in event.reservations} == {3, 4}
 
 

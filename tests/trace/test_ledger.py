@@ -18,10 +18,10 @@ from moot.core.record import Record
 from moot.engine.agents import register
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
-from moot.protocols.trace.codec import TYPES
+from moot.protocols.trace.codec import EVENT_TYPES
 from moot.protocols.trace.events import EVENTS, EXTENSIONS, MUST_BE_SIGNED, NATIVE
 from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import Binding, Stage
+from moot.protocols.trace.model import RoleBinding, Stage
 from moot.workspace.create import create
 from moot.workspace.workspace import Workspace
 from tests.engine import forge
@@ -41,7 +41,7 @@ def test_twenty_processes_write_one_chain(tmp_path: Path) -> None:
         for role, name in PARTS.items():
             signer = keys.add(space.trust.origin, name, KeyClass.AGENT)
             register(space.engine, name, signer, custodian=keys.custodian)
-            roles.append(Binding(role, name, 1, signer.kid))
+            roles.append(RoleBinding(role, name, 1, signer.kid))
         space.engine.execute(TRACE, ask.OpenTrace(task="t", roles=tuple(roles)), SYSTEM)
     place = [str(tmp_path / ".moot"), str(tmp_path / "keys")]
     command = [sys.executable, str(CROWD), *place, TRACE, PLANNER, "20"]
@@ -125,7 +125,7 @@ def test_a_wrong_predecessor_is_no_head_to_go_on_from() -> None:
 
 
 def test_the_documents_types_are_there_under_their_names() -> None:
-    assert [name for name, kind in TYPES.items() if kind in NATIVE] == [
+    assert [name for name, kind in EVENT_TYPES.items() if kind in NATIVE] == [
         "session_initialized",
         "proposal_created",
         "proposal_reviewed",

@@ -11,9 +11,9 @@ from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
 from moot.protocols.trace.lifecycle import ACCEPTED, TRANSITIONS
 from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import ENDED, Failure, FailureKind, Stage
-from moot.protocols.trace.policy import OnForged, Policy
-from moot.protocols.trace.roles import EMITS
+from moot.protocols.trace.model import ENDED, ExecutionFailure, FailureKind, Stage
+from moot.protocols.trace.policy import OnForgery, Policy
+from moot.protocols.trace.roles import ROLE_OF_EVENT
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PLANNER, Ledgered, Trace, intent, proposal
 from .test_roles import everything
@@ -160,9 +160,11 @@ def test_what_a_state_does_not_accept_is_refused(stage: str) -> None:
     trace = Trace().to(stage)
     parts = {"planner": PLANNER, "executor": EXECUTOR, "critic": CRITIC, "auditor": AUDITOR}
     for kind, command in everything(trace).items():
-        if kind in ACCEPTED[Stage(stage)] or (stage == "initialized" and EMITS[kind] is not None):
+        if kind in ACCEPTED[Stage(stage)] or (
+            stage == "initialized" and ROLE_OF_EVENT[kind] is not None
+        ):
             continue
-        role = EMITS[kind]
+        role = ROLE_OF_EVENT[kind]
         actor = OPERATOR if role is None else parts[role]
         assert trace.refused(command, actor) == "wrong_state", kind
 
@@ -209,11 +211,11 @@ def test_a_forged_signature_of_a_participant_fails_the_trace() -> None:
 
 
 @pytest.mark.requirement("TRC-053")
-@pytest.mark.parametrize("policy", [Policy(), Policy(on_invalid_signature=OnForged.REJECT)])
+@pytest.mark.parametrize("policy", [Policy(), Policy(on_invalid_signature=OnForgery.REJECT)])
 def test_a_forgery_by_a_stranger_or_under_another_policy_is_only_refused(policy: Policy) -> None:
     trace = Trace()
     trace.open(policy)
-    known = policy.on_invalid_signature is OnForged.REJECT
+    known = policy.on_invalid_signature is OnForgery.REJECT
     kid = trace.kid(EXECUTOR) if known else "0" * 32
     assert trace.refused(ask.ReportForgery(kid=kid, detail="x"), SYSTEM) == "sig_invalid"
     assert trace.state.stage is Stage.PLANNING
@@ -271,7 +273,7 @@ def test_after_a_crash_a_run_can_only_be_ended() -> None:
         EXECUTOR,
     )
     assert event.recovered
-    assert event.failure == Failure(
+    assert event.failure == ExecutionFailure(
         kind=FailureKind.DIED,
         detail=event.failure.detail,
         evidence=("process 4711 is not running",),

@@ -33,7 +33,7 @@ def shop(tmp_path: Path) -> Iterator[Workshop]:
 def shown(shop: Workshop, counted: str = "") -> Report:
     how = How(KeyFolder(shop.keys))
     found = inspection.inspect_live(shop.space.path, how, shop.stream)
-    return page.report(found.events[shop.stream], found.reports[0], counted)
+    return page.trace_page(found.events[shop.stream], found.reports[0], counted)
 
 
 def graph(report: Report) -> Graph:
@@ -105,7 +105,7 @@ def test_hostile_words_stay_words_in_every_form(shop: Workshop) -> None:
 def test_a_picture_that_would_be_too_large_says_what_it_leaves_out(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page, "MOST_BOXES", 3)
+    monkeypatch.setattr(page, "MAX_BOXES", 3)
     done = shop.execute(shop.script("print(1)"))
     claim(shop, done.execution, "it prints 1")
     found = graph(shown(shop))

@@ -12,37 +12,37 @@ from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
 from moot.core.names import SYSTEM
-from moot.core.secrets import Pattern
+from moot.core.secrets import SecretPattern
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.policy import (
-    DEFAULT,
-    OnForged,
+    DEFAULT_POLICY,
+    OnForgery,
     Policy,
     Risk,
-    as_document,
-    parse,
-    problems,
+    find_problems,
+    parse_policy,
+    policy_document,
 )
 
 from .scene import Trace
 
 
 def test_the_defaults_are_the_documents_and_the_safer_ones() -> None:
-    assert DEFAULT.approval_required_from is Risk.HIGH
-    assert (DEFAULT.max_attempts, DEFAULT.min_evidence) == (3, 1)
-    assert DEFAULT.allow_fallback
-    assert DEFAULT.on_invalid_signature is OnForged.FAIL
-    assert DEFAULT.distinct_roles
-    assert problems(DEFAULT) == ()
+    assert DEFAULT_POLICY.approval_required_from is Risk.HIGH
+    assert (DEFAULT_POLICY.max_attempts, DEFAULT_POLICY.min_evidence) == (3, 1)
+    assert DEFAULT_POLICY.allow_fallback
+    assert DEFAULT_POLICY.on_invalid_signature is OnForgery.FAIL
+    assert DEFAULT_POLICY.distinct_roles
+    assert find_problems(DEFAULT_POLICY) == ()
 
 
 def test_an_empty_object_is_the_default_policy() -> None:
-    assert parse(b"{}") == DEFAULT
+    assert parse_policy(b"{}") == DEFAULT_POLICY
 
 
 def test_a_policy_reads_back_as_written() -> None:
     policy = Policy(min_evidence=2, approval_required_from=Risk.MEDIUM, secrets=())
-    assert parse(json.dumps(as_document(policy))) == policy
+    assert parse_policy(json.dumps(policy_document(policy))) == policy
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_policy_reads_back_as_written() -> None:
 )
 def test_a_bad_policy_says_what_is_wrong(document: str, code: str, where: str) -> None:
     with pytest.raises(Malformed) as caught:
-        parse(document)
+        parse_policy(document)
     assert caught.value.code == code
     if where:
         assert caught.value.where == where
@@ -88,10 +88,10 @@ def test_a_bad_policy_says_what_is_wrong(document: str, code: str, where: str) -
 @example('{"tools":' + "[" * 200 + "]" * 200 + "}")
 def test_any_bytes_are_a_policy_or_malformed(data: bytes | str) -> None:
     try:
-        policy = parse(data)
+        policy = parse_policy(data)
     except Malformed:
         return
-    assert problems(policy) == ()
+    assert find_problems(policy) == ()
 
 
 _values = st.recursive(
@@ -109,7 +109,7 @@ def test_any_values_under_its_keys_are_a_policy_or_malformed(document: dict[str,
     except (UnicodeEncodeError, OverflowError, msgspec.MsgspecError):
         return
     try:
-        policy = parse(data)
+        policy = parse_policy(data)
     except Malformed:
         return
     trace = Trace()
@@ -118,7 +118,7 @@ def test_any_values_under_its_keys_are_a_policy_or_malformed(document: dict[str,
 
 def test_an_unusable_policy_opens_no_trace() -> None:
     trace = Trace()
-    bad = Policy(max_attempts=0, secrets=(Pattern("x", "("),))
+    bad = Policy(max_attempts=0, secrets=(SecretPattern("x", "("),))
     command = ask.OpenTrace(task="t", roles=trace.bindings(), policy=bad)
     assert trace.refused(command, SYSTEM) == "bad_policy"
 

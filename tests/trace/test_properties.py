@@ -18,29 +18,34 @@ from moot.core.record import ArtifactRef
 from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit.report import Facts, Seen
-from moot.protocols.trace.audit.verification import audit, cited_in
-from moot.protocols.trace.codec import NAMES, OURS, document, parse
+from moot.protocols.trace.audit.report import ArtifactPresence, AuditFacts
+from moot.protocols.trace.audit.verification import audit_events, list_cited_artifacts
+from moot.protocols.trace.codec import EVENT_NAMES, EXTENSION_NAMES, event_document, parse_event
 from moot.protocols.trace.drafts import DRAFTS
 from moot.protocols.trace.evolution import _EVOLVE
-from moot.protocols.trace.inputs import hash_of
+from moot.protocols.trace.left_artifacts import (
+    MARK_BYTES,
+    PAGE_BYTES,
+    add_artifacts,
+    holds_artifact,
+)
 from moot.protocols.trace.lifecycle import TRANSITIONS
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import (
     ENDED,
-    Failure,
+    AuditVerdict,
+    ExecutionFailure,
+    ExecutionResult,
     FailureKind,
-    Reserved,
-    Result,
+    HeldReservation,
     Stage,
     State,
-    Verdict,
 )
 from moot.protocols.trace.policy import Policy
-from moot.protocols.trace.roles import EMITS
-from moot.protocols.trace.rules import ASKED, RULES
-from moot.protocols.trace.shelf import MARK, PAGE, add, holds
-from moot.protocols.trace.views import status, timeline
+from moot.protocols.trace.roles import ROLE_OF_EVENT
+from moot.protocols.trace.rules import RULES, WORDING_RULES
+from moot.protocols.trace.tool_input import sha256_hex
+from moot.protocols.trace.views import view_status, view_timeline
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PARTS, PLANNER, Trace
 
@@ -146,7 +151,7 @@ class Traces(RuleBasedStateMachine):
     def end(self, name: str, well: bool, right: bool) -> None:
         out = (ask.Stored("stdout", self.trace.store(name.encode())),)
         if well:
-            result = Result(exit_status=0, duration_ms=1)
+            result = ExecutionResult(exit_status=0, duration_ms=1)
             command: Any = ask.CompleteExecution(execution_id=name, outputs=out, result=result)
         else:
             command = ask.RecoverExecution(execution_id=name, evidence=("gone",), outputs=out)
@@ -220,18 +225,18 @@ class Traces(RuleBasedStateMachine):
     def teardown(self) -> None:
         """What was decided passes its own audit; views show it without a stumble."""
         events = self.trace.history()
-        facts = Facts(
+        facts = AuditFacts(
             trace="trace/t1",
             head=events[-1].hash.hex(),
             events=len(events),
-            artifacts=dict.fromkeys(cited_in(events), Seen.PRESENT),
+            artifacts=dict.fromkeys(list_cited_artifacts(events), ArtifactPresence.PRESENT),
         )
-        report = audit(events, facts)
+        report = audit_events(events, facts)
         flagged = any(getattr(one.event, "artifact_missing", ()) for one in events)
-        assert report.verdict is not Verdict.FAIL or flagged, report.failures()
+        assert report.verdict is not AuditVerdict.FAIL or flagged, report.failures()
         assert report.stage is self.trace.state.stage
-        assert len(timeline(events)) == len(events)
-        assert status(self.trace.state, "trace/t1", 0).events == len(events)
+        assert len(view_timeline(events)) == len(events)
+        assert view_status(self.trace.state, "trace/t1", 0).events == len(events)
 
 
 TestTraces = Traces.TestCase
@@ -239,8 +244,8 @@ TestTraces.settings = settings(max_examples=60, stateful_step_count=40)
 
 
 def test_the_tables_name_everything() -> None:
-    assert set(DRAFTS) == set(ASKED) == set(MACHINE.commands)
-    assert set(RULES) == set(_EVOLVE) == set(EMITS) == set(did.EVENTS)
+    assert set(DRAFTS) == set(WORDING_RULES) == set(MACHINE.commands)
+    assert set(RULES) == set(_EVOLVE) == set(ROLE_OF_EVENT) == set(did.EVENTS)
     assert set(TRANSITIONS) == set(Stage)
 
 
@@ -249,9 +254,11 @@ _refs = st.builds(ArtifactRef, _texts, st.integers(), _texts)
 _structs = {
     str: _texts | _proposals | _intents | _runs | _claims,
     ArtifactRef: _refs,
-    Result: st.builds(Result, exit_status=st.integers(-9, 9), duration_ms=st.integers()),
-    Failure: st.builds(Failure, kind=st.sampled_from(FailureKind), detail=_texts),
-    Reserved: st.builds(Reserved, _texts, st.integers()),
+    ExecutionResult: st.builds(
+        ExecutionResult, exit_status=st.integers(-9, 9), duration_ms=st.integers()
+    ),
+    ExecutionFailure: st.builds(ExecutionFailure, kind=st.sampled_from(FailureKind), detail=_texts),
+    HeldReservation: st.builds(HeldReservation, _texts, st.integers()),
 }
 for _kind, _strategy in _structs.items():
     if _kind is not str:
@@ -282,37 +289,37 @@ def test_evolve_takes_any_event_at_any_time(kind: type) -> None:
     def attempt(event: Any, stage: str) -> None:
         trace = Trace().to(stage)
         trace.record(Draft(event), SYSTEM)
-        audit(trace.history(), Facts(trace="t", head="", events=0))
-        timeline(trace.history())
+        audit_events(trace.history(), AuditFacts(trace="t", head="", events=0))
+        view_timeline(trace.history())
 
     attempt()
 
 
-@given(st.sampled_from(sorted(NAMES.values())) | st.text(max_size=8), st.binary(max_size=200))
+@given(st.sampled_from(sorted(EVENT_NAMES.values())) | st.text(max_size=8), st.binary(max_size=200))
 def test_any_payload_is_an_event_or_malformed(name: str, data: bytes) -> None:
     try:
-        event = parse(name, data)
+        event = parse_event(name, data)
     except Malformed:
         return
-    assert NAMES[type(event)] == name
+    assert EVENT_NAMES[type(event)] == name
 
 
 @pytest.mark.requirement("TRC-025")
 def test_an_event_reads_back_from_its_document() -> None:
     trace = Trace().to("completed")
-    trace_names = {document(one).event_type for one in trace.history()}
+    trace_names = {event_document(one).event_type for one in trace.history()}
     assert {"session_initialized", "proposal_reviewed", "tool_execution_started"} <= trace_names
     assert {"tool_execution_completed", "verification_run_started"} <= trace_names
     for recorded in trace.history():
-        plain = msgspec.to_builtins(document(recorded))
-        assert parse(plain["event_type"], json.dumps(plain["payload"])) == recorded.event
-        assert plain["extension"] is (plain["event_type"] in OURS)
+        plain = msgspec.to_builtins(event_document(recorded))
+        assert parse_event(plain["event_type"], json.dumps(plain["payload"])) == recorded.event
+        assert plain["extension"] is (plain["event_type"] in EXTENSION_NAMES)
         for field in type(recorded.event).__struct_fields__:
             less = {key: value for key, value in plain["payload"].items() if key != field}
             required = not _has_default(type(recorded.event), field)
             if required:
                 with pytest.raises(Malformed):
-                    parse(plain["event_type"], json.dumps(less))
+                    parse_event(plain["event_type"], json.dumps(less))
 
 
 def _has_default(kind: Any, field: str) -> bool:
@@ -324,17 +331,17 @@ def _has_default(kind: Any, field: str) -> bool:
 def test_the_shelf_holds_what_was_put_there_and_nothing_else(hashes: list[bytes]) -> None:
     shelf: tuple[bytes, ...] = ()
     put = [one.hex() for one in hashes]
-    shelf = add(shelf, put)
-    assert all(holds(shelf, one) for one in put)
-    assert holds(shelf, "ab" * 32) is ("ab" * 32 in put)
-    assert holds(shelf, "no hash") is False
+    shelf = add_artifacts(shelf, put)
+    assert all(holds_artifact(shelf, one) for one in put)
+    assert holds_artifact(shelf, "ab" * 32) is ("ab" * 32 in put)
+    assert holds_artifact(shelf, "no hash") is False
 
 
 def test_the_shelf_grows_by_pages_and_is_not_fooled_across_two_marks() -> None:
-    put = [hash_of(str(number).encode()) for number in range(2 * PAGE // MARK + 1)]
-    shelf = add((), put)
-    assert [len(page) for page in shelf] == [PAGE, PAGE, MARK]
-    assert all(holds(shelf, one) for one in put)
-    across = put[0][MARK : 2 * MARK] + put[1][:MARK] + "0" * 48
-    assert across[: 2 * MARK] in shelf[0].hex()
-    assert not holds(shelf, across)
+    put = [sha256_hex(str(number).encode()) for number in range(2 * PAGE_BYTES // MARK_BYTES + 1)]
+    shelf = add_artifacts((), put)
+    assert [len(page) for page in shelf] == [PAGE_BYTES, PAGE_BYTES, MARK_BYTES]
+    assert all(holds_artifact(shelf, one) for one in put)
+    across = put[0][MARK_BYTES : 2 * MARK_BYTES] + put[1][:MARK_BYTES] + "0" * 48
+    assert across[: 2 * MARK_BYTES] in shelf[0].hex()
+    assert not holds_artifact(shelf, across)

@@ -14,7 +14,7 @@ from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
 from moot.protocols.trace.model import Role
 from moot.protocols.trace.policy import Policy
-from moot.protocols.trace.roles import EMITS
+from moot.protocols.trace.roles import ROLE_OF_EVENT
 from moot.testing.world import CUSTODIAN
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PARTS, PLANNER, Ledgered, Trace, intent, proposal
@@ -61,7 +61,7 @@ def everything(trace: Trace) -> dict[type[did.Event], Command]:
 @pytest.mark.requirement("TRC-005")
 @pytest.mark.requirement("TRC-007")
 @pytest.mark.requirement("TRC-045")
-@pytest.mark.parametrize("kind", EMITS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", ROLE_OF_EVENT, ids=lambda kind: kind.__name__)
 def test_only_the_designated_part_records_each_kind_of_event(kind: type[did.Event]) -> None:
     """The whole matrix of parts and events, in a trace where the order is right for most."""
     stages = {
@@ -73,7 +73,7 @@ def test_only_the_designated_part_records_each_kind_of_event(kind: type[did.Even
     if stages.get(kind) == "auditing":
         trace.finish()
     command = everything(trace)[kind]
-    role = EMITS[kind]
+    role = ROLE_OF_EVENT[kind]
     may = IN_CHARGE if role is None else (PARTS[role],)
     if kind is did.KeyRotated:
         may = (*IN_CHARGE, CRITIC)
@@ -83,7 +83,7 @@ def test_only_the_designated_part_records_each_kind_of_event(kind: type[did.Even
 
 
 def test_the_matrix_names_every_event() -> None:
-    assert set(EMITS) == set(did.EVENTS)
+    assert set(ROLE_OF_EVENT) == set(did.EVENTS)
 
 
 @pytest.mark.requirement("TRC-001")
@@ -167,7 +167,7 @@ def test_the_old_key_may_announce_the_new_one() -> None:
     trace = Trace().to("planning")
     event = trace.run(ask.RotateKey(role="critic", epoch=1, kid="a" * 32), CRITIC)
     assert event.old_kid == trace.kid(CRITIC)
-    assert trace.state.holder(Role.CRITIC).kid == "a" * 32
+    assert trace.state.binding_of(Role.CRITIC).kid == "a" * 32
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from moot.core.machine import Command, Draft, Event
 from moot.core.names import OPERATOR, SYSTEM
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit.verification import audit
-from moot.protocols.trace.model import Result, Role
-from moot.protocols.trace.rules import ASKED
+from moot.protocols.trace.audit.verification import audit_events
+from moot.protocols.trace.model import ExecutionResult, Role
+from moot.protocols.trace.rules import WORDING_RULES
 
 from .scene import AUDITOR, BAD, CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Trace, intent, proposal
 from .test_audit import facts_of, failing
@@ -73,7 +73,7 @@ def many(trace: Trace) -> dict[type[Command], tuple[Command, str]]:
     ref = trace.store(b"x")
     stored = tuple(ask.Stored(f"o{count}", ref) for count in range(300))
     cited = tuple(ask.Cited(f"{count:064x}") for count in range(300))
-    held = tuple(ask.Reserved(f"s{count}", 1) for count in range(501))
+    held = tuple(ask.HeldReservation(f"s{count}", 1) for count in range(501))
     return {
         ask.OpenTrace: (ask.OpenTrace(task="t", roles=trace.bindings() * 126), SYSTEM),
         ask.CreateProposal: (proposal(*["t"] * 65), PLANNER),
@@ -129,13 +129,13 @@ def ready(kind: type[Command]) -> Trace:
     return trace
 
 
-@pytest.mark.parametrize("kind", ASKED, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", WORDING_RULES, ids=lambda kind: kind.__name__)
 def test_a_broken_text_is_refused_in_every_command(kind: type[Command]) -> None:
     trace = ready(kind)
     assert trace.refused(*said(trace, BROKEN)[kind]) == "unreadable_text"
 
 
-@pytest.mark.parametrize("kind", ASKED, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", WORDING_RULES, ids=lambda kind: kind.__name__)
 def test_a_long_text_is_refused_in_every_command(kind: type[Command]) -> None:
     trace = ready(kind)
     assert trace.refused(*said(trace, LONG)[kind]) == "text_too_long"
@@ -144,7 +144,7 @@ def test_a_long_text_is_refused_in_every_command(kind: type[Command]) -> None:
 def test_every_command_with_a_list_is_tried() -> None:
     lists = {
         kind
-        for kind in ASKED
+        for kind in WORDING_RULES
         if any("tuple" in str(kind.__annotations__[name]) for name in kind.__annotations__)
     }
     assert set(many(Trace())) == lists
@@ -163,7 +163,7 @@ def test_too_many_at_once_are_refused_in_every_command(kind: type[Command]) -> N
 
 def forced(trace: Trace, event: Event, actor: str) -> dict[str, set[str]]:
     trace.record(Draft(event), actor)
-    report = audit(trace.history(), facts_of(trace.history()))
+    report = audit_events(trace.history(), facts_of(trace.history()))
     return failing(report)
 
 
@@ -282,5 +282,5 @@ def test_a_result_is_never_read_as_a_failure() -> None:
     event = drafted(
         trace, ask.CompleteExecution(execution_id=name, outputs=out, result=OK), EXECUTOR
     )
-    odd = replace(event, result=Result(exit_status=3, duration_ms=1))
+    odd = replace(event, result=ExecutionResult(exit_status=3, duration_ms=1))
     assert "state_violation" in forced(trace, odd, EXECUTOR)["CHK_STATE_REPLAY"]

@@ -19,7 +19,7 @@ from moot.flows.trace.execution import Done
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.model import Role, State
-from moot.protocols.trace.policy import DEFAULT, Policy
+from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
 from moot.workspace.create import create
 from moot.workspace.workspace import Workspace
 
@@ -39,7 +39,7 @@ class Workshop:
         self.stream = ""
         self.env = {"PATH": os.environ["PATH"], "HOME": str(keys)}
 
-    def begin(self, policy: Policy = DEFAULT) -> str:
+    def begin(self, policy: Policy = DEFAULT_POLICY) -> str:
         self.stream = tracing.open_trace(self.space, "see", AGENTS, policy=policy).stream
         return self.stream
 

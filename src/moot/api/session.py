@@ -201,7 +201,7 @@ class Session:
     def person(self, what: str) -> str:
         """The person who acts: the one named, else the first whose key can be unlocked here."""
         self.require_no_agent(what)
-        for key in self.workspace.engine.registry().humans():
+        for key in self.workspace.engine.registry().human_keys():
             wanted = self.acting in (None, key.name)
             if wanted and self.workspace.keys.find(key.name, key.kid) is not None:
                 return key.name
@@ -216,7 +216,7 @@ class Session:
 
         Whoever acts under a name lends no other name's consent.
         """
-        for key in self.workspace.engine.registry().humans():
+        for key in self.workspace.engine.registry().human_keys():
             if self.acting in (None, key.name):
                 held = self.workspace.keys.find(key.name, key.kid)
                 if held is not None:

@@ -89,10 +89,10 @@ def _set_stale_time(session: Session) -> None:
     from moot.core.names import SYSTEM
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import SetStaleMinutes
-    from moot.protocols.presence.model import DEFAULT_STALE
+    from moot.protocols.presence.model import DEFAULT_STALE_MILLIS
 
     stale = session.stale_millis
-    if stale is not None and stale != DEFAULT_STALE:
+    if stale is not None and stale != DEFAULT_STALE_MILLIS:
         session.workspace.engine.execute(STREAM, SetStaleMinutes(stale_millis=stale), SYSTEM)
 
 

@@ -1,9 +1,9 @@
 """Secrets in texts: found before something is run, blotted out before something is stored.
 
-Patterns are data: a trace's policy names its own, everything else uses `SECRETS`. Bytes are read
-as Latin-1, so that any output keeps its length but for what is taken out. The value of a variable
-whose name sounds like a secret is one, as it is and in base64. A secret that fits no pattern is not
-found: this lowers a risk, no more.
+Patterns are data: a trace's policy names its own, everything else uses `SECRET_PATTERNS`. Bytes
+are read as Latin-1, so that any output keeps its length but for what is taken out. The value of a
+variable whose name sounds like a secret is one, as it is and in base64. A secret that fits no
+pattern is not found: this lowers a risk, no more.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import msgspec
 
 MASK: Final = "[redacted:{name}]"
 _FLAGS: Final = re.ASCII
-VARIABLE: Final = "variable"
+VARIABLE_PATTERN: Final = "variable"
 _SECRET_NAME: Final = re.compile(r"(?i)key|token|secret|pass|pwd|cred|auth")
 # A shorter value is an ordinary word too often.
 _SHORTEST: Final = 8
 
 
-class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SecretPattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of secret and the expression that finds it."""
 
     name: str
@@ -32,26 +32,30 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 # Each begins with what is rare and looks a bounded way ahead: none can run away on a long text.
-SECRETS: Final = (
-    Pattern(
+SECRET_PATTERNS: Final = (
+    SecretPattern(
         "private-key",
         r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
         r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z ]{0,60}-----)?",
     ),
-    Pattern("aws-key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    Pattern("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})"),
-    Pattern("slack-token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,250}"),
-    Pattern("model-key", r"\bsk-[A-Za-z0-9_-]{20,250}"),
-    Pattern("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    Pattern("jwt", r"\beyJ[A-Za-z0-9_-]{5,2000}\.[A-Za-z0-9_-]{5,4000}\.[A-Za-z0-9_-]{5,1000}"),
-    Pattern("bearer", r"(?i)\bbearer[ \t]{1,8}[A-Za-z0-9._~+/-]{16,2000}=*"),
-    Pattern("url-password", r"://[^\s/:@]{1,100}:[^\s/@]{3,200}@"),
-    Pattern(
+    SecretPattern("aws-key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    SecretPattern(
+        "github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})"
+    ),
+    SecretPattern("slack-token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,250}"),
+    SecretPattern("model-key", r"\bsk-[A-Za-z0-9_-]{20,250}"),
+    SecretPattern("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
+    SecretPattern(
+        "jwt", r"\beyJ[A-Za-z0-9_-]{5,2000}\.[A-Za-z0-9_-]{5,4000}\.[A-Za-z0-9_-]{5,1000}"
+    ),
+    SecretPattern("bearer", r"(?i)\bbearer[ \t]{1,8}[A-Za-z0-9._~+/-]{16,2000}=*"),
+    SecretPattern("url-password", r"://[^\s/:@]{1,100}:[^\s/@]{3,200}@"),
+    SecretPattern(
         "flag",
         r"(?i)(?<!\S)--?[a-z-]{0,20}(?:password|passwd|secret|token|api-?key)[ =]"
         r"[^\s-][^\s]{5,300}",
     ),
-    Pattern(
+    SecretPattern(
         "assignment",
         r"(?i)(?:password|passwd|secret|token|api[_-]?key)[\w-]{0,20}"
         r"[\"']?[ \t]{0,4}[=:][ \t]{0,4}[\"']?[^\s\"']{6,500}",
@@ -59,20 +63,20 @@ SECRETS: Final = (
 )
 
 
-class Redacted(msgspec.Struct, frozen=True):
+class RedactedBytes(msgspec.Struct, frozen=True):
     """The bytes without their secrets, and the names of the patterns that fitted, each once."""
 
     data: bytes
     found: tuple[str, ...] = ()
 
 
-def find(patterns: tuple[Pattern, ...], texts: Iterable[str]) -> tuple[str, ...]:
+def find_secrets(patterns: tuple[SecretPattern, ...], texts: Iterable[str]) -> tuple[str, ...]:
     """The names of the patterns found in any of `texts`, in the order of the patterns."""
     whole = "\n".join(texts)
     return tuple(name for name, pattern in _compiled(patterns) if pattern.search(whole))
 
 
-def redact(patterns: tuple[Pattern, ...], data: bytes) -> Redacted:
+def redact_bytes(patterns: tuple[SecretPattern, ...], data: bytes) -> RedactedBytes:
     """`data` without its secrets. Doing it twice changes nothing more."""
     text = data.decode("latin-1")
     names = []
@@ -80,10 +84,12 @@ def redact(patterns: tuple[Pattern, ...], data: bytes) -> Redacted:
         text, count = pattern.subn(_mask(name), text)
         if count:
             names.append(name)
-    return Redacted(text.encode("latin-1"), tuple(names)) if names else Redacted(data)
+    return RedactedBytes(text.encode("latin-1"), tuple(names)) if names else RedactedBytes(data)
 
 
-def told(env: Mapping[str, str], names: Iterable[str]) -> tuple[Pattern, ...]:
+def patterns_of_variables(
+    env: Mapping[str, str], names: Iterable[str]
+) -> tuple[SecretPattern, ...]:
     """Patterns for the values of those variables whose names sound secret.
 
     They serve one run and are never recorded: a pattern here is the secret itself.
@@ -92,7 +98,7 @@ def told(env: Mapping[str, str], names: Iterable[str]) -> tuple[Pattern, ...]:
     forms = dict.fromkeys(
         form for value in values if len(value) >= _SHORTEST for form in _encodings(value)
     )
-    return tuple(Pattern(VARIABLE, re.escape(form)) for form in forms)
+    return tuple(SecretPattern(VARIABLE_PATTERN, re.escape(form)) for form in forms)
 
 
 def _encodings(value: str) -> Iterator[str]:
@@ -106,7 +112,7 @@ def _encodings(value: str) -> Iterator[str]:
         yield stable.translate(bytes.maketrans(b"+/", b"-_")).decode()
 
 
-def redact_text(patterns: tuple[Pattern, ...], text: str) -> str:
+def redact_text(patterns: tuple[SecretPattern, ...], text: str) -> str:
     for name, pattern in _compiled(patterns):
         text = pattern.sub(_mask(name), text)
     return text
@@ -117,7 +123,7 @@ def _mask(name: str) -> str:
 
 
 @lru_cache(32)
-def _compiled(patterns: tuple[Pattern, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _compiled(patterns: tuple[SecretPattern, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """A pattern that does not compile finds nothing: a policy with one is refused at the start."""
     compiled = []
     for pattern in patterns:

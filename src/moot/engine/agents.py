@@ -14,8 +14,8 @@ from moot.core.machine import KeyClass
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.record import ArtifactRef
 from moot.core.registry import commands as ask
-from moot.core.registry.model import Agent, Key
-from moot.core.registry.proofs import endorse, prove, statement
+from moot.core.registry.model import Agent, RegisteredKey
+from moot.core.registry.proofs import key_statement, sign_endorsement, sign_proof
 from moot.core.signing import Signer
 from moot.engine.engine import Engine
 from moot.engine.job import Outcome
@@ -52,8 +52,8 @@ def registration(
         kind=kind,
         public=signer.public.hex(),
         custodian=custodian,
-        proof=prove(signer, said),
-        endorsement=endorse(endorser, said) if endorser else None,
+        proof=sign_proof(signer, said),
+        endorsement=sign_endorsement(endorser, said) if endorser else None,
     )
 
 
@@ -83,11 +83,11 @@ def rotation(
         kind=agent.kind,
         public=signer.public.hex(),
         custodian=custodian,
-        proof=prove(signer, said),
+        proof=sign_proof(signer, said),
         epoch=epoch,
         replaces=agent.kid,
         reason=consent["reason"],
-        endorsement=endorse(consent["endorser"], said),
+        endorsement=sign_endorsement(consent["endorser"], said),
     )
 
 
@@ -120,7 +120,7 @@ def agent_named(engine: Engine, name: str) -> Agent:
     return agent
 
 
-def key_of(engine: Engine, name: str) -> Key:
+def key_of(engine: Engine, name: str) -> RegisteredKey:
     """The current key of a name, valid or ended."""
     return engine.registry().keys[agent_named(engine, name).kid]
 
@@ -128,7 +128,7 @@ def key_of(engine: Engine, name: str) -> Key:
 def _statement(
     engine: Engine, name: str, kind: KeyClass, epoch: int, signer: Signer, custodian: str
 ) -> bytes:
-    return statement(
+    return key_statement(
         origin=engine.trust.origin,
         name=name,
         kind=kind,

@@ -301,6 +301,6 @@ class Engine:
 
 def _still(due: Due, registry: Registry) -> Due:
     """What is due, or what is instead if the holder it waited for is gone."""
-    if due.instead is None or registry.holds(due.who, due.epoch):
+    if due.instead is None or registry.is_holder(due.who, due.epoch):
         return due
     return due.instead

@@ -8,7 +8,7 @@ from moot.core.errors import NotFound, Refused
 from moot.core.machine import Acting, KeyClass
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
-from moot.core.registry.model import Ending, Key, State
+from moot.core.registry.model import KeyEnding, RegisteredKey, State
 from moot.core.signing import Signer, key_id
 
 HANDS_KEPT = 4096
@@ -102,7 +102,7 @@ def hand_of_system(trust: Trust, keys: Keys) -> Hand | None:
     return Hand(acting, held, acting.as_actor())
 
 
-def _valid_key(registry: State, name: str) -> Key:
+def _valid_key(registry: State, name: str) -> RegisteredKey:
     agent = registry.agents.get(name)
     if agent is None:
         raise NotFound(
@@ -111,7 +111,7 @@ def _valid_key(registry: State, name: str) -> Key:
     key = registry.keys[agent.kid]
     if key.ended is not None:
         raise Refused(
-            _ENDED[key.ending or Ending.ROTATED],
+            _ENDED[key.ending or KeyEnding.ROTATED],
             f"{name} no longer signs: {key.ending}",
             hint="act as another agent; `moot agent register NAME` makes a new one",
         )
@@ -119,7 +119,7 @@ def _valid_key(registry: State, name: str) -> Key:
 
 
 _ENDED = {
-    Ending.RETIRED: "agent_retired",
-    Ending.REVOKED: "key_revoked",
-    Ending.ROTATED: "key_rotated",
+    KeyEnding.RETIRED: "agent_retired",
+    KeyEnding.REVOKED: "key_revoked",
+    KeyEnding.ROTATED: "key_rotated",
 }

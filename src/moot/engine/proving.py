@@ -9,7 +9,7 @@ from moot.core.errors import Tampered
 from moot.core.machine import KeyClass
 from moot.core.names import REGISTRY
 from moot.core.record import Record
-from moot.core.registry.model import Ending, Key, State
+from moot.core.registry.model import KeyEnding, RegisteredKey, State
 from moot.core.signing import key_id
 from moot.engine.heads import CitedHeads
 from moot.engine.keys import Trust
@@ -36,19 +36,19 @@ def prove(record: Record, registry: State, trust: Trust, heads: CitedHeads) -> N
     _require(record, record.signed_by(public), "the signature does not hold")
 
 
-def _covers(key: Key, position: int | None, newest: int) -> bool:
-    return position is not None and position <= newest and key.valid_at(position)
+def _covers(key: RegisteredKey, position: int | None, newest: int) -> bool:
+    return position is not None and position <= newest and key.is_valid_at(position)
 
 
-def _may_write(key: Key, record: Record) -> bool:
+def _may_write(key: RegisteredKey, record: Record) -> bool:
     """Root signs the registry; a person may revoke and erase."""
     if record.stream != REGISTRY or key.kind is KeyClass.SYSTEM:
         return True
     return key.kind is KeyClass.HUMAN and record.body.type in _BY_HUMANS
 
 
-def _counts(key: Key, record: Record, heads: CitedHeads) -> bool:
-    if key.ending is not Ending.REVOKED:
+def _counts(key: RegisteredKey, record: Record, heads: CitedHeads) -> bool:
+    if key.ending is not KeyEnding.REVOKED:
         return True
     return record.seq <= heads.last_counted(key.heads or "", record.stream)
 

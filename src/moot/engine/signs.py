@@ -66,7 +66,7 @@ def _beat(view: View, registry: Registry, name: str) -> Sign | None:
 def believed(registry: Registry, stored: Heartbeat) -> bool:
     """Did its agent's current key really sign this heartbeat?"""
     agent = registry.agents.get(stored.agent)
-    key = registry.key(agent.kid) if agent is not None else None
+    key = registry.valid_key(agent.kid) if agent is not None else None
     if key is None or key.kid != stored.kid:
         return False
     if not verify(bytes.fromhex(key.public), HEARTBEAT, stored.raw, stored.signature):

@@ -45,24 +45,24 @@ def _decision(space: Workspace, name: str, _how: How) -> Report:
 def _debate(space: Workspace, name: str, _how: How) -> Report:
     """From the record: what stands in the file now is not asked."""
     from moot.flows.debate.record import history, segments
-    from moot.protocols.debate.checker import check
-    from moot.protocols.debate.report import report
+    from moot.protocols.debate.checker import check_session
+    from moot.protocols.debate.report import build_report
 
     stream = f"debate/{name}"
     with space.store.read() as view:
         events = history(view, stream)
     data = b"".join(part for part, _, _ in segments(events, space.artifacts))
     file = Path(space.engine.state(stream).file).name
-    return report(check(data, file_name=file), file, hashlib.sha256(data).hexdigest())
+    return build_report(check_session(data, file_name=file), file, hashlib.sha256(data).hexdigest())
 
 
 def _parliament(space: Workspace, name: str, _how: How) -> Report:
     from moot.flows.parliament.chamber import Room
     from moot.flows.parliament.voices import scripted
-    from moot.protocols.parliament.documents.report import report
+    from moot.protocols.parliament.documents.report import make_report
 
     room = Room(space, space.root, name)
-    return report(room.proceedings(), scripted=scripted(room))
+    return make_report(room.proceedings(), scripted=scripted(room))
 
 
 def _trace(space: Workspace, name: str, how: How) -> Report:
@@ -73,10 +73,10 @@ def _trace(space: Workspace, name: str, how: How) -> Report:
 
     stream = f"trace/{name}"
     state = space.engine.state(stream)
-    watched = [one.state for one in watching.beside(space, state)]
+    watched = [one.state for one in watching.sessions_during_trace(space, state)]
     counted = count_work(state.completed + state.failures, watched)
     found = inspection.inspect_live(space.path, how, stream)
-    return page.report(found.events[stream], found.reports[0], counted)
+    return page.trace_page(found.events[stream], found.reports[0], counted)
 
 
 def _story(space: Workspace, name: str, _how: How) -> Report:

@@ -13,7 +13,7 @@ from moot.core.names import REGISTRY, SYSTEM
 from moot.core.record import Record
 from moot.core.registry.commands import AcceptHistory
 from moot.core.registry.model import State as Registry
-from moot.core.registry.proofs import endorse, history_statement
+from moot.core.registry.proofs import loss_statement, sign_endorsement
 from moot.core.signing import SNAPSHOT, Signer, verify
 from moot.engine.checkpoints import Kept, newest, require_in_order
 from moot.engine.evidence import holds
@@ -68,9 +68,11 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
         # Tampered here, before anything is recorded: no checkpoint could follow.
         require_in_order(view.counts()[0], view.streams())
         _require_chains(view, Replay(space.trust, Machines()))
-    said = history_statement(origin=origin, lost=kept.note, reason=reason)
+    said = loss_statement(origin=origin, lost=kept.note, reason=reason)
     command = AcceptHistory(
-        lost=kept.note, reason=reason, endorsement=endorse(person, said) if person else None
+        lost=kept.note,
+        reason=reason,
+        endorsement=sign_endorsement(person, said) if person else None,
     )
     engine = space.engine_despite_loss()
     engine.load_anew(REGISTRY)

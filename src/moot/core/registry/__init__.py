@@ -6,6 +6,6 @@ automaton, `proofs.py` what new keys and their endorsers sign.
 """
 
 from moot.core.registry.machine import MACHINE
-from moot.core.registry.model import Agent, Key, State
+from moot.core.registry.model import Agent, RegisteredKey, State
 
-__all__ = ["MACHINE", "Agent", "Key", "State"]
+__all__ = ["MACHINE", "Agent", "RegisteredKey", "State"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moot.core.machine import Command, KeyClass
 from moot.core.record import ArtifactRef
-from moot.core.registry.model import Endorsement
+from moot.core.registry.model import KeyEndorsement
 
 
 class CreateLedger(Command, frozen=True):
@@ -25,7 +25,7 @@ class AddKey(Command, frozen=True):
     public: str
     custodian: str
     proof: str
-    endorsement: Endorsement | None = None
+    endorsement: KeyEndorsement | None = None
     epoch: int = 1
 
 
@@ -40,7 +40,7 @@ class RotateKey(Command, frozen=True):
     epoch: int
     replaces: str
     reason: str
-    endorsement: Endorsement | None = None
+    endorsement: KeyEndorsement | None = None
 
 
 class RevokeKey(Command, frozen=True):
@@ -71,7 +71,7 @@ class AcceptHistory(Command, frozen=True):
 
     lost: str
     reason: str
-    endorsement: Endorsement | None = None
+    endorsement: KeyEndorsement | None = None
 
 
 COMMANDS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moot.core.machine import Event, KeyClass
-from moot.core.registry.model import Endorsement
+from moot.core.registry.model import KeyEndorsement
 
 
 class LedgerCreated(Event, frozen=True):
@@ -21,7 +21,7 @@ class KeyAdded(Event, frozen=True, rename={"kind": "class"}):
 
     kind: KeyClass
     custodian: str
-    endorsement: Endorsement | None
+    endorsement: KeyEndorsement | None
     epoch: int
     name: str
     proof: str
@@ -33,7 +33,7 @@ class KeyRotated(Event, frozen=True, rename={"kind": "class"}):
 
     kind: KeyClass
     custodian: str
-    endorsement: Endorsement | None
+    endorsement: KeyEndorsement | None
     epoch: int
     name: str
     proof: str
@@ -69,7 +69,7 @@ class ArtifactErased(Event, frozen=True):
 class HistoryAccepted(Event, frozen=True):
     """The ledger goes on although it lacks `lost`, a checkpoint remembered elsewhere."""
 
-    endorsement: Endorsement | None
+    endorsement: KeyEndorsement | None
     lost: str
     reason: str
 

@@ -33,7 +33,7 @@ from moot.core.machine import (
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.registry import commands as ask
 from moot.core.registry import events as did
-from moot.core.registry.model import Agent, Ending, Key, State
+from moot.core.registry.model import Agent, KeyEnding, RegisteredKey, State
 from moot.core.registry.proofs import ORIGIN_PREFIX
 from moot.core.registry.rules import RULES
 
@@ -97,7 +97,7 @@ def evolve(state: State, recorded: Recorded[Any]) -> State:
 def _on_created(state: State, recorded: Recorded[did.LedgerCreated]) -> State:
     """REG-30: event 0 names both founding keys; the root key's id gives the ledger its name."""
     event, kid = recorded.event, recorded.actor.kid
-    root = Key(kid, SYSTEM, KeyClass.SYSTEM, 1, event.root, event.custodian, 0)
+    root = RegisteredKey(kid, SYSTEM, KeyClass.SYSTEM, 1, event.root, event.custodian, 0)
     return msgspec.structs.replace(
         state,
         origin=ORIGIN_PREFIX + kid,
@@ -114,7 +114,9 @@ def _on_added(state: State, recorded: Recorded[did.KeyAdded] | Recorded[did.KeyR
     kid = _key_id(event.public)
     if kid is None:
         return state
-    key = Key(kid, event.name, event.kind, event.epoch, event.public, event.custodian, recorded.seq)
+    key = RegisteredKey(
+        kid, event.name, event.kind, event.epoch, event.public, event.custodian, recorded.seq
+    )
     agent = Agent(event.name, event.kind, event.epoch, kid, recorded.at)
     return msgspec.structs.replace(
         state, keys=state.keys.set(kid, key), agents=state.agents.set(event.name, agent)
@@ -123,19 +125,21 @@ def _on_added(state: State, recorded: Recorded[did.KeyAdded] | Recorded[did.KeyR
 
 def _on_rotated(state: State, recorded: Recorded[did.KeyRotated]) -> State:
     """REG-32: the replaced key ends at the very position where its successor is added."""
-    ended = _end_key(state, recorded.event.replaces, recorded.seq, Ending.ROTATED)
+    ended = _end_key(state, recorded.event.replaces, recorded.seq, KeyEnding.ROTATED)
     return _on_added(ended, recorded)
 
 
 def _on_revoked(state: State, recorded: Recorded[did.KeyRevoked]) -> State:
-    return _end_key(state, recorded.event.kid, recorded.seq, Ending.REVOKED, recorded.event.heads)
+    return _end_key(
+        state, recorded.event.kid, recorded.seq, KeyEnding.REVOKED, recorded.event.heads
+    )
 
 
 def _on_retired(state: State, recorded: Recorded[did.AgentRetired]) -> State:
     agent = state.agents.get(recorded.event.name)
     if agent is None:
         return state
-    ended = _end_key(state, agent.kid, recorded.seq, Ending.RETIRED)
+    ended = _end_key(state, agent.kid, recorded.seq, KeyEnding.RETIRED)
     retired = msgspec.structs.replace(agent, retired=True)
     return msgspec.structs.replace(ended, agents=ended.agents.set(agent.name, retired))
 
@@ -160,13 +164,15 @@ _EVOLVE: dict[type[Event], Callable[[State, Any], State]] = {
 }
 
 
-def _end_key(state: State, kid: str, seq: int, ending: Ending, heads: str | None = None) -> State:
+def _end_key(
+    state: State, kid: str, seq: int, ending: KeyEnding, heads: str | None = None
+) -> State:
     """REG-33: a key ends where it first ended, and once revoked it stays revoked.
 
     A revocation may come after a rotation or retirement: it adds its heads, but moves no end.
     """
     key = state.keys.get(kid)
-    if key is None or key.ending is Ending.REVOKED:
+    if key is None or key.ending is KeyEnding.REVOKED:
         return state
     position = seq if key.ended is None else key.ended
     ended = msgspec.structs.replace(key, ended=position, ending=ending, heads=heads)

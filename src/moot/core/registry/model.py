@@ -11,7 +11,7 @@ from moot.core.clock import Millis
 from moot.core.machine import KeyClass
 
 
-class Ending(StrEnum):
+class KeyEnding(StrEnum):
     """Why a key no longer signs."""
 
     ROTATED = "rotated"
@@ -19,14 +19,14 @@ class Ending(StrEnum):
     RETIRED = "retired"
 
 
-class Endorsement(msgspec.Struct, frozen=True):
+class KeyEndorsement(msgspec.Struct, frozen=True):
     """An existing key's consent to a new one."""
 
     kid: str
     sig: str
 
 
-class Key(msgspec.Struct, frozen=True, array_like=True):
+class RegisteredKey(msgspec.Struct, frozen=True, array_like=True):
     """A public key, with the registry positions at which it was added and ended.
 
     `heads` is the hash of the heads that a revocation cites: what the key signed beyond is void.
@@ -40,10 +40,10 @@ class Key(msgspec.Struct, frozen=True, array_like=True):
     custodian: str
     added: int
     ended: int | None = None
-    ending: Ending | None = None
+    ending: KeyEnding | None = None
     heads: str | None = None
 
-    def valid_at(self, position: int) -> bool:
+    def is_valid_at(self, position: int) -> bool:
         """REG-31: from the position it was added at, up to and without the one it ended at."""
         return self.added <= position and (self.ended is None or position < self.ended)
 
@@ -73,22 +73,22 @@ class State(msgspec.Struct, frozen=True):
     custodian: str = ""
     position: int = -1
     agents: Map[str, Agent] = Map()
-    keys: Map[str, Key] = Map()
+    keys: Map[str, RegisteredKey] = Map()
     erased: Map[str, str] = Map()
 
-    def key(self, kid: str, position: int | None = None) -> Key | None:
+    def valid_key(self, kid: str, position: int | None = None) -> RegisteredKey | None:
         """The key `kid` if it is valid at `position` (default: now)."""
         key = self.keys.get(kid)
         at = self.position if position is None else position
-        return key if key is not None and key.valid_at(at) else None
+        return key if key is not None and key.is_valid_at(at) else None
 
-    def holds(self, name: str, epoch: int) -> bool:
+    def is_holder(self, name: str, epoch: int) -> bool:
         """True if the holder number `epoch` still has the name, with a key that signs."""
         agent = self.agents.get(name)
-        return agent is not None and agent.epoch == epoch and self.key(agent.kid) is not None
+        return agent is not None and agent.epoch == epoch and self.valid_key(agent.kid) is not None
 
-    def humans(self) -> list[Key]:
+    def human_keys(self) -> list[RegisteredKey]:
         """Human keys that sign now, the oldest first."""
         people = (agent for agent in self.agents.values() if agent.kind is KeyClass.HUMAN)
-        keys = (self.key(agent.kid) for agent in people)
+        keys = (self.valid_key(agent.kid) for agent in people)
         return sorted((key for key in keys if key is not None), key=lambda key: key.added)

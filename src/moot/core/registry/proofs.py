@@ -8,13 +8,13 @@ from __future__ import annotations
 from moot.core.canonical import canonical
 from moot.core.errors import Malformed
 from moot.core.machine import KeyClass
-from moot.core.registry.model import Endorsement, State
+from moot.core.registry.model import KeyEndorsement, State
 from moot.core.signing import ENDORSEMENT, KEY_PROOF, Signer, public_key, verify
 
 ORIGIN_PREFIX = "moot.ledger/"
 
 
-def statement(
+def key_statement(
     *, origin: str, name: str, kind: KeyClass, epoch: int, public: str, custodian: str
 ) -> bytes:
     return canonical(
@@ -29,32 +29,32 @@ def statement(
     )
 
 
-def history_statement(*, origin: str, lost: str, reason: str) -> bytes:
+def loss_statement(*, origin: str, lost: str, reason: str) -> bytes:
     return canonical({"lost": lost, "origin": origin, "reason": reason})
 
 
-def prove(signer: Signer, said: bytes) -> str:
-    return signer.sign(KEY_PROOF, said).hex()
+def sign_proof(signer: Signer, statement: bytes) -> str:
+    return signer.sign(KEY_PROOF, statement).hex()
 
 
-def endorse(signer: Signer, said: bytes) -> Endorsement:
-    return Endorsement(kid=signer.kid, sig=signer.sign(ENDORSEMENT, said).hex())
+def sign_endorsement(signer: Signer, statement: bytes) -> KeyEndorsement:
+    return KeyEndorsement(kid=signer.kid, sig=signer.sign(ENDORSEMENT, statement).hex())
 
 
-def proof_holds(public: str, said: bytes, proof: str) -> bool:
+def is_proof_valid(public: str, statement: bytes, proof: str) -> bool:
     """True if the key is safe to use and signed the statement."""
     try:
-        return verify(public_key(public), KEY_PROOF, said, _signature(proof))
+        return verify(public_key(public), KEY_PROOF, statement, _signature(proof))
     except Malformed:
         return False
 
 
-def endorsement_holds(state: State, said: bytes, endorsement: Endorsement) -> bool:
+def is_endorsement_valid(state: State, statement: bytes, endorsement: KeyEndorsement) -> bool:
     """True if the endorsing key is known and signed. Whether it may endorse is for the rules."""
     key = state.keys.get(endorsement.kid)
     if key is None:
         return False
-    return verify(bytes.fromhex(key.public), ENDORSEMENT, said, _signature(endorsement.sig))
+    return verify(bytes.fromhex(key.public), ENDORSEMENT, statement, _signature(endorsement.sig))
 
 
 def _signature(text: str) -> bytes:

@@ -18,7 +18,7 @@ from moot.core.machine import Case, Command, KeyClass
 from moot.core.names import AGENT, CHECKPOINT, OPERATOR, RESERVED, SYSTEM
 from moot.core.registry import commands as ask
 from moot.core.registry import proofs
-from moot.core.registry.model import Ending, Endorsement, State
+from moot.core.registry.model import KeyEnding, KeyEndorsement, State
 
 Breaches = Iterator[Breach]
 
@@ -34,7 +34,7 @@ def _statement(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> by
     """
     command = case.command
     try:
-        return proofs.statement(
+        return proofs.key_statement(
             origin=case.context.origin,
             name=command.name,
             kind=command.kind,
@@ -46,8 +46,8 @@ def _statement(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> by
         return None
 
 
-def _is_endorsed(state: State, statement: bytes | None, endorsement: Endorsement) -> bool:
-    return statement is not None and proofs.endorsement_holds(state, statement, endorsement)
+def _is_endorsed(state: State, statement: bytes | None, endorsement: KeyEndorsement) -> bool:
+    return statement is not None and proofs.is_endorsement_valid(state, statement, endorsement)
 
 
 def not_by_system(case: Case[State, Command]) -> Breaches:
@@ -83,7 +83,7 @@ def bad_founding(case: Case[State, ask.CreateLedger]) -> Breaches:
 def _checkpoint_is_proved(case: Case[State, ask.CreateLedger]) -> bool:
     command = case.command
     try:
-        statement = proofs.statement(
+        statement = proofs.key_statement(
             origin=case.context.origin,
             name=CHECKPOINT,
             kind=KeyClass.CHECKPOINT,
@@ -93,7 +93,7 @@ def _checkpoint_is_proved(case: Case[State, ask.CreateLedger]) -> bool:
         )
     except Malformed:
         return False
-    return proofs.proof_holds(command.checkpoint, statement, command.checkpoint_proof)
+    return proofs.is_proof_valid(command.checkpoint, statement, command.checkpoint_proof)
 
 
 def bad_clock(case: Case[State, ask.CreateLedger]) -> Breaches:
@@ -108,7 +108,9 @@ def bad_custodian(
         yield "", "custodian"
 
 
-def bad_artifact(case: Case[State, ask.RevokeKey] | Case[State, ask.EraseArtifact]) -> Breaches:
+def bad_artifact_reference(
+    case: Case[State, ask.RevokeKey] | Case[State, ask.EraseArtifact],
+) -> Breaches:
     command = case.command
     named = command.heads if isinstance(command, ask.RevokeKey) else command
     if not _HASH.match(named.sha256) or not 0 <= named.size <= MAX_INT:
@@ -131,7 +133,7 @@ def name_taken(case: Case[State, ask.AddKey]) -> Breaches:
         yield f"the name {case.command.name} was used before", "name"
 
 
-def wrong_class(case: Case[State, ask.AddKey]) -> Breaches:
+def wrong_key_class(case: Case[State, ask.AddKey]) -> Breaches:
     if case.command.kind not in (KeyClass.AGENT, KeyClass.HUMAN) or case.command.epoch != 1:
         yield "", "class"
 
@@ -143,7 +145,7 @@ def weak_key(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Brea
         yield str(error), "public"
 
 
-def key_known(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
+def key_already_registered(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
     try:
         kid = signing.key_id(bytes.fromhex(case.command.public))
     except ValueError:
@@ -152,20 +154,20 @@ def key_known(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Bre
         yield "", "public"
 
 
-def no_proof(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
+def proof_does_not_hold(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
     command, statement = case.command, _statement(case)
-    if statement is None or not proofs.proof_holds(command.public, statement, command.proof):
+    if statement is None or not proofs.is_proof_valid(command.public, statement, command.proof):
         yield "", "proof"
 
 
-def not_endorsed(case: Case[State, ask.AddKey]) -> Breaches:
+def person_not_endorsed(case: Case[State, ask.AddKey]) -> Breaches:
     """Every person's key but the first needs a person's consent; any consent given must hold."""
     endorsement = case.command.endorsement
     if endorsement is None:
         if case.command.kind is KeyClass.HUMAN and _has_humans(case.state):
             yield "a further human key needs the consent of an existing one", "endorsement"
         return
-    key = case.state.key(endorsement.kid)
+    key = case.state.valid_key(endorsement.kid)
     human_needed = case.command.kind is KeyClass.HUMAN
     if key is None or (human_needed and key.kind is not KeyClass.HUMAN):
         yield "the endorsing key may not consent to this", "endorsement"
@@ -182,7 +184,7 @@ def unknown_name(case: Case[State, ask.RotateKey] | Case[State, ask.RetireAgent]
         yield f"no agent is called {case.command.name}", "name"
 
 
-def not_current(case: Case[State, ask.RotateKey]) -> Breaches:
+def not_current_key(case: Case[State, ask.RotateKey]) -> Breaches:
     command, agent = case.command, case.state.agents.get(case.command.name)
     if agent is None:
         return
@@ -201,8 +203,8 @@ def rotation_not_endorsed(case: Case[State, ask.RotateKey]) -> Breaches:
         yield "a new key needs the consent of the old one or of a person", "endorsement"
         return
     endorser = state.keys.get(endorsement.kid)
-    own = endorser is not None and endorser is old and endorser.ending in (None, Ending.RETIRED)
-    person = state.key(endorsement.kid)
+    own = endorser is not None and endorser is old and endorser.ending in (None, KeyEnding.RETIRED)
+    person = state.valid_key(endorsement.kid)
     human = person is not None and person.kind is KeyClass.HUMAN
     if not (own or human):
         yield "the endorsing key may not consent to this", "endorsement"
@@ -216,7 +218,7 @@ def cannot_revoke(case: Case[State, ask.RevokeKey]) -> Breaches:
         yield "no such key", "kid"
     elif key.kind is KeyClass.SYSTEM:
         yield "the ledger's own key cannot be revoked", "kid"
-    elif key.ending is Ending.REVOKED:
+    elif key.ending is KeyEnding.REVOKED:
         yield "this key was revoked before", "kid"
 
 
@@ -235,7 +237,7 @@ def already_erased(case: Case[State, ask.EraseArtifact]) -> Breaches:
         yield "", "sha256"
 
 
-def no_reason(
+def reason_missing(
     case: Case[State, ask.RevokeKey]
     | Case[State, ask.EraseArtifact]
     | Case[State, ask.AcceptHistory],
@@ -245,7 +247,7 @@ def no_reason(
 
 
 def history_not_endorsed(case: Case[State, ask.AcceptHistory]) -> Breaches:
-    endorsement, humans = case.command.endorsement, {key.kid for key in case.state.humans()}
+    endorsement, humans = case.command.endorsement, {key.kid for key in case.state.human_keys()}
     if endorsement is None and not humans:
         return
     if endorsement is None or endorsement.kid not in humans:
@@ -257,7 +259,7 @@ def history_not_endorsed(case: Case[State, ask.AcceptHistory]) -> Breaches:
 def _loss_statement(case: Case[State, ask.AcceptHistory]) -> bytes | None:
     lost, reason = case.command.lost, case.command.reason
     try:
-        return proofs.history_statement(origin=case.context.origin, lost=lost, reason=reason)
+        return proofs.loss_statement(origin=case.context.origin, lost=lost, reason=reason)
     except Malformed:
         return None
 
@@ -268,20 +270,20 @@ _BY_SYSTEM = Rule("REG-01", "not_allowed", "only the ledger's own root key may d
 _BY_SYSTEM_OR_HUMAN = Rule("REG-02", "not_allowed", "only the root key or a person may do this",
                            not_by_system_or_human,
                            "let a person do this, outside of `moot run`")  # fmt: skip
-_REASON = Rule("REG-03", "reason_required", "a reason is required", no_reason,
+_REASON = Rule("REG-03", "reason_required", "a reason is required", reason_missing,
                "--reason TEXT")  # fmt: skip
 _WEAK = Rule("REG-04", "weak_key", "the public key is not safe", weak_key,
              "make a new key: `moot agent register NAME`")  # fmt: skip
-_KNOWN = Rule("REG-05", "key_known", "this key was registered before", key_known,
+_KNOWN = Rule("REG-05", "key_known", "this key was registered before", key_already_registered,
               "make a new key: one key, one name")  # fmt: skip
-_PROOF = Rule("REG-06", "no_proof", "the proof that the key is held does not hold", no_proof,
-              "sign with the key that is being registered")  # fmt: skip
+_PROOF = Rule("REG-06", "no_proof", "the proof that the key is held does not hold",
+              proof_does_not_hold, "sign with the key that is being registered")  # fmt: skip
 _UNKNOWN = Rule("REG-07", "agent_not_found", "no such agent", unknown_name,
                 "`moot agent list` shows all")  # fmt: skip
 _CUSTODY = Rule("REG-08", "bad_value", "a custodian is 32 hex digits", bad_custodian,
                 "let `moot` build the command")  # fmt: skip
-_ARTIFACT = Rule("REG-08", "bad_value", "an artifact is named by hash and size", bad_artifact,
-                 "let `moot` build the command")  # fmt: skip
+_ARTIFACT = Rule("REG-08", "bad_value", "an artifact is named by hash and size",
+                 bad_artifact_reference, "let `moot` build the command")  # fmt: skip
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.CreateLedger: (
@@ -302,19 +304,19 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              "choose a name of your own, such as amber-otter"),
         Rule("REG-14", "name_taken", "the name was used before", name_taken,
              "choose another name; a name is never given twice"),
-        Rule("REG-15", "wrong_class", "new names are agents or people", wrong_class,
+        Rule("REG-15", "wrong_class", "new names are agents or people", wrong_key_class,
              "`moot agent register NAME`, with --human for a person"),
         _CUSTODY,
         _WEAK,
         _KNOWN,
         _PROOF,
-        Rule("REG-16", "human_key_required", "the consent of a person is missing", not_endorsed,
-             "let a registered person unlock their key at a terminal"),
+        Rule("REG-16", "human_key_required", "the consent of a person is missing",
+             person_not_endorsed, "let a registered person unlock their key at a terminal"),
     ),
     ask.RotateKey: (
         _BY_SYSTEM,
         _UNKNOWN,
-        Rule("REG-17", "not_current", "not the current key", not_current,
+        Rule("REG-17", "not_current", "not the current key", not_current_key,
              "`moot agent show NAME` names its current key"),
         _CUSTODY,
         _WEAK,

@@ -26,17 +26,17 @@ from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import Stage
 from moot.protocols.decision.model import State as Decision
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.documents.final import last_ballot
+from moot.protocols.parliament.documents.final_document import last_counted_ballot
 from moot.protocols.parliament.model import Bill
-from moot.protocols.path.model import Made, Part, Target
+from moot.protocols.path.model import MadeThing, PlayedPart, StepTarget
 from moot.protocols.trace.commands import CreateProposal
-from moot.protocols.trace.model import Role, State, number
-from moot.protocols.trace.policy import DEFAULT, Policy
+from moot.protocols.trace.model import Role, State, number_of_id
+from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
 from moot.workspace.workspace import Workspace
 
 FLOW = "approval-to-trace"
 # XPR-03: who runs it holds what it writes, also where nobody has joined presence.
-GUARDED: Final = msgspec.structs.replace(DEFAULT, require_reservation=True)
+GUARDED: Final = msgspec.structs.replace(DEFAULT_POLICY, require_reservation=True)
 
 
 class Work(NamedTuple):
@@ -70,14 +70,14 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
     evidence = (*_conditions(room), *(work.evidence or (bill.sections.solution,)))
     found = Found(source, bill.title, recorded.actor.id, recorded.corr, place)
 
-    def target() -> Target:
+    def target() -> StepTarget:
         stream = tracing.free_stream(space)
         if work.supersede is not None:
             stream = tracing.existing(space, work.supersede)
-        return Target(stream, tracing.short(stream))
+        return StepTarget(stream, tracing.short(stream))
 
-    def make(target: Target, link: Link) -> tuple[Made, ...]:
-        made = Made("session", target.stream, 0, target.id)
+    def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
+        made = MadeThing("session", target.stream, 0, target.id)
         if space.engine.load(target.stream).seq < 0:
             opening = tracing.opening(space, _task(bill, room), parts, work.policy)
             tracing.ask(space, target.stream, opening, SYSTEM, link)
@@ -92,7 +92,7 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
         make,
         fresh=work.supersede is None,
         named=work.supersede is not None,
-        parts=tuple(Part(str(role), agent) for role, agent in parts.items()),
+        parts=tuple(PlayedPart(str(role), agent) for role, agent in parts.items()),
         approvers=_approvers(space, found),
     )
     return walk(space, plan)
@@ -140,7 +140,7 @@ def _require_planner(actor: str, parts: dict[Role, str]) -> None:
 
 def _approvers(space: Workspace, found: Found) -> tuple[str, ...]:
     """Who was for it in the debate that led here, if there was one."""
-    steps = state_of(space, path_of(space, FLOW, found)).in_order()
+    steps = state_of(space, path_of(space, FLOW, found)).steps_in_order()
     debates = [step.approvers for step in steps if step.source.protocol == "debate"]
     return debates[-1] if debates else ()
 
@@ -151,17 +151,17 @@ def _task(bill: Bill, room: Room) -> str:
 
 def _conditions(room: Room) -> tuple[str, ...]:
     """What the voters asked for when the bill was passed, each once."""
-    ballot = last_ballot(room.proceedings())
+    ballot = last_counted_ballot(room.proceedings())
     votes = ballot.votes.values() if ballot is not None else ()
     return tuple(dict.fromkeys(one for vote in votes for one in vote.conditions if one.strip()))
 
 
 def _proposal(
-    space: Workspace, target: Target, bill: Bill, work: Work, evidence: tuple[str, ...]
+    space: Workspace, target: StepTarget, bill: Bill, work: Work, evidence: tuple[str, ...]
 ) -> CreateProposal:
     """FLO-12: the objective is the bill's title; conditions and acceptance are what is expected."""
     state: State = space.engine.state(target.stream)
-    live = sorted(state.proposals, key=number)
+    live = sorted(state.proposals, key=number_of_id)
     return CreateProposal(
         objective=bill.title,
         required_tools=work.tools,
@@ -172,24 +172,24 @@ def _proposal(
 
 
 def _propose(
-    space: Workspace, target: Target, command: CreateProposal, planner: str, link: Link
-) -> Made:
+    space: Workspace, target: StepTarget, command: CreateProposal, planner: str, link: Link
+) -> MadeThing:
     made = _made_before(space, target, link)
     if made is not None:
         return made
     outcome = tracing.ask(space, target.stream, command, planner, link)
     last = outcome.recorded[-1]
     proposal = f"{target.id}/{last.event.proposal_id}"
-    return Made("proposal", target.stream, last.seq, proposal)
+    return MadeThing("proposal", target.stream, last.seq, proposal)
 
 
-def _made_before(space: Workspace, target: Target, link: Link) -> Made | None:
+def _made_before(space: Workspace, target: StepTarget, link: Link) -> MadeThing | None:
     """A proposal from the same approval: a run that was cut short had got that far."""
     with space.store.read() as view:
         for record in view.records(target.stream):
             body = record.body
             if body.type == "trace.proposal_created" and body.cause == link.cause:
-                return Made(
+                return MadeThing(
                     "proposal",
                     target.stream,
                     record.seq,

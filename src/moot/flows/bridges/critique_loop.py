@@ -21,10 +21,10 @@ from moot.flows.bridges.steps import Plan, Walked, walk
 from moot.flows.bridges.to_mail import told
 from moot.flows.mail.post import body_of
 from moot.flows.trace import tracing
-from moot.protocols.mail.body import read_body, unwrapped
-from moot.protocols.mail.reply import body_of as body_of_type
+from moot.protocols.mail.body import read_body, unwrap_text_block
+from moot.protocols.mail.body_writer import write_body as body_of_type
 from moot.protocols.mail.types import MessageType
-from moot.protocols.path.model import Made, Target
+from moot.protocols.path.model import MadeThing, StepTarget
 from moot.protocols.trace import events as did
 from moot.protocols.trace.commands import ChallengeClaim
 from moot.protocols.trace.model import Role, State
@@ -39,7 +39,7 @@ def critique_to_challenge(
     """The critic takes up a CRITIQUE whose target is a claim."""
     said = sources.message(space, named, MessageType.CRITIQUE)
     body = read_body(body_of(space, said.recorded))
-    where = _CLAIM.search(body.said("Target"))
+    where = _CLAIM.search(body.text_of("Target"))
     name = trace or (where[1] if where is not None else None)
     if where is None or name is None:
         raise Refused(
@@ -48,7 +48,7 @@ def critique_to_challenge(
             hint="`## Target` says which, such as t1/c2; or --trace t1",
         )
     stream, claim = tracing.existing(space, name), where[2]
-    reason = unwrapped(body.said("Attack"))
+    reason = unwrap_text_block(body.text_of("Attack"))
     require_proved(space, stream)
     critic = tracing.player(space.engine.state(stream), Role.CRITIC)
     if actor != critic:
@@ -58,16 +58,16 @@ def critique_to_challenge(
             hint=f"moot --as {critic} flow critique-to-challenge {named}",
         )
 
-    def make(target: Target, link: Link) -> tuple[Made, ...]:
+    def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         before = _caused(space, stream, "trace.claim_challenged", link)
         if before is not None:
-            return (Made("challenge", stream, before, target.id),)
+            return (MadeThing("challenge", stream, before, target.id),)
         origin = f" (critique {said.found.source.id} of {said.found.origin})"
         command = ChallengeClaim(claim_id=claim, reason=f"{reason}{origin}")
         outcome = tracing.ask(space, stream, command, actor, link)
-        return (Made("challenge", stream, outcome.recorded[-1].seq, target.id),)
+        return (MadeThing("challenge", stream, outcome.recorded[-1].seq, target.id),)
 
-    target = Target(stream, f"{tracing.short(stream)}/{claim}")
+    target = StepTarget(stream, f"{tracing.short(stream)}/{claim}")
     plan = Plan(
         "critique-to-challenge",
         said.found,

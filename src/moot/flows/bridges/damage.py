@@ -17,10 +17,10 @@ from moot.core.ledger import View
 from moot.flows.debate.check import hold
 from moot.flows.debate.file import read_file
 from moot.flows.parliament.cabinet import Cabinet, messages, read_or_none
-from moot.protocols.parliament.files.fileshapes import LEDGER_FILE
-from moot.protocols.parliament.messages.message import as_document, encode
+from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
+from moot.protocols.parliament.messages.message import encode_message, to_document
 from moot.protocols.parliament.messages.shapes import read_json
-from moot.protocols.path.model import Source
+from moot.protocols.path.model import SourceRecord
 from moot.store.artifacts import FileArtifacts
 from moot.workspace.workspace import Workspace
 
@@ -30,7 +30,7 @@ R = TypeVar("R")
 _MORE: Final = frozenset({"not_yielded", "not_recorded"})
 
 
-def require_whole(space: Workspace, source: Source, file: str = "") -> None:
+def require_whole(space: Workspace, source: SourceRecord, file: str = "") -> None:
     """Tampered if the source's record, or the file it stands in, is not what was signed."""
     require_proved(space, source.stream)
     _require_record(space, source)
@@ -65,7 +65,7 @@ def naming(look: Callable[Concatenate[Workspace, P], R]) -> Callable[Concatenate
     return looked
 
 
-def _require_record(space: Workspace, source: Source) -> None:
+def _require_record(space: Workspace, source: SourceRecord) -> None:
     """The record a step names is the one that stands there."""
     found = _hash_at(space, source.stream, source.seq)
     if found != source.hash:
@@ -82,7 +82,7 @@ def _hash_at(space: Workspace, stream: str, seq: int) -> str:
     return record.hash.hex() if record is not None else "missing"
 
 
-def _require_session(space: Workspace, source: Source, file: Path) -> None:
+def _require_session(space: Workspace, source: SourceRecord, file: Path) -> None:
     data = read_file(file)
     with space.store.read() as view:
         held = hold(view, source.stream, FileArtifacts(space.path / "artifacts"), data)
@@ -94,7 +94,7 @@ def _require_session(space: Workspace, source: Source, file: Path) -> None:
     raise _changed(space, source.stream, seq, file, f"{held.integrity} ({item})")
 
 
-def _require_papers(space: Workspace, source: Source, folder: Path) -> None:
+def _require_papers(space: Workspace, source: SourceRecord, folder: Path) -> None:
     """What a killed program left behind is brought up to date; the ledger file is then compared
     with the record itself, whatever is remembered of having written it."""
     cabinet = Cabinet(space, folder, source.stream)
@@ -118,14 +118,14 @@ def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
     try:
         document = read_json(data)
     except Malformed:
-        other = (one.id for one in messages(view, stream) if encode(one) not in data)
+        other = (one.id for one in messages(view, stream) if encode_message(one) not in data)
     else:
         said = document.get("messages") if isinstance(document, dict) else None
         pairs = zip_longest(messages(view, stream), said if isinstance(said, list) else ())
         other = (
             one.id if one is not None else ""
             for one, row in pairs
-            if one is None or as_document(one) != row
+            if one is None or to_document(one) != row
         )
     first = next(other, None)
     if first is None:

@@ -19,11 +19,11 @@ from moot.flows.decisions.questions import text_of
 from moot.flows.decisions.receipt_content import argued, outcome_of
 from moot.flows.decisions.receipt_tables import TONES
 from moot.protocols.decision import PROTOCOL
-from moot.protocols.decision.model import Chamber, Stage, State
-from moot.protocols.decision.views import in_order
+from moot.protocols.decision.model import ChamberKind, Stage, State
+from moot.protocols.decision.views import list_answers
 from moot.workspace.workspace import Workspace
 
-ARGUED: Final = frozenset({Chamber.DEBATE, Chamber.PARLIAMENT})
+ARGUED: Final = frozenset({ChamberKind.DEBATE, ChamberKind.PARLIAMENT})
 BADGES: Final[dict[str, tuple[str, page.Tone]]] = {
     Stage.APPROVED: ("APPROVED", "good"),
     Stage.VETOED: ("VETOED", "bad"),
@@ -72,7 +72,7 @@ def _decided(space: Workspace, name: str, state: State) -> Decided:
         chamber=state.chamber.value,
         session=state.session.id if state.session else "",
         motion=state.motion.text if state.motion else "",
-        answers=tuple(msgspec.to_builtins(one) for one in in_order(state)),
+        answers=tuple(msgspec.to_builtins(one) for one in list_answers(state)),
         votes=found.votes,
         result=verdict.result.value if verdict else "",
         outcome=outcome_of(state, found),

@@ -17,9 +17,9 @@ from moot.flows.trace import guarded_execution, tracing
 from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.model import stream_of, thread_of_id
 from moot.protocols.mail.types import AckStatus, MessageType
-from moot.protocols.path.model import Made, Target
+from moot.protocols.path.model import MadeThing, StepTarget
 from moot.protocols.trace import events as did
-from moot.protocols.trace.model import Role, State, Verdict
+from moot.protocols.trace.model import AuditVerdict, Role, State
 from moot.workspace.workspace import Workspace
 
 FLOW = "done-to-ack"
@@ -29,7 +29,7 @@ ASKS = (MessageType.BLOCKED, MessageType.HANDOFF, MessageType.QUESTION)
 def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = None) -> Walked:
     found, stream = sources.trace(space, named, did.VerificationRunCompleted)
     state: State = space.engine.state(stream)
-    if state.verdict is None or state.verdict is Verdict.FAIL:
+    if state.verdict is None or state.verdict is AuditVerdict.FAIL:
         raise Refused(
             "not_verified",
             f"{tracing.short(stream)} was not verified: {state.verdict}",
@@ -40,18 +40,18 @@ def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = 
     _require_receiver(said.recorded.event, actor)
     native = said.found.source.id
 
-    def make(_target: Target, link: Link) -> tuple[Made, ...]:
+    def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         notes = f"Done and verified ({state.verdict}): {tracing.short(stream)}, {state.report}"
         done = _acknowledged(space, native, link)
         if done is None:
             status = AckStatus.COMPLETED.value
             outcome = notices.answer(space, actor, native, status, notes, link).mail
             sent = next(one for one in outcome.recorded if isinstance(one.event, MessageKept))
-            done = Made("message", sent.stream, sent.seq, sent.event.id)
+            done = MadeThing("message", sent.stream, sent.seq, sent.event.id)
         return (done,)
 
-    def target() -> Target:
-        return Target(stream_of(thread_of_id(native)), native)
+    def target() -> StepTarget:
+        return StepTarget(stream_of(thread_of_id(native)), native)
 
     return walk(space, Plan(FLOW, found, actor, target, make, fresh=False, named=True))
 
@@ -71,7 +71,7 @@ def still_held(space: Workspace, named: str) -> tuple[str, list[str]]:
 
 def _asked_for(space: Workspace, found: Found) -> str:
     """The message that this path began with."""
-    steps = state_of(space, path_of(space, FLOW, found)).in_order()
+    steps = state_of(space, path_of(space, FLOW, found)).steps_in_order()
     begun = [step.source for step in steps if step.source.protocol == "mail"]
     if not begun:
         raise Refused(
@@ -92,7 +92,7 @@ def _require_receiver(event: MessageKept, actor: str) -> None:
         )
 
 
-def _acknowledged(space: Workspace, native: str, link: Link) -> Made | None:
+def _acknowledged(space: Workspace, native: str, link: Link) -> MadeThing | None:
     """The same ACK, from a run that was cut short."""
     stream = stream_of(thread_of_id(native))
     with space.store.read() as view:
@@ -100,5 +100,5 @@ def _acknowledged(space: Workspace, native: str, link: Link) -> Made | None:
             body = record.body
             if body.type == "mail.message_sent" and body.cause == link.cause:
                 found = message_at(view, str(body.data["id"]))
-                return Made("message", stream, found.seq, found.event.id)
+                return MadeThing("message", stream, found.seq, found.event.id)
     return None

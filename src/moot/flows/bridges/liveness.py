@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from moot.core.errors import Refused
 from moot.core.machine import KeyClass
 from moot.protocols.presence import STREAM, views
-from moot.protocols.presence.liveness import Verdict
+from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import Liveness
 from moot.protocols.presence.model import State as Presence
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-def alive(space: Workspace, names: Iterable[str]) -> dict[str, Verdict]:
+def alive(space: Workspace, names: Iterable[str]) -> dict[str, LivenessVerdict]:
     """How alive each of these agents is; people, and names that are not registered, are left
     out."""
     agents = space.engine.registry().agents
     known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]
     state: Presence = space.engine.state(STREAM)
     since = {name: agents[name].since for name in known}
-    moment = views.Moment(space.engine.clock(), space.engine.signs(known), registered=since)
-    return {name: views.liveness_of(state, name, moment) for name in known}
+    moment = views.Observation(space.engine.clock(), space.engine.signs(known), registered=since)
+    return {name: views.observe_liveness(state, name, moment) for name in known}
 
 
 def require_present(space: Workspace, names: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from moot.core.errors import MootError
 from moot.core.machine import KeyClass
 from moot.core.names import SYSTEM
 from moot.flows.mail.post import Letter, post
-from moot.protocols.mail.reply import blocked_body
+from moot.protocols.mail.body_writer import write_blocked_body
 
 if TYPE_CHECKING:
     from moot.flows.bridges.sources import Found
@@ -26,7 +26,7 @@ def tell_blocked(
     if not to:
         return ""
     what = f"{flow} {found.source.id}"
-    body = blocked_body(
+    body = write_blocked_body(
         item=path,
         blocker=f"{what}: {error}",
         kind="Dependency",
@@ -54,7 +54,7 @@ def tell_blocked(
 def concerned(space: Workspace, *names: str) -> tuple[str, ...]:
     """Those of the names who can still read, and every person."""
     registry = space.engine.registry()
-    people = [key.name for key in registry.humans()]
+    people = [key.name for key in registry.human_keys()]
     found = []
     for name in dict.fromkeys((*names, *people)):
         agent = registry.agents.get(name)

@@ -21,10 +21,10 @@ from moot.flows.bridges.steps import Plan, Walked, walk
 from moot.flows.trace import execution, tracing
 from moot.protocols.parliament.commands import BindSeat
 from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
-from moot.protocols.path.model import Made, Target
+from moot.protocols.path.model import MadeThing, StepTarget
 from moot.protocols.trace.commands import RotateKey
 from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import Binding, State
+from moot.protocols.trace.model import RoleBinding, State
 from moot.workspace.workspace import Workspace
 
 FLOW = "resume-to-work"
@@ -52,13 +52,13 @@ def resume_to_work(space: Workspace, named: str, person: str) -> Resumed:
     title = f"{agent} goes on where an earlier session ended"
     found = Found(sources.source_of(recorded, event.id), title, agent, recorded.corr)
 
-    def make(_target: Target, link: Link) -> tuple[Made, ...]:
+    def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         made = [*before, *(_taken_back(space, *part, person, link) for part in bound)]
         streams = dict.fromkeys(one.stream for one in made)
         return (*made, *(one for stream in streams for one in _recovered(space, stream, link)))
 
     stream = bound[0][0] if bound else before[0].stream
-    target = Target(stream, tracing.short(stream))
+    target = StepTarget(stream, tracing.short(stream))
     plan = Plan(FLOW, found, person, lambda: target, make, fresh=False)
     walked = walk(space, plan)
     dues = [
@@ -69,7 +69,7 @@ def resume_to_work(space: Workspace, named: str, person: str) -> Resumed:
     return Resumed(walked, dues)
 
 
-def parts_of(space: Workspace, agent: str) -> Iterator[tuple[str, Binding]]:
+def parts_of(space: Workspace, agent: str) -> Iterator[tuple[str, RoleBinding]]:
     """Parts of open traces that are bound to a key this agent no longer has."""
     kid = agent_named(space.engine, agent).kid
     for stream in _open(space, MACHINE.name):
@@ -79,7 +79,7 @@ def parts_of(space: Workspace, agent: str) -> Iterator[tuple[str, Binding]]:
                 yield stream, binding
 
 
-def _done_before(space: Workspace, cause: str) -> Iterator[Made]:
+def _done_before(space: Workspace, cause: str) -> Iterator[MadeThing]:
     """What a run that was cut short had done already."""
     kinds = {"trace.key_rotated": ("key", "role"), _FAILED: ("recovery", "execution_id")}
     streams = _open(space, MACHINE.name)
@@ -89,28 +89,30 @@ def _done_before(space: Workspace, cause: str) -> Iterator[Made]:
                 kind, field = kinds.get(record.body.type, ("", ""))
                 if kind and record.body.cause == cause:
                     native = f"{tracing.short(stream)}/{record.body.data[field]}"
-                    yield Made(kind, stream, record.seq, native)
+                    yield MadeThing(kind, stream, record.seq, native)
 
 
 _FAILED: Final = "trace.tool_execution_failed"
 
 
-def _taken_back(space: Workspace, stream: str, binding: Binding, person: str, link: Link) -> Made:
+def _taken_back(
+    space: Workspace, stream: str, binding: RoleBinding, person: str, link: Link
+) -> MadeThing:
     held = agent_named(space.engine, binding.agent)
     command = RotateKey(
         role=str(binding.role), epoch=held.epoch, kid=held.kid, reason="a session goes on"
     )
     outcome = space.engine.execute(stream, command, person, cause=link.cause, corr=link.corr)
     name = tracing.short(stream)
-    return Made("key", stream, outcome.recorded[-1].seq, f"{name}/{binding.role}")
+    return MadeThing("key", stream, outcome.recorded[-1].seq, f"{name}/{binding.role}")
 
 
-def _recovered(space: Workspace, stream: str, link: Link) -> Iterator[Made]:
+def _recovered(space: Workspace, stream: str, link: Link) -> Iterator[MadeThing]:
     """Runs that died with their process: only the executor's key, now at hand, can say so."""
     for outcome in execution.recover(space, stream, link):
         last = outcome.recorded[-1]
         native = f"{tracing.short(stream)}/{last.event.execution_id}"
-        yield Made("recovery", stream, last.seq, native)
+        yield MadeThing("recovery", stream, last.seq, native)
 
 
 # Seats --------------------------------------------------------------------------------------------
@@ -127,7 +129,7 @@ def resume_to_seat(space: Workspace, named: str, person: str) -> Walked:
             hint=f"`moot agenda --agent {agent}` shows what waits for it",
         )
 
-    def make(_target: Target, link: Link) -> tuple[Made, ...]:
+    def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         epoch = agent_named(space.engine, agent).epoch
         made = list(before)
         for stream, seat in lost:
@@ -141,7 +143,7 @@ def resume_to_seat(space: Workspace, named: str, person: str) -> Walked:
     title = f"{agent} goes on in the seat of an earlier session"
     found = Found(sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr)
     stream = lost[0][0] if lost else before[0].stream
-    target = Target(stream, stream.partition("/")[2])
+    target = StepTarget(stream, stream.partition("/")[2])
     return walk(space, Plan(SEAT_FLOW, found, person, lambda: target, make, fresh=False))
 
 
@@ -155,7 +157,7 @@ def seats_of(space: Workspace, agent: str) -> Iterator[tuple[str, str]]:
             yield stream, seat.id
 
 
-def _seats_before(space: Workspace, cause: str) -> Iterator[Made]:
+def _seats_before(space: Workspace, cause: str) -> Iterator[MadeThing]:
     streams = _open(space, PARLIAMENT.name)
     with space.store.read() as view:
         for stream in streams:
@@ -165,8 +167,8 @@ def _seats_before(space: Workspace, cause: str) -> Iterator[Made]:
                     yield _seat(stream, record.seq, str(body.data["seat"]))
 
 
-def _seat(stream: str, seq: int, seat: str) -> Made:
-    return Made("seat", stream, seq, f"{stream.partition('/')[2]}/{seat}")
+def _seat(stream: str, seq: int, seat: str) -> MadeThing:
+    return MadeThing("seat", stream, seq, f"{stream.partition('/')[2]}/{seat}")
 
 
 def _open(space: Workspace, protocol: str) -> list[str]:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.course import spoken
-from moot.protocols.debate.model import Entry
-from moot.protocols.debate.views import course_of
+from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.course import list_entries
+from moot.protocols.debate.model import DebateEntry
+from moot.protocols.debate.views import require_course
 from moot.store.files import replace
 
 FOLDER: Final = "seeds"
@@ -25,28 +25,30 @@ MOST_MOTIVE: Final = 120
 _LAST_SIGN: Final = "\ud800"
 
 
-def last_words(checked: Checked) -> dict[str, Entry]:
+def last_words(checked: CheckedSession) -> dict[str, DebateEntry]:
     """What each agent said last."""
-    return {entry.author: entry for entry in spoken(course_of(checked).rounds)}
+    return {entry.author: entry for entry in list_entries(require_course(checked).rounds)}
 
 
-def leans(checked: Checked) -> dict[str, str]:
+def leans(checked: CheckedSession) -> dict[str, str]:
     """How each agent would seem to vote: shown, never cast (3.5)."""
     last = last_words(checked)
-    names = course_of(checked).rules.agents
+    names = require_course(checked).rules.agents
     return {
-        name: LEANS.get(last[name].said("stance"), "UNDECIDED") if name in last else "UNDECIDED"
+        name: LEANS.get(last[name].field_value("stance"), "UNDECIDED")
+        if name in last
+        else "UNDECIDED"
         for name in names
     }
 
 
-def motives(checked: Checked) -> dict[str, str]:
+def motives(checked: CheckedSession) -> dict[str, str]:
     """What each agent stands for: the sense of its last entry, in words of its own."""
     last = last_words(checked)
     found: dict[str, str] = {}
     seen: set[str] = set()
-    for name in course_of(checked).rules.agents:
-        said = last[name].said("summary") if name in last else ""
+    for name in require_course(checked).rules.agents:
+        said = last[name].field_value("summary") if name in last else ""
         text = " ".join("".join(c if c < _LAST_SIGN else " " for c in said).split())[:MOST_MOTIVE]
         text = text.strip() or f"the view of {name}"
         if text.casefold() in seen:
@@ -56,7 +58,7 @@ def motives(checked: Checked) -> dict[str, str]:
     return found
 
 
-def write_seeds(folder: Path, checked: Checked, seats: dict[str, str]) -> list[str]:
+def write_seeds(folder: Path, checked: CheckedSession, seats: dict[str, str]) -> list[str]:
     """One file a seat, and one for the first draft of the bill; those that are there stay."""
     made = []
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
@@ -69,19 +71,19 @@ def write_seeds(folder: Path, checked: Checked, seats: dict[str, str]) -> list[s
     return made
 
 
-def _documents(checked: Checked, seats: dict[str, str]) -> Iterator[tuple[str, Any]]:
-    entries = spoken(course_of(checked).rounds)
+def _documents(checked: CheckedSession, seats: dict[str, str]) -> Iterator[tuple[str, Any]]:
+    entries = list_entries(require_course(checked).rounds)
     for agent, seat in seats.items():
         mine = [entry for entry in entries if entry.author == agent]
         yield f"{seat}.json", _statement(seat, mine)
     yield "bill-v1.json", _bill(checked, seats)
 
 
-def _statement(seat: str, mine: list[Entry]) -> dict[str, Any]:
-    said = [entry.said("summary") for entry in mine if entry.said("summary")]
+def _statement(seat: str, mine: list[DebateEntry]) -> dict[str, Any]:
+    said = [entry.field_value("summary") for entry in mine if entry.field_value("summary")]
     last = mine[-1] if mine else None
-    position = last.said("stance") if last is not None else "defer"
-    asked = last.said("action_requested") if last is not None else ""
+    position = last.field_value("stance") if last is not None else "defer"
+    asked = last.field_value("action_requested") if last is not None else ""
     return {
         "type": "OPENING_STATEMENT",
         "from": seat,
@@ -101,11 +103,13 @@ def _statement(seat: str, mine: list[Entry]) -> dict[str, Any]:
     }
 
 
-def _bill(checked: Checked, seats: dict[str, str]) -> dict[str, Any]:
+def _bill(checked: CheckedSession, seats: dict[str, str]) -> dict[str, Any]:
     """3.5: the summary of the bill is what those who approved said."""
     last = last_words(checked)
-    approved = [name for name in seats if name in last and last[name].said("stance") == "approve"]
-    said = " ".join(last[name].said("summary") for name in approved).strip()
+    approved = [
+        name for name in seats if name in last and last[name].field_value("stance") == "approve"
+    ]
+    said = " ".join(last[name].field_value("summary") for name in approved).strip()
     drafter = next((seats[name] for name in approved), next(iter(seats.values())))
     return {
         "type": "BILL_DRAFT",

@@ -19,13 +19,13 @@ from moot.flows.debate.record import stream_of as debate_stream
 from moot.flows.mail.post import message_at
 from moot.flows.parliament.chamber import Room
 from moot.flows.trace import tracing
-from moot.protocols.mail.keys import EVENTS as MAIL_OF_EVENT
 from moot.protocols.mail.keys import MESSAGES
-from moot.protocols.mail.subject import find_subject
+from moot.protocols.mail.keys import MESSAGES_OF_EVENTS as MAIL_OF_EVENT
+from moot.protocols.mail.subject import parse_subject
 from moot.protocols.mail.types import MessageType
 from moot.protocols.parliament.messages.words import PARLIAMENT_ID
 from moot.protocols.path.machine import ITEMS
-from moot.protocols.path.model import Source
+from moot.protocols.path.model import SourceRecord
 from moot.protocols.presence import STREAM
 from moot.protocols.presence import events as did
 from moot.protocols.presence.machine import MACHINE as PRESENCE
@@ -38,7 +38,7 @@ MOST_ID = 300
 class Found(NamedTuple):
     """The record a flow starts from, what it is about, whose need it is, and its file if any."""
 
-    source: Source
+    source: SourceRecord
     title: str
     origin: str
     corr: str | None = None
@@ -61,8 +61,8 @@ def _require_plain(named: str) -> None:
         )
 
 
-def source_of(recorded: Recorded[Any], native_id: str) -> Source:
-    return Source(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
+def source_of(recorded: Recorded[Any], native_id: str) -> SourceRecord:
+    return SourceRecord(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
 
 
 @naming
@@ -88,8 +88,8 @@ def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
             hint="`moot flow list` says what leads where",
         )
     origin = getattr(event, "sender", None) or _whose(space, recorded)
-    subject = find_subject(event.subject)
-    title = subject.rest if subject is not None else event.subject
+    subject = parse_subject(event.subject)
+    title = subject.description if subject is not None else event.subject
     found = Found(source_of(recorded, event.id), title, origin, recorded.corr)
     return Said(found, recorded, event.type)
 
@@ -99,7 +99,7 @@ def _whose(space: Workspace, recorded: Recorded[Any]) -> str:
     if recorded.actor.id != SYSTEM or recorded.corr is None:
         return recorded.actor.id
     place = (recorded.stream, recorded.seq)
-    for step in state_of(space, recorded.corr).in_order():
+    for step in state_of(space, recorded.corr).steps_in_order():
         if place in [(made.stream, made.seq) for made in step.made]:
             with space.store.read() as view:
                 record = next(view.records(step.source.stream, after=step.source.seq - 1))
@@ -171,7 +171,7 @@ def _folder_of(space: Workspace, parliament_id: str) -> Path:
         row = view.row(ITEMS, f"parliament/{parliament_id}")
     if row is not None:
         path = str(msgspec.json.decode(row.value)["path"])
-        for step in state_of(space, path).in_order():
+        for step in state_of(space, path).steps_in_order():
             if step.target.id == parliament_id and step.target.file:
                 return space.root / step.target.file
     raise NotFound(

@@ -25,19 +25,19 @@ from moot.flows.bridges.damage import require_whole
 from moot.flows.bridges.notify import tell_blocked
 from moot.protocols.path import commands as ask
 from moot.protocols.path import stream_of
-from moot.protocols.path.machine import AFFAIRS, ITEMS, STEPS
+from moot.protocols.path.machine import ITEMS, SESSION_PROTOCOLS, STEPS
 from moot.protocols.path.model import (
-    MOST_TEXT,
-    MOST_TITLE,
-    Made,
-    Part,
-    Source,
+    MAX_TEXT,
+    MAX_TITLE,
+    MadeThing,
+    PathStep,
+    PlayedPart,
+    ResultStanding,
+    SourceRecord,
     Stage,
-    Standing,
     State,
-    Step,
-    Target,
-    step_key,
+    StepTarget,
+    make_step_key,
 )
 from moot.workspace.workspace import Workspace
 
@@ -49,7 +49,7 @@ LOCKS: Final = "paths"
 LOCK_SECONDS: Final = 60
 
 
-Make = Callable[[Target, Link], tuple[Made, ...]]
+Make = Callable[[StepTarget, Link], tuple[MadeThing, ...]]
 
 
 class Plan(NamedTuple):
@@ -62,13 +62,13 @@ class Plan(NamedTuple):
     flow: str
     found: Found
     asked_by: str
-    target: Callable[[], Target]
+    target: Callable[[], StepTarget]
     make: Make
     fresh: bool = True
     named: bool = False
     file: str = ""
-    standing: Standing | None = None
-    parts: tuple[Part, ...] = ()
+    standing: ResultStanding | None = None
+    parts: tuple[PlayedPart, ...] = ()
     approvers: tuple[str, ...] = ()
 
 
@@ -76,7 +76,7 @@ class Walked(NamedTuple):
     """A step that is done; `again`: it had been done before."""
 
     path: str
-    step: Step
+    step: PathStep
     again: bool
 
 
@@ -84,7 +84,7 @@ def walk(space: Workspace, plan: Plan) -> Walked:
     """Take this step, or find that it was taken; Refused if the rules forbid it."""
     path = path_of(space, plan.flow, plan.found)
     with _one_at_a_time(space, path):
-        known = state_of(space, path).step(plan.flow, plan.found.source)
+        known = state_of(space, path).find_step(plan.flow, plan.found.source)
         if known is not None and known.stage is Stage.DONE:
             return Walked(path, known, again=True)
         look(space, plan.flow, plan.found, plan.asked_by)
@@ -133,7 +133,7 @@ def _walk(space: Workspace, path: str, plan: Plan) -> Walked:
         raise problem from None
     command = ask.FinishStep(flow=plan.flow, source=plan.found.source, made=made)
     _run(space, path, command, plan.found.source)
-    done = state_of(space, path).step(plan.flow, plan.found.source)
+    done = state_of(space, path).find_step(plan.flow, plan.found.source)
     assert done is not None
     return Walked(path, done, again=False)
 
@@ -148,12 +148,16 @@ def path_of(space: Workspace, flow: str, found: Found) -> str:
     source = found.source
     with space.store.read() as view:
         # By its own mark, or that of the flow which opened where it stands, finished or not.
-        first = next(view.records(source.stream), None) if source.protocol in AFFAIRS else None
+        first = (
+            next(view.records(source.stream), None)
+            if source.protocol in SESSION_PROTOCOLS
+            else None
+        )
         for mark in (found.corr, first.body.corr if first is not None else None):
             if mark is not None and view.head(stream_of(mark)) is not None:
                 return mark
-        keys = [(STEPS, step_key(flow, source)), (ITEMS, source.id)]
-        if source.protocol in AFFAIRS:
+        keys = [(STEPS, make_step_key(flow, source)), (ITEMS, source.id)]
+        if source.protocol in SESSION_PROTOCOLS:
             keys.append((ITEMS, source.stream))
         rows = (view.row(space_, key) for space_, key in keys)
         row = next(filter(None, rows), None)
@@ -162,11 +166,11 @@ def path_of(space: Workspace, flow: str, found: Found) -> str:
     return f"p-{source.hash[:12]}"
 
 
-def _begin(space: Workspace, path: str, plan: Plan) -> Step:
+def _begin(space: Workspace, path: str, plan: Plan) -> PathStep:
     """XPR-02: on record before anything is made; what is tried again obeys the rules again."""
     source = plan.found.source
     state = state_of(space, path)
-    step = state.step(plan.flow, source)
+    step = state.find_step(plan.flow, source)
     target = plan.target() if step is None or plan.named else step.target
     first = ask.BeginStep(
         flow=plan.flow,
@@ -178,22 +182,22 @@ def _begin(space: Workspace, path: str, plan: Plan) -> Step:
         approvers=plan.approvers,
     )
     jobs = [_job(path, first, source)]
-    if not state.begun:
-        title = " ".join(plan.found.title.split())[:MOST_TITLE] or plan.flow
+    if not state.is_begun:
+        title = " ".join(plan.found.title.split())[:MAX_TITLE] or plan.flow
         begun = ask.BeginPath(title=title, origin=plan.found.origin, source=source)
         jobs.insert(0, _job(path, begun, source))
     space.engine.execute_chain(jobs[0], *((lambda _, job=job: job) for job in jobs[1:]))
-    begun_step = state_of(space, path).step(plan.flow, source)
+    begun_step = state_of(space, path).find_step(plan.flow, source)
     assert begun_step is not None
     return begun_step
 
 
-def _job(path: str, command: Command, source: Source) -> Job:
+def _job(path: str, command: Command, source: SourceRecord) -> Job:
     # XPR-01, XPR-05: each record names its cause and its path, and is signed by the machine.
     return Job(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
 
 
-def _run(space: Workspace, path: str, command: Command, source: Source) -> None:
+def _run(space: Workspace, path: str, command: Command, source: SourceRecord) -> None:
     """Done by another process in the meantime is done."""
     try:
         space.engine.execute(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
@@ -202,7 +206,7 @@ def _run(space: Workspace, path: str, command: Command, source: Source) -> None:
             raise
 
 
-def _free(space: Workspace, path: str, plan: Plan, target: Target) -> Target:
+def _free(space: Workspace, path: str, plan: Plan, target: StepTarget) -> StepTarget:
     """A target that is ours or nobody's yet; until it is made it may go to another file."""
     for _ in range(TRIES):
         first = _first(space, target.stream)
@@ -214,7 +218,7 @@ def _free(space: Workspace, path: str, plan: Plan, target: Target) -> Target:
     raise Conflict("id_taken", "others take every id first", hint="run it again")
 
 
-def _moved(space: Workspace, path: str, plan: Plan, target: Target) -> Target:
+def _moved(space: Workspace, path: str, plan: Plan, target: StepTarget) -> StepTarget:
     command = ask.MoveStep(flow=plan.flow, source=plan.found.source, target=target)
     _run(space, path, command, plan.found.source)
     return target
@@ -232,7 +236,7 @@ def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:
         flow=plan.flow,
         source=plan.found.source,
         code=error.code,
-        why=str(error)[:MOST_TEXT] or error.code,
+        why=str(error)[:MAX_TEXT] or error.code,
         told=told,
     )
     with suppress(MootError):  # the failure itself is what the caller must see

@@ -20,12 +20,12 @@ from moot.flows.bridges.decision_story import Decided, decisions_in
 from moot.flows.bridges.moments import BOOKS, RESULT, Moment, moment_of
 from moot.flows.bridges.steps import state_of
 from moot.protocols.decision import PROTOCOL as DECISION
-from moot.protocols.mail.keys import EVENTS as MAIL_OF_EVENT
 from moot.protocols.mail.keys import MESSAGES
+from moot.protocols.mail.keys import MESSAGES_OF_EVENTS as MAIL_OF_EVENT
 from moot.protocols.path import stream_of
-from moot.protocols.path.machine import AFFAIRS, ITEMS
-from moot.protocols.path.model import State, Step
-from moot.protocols.path.views import StepView, step_data
+from moot.protocols.path.machine import ITEMS, SESSION_PROTOCOLS
+from moot.protocols.path.model import PathStep, State
+from moot.protocols.path.views import StepView, describe_step
 from moot.workspace.workspace import Workspace
 
 MOST_MOMENTS: Final = 20_000
@@ -104,7 +104,7 @@ def _path_of(view: View, named: str) -> str | None:
     if _PLAIN.match(short) and view.head(stream_of(short)) is not None:
         return short
     pair = view.row(MAIL_OF_EVENT, named)
-    keys = [named, *(f"{affair}/{named}" for affair in sorted(AFFAIRS))]
+    keys = [named, *(f"{affair}/{named}" for affair in sorted(SESSION_PROTOCOLS))]
     if pair is not None:
         keys.append(str(msgspec.json.decode(pair.value)["id"]))
     rows = (view.row(ITEMS, key) for key in keys)
@@ -115,7 +115,7 @@ def _path_of(view: View, named: str) -> str | None:
 def _streams_of(view: View, named: str) -> Iterator[str]:
     """Streams that are called so, or hold the message that is."""
     if _PLAIN.match(named):
-        names = [f"{affair}/{named}" for affair in (*sorted(AFFAIRS), "mail")]
+        names = [f"{affair}/{named}" for affair in (*sorted(SESSION_PROTOCOLS), "mail")]
         yield from (name for name in names if view.head(name) is not None)
     elif _PLAIN.match(named.replace("/", "", 1)) and view.head(named) is not None:
         yield named
@@ -145,7 +145,7 @@ def _where(space: Workspace, agent: str) -> Iterator[str]:
 
 
 def _told(space: Workspace, path: str, state: State, streams: Iterable[str]) -> Story:
-    steps = state.in_order()
+    steps = state.steps_in_order()
     whole, single = _places(steps)
     decisions = decisions_in(space, dict.fromkeys((*streams, *whole)))
     argued = [one.session for one in decisions if one.session]
@@ -164,7 +164,7 @@ def _told(space: Workspace, path: str, state: State, streams: Iterable[str]) -> 
         path,
         alone or state.title,
         state.origin,
-        [step_data(one) for one in steps],
+        [describe_step(one) for one in steps],
         moments,
         people,
         cut,
@@ -172,7 +172,7 @@ def _told(space: Workspace, path: str, state: State, streams: Iterable[str]) -> 
     )
 
 
-def _places(steps: list[Step]) -> tuple[list[str], set[tuple[str, int]]]:
+def _places(steps: list[PathStep]) -> tuple[list[str], set[tuple[str, int]]]:
     """Streams that belong to the path as a whole, and single records of shared ones."""
     whole: list[str] = []
     single: set[tuple[str, int]] = set()
@@ -188,7 +188,7 @@ def _places(steps: list[Step]) -> tuple[list[str], set[tuple[str, int]]]:
     return whole, single
 
 
-def _order(steps: list[Step], whole: list[str]) -> Iterator[str]:
+def _order(steps: list[PathStep], whole: list[str]) -> Iterator[str]:
     for step in steps:
         yield step.source.stream
         yield from (made.stream for made in step.made)

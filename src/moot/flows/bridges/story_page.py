@@ -165,7 +165,7 @@ def _step(step: StepView) -> page.Step:
 def _about(step: StepView) -> str:
     """Why it stuck, or else what such a step is for."""
     known = FLOWS.get(step.flow)
-    words = step.why or (known.says if known else step.flow)
+    words = step.why or (known.purpose if known else step.flow)
     return f"{words[:1].upper()}{words[1:]}"
 
 

@@ -14,7 +14,7 @@ from moot.flows.bridges.sources import Found
 from moot.flows.bridges.steps import Walked
 from moot.flows.bridges.to_mail import told
 from moot.flows.trace import tracing
-from moot.protocols.presence.paths import inside, read_scope
+from moot.protocols.presence.paths import is_inside, read_scope
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import Role, State
 from moot.workspace.workspace import Workspace
@@ -47,10 +47,10 @@ def stopped_by(space: Workspace, owner: str, key: str) -> Iterator[tuple[str, st
         if not stream.startswith(prefix):
             continue
         state: State = space.engine.state(stream)
-        bound = state.holder(Role.EXECUTOR)
+        bound = state.binding_of(Role.EXECUTOR)
         if bound is None or bound.agent != owner:
             continue
         for intent in state.intents.values():
             keys = [read_scope(scope, str(space.root)).key for scope in intent.writes]
-            if any(one == key or inside(one, key) or inside(key, one) for one in keys):
+            if any(one == key or is_inside(one, key) or is_inside(key, one) for one in keys):
                 yield tracing.short(stream), intent.id

@@ -11,7 +11,7 @@ from moot.flows.bridges.steps import Walked
 from moot.flows.bridges.to_mail import told
 from moot.protocols.debate import events as did
 from moot.protocols.debate.state import State
-from moot.protocols.mail.reply import blocked_body
+from moot.protocols.mail.body_writer import write_blocked_body
 from moot.workspace.workspace import Workspace
 
 FLOW = "timeout-to-operator"
@@ -23,7 +23,7 @@ def timeout_to_operator(space: Workspace, named: str, asked_by: str) -> Walked:
     space.engine.tick(stream)
     found, _ = sources.debate(space, named, did.TurnTimedOut)
     state: State = space.engine.state(stream)
-    if not space.engine.registry().humans():
+    if not space.engine.registry().human_keys():
         raise Refused(
             "nobody_to_tell",
             "no person is registered here",
@@ -31,7 +31,7 @@ def timeout_to_operator(space: Workspace, named: str, asked_by: str) -> Walked:
         )
     late = _late(space, found.source.seq, stream)
     how = "; ".join(f"{name} is {verdict.liveness}" for name, verdict in alive(space, late).items())
-    body = blocked_body(
+    body = write_blocked_body(
         item=state.session_id,
         blocker=f"{', '.join(late)} did not speak in time in {found.title!r}. {how}".strip(),
         kind="Dependency",

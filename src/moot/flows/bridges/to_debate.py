@@ -27,11 +27,11 @@ from moot.flows.debate.others_words import quoted, title
 from moot.flows.debate.record import Record, place_of, stream_of
 from moot.flows.mail.post import body_of
 from moot.protocols.debate.model import Rules
-from moot.protocols.debate.writer import new_session
-from moot.protocols.mail.body import read_body, unwrapped
+from moot.protocols.debate.writer import make_session_text
+from moot.protocols.mail.body import read_body, unwrap_text_block
 from moot.protocols.mail.events import MessageImported
 from moot.protocols.mail.types import MessageType
-from moot.protocols.path.model import Made, Target
+from moot.protocols.path.model import MadeThing, StepTarget
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "paths"
@@ -65,7 +65,7 @@ def message_to_debate(
     kind, headings = KINDS[flow]
     said = sources.message(space, named, kind)
     body = read_body(body_of(space, said.recorded))
-    if kind is MessageType.QUESTION and body.said("Urgency").casefold() != "blocking":
+    if kind is MessageType.QUESTION and body.text_of("Urgency").casefold() != "blocking":
         raise Refused(
             "not_blocking",
             "this question blocks nobody",
@@ -75,14 +75,14 @@ def message_to_debate(
     agents = _agents(space, said.recorded, said.found.origin, wanted)
     if not wanted.even_if_gone:
         require_present(space, agents)
-    sections = [(name, unwrapped(body.said(name))) for name in headings]
+    sections = [(name, unwrap_text_block(body.text_of(name))) for name in headings]
     context = _context([part for part in sections if part[1]], said, asked_by)
     rules = msgspec.structs.replace(wanted.rules, agents=agents)
     place = place_of(space, named_file(wanted.file)) if wanted.file is not None else ""
     name = title(said.found.title or flow)
 
-    def make(target: Target, link: Link) -> tuple[Made, ...]:
-        text = new_session(name, context, rules, target.id, space.engine.clock())
+    def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
+        text = make_session_text(name, context, rules, target.id, space.engine.clock())
         return _session(space, target, text, link)
 
     return walk(
@@ -127,14 +127,14 @@ def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str)
     )
 
 
-def _target(space: Workspace, file: Path | None) -> Target:
+def _target(space: Workspace, file: Path | None) -> StepTarget:
     """A new session id, and a file called after it unless one is named."""
     session_id = str(uuid.uuid4())
     place = file or space.path / FOLDER / f"debate-{session_id[:8]}.md"
-    return Target(stream_of(session_id), session_id, place_of(space, named_file(place)))
+    return StepTarget(stream_of(session_id), session_id, place_of(space, named_file(place)))
 
 
-def _session(space: Workspace, target: Target, text: str, link: Link) -> tuple[Made, ...]:
+def _session(space: Workspace, target: StepTarget, text: str, link: Link) -> tuple[MadeThing, ...]:
     """The file and its record; what a killed run left is gone on with."""
     file = space.root / target.file
     if not file.exists():
@@ -144,10 +144,10 @@ def _session(space: Workspace, target: Target, text: str, link: Link) -> tuple[M
     record = Record(space, file, target.id)
     if not record.known:
         record.begin(session.read(file), SYSTEM, link=link)
-    return (Made("session", target.stream, 0, target.id),)
+    return (MadeThing("session", target.stream, 0, target.id),)
 
 
-def _require_ours(file: Path, target: Target) -> None:
+def _require_ours(file: Path, target: StepTarget) -> None:
     found = session.read(file).document.session_id
     if found != target.id:
         raise Refused(

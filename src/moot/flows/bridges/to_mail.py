@@ -10,7 +10,7 @@ from moot.flows.bridges.sources import Found
 from moot.flows.bridges.steps import Plan, Walked, walk
 from moot.flows.mail.post import Letter, post
 from moot.protocols.mail.model import stream_of as mail_stream
-from moot.protocols.path.model import Made, Target
+from moot.protocols.path.model import MadeThing, StepTarget
 from moot.workspace.workspace import Workspace
 
 
@@ -33,7 +33,7 @@ def told(
             hint="`moot agent register NAME --human` lets a person read it",
         )
 
-    def make(target: Target, link: Link) -> tuple[Made, ...]:
+    def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         letter = Letter(
             to=to,
             subject=subject,
@@ -45,10 +45,10 @@ def told(
             corr=link.corr,
         )
         message = post(space, SYSTEM, letter).message
-        return (Made("message", message.stream, message.seq, message.event.id),)
+        return (MadeThing("message", message.stream, message.seq, message.event.id),)
 
-    def target() -> Target:
+    def target() -> StepTarget:
         thread = f"{flow}-{found.source.hash[:10]}"
-        return Target(mail_stream(thread), thread)
+        return StepTarget(mail_stream(thread), thread)
 
     return walk(space, Plan(flow, found, asked_by, target, make, fresh=False))

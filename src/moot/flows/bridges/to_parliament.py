@@ -28,11 +28,11 @@ from moot.flows.parliament.chamber import stream_of as parliament_stream
 from moot.flows.parliament.convening import Plan as SeatWanted
 from moot.flows.parliament.convening import convene, fresh_id, make_folder
 from moot.protocols.debate import events as did
-from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.course import spoken
-from moot.protocols.debate.views import consensus_data, course_of
+from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.course import list_entries
+from moot.protocols.debate.views import require_course, view_consensus
 from moot.protocols.parliament.model import DEFAULT_ROUNDS
-from moot.protocols.path.model import Made, Standing, Target
+from moot.protocols.path.model import MadeThing, ResultStanding, StepTarget
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "paths"
@@ -57,15 +57,15 @@ def to_parliament(
     with desk(file, space.engine.clock, space) as held:  # what stands there is on record first
         checked, unsigned = held.checked, _unsigned(held)
     found, _ = _source(space, named, checked)
-    agents = course_of(checked).rules.agents
+    agents = require_course(checked).rules.agents
     for name in agents:
         agent_named(space.engine, name)
     if not wanted.even_if_gone:
         require_present(space, agents)
-    approvers = consensus_data(checked).approvers
+    approvers = view_consensus(checked).approvers
     problem = _problem(checked, found.source.id, asked_by, wanted.note)
 
-    def make(target: Target, link: Link) -> tuple[Made, ...]:
+    def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         folder = space.root / target.file
         room = Room(space, folder, target.id)
         if room.state.status is None:
@@ -73,10 +73,13 @@ def to_parliament(
             room = convene(space, folder, problem, issues, plans, wanted.rounds, target.id, link)
         make_folder(folder)
         room.cabinet.write()
-        seats = {seat.agent: seat.id for seat in room.state.in_order()}
+        seats = {seat.agent: seat.id for seat in room.state.seats_in_order()}
         texts = seeds.write_seeds(folder, checked, seats)
-        session_made = Made("session", target.stream, 0, target.id)
-        return (session_made, *(Made("seed", target.stream, 0, f"{target.id}/{t}") for t in texts))
+        session_made = MadeThing("session", target.stream, 0, target.id)
+        return (
+            session_made,
+            *(MadeThing("seed", target.stream, 0, f"{target.id}/{t}") for t in texts),
+        )
 
     plan = Plan(
         flow,
@@ -91,13 +94,13 @@ def to_parliament(
     return walk(space, plan)
 
 
-def standing(checked: Checked, unsigned: tuple[str, ...] = ()) -> Standing:
+def standing(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultStanding:
     """XPR-04: how sure the debate's result is."""
-    result = consensus_data(checked)
-    return Standing(
+    result = view_consensus(checked)
+    return ResultStanding(
         reached=result.reached,
         thin=any(finding.code == "thin_quorum" for finding in result.findings),
-        provisional=result.provisional or not course_of(checked).phase.ended,
+        provisional=result.provisional or not require_course(checked).phase.has_ended,
         errors=len(errors(checked.findings)),
         unsigned=unsigned,
     )
@@ -106,23 +109,23 @@ def standing(checked: Checked, unsigned: tuple[str, ...] = ()) -> Standing:
 def _unsigned(held: Desk) -> tuple[str, ...]:
     """XPR-05: whose words stand in the file without that one's signature on record."""
     trust = trust_in(held.reading, held.record)
-    said = spoken(course_of(held.checked).rounds)
+    said = list_entries(require_course(held.checked).rounds)
     return tuple(dict.fromkeys(one.author for one in said if trust(one) is Trust.UNSIGNED))
 
 
-def _source(space: Workspace, named: str, checked: Checked) -> tuple[Found, Path]:
+def _source(space: Workspace, named: str, checked: CheckedSession) -> tuple[Found, Path]:
     """The event that ended the debate; a debate that goes on leads nowhere yet."""
     try:
         return sources.debate(space, named, did.SessionEnded)
     except Refused:
         raise Refused(
             "not_settled",
-            f"this debate is {course_of(checked).phase.value}",
+            f"this debate is {require_course(checked).phase.value}",
             hint="`moot debate status FILE` says who must speak",
         ) from None
 
 
-def _problem(checked: Checked, session_id: str, asked_by: str, note: str) -> str:
+def _problem(checked: CheckedSession, session_id: str, asked_by: str, note: str) -> str:
     """FLO-12: the name of the session and its context, and where they come from."""
     document = checked.document
     parts = [document.name, document.section_text("Context").strip()]
@@ -135,7 +138,7 @@ def _problem(checked: Checked, session_id: str, asked_by: str, note: str) -> str
 
 
 def _seats(
-    checked: Checked, named: tuple[str, ...]
+    checked: CheckedSession, named: tuple[str, ...]
 ) -> tuple[tuple[SeatWanted, ...], tuple[str, ...]]:
     """Agents become representatives of what they argued for; issues named besides go round."""
     stands_for = {agent: [motive] for agent, motive in seeds.motives(checked).items()}
@@ -150,7 +153,7 @@ def _seats(
     return plans, named or own
 
 
-def _target(space: Workspace, folder: Path | None) -> Target:
+def _target(space: Workspace, folder: Path | None) -> StepTarget:
     parliament_id = fresh_id(space)
     place = folder or space.path / FOLDER / parliament_id
-    return Target(parliament_stream(parliament_id), parliament_id, place_of(space, place))
+    return StepTarget(parliament_stream(parliament_id), parliament_id, place_of(space, place))

@@ -28,8 +28,8 @@ from moot.flows.debate.record import (
 )
 from moot.protocols.debate import events as did
 from moot.protocols.debate.compare import compare
-from moot.protocols.debate.model import Document, is_uuid
-from moot.protocols.debate.reader import read
+from moot.protocols.debate.model import SessionDocument, is_uuid
+from moot.protocols.debate.reader import read_document
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
 from moot.workspace.check import How, check_live
@@ -52,7 +52,7 @@ def verify(place: Path, how: How, file: Path) -> tuple[dict[str, Any], tuple[Fin
     """The verdict in the shape of every `verify`, with what was found in the file."""
     data = read_file(file)
     with SqliteReader(place / "ledger.db") as reader, reader.read() as view:
-        stream = _stream(view, place, file, read(data))
+        stream = _stream(view, place, file, read_document(data))
         held = hold(view, stream, FileArtifacts(place / "artifacts"), data)
     ledger = check_live(place, how, stream)
     said = ledger.to_dict()
@@ -72,7 +72,7 @@ def verify(place: Path, how: How, file: Path) -> tuple[dict[str, Any], tuple[Fin
     return said, found
 
 
-def _stream(view: View, place: Path, file: Path, document: Document) -> str:
+def _stream(view: View, place: Path, file: Path, document: SessionDocument) -> str:
     """By the place, which the record knows, before the id, which may have been changed."""
     session = session_at(view, place_in(place.parent, file)) or document.session_id
     if not is_uuid(session) or view.head(stream_of(session)) is None:
@@ -115,7 +115,7 @@ def _ahead(data: bytes, expected: bytes, said: str, claims: list[Finding]) -> He
     if len(data) == len(expected):
         return Held("valid", sentence, None, None, (), said)
     line = data.count(b"\n", 0, len(expected)) + 1
-    beyond = [entry for entry in read(data).entries if entry.line >= line]
+    beyond = [entry for entry in read_document(data).entries if entry.line >= line]
     found = [_beyond(entry.line, entry.id, entry.yielded) for entry in beyond]
     more = (*found,) or (_beyond(line, "", False),)
     return Held("unproven", f"{sentence}, up to line {line - 1}", None, None, more, said)

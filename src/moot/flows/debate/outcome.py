@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from moot.protocols.debate.consensus import Outcome
-from moot.protocols.debate.model import Mode
+from moot.protocols.debate.consensus import ConsensusOutcome
+from moot.protocols.debate.model import ConsensusMode
 
 if TYPE_CHECKING:
     from moot.protocols.debate.views import ConsensusView
@@ -47,14 +47,14 @@ def _counted(result: ConsensusView) -> str:
 
 def decided_by(result: ConsensusView) -> str:
     """`majority, 2 of 3 votes, more than half needed; confidence 0.775`: what the rule looks at."""
-    if result.outcome is Outcome.DISABLED:
+    if result.outcome is ConsensusOutcome.DISABLED:
         return f"{result.mode}, switched off by a threshold of 0"
-    if result.outcome is Outcome.DEADLOCK:
+    if result.outcome is ConsensusOutcome.DEADLOCK:
         return f"{result.mode}, everyone deferred"
-    if result.mode is Mode.WEIGHTED:
+    if result.mode is ConsensusMode.WEIGHTED:
         return f"weighted, balance {result.score:.4g}, {result.threshold:g} needed"
     votes, counted = len(result.approvers), _those_who_count(result)
-    every = result.mode is Mode.UNANIMOUS or result.threshold == 1
+    every = result.mode is ConsensusMode.UNANIMOUS or result.threshold == 1
     needed = "all needed" if every else "more than half needed"
     said = f"{result.mode}, {votes} of {counted} votes, {needed}"
     return f"{said}{_sure(result)}" if votes and (votes == counted or not every) else said
@@ -69,6 +69,6 @@ def _those_who_count(result: ConsensusView) -> int:
 def _sure(result: ConsensusView) -> str:
     """How sure the approvers are; what is needed only where that is missing."""
     score = result.score or 0.0
-    least = "lowest confidence" if result.mode is Mode.UNANIMOUS else "confidence"
+    least = "lowest confidence" if result.mode is ConsensusMode.UNANIMOUS else "confidence"
     needed = f", {result.threshold:g} needed" if score < result.threshold else ""
     return f"; {least} {score:.4g}{needed}"

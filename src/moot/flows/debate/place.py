@@ -19,10 +19,10 @@ from moot.flows.debate.lock import locked
 from moot.flows.debate.reading import Held, Reading, reading_of
 from moot.flows.debate.record import Record, find, moved, require_one_file
 from moot.protocols.debate import commands as ask
-from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.escalation import overdue
-from moot.protocols.debate.growth import grown
-from moot.protocols.debate.writer import Addition, require_no_errors, written
+from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.escalation import draft_overdue_entries
+from moot.protocols.debate.longer_file import check_longer
+from moot.protocols.debate.writer import Addition, prepare_entry, require_no_errors
 from moot.workspace.workspace import Workspace
 
 
@@ -49,7 +49,7 @@ class Desk:
         return self.reading.data
 
     @property
-    def checked(self) -> Checked:
+    def checked(self) -> CheckedSession:
         return self.reading.checked
 
     def _known(self, acting: str | None) -> Record | None:
@@ -103,12 +103,12 @@ class Desk:
         if place == len(self.checked.document.text):
             return self.reading.size
         document = self.checked.document
-        return len((document.mark + document.text[:place]).encode())
+        return len((document.byte_order_mark + document.text[:place]).encode())
 
     def put(
         self,
         text: str,
-        made: Checked,
+        made: CheckedSession,
         command: Callable[..., Command],
         actor: str | None,
         keep: int,
@@ -133,21 +133,25 @@ class Desk:
     def put_entry(
         self, addition: Addition, command: Callable[..., Command], actor: str | None
     ) -> None:
-        keep = self.bytes_before(addition.keep)
-        self.put(addition.text, addition.made, command, actor, keep)
+        keep = self.bytes_before(addition.keep_chars)
+        self.put(addition.text, addition.checked_after, command, actor, keep)
 
     def put_mark(
-        self, before: Checked, text: str, command: Callable[..., Command], actor: str | None
+        self, before: CheckedSession, text: str, command: Callable[..., Command], actor: str | None
     ) -> None:
         """A mark behind `before`, which is the file without what was begun and never yielded."""
-        made = grown(before, text, file_name=self.file.name)
+        made = check_longer(before, text, file_name=self.file.name)
         self.put(text, made, command, actor, self.bytes_before(len(before.document.text)))
 
     def apply_policy(self) -> list[str]:
         """The entries that the session's own policy writes for those whose time is up."""
         done: list[str] = []
-        for draft in () if self.checked.blocked else overdue(self.checked, self.now):
-            addition = written(self.checked, draft, str(uuid.uuid4()), self.now)
+        for draft in (
+            ()
+            if self.checked.has_blocking_errors
+            else draft_overdue_entries(self.checked, self.now)
+        ):
+            addition = prepare_entry(self.checked, draft, str(uuid.uuid4()), self.now)
             self.put_entry(addition, partial(ask.Escalate, agent=draft.author), self.witness)
             done.append(addition.id)
         return done

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from moot.flows.debate.file import appended_to, read_file
-from moot.protocols.debate.checker import Checked, check
-from moot.protocols.debate.growth import grown
-from moot.protocols.debate.model import Odd
+from moot.protocols.debate.checker import CheckedSession, check_session
+from moot.protocols.debate.longer_file import check_longer
+from moot.protocols.debate.model import OddityKind
 
 _PORTION: Final = 1 << 16
 Marks = tuple[int, int, int, int]
@@ -29,7 +29,7 @@ class Reading(NamedTuple):
     `raw` is left out where the text says it as well: of a file that was appended to.
     """
 
-    checked: Checked
+    checked: CheckedSession
     size: int
     sha256: Any
     raw: bytes | None = None
@@ -48,11 +48,11 @@ class Reading(NamedTuple):
             yield from (self.raw[at : at + _PORTION] for at in range(0, self.size, _PORTION))
             return
         document = self.checked.document
-        yield document.mark.encode()
+        yield document.byte_order_mark.encode()
         for at in range(0, len(document.text), _PORTION):
             yield document.text[at : at + _PORTION].encode()
 
-    def followed_by(self, raw: bytes, made: Checked, keep: int) -> Reading:
+    def followed_by(self, raw: bytes, made: CheckedSession, keep: int) -> Reading:
         """With `raw` behind its first `keep` bytes; `made` is what that says. For text only."""
         sha256 = self.sha256.copy() if keep == self.size else hashlib.sha256(self.data[:keep])
         sha256.update(raw)
@@ -60,11 +60,11 @@ class Reading(NamedTuple):
 
     @property
     def is_text(self) -> bool:
-        return all(one.kind is not Odd.ENCODING for one in self.checked.document.odd)
+        return all(one.kind is not OddityKind.ENCODING for one in self.checked.document.oddities)
 
 
 def reading_of(data: bytes, name: str) -> Reading:
-    return Reading(check(data, file_name=name), len(data), hashlib.sha256(data), data)
+    return Reading(check_session(data, file_name=name), len(data), hashlib.sha256(data), data)
 
 
 class Held:
@@ -107,7 +107,7 @@ class Held:
             more = None
         if more is None:
             return reading_of(last.data + raw, self.file.name)
-        made = grown(last.checked, more, file_name=self.file.name)
+        made = check_longer(last.checked, more, file_name=self.file.name)
         return last.followed_by(raw, made, last.size)
 
     def _seen(self) -> Marks | None:

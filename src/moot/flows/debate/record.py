@@ -27,12 +27,17 @@ from moot.flows.debate.file import append
 from moot.flows.debate.reading import Reading
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate import events as did
-from moot.protocols.debate.checker import Checked
+from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.drafts import is_text
+from moot.protocols.debate.entry_order import drop_doubles
 from moot.protocols.debate.machine import FILES, MACHINE, STREAM
 from moot.protocols.debate.model import is_uuid
-from moot.protocols.debate.pieces import MEDIA_TYPE, cuts, kept_inline, preamble_end
-from moot.protocols.debate.sequence import without_doubles
+from moot.protocols.debate.pieces import (
+    MEDIA_TYPE,
+    find_preamble_end,
+    fits_in_event,
+    split_into_pieces,
+)
 from moot.protocols.debate.state import State
 from moot.store.artifacts import Artifacts
 from moot.workspace.workspace import Workspace
@@ -80,7 +85,7 @@ class Record:
 
     @property
     def known(self) -> bool:
-        return self.state.begun
+        return self.state.has_begun
 
     def run(
         self,
@@ -115,21 +120,21 @@ class Record:
 
     def begin(
         self,
-        checked: Checked,
+        checked: CheckedSession,
         by: str,
         write: Callable[[], None] | None = None,
         link: Link = ALONE,
     ) -> None:
         """Record everything above the first entry."""
-        end = preamble_end(checked.document)
+        end = find_preamble_end(checked.document)
         if end is None:
             raise _not_a_session()
-        text = checked.document.mark + checked.document.text[:end]
+        text = checked.document.byte_order_mark + checked.document.text[:end]
         place = place_of(self.space, self.file)
         digest = hashlib.sha256(text.encode()).hexdigest()
         self.run([(ask.Begin(file=place, text=text, digest=digest), by)], write, link)
 
-    def begin_unless_begun(self, checked: Checked, by: str) -> None:
+    def begin_unless_begun(self, checked: CheckedSession, by: str) -> None:
         """Whoever made the file may be about to commit its beginning: then that one counts."""
         try:
             self.begin(checked, by)
@@ -138,20 +143,20 @@ class Record:
             if refused.code != "session_known":
                 raise
 
-    def observe(self, data: bytes, checked: Checked, by: str) -> None:
+    def observe(self, data: bytes, checked: CheckedSession, by: str) -> None:
         """Record what stands in the file beyond the record."""
         waiting = list(self.unrecorded(data, checked))
         for first in range(0, len(waiting), MANY):
             self.run([(command, by) for command in waiting[first : first + MANY]])
 
-    def unrecorded(self, data: bytes, checked: Checked) -> Iterator[ask.Observe]:
+    def unrecorded(self, data: bytes, checked: CheckedSession) -> Iterator[ask.Observe]:
         document, size = checked.document, self.state.size
         if len(data) == size:
             return
         start = len(data[:size].decode().removeprefix(BYTE_ORDER_MARK))
-        doubles = {one.entry.index for one in without_doubles(document)[1]}
+        doubles = {one.entry.index for one in drop_doubles(document)[1]}
         digest = hashlib.sha256(data[:size])
-        for cut in cuts(document, start):
+        for cut in split_into_pieces(document, start):
             text = document.text[cut.start : cut.end]
             raw = text.encode()
             if data[size : size + len(raw)] != raw:
@@ -229,7 +234,7 @@ def _bytes_of(event: did.Piece, artifacts: Artifacts) -> bytes:
 def _store_long_text(artifacts: Artifacts, command: Any) -> None:
     """What does not fit into an event is durable before the event."""
     text = getattr(command, "text", None)
-    if text is not None and not kept_inline(text):
+    if text is not None and not fits_in_event(text):
         artifacts.put(text.encode(), MEDIA_TYPE)
 
 
@@ -249,7 +254,7 @@ def _not_a_session() -> Refused:
     )
 
 
-def find(space: Workspace, file: Path, checked: Checked) -> Record | None:
+def find(space: Workspace, file: Path, checked: CheckedSession) -> Record | None:
     """The record for a file: by its session id, or by its place if that was changed."""
     session = checked.document.session_id
     record = Record(space, file, session) if is_uuid(session) else None
@@ -260,7 +265,7 @@ def find(space: Workspace, file: Path, checked: Checked) -> Record | None:
     return record if placed in (None, session) else Record(space, file, placed)
 
 
-def double_of(space: Workspace, file: Path, checked: Checked) -> list[Finding]:
+def double_of(space: Workspace, file: Path, checked: CheckedSession) -> list[Finding]:
     """BNC-026: another file that holds this session, as the record knows it."""
     session = checked.document.session_id
     record = Record(space, file, session) if is_uuid(session) else None

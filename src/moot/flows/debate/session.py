@@ -29,13 +29,18 @@ from moot.flows.debate.place import Desk, desk
 from moot.flows.debate.reading import Held
 from moot.flows.debate.record import Record, find
 from moot.protocols.debate import commands as ask
-from moot.protocols.debate.checker import Checked, check
-from moot.protocols.debate.context import with_context
-from moot.protocols.debate.drafts import Draft, tidied
-from moot.protocols.debate.escalation import resumption, skipped
-from moot.protocols.debate.model import Entry
-from moot.protocols.debate.views import SpeakerView, speaker_view
-from moot.protocols.debate.writer import appended, closed, says, written
+from moot.protocols.debate.checker import CheckedSession, check_session
+from moot.protocols.debate.context_addition import add_context_section
+from moot.protocols.debate.drafts import EntryDraft, tidy_draft
+from moot.protocols.debate.escalation import draft_skipped_turn, make_resumption_mark
+from moot.protocols.debate.model import DebateEntry
+from moot.protocols.debate.views import SpeakerView, view_for_speaker
+from moot.protocols.debate.writer import (
+    is_exactly,
+    prepare_closing,
+    prepare_entry,
+    prepare_own_entry,
+)
 from moot.workspace.workspace import Workspace
 
 SIGNED: Final = "signed"
@@ -56,7 +61,7 @@ class Written(msgspec.Struct, frozen=True):
     """
 
     entries: tuple[str, ...]
-    checked: Checked
+    checked: CheckedSession
     recorded: str | None
     again: bool = False
     findings: tuple[Finding, ...] = ()
@@ -65,14 +70,14 @@ class Written(msgspec.Struct, frozen=True):
 # Reading -----------------------------------------------------------------------------------------
 
 
-def read(file: Path) -> Checked:
+def read(file: Path) -> CheckedSession:
     """The session in this file, checked."""
-    return check(read_file(file), file_name=file.name)
+    return check_session(read_file(file), file_name=file.name)
 
 
 def view(file: Path, speaker: str, clock: Clock) -> SpeakerView:
     """The session as one participant sees it, with everything that was said."""
-    return speaker_view(read(file), speaker, clock())
+    return view_for_speaker(read(file), speaker, clock())
 
 
 def agenda(space: Workspace, file: Path) -> tuple[Due, ...]:
@@ -95,7 +100,7 @@ def new(
 ) -> Path:
     """A new file with this text; in a workspace the session is recorded in the same step."""
     file = named(file)
-    checked = check(text)
+    checked = check_session(text)
     record = Record(space, file, checked.document.session_id) if space is not None else None
     actor = by if record and by and by in record.engine.registry().agents else None
     actor = actor or (record.witness(None) if record else None)
@@ -108,7 +113,7 @@ def new(
 
 def add(
     file: Path,
-    draft: Draft,
+    draft: EntryDraft,
     clock: Clock,
     space: Workspace | None = None,
     *,
@@ -125,10 +130,10 @@ def add(
     with desk(file, clock, space, draft.author, held) as at:
         if at.witness is not None:
             at.apply_policy()
-        before = _written_before(at, tidied(draft, escape), entry_id)
+        before = _written_before(at, tidy_draft(draft, escape), entry_id)
         if before is not None:
             return before
-        addition = appended(
+        addition = prepare_own_entry(
             at.checked,
             draft,
             entry_id or str(uuid.uuid4()),  # BNC-105
@@ -148,18 +153,18 @@ def _how(at: Desk, signed: bool) -> str | None:
     return SIGNED if signed else OBSERVED
 
 
-def _written_before(at: Desk, draft: Draft, entry_id: str | None) -> Written | None:
+def _written_before(at: Desk, draft: EntryDraft, entry_id: str | None) -> Written | None:
     """The same entry stands there already: from a call that never heard back."""
     document = at.checked.document
-    known = document.entry(entry_id) if entry_id else None
+    known = document.find_entry(entry_id) if entry_id else None
     known = known if known is not None and known.yielded else None
-    if known is not None and not says(known, draft):
+    if known is not None and not is_exactly(known, draft):
         raise Refused(
             "id_taken", f"another entry has the id {entry_id}", hint="a new entry needs a new id"
         )
     waiting = {one.id for one in at.record.state.unsigned} if at.record else set()
     observed = reversed(document.entries if waiting else ())
-    mine = (entry for entry in observed if entry.id in waiting and says(entry, draft))
+    mine = (entry for entry in observed if entry.id in waiting and is_exactly(entry, draft))
     left = (entry for entry in mine if _unsigned(at, entry))
     found = known or next(left, None)
     if found is None:
@@ -169,15 +174,15 @@ def _written_before(at: Desk, draft: Draft, entry_id: str | None) -> Written | N
     return Written((found.id,), at.checked, _how(at, at.registered(draft.author)), again=True)
 
 
-def _unsigned(at: Desk, entry: Entry) -> bool:
+def _unsigned(at: Desk, entry: DebateEntry) -> bool:
     """Was it only observed, although its author could sign it?"""
-    if at.record is None or at.record.state.unsigned_entry(entry.id) is None:
+    if at.record is None or at.record.state.find_unsigned_entry(entry.id) is None:
         return False
     return at.registered(entry.author)
 
 
-def _sign(at: Desk, entry: Entry) -> None:
-    found = at.record.state.unsigned_entry(entry.id) if at.record else None
+def _sign(at: Desk, entry: DebateEntry) -> None:
+    found = at.record.state.find_unsigned_entry(entry.id) if at.record else None
     if at.record is not None and found is not None:
         at.record.run([(ask.Sign(id=entry.id, sha256=found.sha256), entry.author)])
 
@@ -205,7 +210,7 @@ def resume_late(
 ) -> Written:
     """The operator gives the late agent its time again."""
     with desk(file, clock, space) as at:
-        before, text = resumption(at.checked, at.now)
+        before, text = make_resumption_mark(at.checked, at.now)
         who = operator() if at.record else None
         at.put_mark(before, text, ask.Resume, who or at.witness)
         return Written((), at.checked, _how(at, who is not None))
@@ -216,8 +221,8 @@ def resume_skipping(
 ) -> Written:
     """The operator passes over the late agent."""
     with desk(file, clock, space) as at:
-        before, draft = skipped(at.checked, at.now)
-        addition = written(before, draft, str(uuid.uuid4()), at.now)
+        before, draft = draft_skipped_turn(at.checked, at.now)
+        addition = prepare_entry(before, draft, str(uuid.uuid4()), at.now)
         who = operator() if at.record else None
         made = partial(ask.Escalate, agent=draft.author)
         at.put_entry(addition, made, who or at.witness)
@@ -233,7 +238,7 @@ def close(
 ) -> Written:
     """The operator ends the session."""
     with desk(file, clock, space) as at:
-        addition = closed(at.checked, reason, str(uuid.uuid4()), at.now)
+        addition = prepare_closing(at.checked, reason, str(uuid.uuid4()), at.now)
         who = operator() if at.record else None
         at.put_entry(addition, ask.Add if who else ask.Observe, who or at.witness)
         return Written((addition.id,), at.checked, _how(at, who is not None))
@@ -249,7 +254,7 @@ def add_context(
 ) -> Written:
     """The operator adds a subsection to the context: the one write that is not at the end."""
     with desk(file, clock, space) as at:
-        data = with_context(at.checked, title, text).encode()
+        data = add_context_section(at.checked, title, text).encode()
         who = operator() if at.record else None
         actor = who or at.witness
         write = partial(rewrite, file, data)
@@ -261,7 +266,7 @@ def add_context(
 
 
 def _context(at: Desk, record: Record, data: bytes) -> ask.AddContext:
-    section = at.checked.document.section("Context")
+    section = at.checked.document.find_section("Context")
     start = at.bytes_before(section.end if section else 0)
     size = len(data) - at.reading.size
     digest = hashlib.sha256(data[: record.state.size + size]).hexdigest()

@@ -14,33 +14,33 @@ from moot.core.markdown import BYTE_ORDER_MARK
 from moot.flows.debate.reading import Reading
 from moot.flows.debate.record import Record
 from moot.protocols.debate.course import is_placeholder
-from moot.protocols.debate.escalation import is_the_policys
-from moot.protocols.debate.model import Entry
+from moot.protocols.debate.escalation import is_written_by_policy
+from moot.protocols.debate.model import DebateEntry
 from moot.protocols.debate.state import MOST_UNSIGNED, State
-from moot.protocols.debate.views import course_of
+from moot.protocols.debate.views import require_course
 
 
-def trust_in(reading: Reading, record: Record | None) -> Callable[[Entry], Trust]:
+def trust_in(reading: Reading, record: Record | None) -> Callable[[DebateEntry], Trust]:
     """What is known of the author of each entry in this file."""
-    rules = course_of(reading.checked).rules
+    rules = require_course(reading.checked).rules
     signed = _signed_by(reading, record)
 
-    def of(entry: Entry) -> Trust:
-        if is_placeholder(entry) and is_the_policys(entry, rules):
+    def of(entry: DebateEntry) -> Trust:
+        if is_placeholder(entry) and is_written_by_policy(entry, rules):
             return Trust.SYSTEM
         return signed(entry)
 
     return of
 
 
-def _signed_by(reading: Reading, record: Record | None) -> Callable[[Entry], Trust]:
+def _signed_by(reading: Reading, record: Record | None) -> Callable[[DebateEntry], Trust]:
     if record is None or not record.known or not record.fits(reading):
         return lambda _entry: Trust.UNSIGNED
     agents, state = record.engine.registry().agents, record.state
     first, end = _remembered_from(reading, state), _place(reading, state.size)
     unsigned = {one.id for one in state.unsigned}
 
-    def of(entry: Entry) -> Trust:
+    def of(entry: DebateEntry) -> Trust:
         known = agents.get(entry.author)
         recorded = first <= entry.start and entry.end <= end
         if known is None or not recorded or entry.id in unsigned:

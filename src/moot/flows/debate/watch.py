@@ -16,7 +16,7 @@ from moot.flows.debate.file import opened, read_file, unreadable
 from moot.flows.debate.place import desk
 from moot.flows.debate.record import Record
 from moot.protocols.debate import commands as ask
-from moot.protocols.debate.following import Follower, Heard
+from moot.protocols.debate.session_follower import CompletePiece, SessionFollower
 from moot.workspace.workspace import Workspace
 
 LOOK_SECONDS: Final = 0.1
@@ -28,7 +28,7 @@ class Watch:
 
     def __init__(self, file: Path, space: Workspace | None = None) -> None:
         self.file = file
-        self.follower = Follower()
+        self.follower = SessionFollower()
         self._at = 0
         self._last = b""
         self._record = self._recorded(space)
@@ -41,7 +41,7 @@ class Watch:
         with desk(self.file, space.engine.clock, space) as at:
             return at.recorded()
 
-    def look(self) -> list[Heard]:
+    def look(self) -> list[CompletePiece]:
         """What has become complete since the last look, recorded as observed."""
         heard = [one for data in self._new() for one in self.follower.feed(data)]
         for one in heard:
@@ -65,11 +65,11 @@ class Watch:
         self._last = (self._last + data)[-_REMEMBERED:]
         yield data
 
-    def _observe(self, one: Heard) -> None:
+    def _observe(self, one: CompletePiece) -> None:
         """Unless it is recorded: by its author, in the same step in which it was written."""
         record = self._record
         witness = record.witness(None) if record is not None else None
-        if record is None or witness is None or not self.follower.exact:
+        if record is None or witness is None or not self.follower.is_utf8:
             return
         record.state = record.engine.state(record.stream)
         if record.state.size != one.start:
@@ -84,11 +84,11 @@ class Watch:
 
 def follow(
     watch: Watch, until: Callable[[], bool], sleep: Callable[[float], None] = time.sleep
-) -> Iterator[Heard]:
+) -> Iterator[CompletePiece]:
     """Everything that is heard until the session ends, or until it is enough."""
     while True:
         yield from watch.look()
         state = watch.follower.state
-        if until() or (state is not None and state.phase.ended):
+        if until() or (state is not None and state.phase.has_ended):
             return
         sleep(LOOK_SECONDS)

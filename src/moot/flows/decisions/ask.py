@@ -40,18 +40,22 @@ from moot.flows.runs.run_parliament import run_in as run_sitting
 from moot.flows.runs.run_parliament import session_of as sitting_of
 from moot.flows.runs.run_record import DecisionBooks
 from moot.flows.runs.seats import seated
-from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.model import Escalation, Mode, Rules, TurnOrder
-from moot.protocols.debate.writer import new_session
+from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.model import ConsensusMode, Escalation, Rules, TurnOrder
+from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import Chamber, Stage, State
-from moot.protocols.decision.motion import choose
-from moot.protocols.decision.views import in_order
+from moot.protocols.decision.model import ChamberKind, Stage, State
+from moot.protocols.decision.motion import choose_motion
+from moot.protocols.decision.views import list_answers
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "decisions"
-THRESHOLDS: Final = {Mode.MAJORITY: "0.501", Mode.WEIGHTED: "0.7", Mode.UNANIMOUS: "0.7"}
+THRESHOLDS: Final = {
+    ConsensusMode.MAJORITY: "0.501",
+    ConsensusMode.WEIGHTED: "0.7",
+    ConsensusMode.UNANIMOUS: "0.7",
+}
 
 
 class Asked(NamedTuple):
@@ -102,7 +106,7 @@ def go_on(
 
 def _goes_on(space: Workspace, decision: str, state: State) -> bool:
     """A parliament is argued further after its prime minister's veto."""
-    if state.chamber is not Chamber.PARLIAMENT or state.word is not None or not state.session:
+    if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return False
     return sitting_of(space, decision, state).state.status not in SETTLED
 
@@ -159,7 +163,7 @@ def _first_answers(
 
 def _move(space: Workspace, decision: str) -> None:
     """The most frequent answer is put to the vote, else the first listed."""
-    motion = choose(in_order(state_of(space, decision)))
+    motion = choose_motion(list_answers(state_of(space, decision)))
     if motion is None:
         raise Refused(
             "no_answers",
@@ -183,7 +187,7 @@ def file_of(space: Workspace, decision: str) -> Path:
 
 
 def _debates(state: State) -> bool:
-    return state.chamber is Chamber.DEBATE
+    return state.chamber is ChamberKind.DEBATE
 
 
 def _convene(space: Workspace, decision: str, _limits: Limits) -> None:
@@ -206,10 +210,10 @@ def _left_by_us(held: Session, problem: str, state: State) -> bool:
     return untouched and same and not decisions_of(held.space, held.stream)
 
 
-def _is_begun(left: Checked, context: str, rules: Rules) -> bool:
+def _is_begun(left: CheckedSession, context: str, rules: Rules) -> bool:
     """The same of a debate's file; only how long a turn takes may be another."""
     said = left.document.section_text("Context").strip("\n")
-    known = left.known.rules
+    known = left.settings.rules
     if known is None or left.document.entries:
         return False
     same = msgspec.structs.replace(known, turn_timeout=rules.turn_timeout) == rules
@@ -231,7 +235,7 @@ def _sit(space: Workspace, decision: str, limits: Limits) -> None:
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         rules = _rules(state, limits)
-        text = new_session(
+        text = make_session_text(
             title(state.question),
             context_of(space, decision, state),
             rules,
@@ -250,12 +254,12 @@ def _sit(space: Workspace, decision: str, limits: Limits) -> None:
     space.engine.execute(stream_of(decision), command, SYSTEM)
 
 
-_OPEN: Final = {Chamber.DEBATE: _sit, Chamber.PARLIAMENT: _convene}
-_ARGUE: Final = {Chamber.DEBATE: _debated, Chamber.PARLIAMENT: _sat}
+_OPEN: Final = {ChamberKind.DEBATE: _sit, ChamberKind.PARLIAMENT: _convene}
+_ARGUE: Final = {ChamberKind.DEBATE: _debated, ChamberKind.PARLIAMENT: _sat}
 
 
 def _rules(state: State, limits: Limits) -> Rules:
-    mode = Mode(state.rule)
+    mode = ConsensusMode(state.rule)
     return Rules(
         tuple(seat.agent for seat in state.seats),
         turn_order=TurnOrder.ROUND_ROBIN,
@@ -273,7 +277,7 @@ def context_of(space: Workspace, decision: str, state: State) -> str:
     material = text_of(space, state.context)
     if material.strip():
         parts.append(("Material", material))
-    given = [(one.agent, one.answer) for one in in_order(state) if one.answer is not None]
+    given = [(one.agent, one.answer) for one in list_answers(state) if one.answer is not None]
     answers = "\n".join(f"{agent}: {' '.join(answer.split())}" for agent, answer in given)
     parts.append(("First answers, given before anyone heard the others", answers))
     if state.motion is not None:

@@ -25,19 +25,28 @@ from moot.flows.runs.run_parliament import session_of as sitting_of
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE, QUESTIONS
-from moot.protocols.decision.model import Chamber, Stage, State
+from moot.protocols.decision.model import ChamberKind, Stage, State
 from moot.protocols.parliament.commands import Decide
 from moot.protocols.parliament.messages.shapes import read_json
-from moot.protocols.parliament.messages.words import PRIME_MINISTER, Kind, Status, Word
+from moot.protocols.parliament.messages.words import (
+    PRIME_MINISTER,
+    Kind,
+    PrimeMinisterChoice,
+    SessionStatus,
+)
 from moot.workspace.workspace import Workspace
 
-WORDS: Final = {"approve": Word.APPROVE, "veto": Word.VETO, "amend": Word.AMEND_AND_APPROVE}
+WORDS: Final = {
+    "approve": PrimeMinisterChoice.APPROVE,
+    "veto": PrimeMinisterChoice.VETO,
+    "amend": PrimeMinisterChoice.AMEND_AND_APPROVE,
+}
 
 
 def require_open(
     space: Workspace,
     decision: str,
-    word: Word,
+    word: PrimeMinisterChoice,
     reason: str,
     text: str | None = None,
     anew: bool = False,
@@ -47,7 +56,7 @@ def require_open(
     Returns the number of the vote that a parliament waits with, 0 if none does.
     """
     state = state_of(space, decision)
-    if word is Word.VETO and _cut_short(state):
+    if word is PrimeMinisterChoice.VETO and _cut_short(state):
         return 0
     acting = Acting(OPERATOR, 1, "", KeyClass.HUMAN)
     context = Context(space.engine.clock(), acting, stream_of(decision), space.trust.origin)
@@ -58,10 +67,10 @@ def require_open(
         _require_text(text)
     held = _listening(space, decision, word)
     if held is None:
-        if word is Word.VETO and not anew:
+        if word is PrimeMinisterChoice.VETO and not anew:
             _repeats(space, decision, reason)
         return 0
-    if anew and held.state.status is Status.PM_REVIEW:
+    if anew and held.state.status is SessionStatus.PM_REVIEW:
         raise _waits(decision)
     held.rehearse(_word(held, word, reason, text or ""), PRIME_MINISTER)
     return held.vote or 0
@@ -80,7 +89,7 @@ def _require_text(text: str) -> None:
 def approve(
     space: Workspace, decision: str, person: str, reason: str, vote: int | None = None
 ) -> None:
-    if not _in_parliament(space, decision, person, Word.APPROVE, reason, vote=vote):
+    if not _in_parliament(space, decision, person, PrimeMinisterChoice.APPROVE, reason, vote=vote):
         space.engine.execute(stream_of(decision), ask.Approve(reason=reason), person)
 
 
@@ -89,7 +98,9 @@ def amend(
 ) -> None:
     """The person's own text stands instead of what came out."""
     _require_text(text)
-    if not _in_parliament(space, decision, person, Word.AMEND_AND_APPROVE, reason, text, vote):
+    if not _in_parliament(
+        space, decision, person, PrimeMinisterChoice.AMEND_AND_APPROVE, reason, text, vote
+    ):
         command = ask.Amend(reason=reason, text=stored(space, text))
         space.engine.execute(stream_of(decision), command, person)
 
@@ -98,7 +109,7 @@ def _in_parliament(
     space: Workspace,
     decision: str,
     person: str,
-    word: Word,
+    word: PrimeMinisterChoice,
     reason: str,
     text: str = "",
     vote: int | None = None,
@@ -117,9 +128,9 @@ def _in_parliament(
     return True
 
 
-def _word(held: Session, word: Word, reason: str, text: str) -> Decide:
+def _word(held: Session, word: PrimeMinisterChoice, reason: str, text: str) -> Decide:
     """A veto grants the round it sends the bill back to."""
-    veto = word is Word.VETO
+    veto = word is PrimeMinisterChoice.VETO
     return Decide(
         decision=str(word),
         reason=reason,
@@ -129,15 +140,15 @@ def _word(held: Session, word: Word, reason: str, text: str) -> Decide:
     )
 
 
-def _listening(space: Workspace, decision: str, word: Word) -> Session | None:
+def _listening(space: Workspace, decision: str, word: PrimeMinisterChoice) -> Session | None:
     """The parliament that waits for this word, or has heard one; Refused if it goes on."""
     state = state_of(space, decision)
-    if state.chamber is not Chamber.PARLIAMENT or state.word is not None or not state.session:
+    if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return None
     held = sitting_of(space, decision, state)
-    if held.state.status is Status.PM_REVIEW or heard_in(space, held.stream) is not None:
+    if held.state.status is SessionStatus.PM_REVIEW or heard_in(space, held.stream) is not None:
         return held
-    if word is not Word.VETO and held.state.status not in SETTLED:
+    if word is not PrimeMinisterChoice.VETO and held.state.status not in SETTLED:
         raise Refused(
             "session_goes_on",
             "the session goes on, and no vote waits for you",
@@ -166,7 +177,7 @@ def veto(
     """The person says no. A debate is superseded by another decision, with the reason in its
     context; a parliament takes the reason as guidance and goes on itself. `anew`: what was sent
     back just now is superseded all the same."""
-    if _in_parliament(space, decision, person, Word.VETO, reason, vote=vote):
+    if _in_parliament(space, decision, person, PrimeMinisterChoice.VETO, reason, vote=vote):
         return decision
     if not anew and _repeats(space, decision, reason):
         return decision

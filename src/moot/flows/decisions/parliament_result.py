@@ -9,9 +9,9 @@ from moot.flows.parliament.bills import in_words
 from moot.flows.parliament.ruling import heard_in
 from moot.flows.runs.run_parliament import session_of
 from moot.protocols.decision.model import State
-from moot.protocols.parliament.documents.proceedings import Counted, Proceedings, ballots
+from moot.protocols.parliament.documents.proceedings import CountedBallot, Proceedings, list_ballots
 from moot.protocols.parliament.messages.contents import Vote as Cast
-from moot.protocols.parliament.messages.message import Message
+from moot.protocols.parliament.messages.message import LedgerMessage
 from moot.protocols.parliament.messages.words import Ballot
 from moot.workspace.workspace import Workspace
 
@@ -19,9 +19,9 @@ from moot.workspace.workspace import Workspace
 def sat(space: Workspace, decision: str, state: State) -> Argued:
     held = session_of(space, decision, state)
     record = held.proceedings()
-    counted = ballots(record)
+    counted = list_ballots(record)
     return Argued(
-        votes=tuple(_vote(record, message, vote) for message, vote in record.said(Cast)),
+        votes=tuple(_vote(record, message, vote) for message, vote in record.messages_with(Cast)),
         first=_count(record, counted[0]) if counted else None,
         last=_count(record, counted[-1]) if counted else None,
         changes=tuple(_changes(record)),
@@ -36,31 +36,31 @@ def _agent(record: Proceedings, seat: str) -> str:
     return known.agent if known is not None else seat
 
 
-def _vote(record: Proceedings, message: Message, vote: Cast) -> Vote:
+def _vote(record: Proceedings, message: LedgerMessage, vote: Cast) -> Vote:
     who = _agent(record, message.sender)
     return Vote(message.round, who, vote.vote.value, "", vote.reasoning, message.id)
 
 
-def _count(record: Proceedings, one: Counted) -> Count:
+def _count(record: Proceedings, one: CountedBallot) -> Count:
     def who(ballot: Ballot) -> tuple[str, ...]:
         found = (seat for seat, vote in one.votes.items() if vote.vote is ballot)
         return tuple(_agent(record, seat) for seat in found)
 
-    absent = (seat.agent for seat in record.state.in_order() if seat.id not in one.votes)
+    absent = (seat.agent for seat in record.state.seats_in_order() if seat.id not in one.votes)
     return Count(one.round, who(Ballot.YES), who(Ballot.NO), tuple(absent))
 
 
 def _changes(record: Proceedings) -> Iterator[Change]:
     """Who voted otherwise than the last time. A ballot does not say after whom."""
     latest: dict[str, str] = {}
-    for message, vote in record.said(Cast):
+    for message, vote in record.messages_with(Cast):
         who, before = _agent(record, message.sender), latest.get(message.sender)
         if before is not None and before != vote.vote.value:
             yield Change(who, before, vote.vote.value, message.round, message.id)
         latest[message.sender] = vote.vote.value
 
 
-def _dissent(record: Proceedings, last: Counted) -> Iterator[Voice]:
+def _dissent(record: Proceedings, last: CountedBallot) -> Iterator[Voice]:
     for seat, vote in last.votes.items():
         if vote.vote is Ballot.NO:
             parts = (vote.reasoning, vote.reservations, *vote.conditions)

@@ -18,11 +18,11 @@ from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.job import as_refused
 from moot.flows.runs.seats import ELSEWHERE, named, require_once, seated, seats_of
-from moot.protocols.debate.model import Mode
+from moot.protocols.debate.model import ConsensusMode
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE, QUESTIONS
-from moot.protocols.decision.model import Chamber, Seat, Stage, State
+from moot.protocols.decision.model import ChamberKind, DecisionSeat, Stage, State
 from moot.workspace.workspace import Workspace
 
 TEXT: Final = "text/markdown"
@@ -35,9 +35,9 @@ class Question(NamedTuple):
     specs: tuple[Spec, ...]
     context: str = ""
     options: tuple[str, ...] = ()
-    rule: Mode = Mode.MAJORITY
+    rule: ConsensusMode = ConsensusMode.MAJORITY
     rounds: int = 2
-    chamber: Chamber = Chamber.DEBATE
+    chamber: ChamberKind = ChamberKind.DEBATE
     motives: Mapping[str, tuple[str, ...]] = {}
 
 
@@ -51,7 +51,7 @@ def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[s
         spec.name or f"some-body-{place}": spec for place, spec in enumerate(question.specs)
     }
     _require_known(question.motives, rehearsal)
-    seats = tuple(Seat(name, ELSEWHERE, "") for name in rehearsal)
+    seats = tuple(DecisionSeat(name, ELSEWHERE, "") for name in rehearsal)
     acting = Acting(SYSTEM, 1, "", KeyClass.SYSTEM)
     context = Context(space.engine.clock(), acting, stream_of("q-0"), space.trust.origin)
     rehearsed = MACHINE.decide(State(), _question(question, seats, None), context)
@@ -65,7 +65,7 @@ def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[s
 
 
 def _question(
-    question: Question, seats: tuple[Seat, ...], about: ArtifactRef | None
+    question: Question, seats: tuple[DecisionSeat, ...], about: ArtifactRef | None
 ) -> ask.AskQuestion:
     told = question.motives
     return ask.AskQuestion(
@@ -141,7 +141,7 @@ def state_of(space: Workspace, decision: str) -> State:
 def question_of(space: Workspace, decision: str) -> State:
     """One that is argued and decided; Refused where only the costs of a run are kept."""
     state = state_of(space, decision)
-    if state.chamber in (Chamber.TRACE, Chamber.MAIL):
+    if state.chamber in (ChamberKind.TRACE, ChamberKind.MAIL):
         raise Refused(
             "not_a_decision",
             f"{decision} keeps the costs of a run: nothing is argued or decided there",

@@ -20,7 +20,7 @@ from moot.flows.decisions.questions import state_of
 from moot.flows.decisions.receipt_content import says, streams
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import MakeReceipt
-from moot.protocols.decision.model import Chamber
+from moot.protocols.decision.model import ChamberKind
 from moot.workspace.workspace import Workspace
 
 FORMAT: Final = "moot-receipt/1"
@@ -65,13 +65,13 @@ def make(space: Workspace, decision: str) -> Receipt:
 
 def _require_argued(space: Workspace, decision: str) -> None:
     chamber = state_of(space, decision).chamber
-    if chamber is Chamber.MAIL:
+    if chamber is ChamberKind.MAIL:
         raise Refused(
             "not_a_decision",
             f"{decision} keeps the costs of mail: nothing was voted on",
             hint=f"`moot ledger log {stream_of(decision)}` shows it",
         )
-    if chamber is Chamber.TRACE:
+    if chamber is ChamberKind.TRACE:
         raise Refused(
             "not_a_decision",
             f"{decision} is a trace: its work is proved, nothing was voted on",

@@ -19,9 +19,9 @@ from moot.flows.decisions.debate_result import debated
 from moot.flows.decisions.parliament_result import sat
 from moot.flows.decisions.questions import state_of
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import Chamber, PersonsWord, Purse, Seat, State
-from moot.protocols.decision.views import against, in_order
-from moot.protocols.parliament.messages.words import Word
+from moot.protocols.decision.model import CallCost, ChamberKind, DecisionSeat, PersonsRuling, State
+from moot.protocols.decision.views import describe_approval_against_result, list_answers
+from moot.protocols.parliament.messages.words import PrimeMinisterChoice
 from moot.workspace.workspace import Workspace
 
 MADE: Final = "decision.receipt_made"
@@ -29,9 +29,9 @@ CHECK: Final = (
     "moot verify FILE.json --trust TRUST.json, or python standalone.py FILE.json --trust "
     "TRUST.json, which is one file; the trust file must come by another way than this one"
 )
-_ARGUED: Final[dict[Chamber, Callable[[Workspace, str, State], Argued]]] = {
-    Chamber.DEBATE: debated,
-    Chamber.PARLIAMENT: sat,
+_ARGUED: Final[dict[ChamberKind, Callable[[Workspace, str, State], Argued]]] = {
+    ChamberKind.DEBATE: debated,
+    ChamberKind.PARLIAMENT: sat,
 }
 
 
@@ -50,7 +50,7 @@ def says(space: Workspace, decision: str) -> dict[str, Any]:
         "rounds": state.rounds,
         "options": list(state.options),
         "participants": [_participant(registry, state, seat) for seat in state.seats],
-        "first_answers": msgspec.to_builtins(in_order(state)),
+        "first_answers": msgspec.to_builtins(list_answers(state)),
         "motion": msgspec.to_builtins(state.motion),
         "argument": msgspec.to_builtins(found),
         "result": msgspec.to_builtins(state.verdict),
@@ -101,7 +101,7 @@ def _text(space: Workspace, sha256: str | None) -> dict[str, Any] | None:
     return {"sha256": sha256, "text": None if stored is None else stored.decode()}
 
 
-def _participant(registry: Registry, state: State, seat: Seat) -> dict[str, Any]:
+def _participant(registry: Registry, state: State, seat: DecisionSeat) -> dict[str, Any]:
     return {
         "agent": seat.agent,
         "kind": seat.kind,
@@ -109,7 +109,7 @@ def _participant(registry: Registry, state: State, seat: Seat) -> dict[str, Any]
         "model": seat.model,
         "scripted": seat.scripted,
         "key": _key(registry, seat.agent),
-        "cost": msgspec.to_builtins(state.purses.get(seat.agent, Purse())),
+        "cost": msgspec.to_builtins(state.purses.get(seat.agent, CallCost())),
     }
 
 
@@ -121,7 +121,9 @@ def _key(registry: Registry, name: str) -> dict[str, Any] | None:
     return {"class": key.kind.value, "kid": key.kid, "custodian": key.custodian, "epoch": key.epoch}
 
 
-def _word(space: Workspace, registry: Registry, word: PersonsWord | None) -> dict[str, Any] | None:
+def _word(
+    space: Workspace, registry: Registry, word: PersonsRuling | None
+) -> dict[str, Any] | None:
     if word is None:
         return None
     return {
@@ -168,8 +170,8 @@ def cautions(state: State) -> Iterator[str]:
     keepers = {seat.custodian for seat in state.seats}
     if len(keepers) < len(state.seats):
         yield _together(len(state.seats), len(keepers))
-    if against(state):
-        yield f"approved {against(state)}"
+    if describe_approval_against_result(state):
+        yield f"approved {describe_approval_against_result(state)}"
     if state.word is not None and state.verdict is None:
         yield "the person decided before there was a result"
     if state.word is not None and not state.word.attended:
@@ -179,7 +181,7 @@ def cautions(state: State) -> Iterator[str]:
 def _unheard(decision: str, state: State, found: Argued) -> Iterator[str]:
     """The session has a person's word that this record lacks: nothing of ours leaves it so."""
     if found.heard and state.word is None:
-        said = "amend" if found.heard == Word.AMEND_AND_APPROVE else found.heard
+        said = "amend" if found.heard == PrimeMinisterChoice.AMEND_AND_APPROVE else found.heard
         yield (
             f"a person has said {found.heard} in the session, and not here: "
             f"`moot decide {decision} {said}` completes it"

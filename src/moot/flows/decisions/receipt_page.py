@@ -25,7 +25,7 @@ from moot.flows.decisions.receipt_tables import (
     participants,
     proofs,
 )
-from moot.protocols.decision.views import AGAINST, title
+from moot.protocols.decision.views import AGAINST_THE_RESULT, shorten_question
 
 _WORDS: Final[dict[str, tuple[str, page.Tone]]] = {
     "approved": ("APPROVED", "good"),
@@ -57,7 +57,7 @@ def _page(
     count = len(said["participants"])
     return page.Report(
         kind=kind,
-        title=title(said["question"]),
+        title=shorten_question(said["question"]),
         subtitle=f"{said['decision']}, asked {said['asked']['at']}, {count} participants, "
         f"argued in a {said['chamber']}",
         verdict=_verdict(said),
@@ -80,7 +80,7 @@ def _verdict(said: Said) -> page.Verdict:
 
 def _against(said: Said) -> str:
     approved = said["stage"] == "approved" and said["result"] is not None
-    return AGAINST.get(said["result"]["result"], "") if approved else ""
+    return AGAINST_THE_RESULT.get(said["result"]["result"], "") if approved else ""
 
 
 def _heading(said: Said) -> str:
@@ -140,7 +140,7 @@ def _in_full(voice: Said) -> str:
 
 
 def _blocks(said: Said) -> Iterator[page.Block]:
-    if said["question"].strip() != title(said["question"]):
+    if said["question"].strip() != shorten_question(said["question"]):
         yield page.Prose(said["question"], title="The question")
     if said["argument"]["text"]:
         yield page.Prose(said["argument"]["text"], title="The bill")

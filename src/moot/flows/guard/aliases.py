@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from moot.protocols.presence import shelf
+from moot.protocols.presence import sorted_index
 from moot.protocols.presence.model import Reservation, State
-from moot.protocols.presence.paths import inside
+from moot.protocols.presence.paths import is_inside
 
 _Identity = tuple[int, int]
 _NOWHERE: Final[_Identity] = (0, 0)
@@ -32,7 +32,7 @@ def covers(held: Reservation, scope: str, root: Path) -> bool:
     """Is this very file of this root part of what is held, wherever that was counted from?"""
     theirs = _places(held.worktree or str(root), held.key)
     mine = _places(str(root), scope)
-    return any(one == place or inside(one, place) for one in mine for place in theirs)
+    return any(one == place or is_inside(one, place) for one in mine for place in theirs)
 
 
 def _same_file(state: State, asked: tuple[str, ...], top: str) -> Iterator[Reservation]:
@@ -50,16 +50,16 @@ def _same_place(state: State, asked: tuple[str, ...], top: str) -> Iterator[Rese
     for root in {one.worktree for one in state.live} - {"", top}:
         for place in (place for scope in asked for place in _places(top, scope)):
             for name in _names_from(root, place):
-                held = shelf.overlapping(state, name)
+                held = sorted_index.overlapping_reservations(state, name)
                 yield from (one for one in held if one.worktree == root)
 
 
 def _names_from(root: str, place: str) -> Iterator[str]:
     """What a place is called from a root; a folder around the root is all of it."""
     for top in _places(root, ""):
-        if place == top or inside(top, place):
+        if place == top or is_inside(top, place):
             yield ""
-        elif inside(place, top):
+        elif is_inside(place, top):
             yield os.path.relpath(place, top).replace(os.sep, "/")
 
 

@@ -8,19 +8,19 @@ from pathlib import Path
 from moot.core.errors import NotFound
 from moot.flows.guard.hook_workspace import moment_of
 from moot.protocols.presence import STREAM, overlap, views
-from moot.protocols.presence.overlap import Conflict
+from moot.protocols.presence.overlap import OverlapConflict
 from moot.protocols.presence.paths import read_path
 from moot.workspace.workspace import Workspace
 
 
 def in_the_way(
     space: Workspace, paths: Iterable[str], root: Path, name: str | None, env: Mapping[str, str]
-) -> tuple[Conflict, ...]:
+) -> tuple[OverlapConflict, ...]:
     """Reservations of others than `name` that overlap `paths`, which are relative to `root`."""
     claims = [read_path(path, str(root)) for path in paths]
     state = space.engine.state(STREAM)
-    moment = moment_of(space, overlap.owners(state, claims), env)
-    return views.guard(state, claims, _holder(space, name), moment)
+    moment = moment_of(space, overlap.find_owners(state, claims), env)
+    return views.find_blockers(state, claims, _holder(space, name), moment)
 
 
 def _holder(space: Workspace, name: str | None) -> tuple[str, int]:

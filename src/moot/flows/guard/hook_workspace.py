@@ -17,7 +17,7 @@ from moot.workspace.workspace import Workspace, key_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from moot.protocols.presence.views import Moment
+    from moot.protocols.presence.views import Observation
 
 BEAT_EVERY: Millis = MINUTE
 
@@ -36,17 +36,17 @@ def opened(place: Path, env: Mapping[str, str], pin: bool = False) -> Iterator[W
 
 def stale_millis(env: Mapping[str, str]) -> Millis | None:
     """How patient this session is; None: as the workspace."""
-    millis, _warning = liveness.stale_from_text(env.get(liveness.STALE_VARIABLE))
+    millis, _warning = liveness.read_stale_minutes(env.get(liveness.STALE_VARIABLE))
     return millis
 
 
-def moment_of(space: Workspace, names: tuple[str, ...], env: Mapping[str, str]) -> Moment:
+def moment_of(space: Workspace, names: tuple[str, ...], env: Mapping[str, str]) -> Observation:
     """Now, with the proved signs of life of `names`."""
-    from moot.protocols.presence.views import Moment
+    from moot.protocols.presence.views import Observation
 
     agents = space.engine.registry().agents
     since = {name: agents[name].since for name in names if name in agents}
-    return Moment(space.engine.clock(), space.engine.signs(names), stale_millis(env), since)
+    return Observation(space.engine.clock(), space.engine.signs(names), stale_millis(env), since)
 
 
 def beat(space: Workspace, name: str, acted_at: Millis) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.protocols.presence.model import Reservation
-from moot.protocols.presence.paths import inside
+from moot.protocols.presence.paths import is_inside
 
 GIT_SECONDS: Final = 3.0
 MOST_SCOPES: Final = 100
@@ -43,7 +43,7 @@ def slipped_past(command: Command, root: Path, others: Iterable[Reservation]) ->
     for path in changed(root, list(theirs)):
         holders = _around(path, theirs)
         apart = any(one.worktree != str(root) for one in holders)
-        named = meant is not None and any(path == one or inside(path, one) for one in meant)
+        named = meant is not None and any(path == one or is_inside(path, one) for one in meant)
         if holders and newer(root / path, command.began_ns) and _could(apart, meant, named):
             found.append(path)
     return tuple(found[:MOST_PATHS])

@@ -65,15 +65,18 @@ def require_one_meaning(state: State, spot: Spot, holder: tuple[str, int]) -> No
     """Refused if one's own reservation has this name from another root: it guards another file."""
     from moot.flows.guard.aliases import covers
     from moot.flows.guard.guarded_paths import adrift
-    from moot.protocols.presence import shelf
+    from moot.protocols.presence import sorted_index
     from moot.protocols.presence.paths import read_path
 
     if not adrift(spot):
         return
     for scope in spot.scopes:
         key = read_path(scope, str(spot.root)).key
-        for held in (*shelf.above(state, key), *filter(None, (shelf.held(state, key),))):
-            if held.held_by(*holder) and not covers(held, scope, spot.root):
+        for held in (
+            *sorted_index.reservations_above(state, key),
+            *filter(None, (sorted_index.find_reservation(state, key),)),
+        ):
+            if held.is_held_by(*holder) and not covers(held, scope, spot.root):
                 raise Refused(
                     "other_root",
                     f"you hold {held.scope} of {held.worktree}, and {scope} of {spot.root} is"

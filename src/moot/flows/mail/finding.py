@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from moot.flows.mail.post import message_at, text_of
-from moot.protocols.mail.keys import LONG, MESSAGES
+from moot.protocols.mail.keys import LONG_MESSAGES, MESSAGES
 
 if TYPE_CHECKING:
     from moot.core.ledger import View
@@ -53,7 +53,7 @@ def search(space: Workspace, words: str, limit: int) -> Found:
 
 def _long(view: View) -> Iterator[tuple[str, int]]:
     after = ""
-    while page := view.rows(LONG, after=after, limit=_PAGE):
+    while page := view.rows(LONG_MESSAGES, after=after, limit=_PAGE):
         for row in page:
             yield row.key, msgspec.json.decode(row.value)["size"]
         after = page[-1].key

@@ -17,12 +17,12 @@ from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding
 from moot.engine.job import ALONE, Job, Link, Outcome
 from moot.flows.mail.post import Letter, Posted, ack_in, job_of, posted, run
-from moot.protocols.mail.case import status_of
+from moot.protocols.mail.body_writer import write_blocked_body, write_handoff_body
+from moot.protocols.mail.case import read_ack_status
 from moot.protocols.mail.commands import Acknowledge
-from moot.protocols.mail.keys import EVENTS
-from moot.protocols.mail.model import Message, stream_of, thread_of_id
+from moot.protocols.mail.keys import MESSAGES_OF_EVENTS
+from moot.protocols.mail.model import MailMessage, stream_of, thread_of_id
 from moot.protocols.mail.model import State as Thread
-from moot.protocols.mail.reply import blocked_body, handoff_body
 from moot.protocols.mail.threads import is_thread_id
 from moot.protocols.mail.types import AckStatus
 from moot.protocols.presence import STREAM
@@ -76,7 +76,7 @@ def send(
     made = job_of(space, sender, _LETTERS[type(notice)](notice, sender, key))
 
     def message(sent: Outcome) -> Job:
-        event = next(one for one in sent.recorded if isinstance(one.event, did.NATIVE))
+        event = next(one for one in sent.recorded if isinstance(one.event, did.WITH_ENVELOPE))
         command = msgspec.structs.replace(made.command, event=event.event.id)
         cause = event.hash.hex()
         return msgspec.structs.replace(made, command=command, cause=cause, corr=corr)
@@ -88,7 +88,7 @@ def _handoff(notice: SendHandoff, sender: str, key: str | None) -> Letter:
     return Letter(
         to=(notice.to,),
         subject=_subject(f"HANDOFF: {notice.subject} to {notice.to}"),
-        body=handoff_body(
+        body=write_handoff_body(
             item=notice.work or notice.subject,
             from_agent=sender,
             to_agent=notice.to,
@@ -106,7 +106,7 @@ def _blocked(notice: SendBlocked, _sender: str, key: str | None) -> Letter:
     return Letter(
         to=(notice.to,),
         subject=_subject(f"BLOCKED: {notice.subject}"),
-        body=blocked_body(
+        body=write_blocked_body(
             item=notice.work or notice.subject,
             blocker=notice.blocker,
             needed=notice.requested_action,
@@ -157,7 +157,7 @@ def answer(
 ) -> Answered:
     """Acknowledge a message, and the event it is about, if that is not long over."""
     job = _acknowledging(id, status, notes, name, link)
-    return _with_receipt(space, job, id, status_of(status))
+    return _with_receipt(space, job, id, read_ack_status(status))
 
 
 def post(space: Workspace, sender: str, letter: Letter) -> Posted:
@@ -175,7 +175,7 @@ def post(space: Workspace, sender: str, letter: Letter) -> Posted:
 def _with_receipt(space: Workspace, job: Job, id: str, status: AckStatus | None) -> Answered:  # noqa: A002
     """Answer message `id`, and let the event it is about know."""
     state: Thread = space.engine.state(job.stream)
-    message = state.message(id)
+    message = state.find_message(id)
     if message is None or message.event is None or status is None:
         return Answered(run(space, job))
     receipt = RECEIPTS[status](id=message.event)
@@ -192,20 +192,20 @@ def _with_receipt(space: Workspace, job: Job, id: str, status: AckStatus | None)
 _LONG_OVER: Final = frozenset({"event_not_found", "ack_forbidden"})
 
 
-def message_about(space: Workspace, event: str) -> Message | None:
+def message_about(space: Workspace, event: str) -> MailMessage | None:
     """The message of mail that says the same as an event of presence, if an answer still counts."""
     with space.store.read() as view:
-        row = view.row(EVENTS, event)
+        row = view.row(MESSAGES_OF_EVENTS, event)
     if row is None:
         return None
     state: Thread = space.engine.state(row.stream)
-    return state.message(msgspec.json.decode(row.value)["id"])
+    return state.find_message(msgspec.json.decode(row.value)["id"])
 
 
-def _expects(space: Workspace, message: Message, name: str) -> bool:
+def _expects(space: Workspace, message: MailMessage, name: str) -> bool:
     """Has `name` not said yet that it takes this on?"""
     agent = space.engine.registry().agents.get(name)
-    receiver = message.receiver(name, agent.epoch) if agent is not None else None
+    receiver = message.find_receiver(name, agent.epoch) if agent is not None else None
     return receiver is not None and RECEIPTS.get(receiver.status, MarkSeen) is MarkSeen
 
 

@@ -13,19 +13,19 @@ from moot.core.findings import Severity
 from moot.core.machine import Recorded
 from moot.core.names import RESERVED
 from moot.flows.mail.post import message_at, stored
-from moot.protocols.mail.codec import Envelope
+from moot.protocols.mail.codec import MessageFile
 from moot.protocols.mail.commands import Import
 from moot.protocols.mail.events import MessageImported
-from moot.protocols.mail.keys import OUTSIDE
+from moot.protocols.mail.keys import IMPORTED_MESSAGES
 from moot.protocols.mail.model import (
     Importance,
     Party,
-    message_id,
-    number_of,
+    make_message_id,
+    number_of_message,
     stream_of,
     thread_of_id,
 )
-from moot.protocols.mail.threads import is_thread_id, thread_id
+from moot.protocols.mail.threads import is_thread_id, require_thread_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +46,7 @@ class Taken(msgspec.Struct, frozen=True):
 
 
 def take_in(
-    space: Workspace, actor: str, envelope: Envelope, text: str, thread: str | None
+    space: Workspace, actor: str, envelope: MessageFile, text: str, thread: str | None
 ) -> Taken:
     """Import once; a message that was taken in before is shown as it stands."""
     digest = hashlib.sha256(text.encode()).hexdigest()
@@ -65,7 +65,7 @@ def take_in(
 def _before(space: Workspace, command: Import) -> Taken | None:
     """The message with this id, if there is one; its answer was recorded right behind it."""
     with space.store.read() as view:
-        row = view.row(OUTSIDE, command.outside_id)
+        row = view.row(IMPORTED_MESSAGES, command.outside_id)
         if row is None:
             return None
         known = msgspec.json.decode(row.value)["id"]
@@ -79,7 +79,9 @@ def _before(space: Workspace, command: Import) -> Taken | None:
         taken = Taken(message, None, replayed=True)
         if taken.valid:
             return taken
-        answer = message_at(view, message_id(thread_of_id(known), number_of(known) + 1))
+        answer = message_at(
+            view, make_message_id(thread_of_id(known), number_of_message(known) + 1)
+        )
     return Taken(message, answer if answer.event.re == known else None, replayed=True)
 
 
@@ -91,14 +93,14 @@ def _same(command: Import, kept: MessageImported) -> bool:
     )
 
 
-def _thread(envelope: Envelope, digest: str, named: str | None) -> str:
+def _thread(envelope: MessageFile, digest: str, named: str | None) -> str:
     if named is not None:
-        return thread_id(named)
+        return require_thread_id(named)
     own = envelope.thread_id
     return own if is_thread_id(own) else f"m-{digest[:10]}"
 
 
-def _command(space: Workspace, actor: str, envelope: Envelope, outside_id: str) -> Import:
+def _command(space: Workspace, actor: str, envelope: MessageFile, outside_id: str) -> Import:
     agents = space.engine.registry().agents
     to, cc = _parties(space, envelope.to), _parties(space, envelope.cc)
     if not any(one.epoch for one in to):  # somebody of us must read it: whoever takes it in

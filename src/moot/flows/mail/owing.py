@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from moot.flows.mail.inbox import Box, threads_in
-from moot.protocols.mail.views import owed_by
+from moot.protocols.mail.views import list_owed_by
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
@@ -20,5 +20,5 @@ def owed(space: Workspace, box: Box) -> list[str]:
     return [
         message
         for stream in waiting
-        for message in owed_by(engine.state(stream), box.name, box.epoch)
+        for message in list_owed_by(engine.state(stream), box.name, box.epoch)
     ]

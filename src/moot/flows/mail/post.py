@@ -23,15 +23,15 @@ from moot.core.record import ArtifactRef
 from moot.engine.job import Job, Outcome
 from moot.engine.replay import read_record
 from moot.protocols.mail import events as did
-from moot.protocols.mail.case import fits, text_bytes
+from moot.protocols.mail.body_writer import Ack, read_ack, write_question_body
+from moot.protocols.mail.body_writer import write_body as body_of_type
+from moot.protocols.mail.case import encode_text, fits_in_event
 from moot.protocols.mail.commands import Send
-from moot.protocols.mail.keys import ANSWERS, ITEMS, MESSAGES
+from moot.protocols.mail.keys import ANSWERS, MESSAGES, WORK_ITEMS
 from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.model import Party, State, stream_of, thread_of_id
-from moot.protocols.mail.reply import Ack, question_body, read_ack
-from moot.protocols.mail.reply import body_of as body_of_type
-from moot.protocols.mail.subject import find_subject
-from moot.protocols.mail.threads import spelled, thread_id
+from moot.protocols.mail.subject import parse_subject
+from moot.protocols.mail.threads import normalize_id, require_thread_id
 from moot.protocols.mail.types import MessageType
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ def first_message(outcome: Outcome) -> Recorded[Any]:
 
 def stored(space: Workspace, body: str) -> ArtifactRef | None:
     """A text that an event cannot hold is durable before the event cites it."""
-    data = text_bytes(body)
-    return None if fits(body, data) else space.artifacts.put(data, MEDIA_TYPE)
+    data = encode_text(body)
+    return None if fits_in_event(body, data) else space.artifacts.put(data, MEDIA_TYPE)
 
 
 def parties(space: Workspace, names: Iterable[str]) -> tuple[Party, ...]:
@@ -132,7 +132,7 @@ def parties(space: Workspace, names: Iterable[str]) -> tuple[Party, ...]:
 
 def gone(space: Workspace, names: Iterable[str]) -> Iterator[Finding]:
     """A remark for each receiver who has left or was not seen for long."""
-    from moot.protocols.presence import STREAM, shelf, views
+    from moot.protocols.presence import STREAM, sorted_index, views
     from moot.protocols.presence.model import Liveness
     from moot.protocols.presence.model import State as Presence
 
@@ -141,9 +141,12 @@ def gone(space: Workspace, names: Iterable[str]) -> Iterator[Finding]:
     state: Presence = space.engine.state(STREAM)
     since = {name: agents[name].since for name in known}
     signs = space.engine.signs(known)
-    moment = views.Moment(space.engine.clock(), signs, registered=since)
+    moment = views.Observation(space.engine.clock(), signs, registered=since)
     for name in known:
-        member, verdict = shelf.member(state, name), views.liveness_of(state, name, moment)
+        member, verdict = (
+            sorted_index.find_member(state, name),
+            views.observe_liveness(state, name, moment),
+        )
         if member is not None and member.left:
             yield _gone(name, f"{name} has left; it may come back")
         elif verdict.liveness is Liveness.EVICTED:
@@ -159,7 +162,7 @@ def _gone(name: str, said: str) -> Finding:
 def thread_for(space: Workspace, sender: str, letter: Letter) -> str:
     """As named; else that of the message it answers; else a new one, the same for the same key."""
     if letter.thread is not None:
-        return thread_id(letter.thread)
+        return require_thread_id(letter.thread)
     said = ack_in(letter)
     answered = letter.re or (said.message_id if said is not None else None)
     if answered:
@@ -171,7 +174,7 @@ def thread_for(space: Workspace, sender: str, letter: Letter) -> str:
 
 def ack_in(letter: Letter) -> Ack | None:
     """What an ACK says that was written by hand."""
-    subject = find_subject(letter.subject)
+    subject = parse_subject(letter.subject)
     if subject is None or subject.type is not MessageType.ACK:
         return None
     return read_ack(letter.body)
@@ -188,7 +191,7 @@ def thread_of(space: Workspace, id: str) -> str:  # noqa: A002 - the word of eve
 def known_id(space: Workspace, id: str) -> str:  # noqa: A002
     """A message's id as it is on record, however its letters were typed; else as given."""
     with space.store.read() as view:
-        known = (one for one in (id, spelled(id)) if view.row(MESSAGES, one) is not None)
+        known = (one for one in (id, normalize_id(id)) if view.row(MESSAGES, one) is not None)
         return next(known, id)
 
 
@@ -225,13 +228,13 @@ def _notes(view: View, id: str) -> str:  # noqa: A002
     if event.type is MessageType.ACK:
         said = read_ack(event.body)
         return said.notes if said is not None else ""
-    subject = find_subject(event.subject)
-    return subject.rest if subject is not None else event.subject
+    subject = parse_subject(event.subject)
+    return subject.description if subject is not None else event.subject
 
 
 def owner_of(view: View, item: str) -> str | None:
     """Who has claimed this work, or taken it over."""
-    row = view.row(ITEMS, item) if item else None
+    row = view.row(WORK_ITEMS, item) if item else None
     return None if row is None else str(msgspec.json.decode(row.value)["owner"])
 
 
@@ -253,7 +256,7 @@ def text_of(space: Workspace, recorded: Recorded[Any]) -> str | None:
 
 def messages_of(space: Workspace, thread: str) -> list[Recorded[Any]]:
     """Every message of a thread, in order; NotFound if there is none."""
-    stream = stream_of(thread_id(thread))
+    stream = stream_of(require_thread_id(thread))
     with space.store.read() as view:
         found = [read_record(MACHINE, record) for record in view.records(stream)]
     if not found:
@@ -272,14 +275,14 @@ def open_threads(space: Workspace) -> Iterator[tuple[str, State]]:
 
 def short_body(subject: str, sender: str, text: str) -> str:
     """A body for what one line can say: QUESTION, INFO, CLAIM; else the text as it is."""
-    found = find_subject(subject)
-    said = text.strip() or (found.rest.strip() if found is not None else "")
+    found = parse_subject(subject)
+    said = text.strip() or (found.description.strip() if found is not None else "")
     write = _SHORT.get(found.type) if found is not None and said else None
     return write(said, sender) if write is not None else text
 
 
 _SHORT: Final[dict[MessageType, Callable[[str, str], str]]] = {
-    MessageType.QUESTION: lambda said, _: question_body(question=said, urgency="Soon"),
+    MessageType.QUESTION: lambda said, _: write_question_body(question=said, urgency="Soon"),
     MessageType.INFO: lambda said, _: f"# Information\n\n{said}\n",
     MessageType.CLAIM: lambda said, sender: body_of_type(
         MessageType.CLAIM, {"Item": said, "Agent": sender}
@@ -289,7 +292,7 @@ _SHORT: Final[dict[MessageType, Callable[[str, str], str]]] = {
 
 def minutes_for(setting: str, subject: str) -> int | None:
     """`MOOT_ACK_MINUTES`: `30`, or by type `QUESTION=10,BLOCKED=5,60`; None if nothing is said."""
-    found = find_subject(subject)
+    found = parse_subject(subject)
     chosen: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in setting.split(","))):
         kind, _, digits = part.rpartition("=")

@@ -12,7 +12,13 @@ from moot.core.findings import Finding
 from moot.core.machine import Recorded, remark
 from moot.flows.mail.post import Letter, Posted, messages_of, post, text_of
 from moot.protocols.mail import events as did
-from moot.protocols.mail.compiled import Compiled, Source, Version, compile_thread, rounds_of
+from moot.protocols.mail.compilation import (
+    CompiledMessage,
+    CompiledVersion,
+    DeltaMessage,
+    compile_thread,
+    split_into_rounds,
+)
 from moot.protocols.mail.model import State, stream_of
 from moot.protocols.mail.types import MessageType
 
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
 class Published(msgspec.Struct, frozen=True):
     """A version of an artifact, and the message that tells everyone in the thread."""
 
-    compiled: Compiled
+    compiled: CompiledVersion
     posted: Posted
     findings: tuple[Finding, ...]
 
@@ -32,7 +38,7 @@ def compile_and_send(space: Workspace, actor: str, thread: str) -> Published:
     """Merge all that was contributed since the last version, and send it as the next one."""
     messages = messages_of(space, thread)
     state: State = space.engine.state(stream_of(thread))
-    rounds = rounds_of(_marks(space, messages))
+    rounds = split_into_rounds(_marks(space, messages))
     if not rounds[-1]:
         since = f"since v{state.compiled}" if state.compiled else "yet"
         raise Refused(
@@ -53,15 +59,17 @@ def compile_and_send(space: Workspace, actor: str, thread: str) -> Published:
     return Published(made, posted, (*made.findings, *_left_out(messages)))
 
 
-def _marks(space: Workspace, messages: list[Recorded[Any]]) -> Iterator[Source | Version]:
+def _marks(
+    space: Workspace, messages: list[Recorded[Any]]
+) -> Iterator[DeltaMessage | CompiledMessage]:
     """What makes the rounds of a thread: contributions of agents here, and versions."""
     for one in messages:
         if isinstance(one.event, did.MessageImported):
             continue
         if one.event.version is not None:
-            yield Version(one.event.re)
+            yield CompiledMessage(one.event.re)
         elif one.event.type is MessageType.DELTA:
-            yield Source(one.event.id, one.actor.id, one.at, _text(space, one))
+            yield DeltaMessage(one.event.id, one.actor.id, one.at, _text(space, one))
 
 
 def _text(space: Workspace, one: Recorded[Any]) -> str:

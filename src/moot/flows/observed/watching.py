@@ -31,26 +31,26 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 PROTOCOL: Final = "observed"
-SESSIONS: Final = "observed.sessions"
+SESSION_SPACE: Final = "observed.sessions"
 HOOK_OFF: Final = "hook off"
 NO_HOOK: Final = "no hook spoke"
-MOST: Final = 1_000
-MOST_PARTS: Final = 1_000
+MAX_SESSIONS: Final = 1_000
+MAX_PARTS: Final = 1_000
 
 
-class Watched(NamedTuple):
+class WatchedSession(NamedTuple):
     """One session's record."""
 
     stream: str
     state: State
 
 
-def watch(space: Workspace, agent: str, session: str, seen: ObserveTool) -> None:
+def record_tool_use(space: Workspace, agent: str, session: str, observation: ObserveTool) -> None:
     """Record one use of a tool, signed by the agent itself."""
-    space.engine.execute(_open_record(space, agent, session).stream, seen, agent)
+    space.engine.execute(_open_record(space, agent, session).stream, observation, agent)
 
 
-def begin(space: Workspace, agent: str, session: str, alive_at: Millis | None) -> None:
+def begin_session(space: Workspace, agent: str, session: str, alive_at: Millis | None) -> None:
     """A session begins, or goes on; `alive_at` is its agent's last sign of life before.
 
     An agent that was alive after the last thing seen has worked without its hook: a gap.
@@ -66,20 +66,20 @@ def begin(space: Workspace, agent: str, session: str, alive_at: Millis | None) -
         space.engine.execute(record.stream, gap, agent)
 
 
-def end(space: Workspace, agent: str, session: str, reason: str) -> None:
+def end_session(space: Workspace, agent: str, session: str, reason: str) -> None:
     record = _open_record(space, agent, session)
     if record.state.agent:
         space.engine.execute(record.stream, EndObserving(reason=reason), agent)
 
 
-def hook_off(space: Workspace, tool: str, worktree: Path) -> int:
+def note_hook_removed(space: Workspace, tool: str, worktree: Path) -> int:
     """Our hook was taken away from `tool` in a worktree: nobody watches its sessions there."""
-    from moot.protocols.presence import STREAM, shelf
+    from moot.protocols.presence import STREAM, sorted_index
 
     presence = space.engine.state(STREAM)
     stopped = 0
-    for record in sessions(space):
-        member = shelf.member(presence, record.state.agent)
+    for record in list_sessions(space):
+        member = sorted_index.find_member(presence, record.state.agent)
         is_there = member is None or member.worktree in ("", str(worktree))
         is_tools = record.state.session.startswith(f"{tool}:")
         if is_there and is_tools and not record.state.ended:
@@ -89,12 +89,12 @@ def hook_off(space: Workspace, tool: str, worktree: Path) -> int:
     return stopped
 
 
-def run_over(space: Workspace, agent: str, session: str, since: Millis) -> None:
+def end_sessions_of_run(space: Workspace, agent: str, session: str, since: Millis) -> None:
     """A program that ran as `agent` since then has ended: end its sessions.
 
     If no hook reported anything in that time, the whole run is recorded as a gap.
     """
-    records = [record for record in sessions(space, agent) if record.state.last_at >= since]
+    records = [record for record in list_sessions(space, agent) if record.state.last_at >= since]
     for record in records:
         if not record.state.ended:
             space.engine.execute(record.stream, EndObserving(reason="its program ended"), agent)
@@ -110,28 +110,28 @@ def run_over(space: Workspace, agent: str, session: str, since: Millis) -> None:
         space.engine.execute(stream, command, agent)
 
 
-def sessions(space: Workspace, agent: str | None = None) -> list[Watched]:
+def list_sessions(space: Workspace, agent: str | None = None) -> list[WatchedSession]:
     """Every watched session, or one agent's, as they began."""
     prefix = f"{PROTOCOL}/" + (f"{agent}~" if agent else "")
     with space.store.read() as view:
-        rows = view.rows(SESSIONS, prefix, limit=MOST)
-    records = [Watched(row.key, space.engine.state(row.key)) for row in rows]
+        rows = view.rows(SESSION_SPACE, prefix, limit=MAX_SESSIONS)
+    records = [WatchedSession(row.key, space.engine.state(row.key)) for row in rows]
     return sorted(records, key=lambda record: (record.state.since, record.stream))
 
 
-def beside(space: Workspace, trace: Trace) -> list[Watched]:
+def sessions_during_trace(space: Workspace, trace: Trace) -> list[WatchedSession]:
     """The sessions of a trace's own agents that were watched while it was open."""
     until = trace.last_at if trace.ended else space.engine.clock()
     agents = dict.fromkeys(binding.agent for binding in trace.roles)
     return [
         record
         for agent in agents
-        for record in sessions(space, agent)
+        for record in list_sessions(space, agent)
         if record.state.since <= until and record.state.last_at >= trace.since
     ]
 
 
-def _open_record(space: Workspace, agent: str, session: str) -> Watched:
+def _open_record(space: Workspace, agent: str, session: str) -> WatchedSession:
     """The record that this session goes on in.
 
     A record that was ended takes nothing more: the session goes on in a second part, and so on.
@@ -140,9 +140,9 @@ def _open_record(space: Workspace, agent: str, session: str) -> Watched:
     epoch = known.epoch if known is not None else 0
     identity = f"{agent}\n{epoch}\n{session}".encode("utf-8", "replace")
     base = f"{PROTOCOL}/{agent}~{hashlib.sha256(identity).hexdigest()[:16]}"
-    for part in range(1, MOST_PARTS):
+    for part in range(1, MAX_PARTS):
         stream = base if part == 1 else f"{base}.{part}"
         state: State = space.engine.state(stream)
         if not state.ended:
-            return Watched(stream, state)
+            return WatchedSession(stream, state)
     raise Refused("too_many_parts", "this session was ended too often", hint="start a new session")

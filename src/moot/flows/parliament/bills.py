@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from moot.core.errors import Malformed
-from moot.protocols.parliament.messages.message import as_document
+from moot.protocols.parliament.messages.message import to_document
 from moot.protocols.parliament.model import Bill, State
 
 
@@ -20,7 +20,7 @@ def merged(state: State, given: Any) -> dict[str, Any]:
     bill = state.bill
     if bill is None:
         return given
-    sections = as_document(bill.sections)
+    sections = to_document(bill.sections)
     changes = given.get("sections", {})
     if isinstance(changes, dict):
         changes = {**sections, **changes}
@@ -31,7 +31,7 @@ def is_as(bill: Bill | None, given: Any) -> bool:
     """The bill has just these words: nothing of it would change."""
     if bill is None or not isinstance(given, dict):
         return False
-    own = {"title": bill.title, "summary": bill.summary, "sections": as_document(bill.sections)}
+    own = {"title": bill.title, "summary": bill.summary, "sections": to_document(bill.sections)}
     return all(given.get(name) == value for name, value in own.items())
 
 

@@ -23,8 +23,8 @@ from moot.core.findings import Finding
 from moot.core.ledger import View
 from moot.engine.replay import Loaded, read_record
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament import papers
-from moot.protocols.parliament.files.fileshapes import (
+from moot.protocols.parliament import session_files
+from moot.protocols.parliament.files.file_shapes import (
     BILL_FILE,
     FILES,
     LEDGER_FILE,
@@ -32,7 +32,7 @@ from moot.protocols.parliament.files.fileshapes import (
     SUMMARIES_FILE,
 )
 from moot.protocols.parliament.machine import MACHINE, SUMMARIES
-from moot.protocols.parliament.messages.message import Message, message_of
+from moot.protocols.parliament.messages.message import LedgerMessage, read_message
 from moot.protocols.parliament.model import State
 from moot.store.files import replace
 from moot.workspace.workspace import Workspace
@@ -125,17 +125,19 @@ class Cabinet:
         with self._space.store.read() as view:
             return {
                 LEDGER_FILE: self._ledger(view, state, written, ledger),
-                SESSION_FILE: papers.session_bytes(state),
-                BILL_FILE: papers.bill_bytes(state),
-                SUMMARIES_FILE: papers.summaries_bytes(summaries(view, self._stream)),
+                SESSION_FILE: session_files.encode_session(state),
+                BILL_FILE: session_files.encode_bill(state),
+                SUMMARIES_FILE: session_files.encode_summaries(summaries(view, self._stream)),
             }
 
     def _ledger(self, view: View, state: State, written: Written, held: Held) -> bytes:
         """What is there and ours is only added to; else the file is written from the record."""
         known = written.files.get(LEDGER_FILE)
         if held.data is not None and known is not None and held.digest == known[1]:
-            return papers.ledger_added(held.data, messages(view, self._stream, written.seq))
-        return papers.ledger_bytes(state, messages(view, self._stream))
+            return session_files.append_to_ledger(
+                held.data, messages(view, self._stream, written.seq)
+            )
+        return session_files.encode_ledger(state, messages(view, self._stream))
 
     def _finding(self, name: str) -> Finding:
         return Finding(
@@ -219,17 +221,19 @@ def read_or_none(path: Path) -> bytes | None:
         ) from None
 
 
-def messages(view: View, stream: str, after: int = -1) -> Iterator[Message]:
+def messages(view: View, stream: str, after: int = -1) -> Iterator[LedgerMessage]:
     """The session's messages as the record holds them, from the events after `after`."""
     return (message for message, _ in signed_messages(view, stream, after))
 
 
-def signed_messages(view: View, stream: str, after: int = -1) -> Iterator[tuple[Message, str]]:
+def signed_messages(
+    view: View, stream: str, after: int = -1
+) -> Iterator[tuple[LedgerMessage, str]]:
     """Each message with the name whose key signed it."""
     for record in view.records(stream, after):
         recorded = read_record(MACHINE, record)
         if isinstance(recorded.event, did.MessageLogged):
-            yield message_of(recorded.event.message), recorded.actor.id
+            yield read_message(recorded.event.message), recorded.actor.id
 
 
 def summaries(view: View, stream: str) -> list[dict[str, Any]]:

@@ -36,16 +36,16 @@ from moot.protocols.decision.model import State as Decision
 from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.documents.final import final_document
+from moot.protocols.parliament.documents.final_document import write_final_document
 from moot.protocols.parliament.documents.proceedings import Proceedings
-from moot.protocols.parliament.files.fileshapes import LEDGER_FILE, SESSION_FILE
+from moot.protocols.parliament.files.file_shapes import LEDGER_FILE, SESSION_FILE
 from moot.protocols.parliament.machine import MACHINE
 from moot.protocols.parliament.messages.message import (
     MAX_MESSAGE,
-    as_document,
-    message_of,
+    read_message,
+    read_response,
     response_findings,
-    response_of,
+    to_document,
 )
 from moot.protocols.parliament.messages.shapes import read_json
 from moot.protocols.parliament.messages.words import (
@@ -53,10 +53,10 @@ from moot.protocols.parliament.messages.words import (
     PRIME_MINISTER,
     SPEAKER,
     Kind,
-    Status,
+    SessionStatus,
 )
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.speech import spoken
+from moot.protocols.parliament.speech_checks import count_budget_sentences
 from moot.workspace.workspace import Workspace
 
 DECISIONS: Final = "decisions"
@@ -140,9 +140,11 @@ class Room:
     def _close(self) -> None:
         """Once a decision has its last word, only the clerk's document is left to be written."""
         engine = self.space.engine
-        over = self.state.status is Status.SYNTHESIS and hand_of_system(engine.trust, engine.keys)
+        over = self.state.status is SessionStatus.SYNTHESIS and hand_of_system(
+            engine.trust, engine.keys
+        )
         if over and decisions_of(self.space, self.stream):
-            command = _completing(self, final_document(self.proceedings()))
+            command = _completing(self, write_final_document(self.proceedings()))
             with suppress(Refused):  # another process was quicker
                 engine.execute(self.stream, command, SYSTEM)
 
@@ -187,7 +189,7 @@ def _logged(*outcomes: Outcome | None) -> Iterator[dict[str, Any]]:
     for outcome in outcomes:
         for one in outcome.recorded if outcome is not None else ():
             if isinstance(one.event, did.MessageLogged):
-                yield as_document(message_of(one.event.message))
+                yield to_document(read_message(one.event.message))
 
 
 Who = Callable[[str | None, bool], str]
@@ -262,7 +264,7 @@ def _raw(room: Room, document: Any, data: bytes) -> ArtifactRef | None:
     """C-08: a text over the budget will be cut; what was sent is stored first."""
     if errors(response_findings(document)):
         return None
-    if spoken(response_of(document).content) <= clock.budget(room.state):
+    if count_budget_sentences(read_response(document).content) <= clock.sentence_budget(room.state):
         return None
     return room.space.artifacts.put(data, REPLY)
 
@@ -273,8 +275,8 @@ def fresh_seed() -> str:
 
 def finish(room: Room) -> str:
     """The final document; the session is complete once it is stored."""
-    document = final_document(room.proceedings())
-    if room.state.status is Status.SYNTHESIS:
+    document = write_final_document(room.proceedings())
+    if room.state.status is SessionStatus.SYNTHESIS:
         room.run(_completing(room, document), SYSTEM)
     return document
 
@@ -343,7 +345,7 @@ def unrecorded(space: Workspace, ledger: bytes | None) -> list[Finding]:
     if not isinstance(given, list) or space.engine.state(stream).status is None:
         return []
     with space.store.read() as view:
-        held = [as_document(message) for message in messages(view, stream)]
+        held = [to_document(message) for message in messages(view, stream)]
     wrong = (place for place, one in enumerate(given) if one not in held[place : place + 1])
     return [_unlike(place, place < len(held)) for place in wrong]
 

@@ -21,8 +21,8 @@ from moot.engine.job import ALONE, Job, Link
 from moot.flows.parliament.cabinet import read_or_none
 from moot.flows.parliament.chamber import REPLY, Room, bad_id, fresh_seed, no_session
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.files.fileshapes import FILES
-from moot.protocols.parliament.files.inspection import inspect
+from moot.protocols.parliament.files.file_shapes import FILES
+from moot.protocols.parliament.files.inspection import inspect_files
 from moot.protocols.parliament.machine import SESSIONS
 from moot.protocols.parliament.messages.shapes import read_json
 from moot.protocols.parliament.messages.words import PARLIAMENT_ID
@@ -145,7 +145,7 @@ def take(
     data = {name: read_or_none(folder / name) for name in FILES}
     if not any(data.values()):
         raise no_session(folder)
-    wrong = errors(inspect(data))
+    wrong = errors(inspect_files(data))
     if wrong:
         raise Refused(wrong[0].code, wrong[0].message, hint=wrong[0].hint, findings=wrong)
     ledger, session, bill, told = (read_json(data[name] or b"") for name in FILES)

@@ -6,12 +6,14 @@ from typing import Final
 
 from moot.core.names import SYSTEM
 from moot.protocols.decision import commands as ask
-from moot.protocols.decision.model import Result
-from moot.protocols.parliament.messages.words import Status
+from moot.protocols.decision.model import DecisionResult
+from moot.protocols.parliament.messages.words import SessionStatus
 from moot.protocols.parliament.model import State, VoteRow
 
 # Once the chamber has voted for the last time, what it came to is known.
-SETTLED: Final = frozenset({Status.PM_REVIEW, Status.SYNTHESIS, Status.COMPLETE})
+SETTLED: Final = frozenset(
+    {SessionStatus.PM_REVIEW, SessionStatus.SYNTHESIS, SessionStatus.COMPLETE}
+)
 
 
 def result_of(state: State) -> tuple[ask.RecordResult, str, str]:
@@ -21,16 +23,16 @@ def result_of(state: State) -> tuple[ask.RecordResult, str, str]:
 
 def _result(state: State) -> ask.RecordResult:
     if not state.vote_history:
-        return ask.RecordResult(result=Result.NOT_CARRIED, summary="no bill was drafted")
+        return ask.RecordResult(result=DecisionResult.NOT_CARRIED, summary="no bill was drafted")
     last = state.vote_history[-1]
     votes = {
         seat.agent: seat.voting_record[-1].vote.value
-        for seat in state.in_order()
+        for seat in state.seats_in_order()
         if seat.voting_record
     }
-    expelled = [seat.agent for seat in state.in_order() if seat.expelled]
+    expelled = [seat.agent for seat in state.seats_in_order() if seat.expelled]
     return ask.RecordResult(
-        result=Result.CARRIED if last.passed else Result.NOT_CARRIED,
+        result=DecisionResult.CARRIED if last.passed else DecisionResult.NOT_CARRIED,
         summary=_counted(last, expelled),
         approvers=tuple(name for name, vote in votes.items() if vote == "YES"),
         dissent=tuple(n for n, vote in votes.items() if vote == "NO" and n not in expelled),

@@ -21,32 +21,32 @@ from moot.flows.parliament.results import result_of
 from moot.protocols.decision import PROTOCOL, stream_of
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision.machine import SESSIONS
-from moot.protocols.decision.model import PersonsWord, Stage, State
+from moot.protocols.decision.model import PersonsRuling, Stage, State
 from moot.protocols.parliament import commands as parliament
 from moot.protocols.parliament.messages.contents import PmDecision
-from moot.protocols.parliament.messages.message import response_findings, response_of
-from moot.protocols.parliament.messages.words import Kind, Word
-from moot.protocols.parliament.model import Outcome as Ended
+from moot.protocols.parliament.messages.message import read_response, response_findings
+from moot.protocols.parliament.messages.words import Kind, PrimeMinisterChoice
+from moot.protocols.parliament.model import SessionOutcome as Ended
 from moot.protocols.parliament.model import State as Parliament
 from moot.workspace.workspace import Workspace
 
 # What a decision, and a session that has ended, call each word.
 _STAGES: Final = {
-    Word.APPROVE: Stage.APPROVED,
-    Word.AMEND_AND_APPROVE: Stage.AMENDED,
-    Word.VETO: Stage.VETOED,
+    PrimeMinisterChoice.APPROVE: Stage.APPROVED,
+    PrimeMinisterChoice.AMEND_AND_APPROVE: Stage.AMENDED,
+    PrimeMinisterChoice.VETO: Stage.VETOED,
 }
 _HEARD: Final = {
-    Ended.APPROVED: Word.APPROVE,
-    Ended.APPROVED_WITH_AMENDMENTS: Word.AMEND_AND_APPROVE,
-    Ended.VETOED: Word.VETO,
+    Ended.APPROVED: PrimeMinisterChoice.APPROVE,
+    Ended.APPROVED_WITH_AMENDMENTS: PrimeMinisterChoice.AMEND_AND_APPROVE,
+    Ended.VETOED: PrimeMinisterChoice.VETO,
 }
 
 
 class Said(NamedTuple):
     """The prime minister's word, and the amended bill if it brings one."""
 
-    word: Word
+    word: PrimeMinisterChoice
     reason: str
     draft: Any = None
 
@@ -55,10 +55,14 @@ def word_in(command: Command) -> Said | None:
     """The word that a command of the session brings; opening guidance decides nothing."""
     if isinstance(command, parliament.Decide):
         known = command.decision in {str(word) for word in _STAGES}
-        return Said(Word(command.decision), command.reason, command.draft) if known else None
+        return (
+            Said(PrimeMinisterChoice(command.decision), command.reason, command.draft)
+            if known
+            else None
+        )
     if not isinstance(command, parliament.Submit) or errors(response_findings(command.document)):
         return None
-    content = response_of(command.document).content
+    content = read_response(command.document).content
     if isinstance(content, PmDecision) and content.decision in _STAGES:
         return Said(content.decision, content.reason)
     return None
@@ -75,12 +79,12 @@ def _argued_in(engine: Engine, session: str) -> list[str]:
     return [key.partition(f" {PROTOCOL}/")[2] for key in keys]
 
 
-def ended_with(state: Parliament) -> Word | None:
+def ended_with(state: Parliament) -> PrimeMinisterChoice | None:
     """The last word in a session that has ended with one, whoever's it was."""
     return None if state.outcome is None else _HEARD.get(state.outcome)
 
 
-def heard_in(space: Workspace, session: str) -> Word | None:
+def heard_in(space: Workspace, session: str) -> PrimeMinisterChoice | None:
     """The same, where a person said it here: what files tell is nobody's word."""
     state: Parliament = space.engine.state(session)
     word = ended_with(state)
@@ -114,7 +118,7 @@ def require_open_for(engine: Engine, session: str) -> None:
             raise _decided(decision, f"{word.by} has said {word.word.value}")
 
 
-def _words_on(engine: Engine, session: str) -> list[tuple[str, PersonsWord | None]]:
+def _words_on(engine: Engine, session: str) -> list[tuple[str, PersonsRuling | None]]:
     return [(one, engine.state(stream_of(one)).word) for one in _argued_in(engine, session)]
 
 
@@ -202,9 +206,9 @@ def _command(space: Workspace, said: Said, after: Parliament) -> Command:
     """What the decision records: by the word, and by whether the session goes on after it."""
     if after.outcome is None:
         return ask.SendBack(reason=said.reason)
-    if said.word is Word.APPROVE:
+    if said.word is PrimeMinisterChoice.APPROVE:
         return ask.Approve(reason=said.reason)
-    if said.word is Word.VETO:
+    if said.word is PrimeMinisterChoice.VETO:
         return ask.Veto(reason=said.reason)
     text = space.artifacts.put(in_words(after.bill).encode(), "text/markdown")
     return ask.Amend(reason=said.reason, text=text)

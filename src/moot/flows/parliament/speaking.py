@@ -67,7 +67,7 @@ def to_be_worded(room: Room) -> list[Due]:
     return [
         due
         for due, one in known
-        if one is not None and bill is not None and amendments.carried_out(bill, one) is None
+        if one is not None and bill is not None and amendments.apply_amendment(bill, one) is None
     ]
 
 
@@ -76,18 +76,18 @@ def _positions(state: State) -> Iterator[Due]:
 
     As many questions as there are other seats, and one at a time; then it stays as it is.
     """
-    if not state.round.running or clock.asked_out(state):
+    if not state.round.running or clock.all_questions_asked(state):
         return
     asked = [one.amendments for one in state.round.questions.values()]
     waiting = {one.asked for one in state.round.questions.values()}
-    for one in state.unsettled():
-        settled = amendments.carried(one, state.drafter) or amendments.opposed(one)
+    for one in state.pending_amendments():
+        settled = amendments.is_carried(one, state.drafter) or amendments.is_opposed(one)
         if settled or any(one.amendment_id in named for named in asked):
             continue
         asker, took = state.seats[one.proposed_by], {row.agent_id for row in one.endorsements}
         others = [
             seat
-            for seat in sorted(state.in_order(), key=lambda seat: seat.id != state.drafter)
+            for seat in sorted(state.seats_in_order(), key=lambda seat: seat.id != state.drafter)
             if _able(seat) and seat.id not in took and seat.id not in waiting | {asker.id}
         ]
         if others and _able(asker) and one.exchanges < len(state.order) - 1:

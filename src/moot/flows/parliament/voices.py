@@ -13,7 +13,7 @@ from moot.protocols.decision.model import State
 def scripted(room: Room) -> tuple[str, ...]:
     """Agents with a seat whose participant was a script or a rule, in the order of the seats."""
     found = {one.agent for state in _decisions(room) for one in state.seats if one.scripted}
-    return tuple(seat.agent for seat in room.state.in_order() if seat.agent in found)
+    return tuple(seat.agent for seat in room.state.seats_in_order() if seat.agent in found)
 
 
 def _decisions(room: Room) -> Iterator[State]:

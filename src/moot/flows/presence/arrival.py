@@ -19,12 +19,12 @@ from moot.engine.agents import agent_named, register, rotation
 from moot.engine.job import Job, Outcome, as_refused
 from moot.keys.folder import KeyFolder
 from moot.keys.running import is_running
-from moot.protocols.presence import STREAM, nameforge, views
+from moot.protocols.presence import STREAM, agent_names, views
 from moot.protocols.presence.commands import Bead, Evidence, Join, Leave, Resume
-from moot.protocols.presence.machine import MACHINE, OVERLAPS
+from moot.protocols.presence.machine import MACHINE, OVERLAP_CODES
 from moot.protocols.presence.model import State
 from moot.protocols.presence.paths import read_scope
-from moot.protocols.presence.recommend import Candidate
+from moot.protocols.presence.recommendation import AdoptionCandidate
 from moot.system import beads, git
 from moot.workspace.workspace import Workspace
 
@@ -59,7 +59,7 @@ def enter_fresh(space: Workspace) -> str:
     Each try that fails is another's that succeeded, so a crowd gets through.
     """
     for attempt in range(TRIES):
-        name = nameforge.fresh(str(space.root), space.engine.registry().agents)
+        name = agent_names.make_fresh_name(str(space.root), space.engine.registry().agents)
         try:
             enter(space, name)
         except Refused as refused:
@@ -93,7 +93,7 @@ def require_welcome(space: Workspace, name: str, place: Place, *then: Command) -
     """
     agent_name(name)
     for command in (_joining(space, place), *then):
-        _rehearse(space, Acting(name, 1, "", KeyClass.AGENT), command, forgiven=OVERLAPS)
+        _rehearse(space, Acting(name, 1, "", KeyClass.AGENT), command, forgiven=OVERLAP_CODES)
 
 
 def _rehearse(
@@ -118,13 +118,13 @@ def evidence(root: Path) -> Evidence:
 
 def candidates(
     space: Workspace, place: Place, seen: Evidence, scopes: tuple[str, ...]
-) -> tuple[Candidate, ...]:
+) -> tuple[AdoptionCandidate, ...]:
     """Names that a session here could go on under."""
     state: State = space.engine.state(STREAM)
     names = [one.name for one in state.members]
     busy = frozenset(name for name in names if _denied(space, name) is not None)
     root = str(place.worktree)
-    return views.adoptable(
+    return views.find_adoptable(
         state,
         seen,
         root,
@@ -173,7 +173,7 @@ def require_adoptable(
     if denied is not None:
         raise denied
     root = str(place.worktree)
-    verdict = views.adoption_of(
+    verdict = views.judge_adoption_of(
         space.engine.state(STREAM),
         name,
         seen,
@@ -248,7 +248,7 @@ def _resume(
 ) -> Resume:
     state: State = space.engine.state(STREAM)
     signs = space.engine.signs([name])
-    moment = views.Moment(space.engine.clock(), signs)
+    moment = views.Observation(space.engine.clock(), signs)
     return Resume(
         evidence=seen,
         project_root=str(space.root),
@@ -257,5 +257,5 @@ def _resume(
         work=place.work,
         scopes=scopes,
         session_key=place.session_key,
-        prior_liveness=views.liveness_of(state, name, moment).liveness,
+        prior_liveness=views.observe_liveness(state, name, moment).liveness,
     )

@@ -20,7 +20,7 @@ from moot.engine.engine import Engine
 from moot.flows.runs.run_record import DecisionBooks
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import MOST_ANSWER, Chamber, Stage, State
+from moot.protocols.decision.model import MAX_ANSWER, ChamberKind, Stage, State
 
 WHAT = "first_answer"
 
@@ -38,7 +38,7 @@ class SeatReply(AnswerReply, forbid_unknown_fields=True):
     motives: list[str] = []
 
 
-_SHAPES = dict.fromkeys(Chamber, AnswerReply) | {Chamber.PARLIAMENT: SeatReply}
+_SHAPES = dict.fromkeys(ChamberKind, AnswerReply) | {ChamberKind.PARLIAMENT: SeatReply}
 _SCHEMAS = {chamber: schema_of(shape) for chamber, shape in _SHAPES.items()}
 _TASK = (
     "Give your own answer to the question quoted below, before you hear the others. Put the "
@@ -88,7 +88,7 @@ class AnswersDesk:
             agent=due.who,
             role="one of several who are asked the same question",
             what=WHAT,
-            task=_TASK + (_MOTIVES if state.chamber is Chamber.PARLIAMENT else ""),
+            task=_TASK + (_MOTIVES if state.chamber is ChamberKind.PARLIAMENT else ""),
             schema=_SCHEMAS[state.chamber],
             view=view,
             quotes=tuple(quotes),
@@ -100,7 +100,7 @@ class AnswersDesk:
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
         motives = tuple(" ".join(one.split()) for one in getattr(reply, "motives", ()))
-        answer = reply.answer.strip()[: MOST_ANSWER + 1]
+        answer = reply.answer.strip()[: MAX_ANSWER + 1]
         command = ask.GiveAnswer(answer=answer, why=reply.why, motives=motives)
         self._engine.execute(self._stream, command, due.who, key="first-answer")
 

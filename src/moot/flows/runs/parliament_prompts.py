@@ -8,7 +8,7 @@ import msgspec
 
 from moot.agents.brief import schema_of
 from moot.protocols.parliament.messages import contents
-from moot.protocols.parliament.messages.words import Action, Kind, Section, Stance
+from moot.protocols.parliament.messages.words import AmendmentAction, BillSection, Kind, Stance
 
 
 class BillReply(msgspec.Struct, forbid_unknown_fields=True):
@@ -22,8 +22,8 @@ class BillReply(msgspec.Struct, forbid_unknown_fields=True):
 class AmendmentReply(msgspec.Struct, forbid_unknown_fields=True):
     """A change of one section of the bill."""
 
-    target_section: Section
-    action: Action
+    target_section: BillSection
+    action: AmendmentAction
     description: str
     rationale: str
     proposed_text: str

@@ -23,18 +23,18 @@ from moot.flows.debate.record import place_of
 from moot.flows.runs.run_record import Books, DecisionBooks, NoBooks, begin
 from moot.flows.runs.runnable_debate import DebateDesk
 from moot.flows.runs.seats import require_key, seated, seats_of
-from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.views import consensus_data, course_of
+from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.views import require_course, view_consensus
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import MOST_QUESTION, Chamber, Result, Stage, State
+from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, DecisionResult, Stage, State
 from moot.workspace.workspace import Workspace
 
-RESULTS: Final[Mapping[str, Result]] = {
-    "ended:consensus": Result.CARRIED,
-    "ended:deadlock": Result.DEADLOCK,
-    "ended:max-rounds": Result.NOT_CARRIED,
-    "ended:closed-by-operator": Result.CLOSED,
+RESULTS: Final[Mapping[str, DecisionResult]] = {
+    "ended:consensus": DecisionResult.CARRIED,
+    "ended:deadlock": DecisionResult.DEADLOCK,
+    "ended:max-rounds": DecisionResult.NOT_CARRIED,
+    "ended:closed-by-operator": DecisionResult.CLOSED,
 }
 
 
@@ -82,7 +82,7 @@ def run_debate(
     """Run the debate in this file with these participants until it is over or they are stuck."""
     lost = mend(space, file) if space is not None and file.exists() else None
     checked = session.read(file)
-    names = course_of(checked).rules.agents
+    names = require_course(checked).rules.agents
     _require_listed(specs, names)
     sitting = seated(specs, room)
     if space is None:
@@ -127,16 +127,16 @@ def run_in(hall: Hall, decision: str | None, limits: Limits, watch: Watch | None
 def _opened(
     space: Workspace,
     file: Path,
-    checked: Checked,
+    checked: CheckedSession,
     specs: Mapping[str, Spec],
     sitting: Mapping[str, Participant],
 ) -> str:
     """The record of decisions for this session: begun once, under the session's own id."""
-    rules = course_of(checked).rules
+    rules = require_course(checked).rules
     question = ask.AskQuestion(
-        question=checked.document.name[:MOST_QUESTION],
+        question=checked.document.name[:MAX_QUESTION],
         seats=seats_of(space, rules.agents, specs, sitting),
-        chamber=Chamber.DEBATE,
+        chamber=ChamberKind.DEBATE,
         rule=rules.consensus_mode.value,
         rounds=rules.max_rounds,
     )
@@ -145,13 +145,13 @@ def _opened(
     return begin(space.engine, decision, question, opened)
 
 
-def record_result(space: Workspace, decision: str, checked: Checked) -> None:
+def record_result(space: Workspace, decision: str, checked: CheckedSession) -> None:
     """What came out, once; a session that goes on has no result yet."""
     state: State = space.engine.state(stream_of(decision))
-    result = RESULTS.get(course_of(checked).phase.value)
+    result = RESULTS.get(require_course(checked).phase.value)
     if state.stage is not Stage.ARGUING or result is None:
         return
-    consensus = consensus_data(checked)
+    consensus = view_consensus(checked)
     command = ask.RecordResult(
         result=result,
         summary=in_words(consensus),

@@ -17,7 +17,7 @@ from moot.flows.runs.run_record import DecisionBooks, begin
 from moot.flows.runs.runnable_mail import MailDesk
 from moot.flows.runs.seats import require_key, seated, seats_of
 from moot.protocols.decision import commands as ask
-from moot.protocols.decision.model import Chamber
+from moot.protocols.decision.model import ChamberKind
 from moot.workspace.workspace import Workspace
 
 PREFIX: Final = "mail-"
@@ -41,7 +41,7 @@ def run_mail(
     question = ask.AskQuestion(
         question=f"What does {', '.join(names)} owe an answer to?",
         seats=seats_of(space, names, specs, sitting),
-        chamber=Chamber.MAIL,
+        chamber=ChamberKind.MAIL,
         rule="each for itself",
         rounds=1,
     )

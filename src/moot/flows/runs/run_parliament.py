@@ -27,7 +27,7 @@ from moot.flows.runs.runnable_parliament import ParliamentDesk
 from moot.flows.runs.seats import require_key, seated, seats_of
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import MOST_QUESTION, Chamber, State
+from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, State
 from moot.protocols.parliament.model import MAX_ISSUES
 from moot.workspace.workspace import Workspace
 
@@ -80,7 +80,7 @@ def run_in(
 
 def agent_of(session: Session, named: str) -> str:
     """Who sits there: a seat is named by its own id (`rep_1`) or by its agent."""
-    seats = {seat.id: seat.agent for seat in session.state.in_order()}
+    seats = {seat.id: seat.agent for seat in session.state.seats_in_order()}
     if named in seats:
         return seats[named]
     if named not in seats.values():
@@ -101,11 +101,11 @@ def _books_of(session: Session) -> str | None:
 def _opened(session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, Participant]) -> str:
     """The books for this session: begun once, under its own id."""
     state = session.state
-    names = tuple(seat.agent for seat in state.in_order())
+    names = tuple(seat.agent for seat in state.seats_in_order())
     question = ask.AskQuestion(
-        question=state.problem_statement[:MOST_QUESTION],
+        question=state.problem_statement[:MAX_QUESTION],
         seats=seats_of(session.space, names, specs, sitting),
-        chamber=Chamber.PARLIAMENT,
+        chamber=ChamberKind.PARLIAMENT,
         rule="majority",
         rounds=max(1, min(100, state.max_rounds)),
     )
@@ -128,7 +128,7 @@ def opening(session: Session) -> ask.OpenSession:
 def session_of(space: Workspace, decision: str, state: State) -> Session:
     """The parliament in which a decision is argued."""
     opened = state.session
-    if opened is None or state.chamber is not Chamber.PARLIAMENT:
+    if opened is None or state.chamber is not ChamberKind.PARLIAMENT:
         raise NotFound("session_not_found", f"{decision} is in no parliament", hint="`moot agenda`")
     return Session.known(space, space.root / opened.file, opened.id.partition("/")[2])
 
@@ -163,5 +163,5 @@ def convene_for(space: Workspace, folder: Path, problem: str, state: State) -> S
 
 def _motives(state: State, place: int, agent: str) -> tuple[str, ...]:
     """Each once; what nobody named is one of the usual ones."""
-    said = {one.casefold(): one for one in state.motives(agent)}
+    said = {one.casefold(): one for one in state.motives_of(agent)}
     return tuple(said.values()) or (MOTIVES[place % len(MOTIVES)],)

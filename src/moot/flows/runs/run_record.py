@@ -17,7 +17,7 @@ from moot.engine.engine import Engine
 from moot.engine.job import Job
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import Purse, Stage, State
+from moot.protocols.decision.model import CallCost, Stage, State
 
 
 class Books(Protocol):
@@ -65,7 +65,7 @@ class DecisionBooks:
                 subject=outcome.subject,
                 ending=outcome.ending.value,
                 attempt=outcome.attempt,
-                cost=Purse(*msgspec.structs.astuple(outcome.cost)),
+                cost=CallCost(*msgspec.structs.astuple(outcome.cost)),
                 detail=_recordable(outcome.detail),
                 model=outcome.model,
             ),
@@ -95,7 +95,7 @@ def begin(
     return decision
 
 
-def cost_of(purse: Purse) -> Cost:
+def cost_of(purse: CallCost) -> Cost:
     return Cost(*msgspec.structs.astuple(purse))
 
 

@@ -16,7 +16,7 @@ from moot.flows.runs.runnable_trace import Ground, TraceDesk
 from moot.flows.runs.seats import require_key, seated, seats_of
 from moot.flows.trace import tracing
 from moot.protocols.decision import commands as ask
-from moot.protocols.decision.model import MOST_QUESTION, Chamber
+from moot.protocols.decision.model import MAX_QUESTION, ChamberKind
 from moot.protocols.trace.model import Role, State
 from moot.workspace.workspace import Workspace
 
@@ -47,9 +47,9 @@ def run_trace(
     for one in specs:
         require_key(space, one)
     question = ask.AskQuestion(
-        question=state.task[:MOST_QUESTION],
+        question=state.task[:MAX_QUESTION],
         seats=seats_of(space, players, specs, sitting),
-        chamber=Chamber.TRACE,
+        chamber=ChamberKind.TRACE,
         rule="critic",
         rounds=1,
     )

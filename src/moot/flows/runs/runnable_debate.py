@@ -27,12 +27,12 @@ from moot.flows.debate.reading import Held
 from moot.flows.debate.record import find
 from moot.flows.debate.trust import trust_in
 from moot.flows.runs.run_record import Books
-from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.course import Course, is_placeholder, spoken
-from moot.protocols.debate.drafts import Draft
-from moot.protocols.debate.model import STANCES, Entry, Escalation, TurnOrder
-from moot.protocols.debate.turns import Standing, standing
-from moot.protocols.debate.views import consensus_data, course_of
+from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.course import Course, is_placeholder, list_entries
+from moot.protocols.debate.drafts import EntryDraft
+from moot.protocols.debate.model import STANCES, DebateEntry, Escalation, TurnOrder
+from moot.protocols.debate.turns import DebateStanding, find_standing
+from moot.protocols.debate.views import require_course, view_consensus
 from moot.workspace.workspace import Workspace
 
 WHAT: Final = "entry"
@@ -82,29 +82,29 @@ class DebateDesk:
 
     def dues(self) -> Sequence[Due]:
         course, here = self._standing()
-        if here.phase.ended:
+        if here.phase.has_ended:
             return ()
-        if here.open is not None:
-            return [self._operator(f"{here.open.author} has not yielded its entry")]
+        if here.open_entry is not None:
+            return [self._operator(f"{here.open_entry.author} has not yielded its entry")]
         if not here.may_speak:
             return [self._operator(f"{', '.join(here.due)} let its time pass")]
         return [self._due(course, here, agent) for agent in here.may_speak]
 
-    def _due(self, course: Course, here: Standing, agent: str) -> Due:
-        before = course.running.count(agent) if course.running else 0
+    def _due(self, course: Course, here: DebateStanding, agent: str) -> Due:
+        before = course.running_round.count_entries_of(agent) if course.running_round else 0
         place = f"round {here.round}, entry {before + 1}"
-        return Due(who=agent, what=WHAT, subject=place, since=course.since, by=here.deadline)
+        return Due(who=agent, what=WHAT, subject=place, since=course.turn_began, by=here.deadline)
 
     def together(self, due: Due) -> bool:
         del due
-        return course_of(self._checked()).rules.turn_order is TurnOrder.FREE_FORM
+        return require_course(self._checked()).rules.turn_order is TurnOrder.FREE_FORM
 
     # What a speaker is told -----------------------------------------------------------------------
 
     def brief(self, due: Due) -> Brief:
         checked = self._checked()
         course, here = self._standing()
-        said = spoken(course.rounds)
+        said = list_entries(course.rounds)
         own = [entry for entry in said if entry.author == due.who]
         quotes, left_out = self._quotes(checked, said)
         rules = course.rules
@@ -130,7 +130,9 @@ class DebateDesk:
             by=due.by,
         )
 
-    def _quotes(self, checked: Checked, said: list[Entry]) -> tuple[tuple[Quote, ...], int]:
+    def _quotes(
+        self, checked: CheckedSession, said: list[DebateEntry]
+    ) -> tuple[tuple[Quote, ...], int]:
         """Title and context first, then what was said, from the newest back to a bound."""
         document, kept, room = checked.document, list[Quote](), MOST_SAID
         record = find(self._space, self._file, checked) if self._space is not None else None
@@ -153,7 +155,7 @@ class DebateDesk:
             reply = msgspec.convert(said, EntryReply)
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
-        draft = Draft(
+        draft = EntryDraft(
             author=due.who,
             stance=reply.stance,
             confidence=_decimal(reply.confidence),
@@ -176,17 +178,20 @@ class DebateDesk:
     def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
         """Only the session's own policy writes in someone's place, and only after the deadline."""
         del due, ending, detail
-        if course_of(self._checked()).rules.escalation is Escalation.HUMAN:
+        if require_course(self._checked()).rules.escalation is Escalation.HUMAN:
             return Passed.NEVER
         done = session.tick(self._file, self._clock, self._space, self._held)
         return Passed.DONE if done.entries else Passed.LATER
 
     def history(self) -> Sequence[Said]:
         """The end of it is enough: a circle shows in the last few entries of everybody."""
-        course = course_of(self._checked())
-        said = spoken(course.rounds)[-2 * TIMES * len(course.rules.agents) :]
+        course = require_course(self._checked())
+        said = list_entries(course.rounds)[-2 * TIMES * len(course.rules.agents) :]
         return [
-            Said(entry.author, f"{entry.said('stance')} {entry.said('summary')} {entry.body}")
+            Said(
+                entry.author,
+                f"{entry.field_value('stance')} {entry.field_value('summary')} {entry.body}",
+            )
             for entry in said
             if not is_placeholder(entry)
         ]
@@ -205,8 +210,8 @@ class DebateDesk:
     def standing(self) -> dict[str, Any]:
         """Round, state and score of this moment."""
         checked = self._checked()
-        here = standing(course_of(checked), self._clock())
-        consensus = consensus_data(checked)
+        here = find_standing(require_course(checked), self._clock())
+        consensus = view_consensus(checked)
         kept = ("score", "reached", "approvers", "rejecters", "neutral", "deferred", "outcome")
         return {
             "round": here.round,
@@ -216,11 +221,11 @@ class DebateDesk:
 
     # The file -------------------------------------------------------------------------------------
 
-    def _standing(self) -> tuple[Course, Standing]:
-        course = course_of(self._checked())
-        return course, standing(course, self._clock())
+    def _standing(self) -> tuple[Course, DebateStanding]:
+        course = require_course(self._checked())
+        return course, find_standing(course, self._clock())
 
-    def _checked(self) -> Checked:
+    def _checked(self) -> CheckedSession:
         return self._held.look().checked
 
     def _operator(self, why: str) -> Due:
@@ -228,11 +233,11 @@ class DebateDesk:
         return Due(who=OPERATOR, what="resume", subject=why, hint=hint)
 
 
-def _positions(said: list[Entry], agents: tuple[str, ...]) -> dict[str, str]:
+def _positions(said: list[DebateEntry], agents: tuple[str, ...]) -> dict[str, str]:
     """The latest stance of each, if it is one; a placeholder is nobody's position."""
     latest: dict[str, str] = {}
     for entry in reversed(said):
-        stance = entry.said("stance")
+        stance = entry.field_value("stance")
         if entry.author not in latest and stance in STANCES and not is_placeholder(entry):
             latest[entry.author] = stance
         if len(latest) == len(agents):
@@ -240,10 +245,10 @@ def _positions(said: list[Entry], agents: tuple[str, ...]) -> dict[str, str]:
     return {agent: latest[agent] for agent in agents if agent in latest}
 
 
-def _quoted(entry: Entry, trust: Trust) -> Quote:
-    place = f"round {entry.round}, turn {entry.turn}: {entry.said('stance')}"
-    sure = entry.said("confidence")
-    text = "\n\n".join(part for part in (entry.said("summary"), entry.body.strip()) if part)
+def _quoted(entry: DebateEntry, trust: Trust) -> Quote:
+    place = f"round {entry.round}, turn {entry.turn}: {entry.field_value('stance')}"
+    sure = entry.field_value("confidence")
+    text = "\n\n".join(part for part in (entry.field_value("summary"), entry.body.strip()) if part)
     return Quote(
         author=entry.author,
         trust=trust,

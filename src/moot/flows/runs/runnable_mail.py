@@ -21,7 +21,7 @@ from moot.core.errors import Malformed
 from moot.core.machine import Due, KeyClass
 from moot.flows.mail import notices, post
 from moot.flows.runs.run_record import Books, NoBooks
-from moot.protocols.mail.model import Message, State, stream_of, thread_of_id
+from moot.protocols.mail.model import MailMessage, State, stream_of, thread_of_id
 from moot.workspace.workspace import Workspace
 
 WHAT: Final = "ack"
@@ -57,8 +57,8 @@ class MailDesk:
         """Who has given no answer at all, and still holds the name it was sent to."""
         for _, due in self._space.engine.agenda([stream]):
             id_ = due.subject.partition(": ")[0]
-            message = state.message(id_)
-            missing = () if message is None else [one.name for one in message.missing]
+            message = state.find_message(id_)
+            missing = () if message is None else [one.name for one in message.missing_receivers]
             if due.who in self._names and due.who in missing:
                 yield Due(who=due.who, what=WHAT, subject=id_, since=due.since)
 
@@ -112,9 +112,9 @@ class MailDesk:
     def ended(self, ended: Ended) -> None:
         self._books.ended(ended)
 
-    def _message(self, due: Due) -> Message:
+    def _message(self, due: Due) -> MailMessage:
         state = self._space.engine.state(stream_of(thread_of_id(due.subject)))
-        found: Message | None = state.message(due.subject)
+        found: MailMessage | None = state.find_message(due.subject)
         if found is None:
             raise post.not_found(due.subject)
         return found

@@ -31,8 +31,8 @@ from moot.flows.runs.parliament_prompts import (
 from moot.flows.runs.run_record import Books
 from moot.protocols.parliament import amendments, clock
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.messages.message import Message, as_document
-from moot.protocols.parliament.messages.words import Kind, Status
+from moot.protocols.parliament.messages.message import LedgerMessage, to_document
+from moot.protocols.parliament.messages.words import Kind, SessionStatus
 from moot.protocols.parliament.model import Amendment, Seat, State
 from moot.protocols.parliament.turns import PRIME_MINISTER
 
@@ -99,7 +99,7 @@ class ParliamentDesk:
         if amendment is None or due.what not in SPEECHES or said.get("question"):
             self._say(due, wanted.kind, _ADDRESS.get(due.what, _plain)(state, due, said))
         if amendment is not None:
-            content = {"amendment_id": amendments.next_id(self._room.state), **amendment}
+            content = {"amendment_id": amendments.next_amendment_id(self._room.state), **amendment}
             self._say(due, Kind.AMENDMENT, {"content": content})
 
     def _say(self, due: Due, kind: Kind, rest: dict[str, Any]) -> None:
@@ -164,7 +164,7 @@ def _person(due: Due) -> str:
 
 
 def _seat_of(state: State, due: Due) -> Seat:
-    return next(seat for seat in state.in_order() if seat.agent == due.who)
+    return next(seat for seat in state.seats_in_order() if seat.agent == due.who)
 
 
 def _view(state: State, seat: Seat, due: Due) -> dict[str, Any]:
@@ -174,17 +174,19 @@ def _view(state: State, seat: Seat, due: Due) -> dict[str, Any]:
         "round": state.round.number,
         "of_rounds": state.max_rounds,
         "you": seat.id,
-        "motives": dict(seat.satisfaction()),
+        "motives": dict(seat.scores_by_motive()),
         "seats": {
             one.id: list(one.motives)
-            for one in state.in_order()
+            for one in state.seats_in_order()
             if not one.expelled and not one.is_quiet
         },
         "bill_version": state.bill.version if state.bill is not None else 0,
     }
-    if state.status is Status.DEBATE:
-        found["response_budget"] = clock.budget(state)
-        found["amendments"] = {one.amendment_id: _pending(one) for one in state.unsettled()}
+    if state.status is SessionStatus.DEBATE:
+        found["response_budget"] = clock.sentence_budget(state)
+        found["amendments"] = {
+            one.amendment_id: _pending(one) for one in state.pending_amendments()
+        }
     told = _SUGGESTED.fullmatch(due.subject) if due.what == "ask" else None
     found |= {"ask": {"seat": told[1], "motive": told[2]}} if told else {}
     found |= {"amendment": _amendment(due)} if due.what == INCORPORATE else {}
@@ -220,7 +222,7 @@ def _matter(state: State) -> list[Quote]:
     return [Quote(author=who, trust=trust, text=text) for who, trust, text in matter]
 
 
-def _said(state: State, messages: Sequence[Message], due: Due) -> list[Quote]:
+def _said(state: State, messages: Sequence[LedgerMessage], due: Due) -> list[Quote]:
     """What was said, to a bound; for an answer, the question that is asked comes last."""
     question = _question(state, due)
     latest = [one for one in messages if one.type is not Kind.SPEAKER_RULING][-MOST_SAID:]
@@ -229,14 +231,14 @@ def _said(state: State, messages: Sequence[Message], due: Due) -> list[Quote]:
     return [_quoted(state, one) for one in (*rest, *asked)]
 
 
-def _quoted(state: State, message: Message) -> Quote:
+def _quoted(state: State, message: LedgerMessage) -> Quote:
     seat = state.seats.get(message.sender)
     to = f" to {message.to}" if message.to else ""
     return Quote(
         author=message.sender if seat is None else f"{message.sender} ({seat.agent})",
         trust=Trust.SYSTEM if seat is None else Trust.AGENT,
         place=f"{message.id}, {message.type.value}{to}, round {message.round}",
-        text=json.dumps(as_document(message)["content"], ensure_ascii=False),
+        text=json.dumps(to_document(message)["content"], ensure_ascii=False),
     )
 
 

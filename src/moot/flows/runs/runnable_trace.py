@@ -162,7 +162,7 @@ class TraceDesk:
             yield from self._outputs(one.event)
 
     def _roles(self) -> set[str]:
-        return {tracing.player(self._state, role) for role in Role if self._state.holder(role)}
+        return {tracing.player(self._state, role) for role in Role if self._state.binding_of(role)}
 
     def _outputs(self, event: Any) -> Iterator[Quote]:
         """What a run printed, shortened; the whole of it is stored."""

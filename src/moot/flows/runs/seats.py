@@ -17,7 +17,7 @@ from moot.core.errors import Refused
 from moot.core.machine import KeyClass
 from moot.engine.keys import hand_of
 from moot.flows.presence import arrival
-from moot.protocols.decision.model import Seat
+from moot.protocols.decision.model import DecisionSeat
 from moot.workspace.workspace import Workspace
 
 # Someone of the session whom this run does not ask.
@@ -70,16 +70,20 @@ def seats_of(
     names: tuple[str, ...],
     specs: Mapping[str, Spec],
     sitting: Mapping[str, Participant],
-) -> tuple[Seat, ...]:
+) -> tuple[DecisionSeat, ...]:
     """The seats for the record: what sits there, which model, and who keeps the key."""
     return tuple(_seat(space, name, specs.get(name), sitting.get(name)) for name in names)
 
 
-def _seat(space: Workspace, name: str, spec: Spec | None, sitting: Participant | None) -> Seat:
+def _seat(
+    space: Workspace, name: str, spec: Spec | None, sitting: Participant | None
+) -> DecisionSeat:
     registry = space.engine.registry()
     agent = registry.agents.get(name)
     custodian = registry.keys[agent.kid].custodian if agent is not None else ""
     if spec is None or sitting is None:
-        return Seat(name, ELSEWHERE, "", None, custodian)
+        return DecisionSeat(name, ELSEWHERE, "", None, custodian)
     nature = sitting.nature
-    return Seat(name, nature.kind.value, spec.recordable, nature.model, custodian, nature.scripted)
+    return DecisionSeat(
+        name, nature.kind.value, spec.recordable, nature.model, custodian, nature.scripted
+    )

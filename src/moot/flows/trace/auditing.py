@@ -16,15 +16,15 @@ from moot.core.record import ArtifactRef
 from moot.flows.trace import execution, inspection, tracing
 from moot.pages import to_html, to_markdown
 from moot.protocols.trace.audit import page
-from moot.protocols.trace.audit.report import as_document
+from moot.protocols.trace.audit.report import report_document
 from moot.protocols.trace.commands import CompleteVerification, StartVerification
-from moot.protocols.trace.model import Profile, Run, State
+from moot.protocols.trace.model import Profile, State, VerificationRun
 from moot.workspace.check import How, pinned_trust
 
 if TYPE_CHECKING:
     from moot.core.findings import Finding
     from moot.core.machine import Recorded
-    from moot.protocols.trace.audit.report import Report
+    from moot.protocols.trace.audit.report import AuditReport
     from moot.workspace.workspace import Workspace
 
 JSON: Final = "application/vnd.moot.trace-report+json"
@@ -35,7 +35,7 @@ HTML: Final = "text/html"
 class Audited(NamedTuple):
     """What a run found; `run` is None if it was only looked at and nothing was recorded."""
 
-    report: Report
+    report: AuditReport
     run: str | None
     artifact: ArtifactRef
     page: ArtifactRef
@@ -62,15 +62,15 @@ def verify(space: Workspace, stream: str, actor: str, profile: Profile) -> Audit
         pages=pages,
         head=run.head,
         events=run.events,
-        failure_codes=report.codes(),
+        failure_codes=report.failed_codes(),
     )
     outcome = tracing.ask(space, stream, command, actor)
     return Audited(report, run.id, stored, pages[0], events, outcome.findings)
 
 
-def _begin(space: Workspace, stream: str, actor: str, profile: Profile) -> Run:
+def _begin(space: Workspace, stream: str, actor: str, profile: Profile) -> VerificationRun:
     outcome = tracing.ask(space, stream, StartVerification(profile=str(profile)), actor)
-    run: Run = outcome.state.run
+    run: VerificationRun = outcome.state.run
     return run
 
 
@@ -91,13 +91,13 @@ def _inspect(
 
 
 def _store(
-    space: Workspace, report: Report, events: list[Recorded[Any]]
+    space: Workspace, report: AuditReport, events: list[Recorded[Any]]
 ) -> tuple[ArtifactRef, tuple[ArtifactRef, ArtifactRef]]:
     """The report itself, and its two readable forms."""
-    shown = page.report(events, report)
+    shown = page.trace_page(events, report)
     html = space.artifacts.put(to_html(shown).encode(), HTML)
     markdown = space.artifacts.put(to_markdown(shown).encode(), MARKDOWN)
     document = canonical(
-        {**as_document(report), "pages": {"html": html.sha256, "markdown": markdown.sha256}}
+        {**report_document(report), "pages": {"html": html.sha256, "markdown": markdown.sha256}}
     )
     return space.artifacts.put(document, JSON), (html, markdown)

@@ -30,8 +30,15 @@ from moot.protocols.trace.commands import (
     Stored,
 )
 from moot.protocols.trace.events import ToolIntentSigned
-from moot.protocols.trace.inputs import MEDIA_TYPE, hash_of, input_bytes
-from moot.protocols.trace.model import Failure, FailureKind, Reserved, Result, Role, State
+from moot.protocols.trace.model import (
+    ExecutionFailure,
+    ExecutionResult,
+    FailureKind,
+    HeldReservation,
+    Role,
+    State,
+)
+from moot.protocols.trace.tool_input import MEDIA_TYPE, encode_input, sha256_hex
 from moot.system import footprint, program
 from moot.system.running import NotRun, Order, Ran, environment, run
 
@@ -63,7 +70,7 @@ def execute(
     state: State = space.engine.state(stream)
     folder = _folder(root, intent.cwd)
     granted = environment(env, (*state.policy.environment, *intent.env))
-    hidden = (*state.policy.secrets, *secrets.told(granted, intent.env))
+    hidden = (*state.policy.secrets, *secrets.patterns_of_variables(granted, intent.env))
     found = program.find(intent.command[0], folder, granted)
     with running.Running(space.path, stream, intent_id) as held:
         execution, reserved = _start(space, stream, intent, actor, root, found)
@@ -136,12 +143,12 @@ def _start(
     actor: str,
     root: Path,
     found: program.Program,
-) -> tuple[str, tuple[Reserved, ...]]:
+) -> tuple[str, tuple[HeldReservation, ...]]:
     reserved = guarded_execution.covering(space, intent.writes, actor, root)
-    data = input_bytes(intent.tool, intent.command, intent.cwd, intent.env, intent.timeout_ms)
+    data = encode_input(intent.tool, intent.command, intent.cwd, intent.env, intent.timeout_ms)
     command = StartExecution(
         intent_id=intent.intent_id,
-        input=ArtifactRef(hash_of(data), len(data), MEDIA_TYPE),
+        input=ArtifactRef(sha256_hex(data), len(data), MEDIA_TYPE),
         reservations=reserved,
         program=footprint.shown(found.path),
         program_sha256=found.sha256,
@@ -154,7 +161,7 @@ def _start(
 
 
 def _not_started(space: Workspace, stream: str, execution: str, actor: str, why: str) -> Done:
-    failure = Failure(kind=FailureKind.NOT_STARTED, detail=why)
+    failure = ExecutionFailure(kind=FailureKind.NOT_STARTED, detail=why)
     command = FailExecution(execution_id=execution, failure=failure)
     outcome = tracing.ask(space, stream, command, actor)
     return Done(execution, True, None, why, (), outcome.findings)
@@ -173,10 +180,10 @@ def _end(
     command: CompleteExecution | FailExecution
     about: dict[str, Any] = seen._asdict()
     if kind is None:
-        result = Result(exit_status=0, **about)
+        result = ExecutionResult(exit_status=0, **about)
         command = CompleteExecution(execution_id=execution, outputs=outputs, result=result)
     else:
-        failure = Failure(kind=kind, detail=detail, exit_status=ran.exit_status, **about)
+        failure = ExecutionFailure(kind=kind, detail=detail, exit_status=ran.exit_status, **about)
         command = FailExecution(execution_id=execution, failure=failure, outputs=outputs)
     outcome = tracing.ask(space, stream, command, actor)
     found = (*outcome.findings, *_remarks(ran, seen))

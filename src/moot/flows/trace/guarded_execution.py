@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused
 from moot.core.findings import Finding
-from moot.protocols.presence import STREAM, overlap, shelf
+from moot.protocols.presence import STREAM, overlap, sorted_index
 from moot.protocols.presence.commands import Release, Reserve
-from moot.protocols.presence.model import DEFAULT_STALE
-from moot.protocols.presence.paths import Scope, inside, read_scope
-from moot.protocols.trace.model import Reserved
+from moot.protocols.presence.model import DEFAULT_STALE_MILLIS
+from moot.protocols.presence.paths import Scope, is_inside, read_scope
+from moot.protocols.trace.model import HeldReservation
 
 if TYPE_CHECKING:
     from moot.protocols.presence.model import Reservation
@@ -34,7 +34,7 @@ RULE = "X-03"
 
 def covering(
     space: Workspace, writes: tuple[str, ...], actor: str, root: Path
-) -> tuple[Reserved, ...]:
+) -> tuple[HeldReservation, ...]:
     """The executor's live reservations that cover what it declares; Refused if some is missing."""
     if not writes:
         return ()
@@ -45,13 +45,13 @@ def covering(
     missing = [claim for claim in claims if found[claim.shown] is None]
     if missing:
         _refuse_others(space, state, missing, actor, root)
-        if shelf.member(state, actor) is not None:
+        if sorted_index.find_member(state, actor) is not None:
             raise _uncovered(missing, actor)
     held = ((scope, found[claim.shown]) for scope, claim in zip(writes, claims, strict=True))
-    return tuple(Reserved(scope, one.fencing) for scope, one in held if one is not None)
+    return tuple(HeldReservation(scope, one.fencing) for scope, one in held if one is not None)
 
 
-def lost(space: Workspace, reserved: Iterable[Reserved], actor: str) -> list[str]:
+def lost(space: Workspace, reserved: Iterable[HeldReservation], actor: str) -> list[str]:
     """Scopes whose reservation has ended or has another number by now."""
     live = {one.fencing for one in _live(space, actor)}
     return [one.scope for one in reserved if one.fencing not in live]
@@ -66,7 +66,7 @@ def held(space: Workspace, numbers: Iterable[int], actor: str) -> list[str]:
 def _live(space: Workspace, actor: str) -> list[Reservation]:
     state: Presence = space.engine.state(STREAM)
     epoch, now = _epoch(space, actor), space.engine.clock()
-    return [one for one in state.live if one.held_by(actor, epoch) and not one.over(now)]
+    return [one for one in state.live if one.is_held_by(actor, epoch) and not one.has_ended(now)]
 
 
 def _epoch(space: Workspace, actor: str) -> int:
@@ -75,7 +75,7 @@ def _epoch(space: Workspace, actor: str) -> int:
 
 
 def _cover(claim: Scope, mine: list[Reservation]) -> Reservation | None:
-    cover = (one for one in mine if one.key == claim.key or inside(claim.key, one.key))
+    cover = (one for one in mine if one.key == claim.key or is_inside(claim.key, one.key))
     return next(cover, None)
 
 
@@ -84,8 +84,8 @@ def _refuse_others(
 ) -> None:
     """What another holds: the attempt itself is on record, as any overlap is."""
     epoch = _epoch(space, actor)
-    asker = overlap.Asker(actor, epoch, space.engine.clock(), {}, DEFAULT_STALE)
-    conflicts = list(overlap.conflicts(state, missing, asker))
+    asker = overlap.Requester(actor, epoch, space.engine.clock(), {}, DEFAULT_STALE_MILLIS)
+    conflicts = list(overlap.find_conflicts(state, missing, asker))
     if not conflicts:
         return
     scopes = tuple(dict.fromkeys(one.claim.shown for one in conflicts))

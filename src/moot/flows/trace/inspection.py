@@ -22,12 +22,12 @@ from moot.core.machine import Recorded
 from moot.core.names import REGISTRY, protocol_of
 from moot.core.record import Body, record_hash
 from moot.engine.replay import read_body
-from moot.protocols.trace.audit.report import Facts, Report, Seen
-from moot.protocols.trace.audit.verification import judged
-from moot.protocols.trace.audit.walk import Walk
+from moot.protocols.trace.audit.report import ArtifactPresence, AuditFacts, AuditReport
+from moot.protocols.trace.audit.verification import audit_walk
+from moot.protocols.trace.audit.walk import TraceWalk
 from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import AuditVerdict as Audited
 from moot.protocols.trace.model import Profile
-from moot.protocols.trace.model import Verdict as Audited
 from moot.verify import Place, Verdict
 from moot.verify.bundle import lines_of
 from moot.workspace.check import How, check_file, check_live, stored
@@ -46,7 +46,7 @@ class Inspected(NamedTuple):
     """What the checker says of the bytes, and the audit of each trace in them."""
 
     verdict: Verdict
-    reports: tuple[Report, ...]
+    reports: tuple[AuditReport, ...]
     events: dict[str, list[Recorded[Any]]]
 
     @property
@@ -141,7 +141,7 @@ class _Watcher:
     def __init__(
         self, at_once: bool, only: str | None = None, subject: tuple[str, int] | None = None
     ) -> None:
-        self.walks: dict[str, Walk] = {}
+        self.walks: dict[str, TraceWalk] = {}
         self._at_once = at_once
         self._only = only
         self._subject = subject
@@ -158,7 +158,7 @@ class _Watcher:
     def inspected(self, verdict: Verdict, profile: Profile) -> Inspected:
         self._finish(verdict.first_bad if verdict.verdict == "tampered" else None)
         reports = tuple(
-            judged(walk, self._facts(stream, verdict), profile)
+            audit_walk(walk, self._facts(stream, verdict), profile)
             for stream, walk in self.walks.items()
         )
         events = {stream: walk.events for stream, walk in self.walks.items()}
@@ -248,30 +248,32 @@ class _Watcher:
         except MootError as error:
             self._unreadable.setdefault(body.stream, {})[body.seq] = str(error)
         else:
-            walk.step(recorded)
+            walk.take_event(recorded)
 
-    def _walk(self, stream: str) -> Walk:
+    def _walk(self, stream: str) -> TraceWalk:
         """People's keys are known by then: the list of keys stands before everything else."""
         walk = self.walks.get(stream)
         if walk is None:
-            walk = self.walks[stream] = Walk(frozenset(self._in_charge))
+            walk = self.walks[stream] = TraceWalk(frozenset(self._in_charge))
         return walk
 
     # What follows from it for the audit.
 
-    def _facts(self, stream: str, verdict: Verdict) -> Facts:
+    def _facts(self, stream: str, verdict: Verdict) -> AuditFacts:
         head, count = self._ledger_says(stream)
         found: dict[str, Any] = {"unreadable": dict(self._unreadable.get(stream, {}))}
         for seq, kind, why in self._problems(stream, verdict):
             found.setdefault(kind, {})[seq] = why
         seen = self._seen(verdict)
         cited = self.walks[stream].cited
-        told = any(found.values()) or any(seen.get(sha) is Seen.DIFFERS for sha in cited)
+        told = any(found.values()) or any(
+            seen.get(sha) is ArtifactPresence.DIFFERS for sha in cited
+        )
         if verdict.verdict not in _ANCHORED and not told:
             # Something is wrong that has no place in this trace: then it is the end that is.
             grave = (one.message for one in verdict.findings if one.severity == "error")
             found["chain"] = {len(self.walks[stream].events): next(grave, verdict.verdict)}
-        return Facts(
+        return AuditFacts(
             trace=stream,
             head=head,
             events=count,
@@ -315,13 +317,13 @@ class _Watcher:
             return bad.seq
         return 0 if bad.stream in (None, REGISTRY) else None
 
-    def _seen(self, verdict: Verdict) -> dict[str, Seen]:
-        seen = dict.fromkeys(self._artifacts, Seen.PRESENT)
-        seen.update((sha, Seen.PRESENT) for _, sha in self._artifact_lines)
+    def _seen(self, verdict: Verdict) -> dict[str, ArtifactPresence]:
+        seen = dict.fromkeys(self._artifacts, ArtifactPresence.PRESENT)
+        seen.update((sha, ArtifactPresence.PRESENT) for _, sha in self._artifact_lines)
         for finding in verdict.findings:
             if finding.code == "artifact_hash" and finding.line is not None:
-                seen[self._artifact_at(finding.line)] = Seen.DIFFERS
-        seen.update((sha, Seen.ERASED) for sha in self._erased if sha not in seen)
+                seen[self._artifact_at(finding.line)] = ArtifactPresence.DIFFERS
+        seen.update((sha, ArtifactPresence.ERASED) for sha in self._erased if sha not in seen)
         return seen
 
     def _artifact_at(self, line: int) -> str:

@@ -12,7 +12,7 @@ from moot.system.footprint import Change
 from moot.system.running import Output, Ran
 
 if TYPE_CHECKING:
-    from moot.core.secrets import Pattern
+    from moot.core.secrets import SecretPattern
     from moot.store.artifacts import Artifacts
 
 TEXT: Final = "text/plain"
@@ -40,7 +40,7 @@ class Kept(NamedTuple):
     """Where it goes, what is blotted out of it, and how much of an output stays."""
 
     artifacts: Artifacts
-    hidden: tuple[Pattern, ...]
+    hidden: tuple[SecretPattern, ...]
     most_bytes: int
 
 
@@ -49,7 +49,7 @@ def keep(
 ) -> tuple[tuple[Stored, ...], Seen]:
     outputs = (("stdout", ran.stdout), ("stderr", ran.stderr))
     paths = [one.path for one in changes]
-    redacted = [*secrets.find(kept.hidden, paths)]
+    redacted = [*secrets.find_secrets(kept.hidden, paths)]
     changes = [one._replace(path=secrets.redact_text(kept.hidden, one.path)) for one in changes]
     stored = []
     for name, output in outputs:
@@ -70,7 +70,7 @@ def keep(
 
 def _clean(kept: Kept, output: Output) -> tuple[bytes, tuple[str, ...]]:
     """Blotted out first, then cut; what reading itself has cut may end in half a secret."""
-    clean = secrets.redact(kept.hidden, output.kept)
+    clean = secrets.redact_bytes(kept.hidden, output.kept)
     sure = len(clean.data) - EDGE if output.truncated else len(clean.data)
     return clean.data[: max(0, min(kept.most_bytes, sure))], clean.found
 

@@ -22,10 +22,10 @@ from moot.engine.replay import read_record
 from moot.protocols.trace import events as did
 from moot.protocols.trace.commands import Cited, OpenTrace, ReportForgery
 from moot.protocols.trace.drafts import DRAFTS
-from moot.protocols.trace.machine import ITEMS, MACHINE
-from moot.protocols.trace.model import Binding, Role, State
-from moot.protocols.trace.policy import DEFAULT, Policy
-from moot.protocols.trace.roles import EMITS
+from moot.protocols.trace.machine import ITEM_SPACE, MACHINE
+from moot.protocols.trace.model import Role, RoleBinding, State
+from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
+from moot.protocols.trace.roles import ROLE_OF_EVENT
 
 if TYPE_CHECKING:
     from moot.engine.job import Outcome
@@ -74,7 +74,7 @@ def open_trace(
     task: str,
     agents: dict[Role, str],
     actor: str = SYSTEM,
-    policy: Policy = DEFAULT,
+    policy: Policy = DEFAULT_POLICY,
     follows: str | None = None,
 ) -> Outcome:
     """Begin a trace under the next free number; another may be quicker, then it is the next."""
@@ -92,7 +92,7 @@ def opening(
     space: Workspace,
     task: str,
     agents: dict[Role, str],
-    policy: Policy = DEFAULT,
+    policy: Policy = DEFAULT_POLICY,
     follows: str | None = None,
 ) -> OpenTrace:
     """The command that begins a trace, each part bound to the key its agent has now."""
@@ -106,9 +106,9 @@ def free_stream(space: Workspace) -> str:
         return f"{PROTOCOL}/t{_free(view)}"
 
 
-def _binding(space: Workspace, role: Role, name: str) -> Binding:
+def _binding(space: Workspace, role: Role, name: str) -> RoleBinding:
     agent = agent_named(space.engine, name)
-    return Binding(role, name, agent.epoch, agent.kid)
+    return RoleBinding(role, name, agent.epoch, agent.kid)
 
 
 def _free(view: View) -> int:
@@ -156,7 +156,7 @@ def rehearse(space: Workspace, stream: str, command: Command, actor: str) -> Non
 
 
 def _role(command: Command) -> str | None:
-    role = EMITS.get(DRAFTS[type(command)][0])
+    role = ROLE_OF_EVENT.get(DRAFTS[type(command)][0])
     return None if role is None else str(role)
 
 
@@ -170,7 +170,7 @@ def _report_forgery(space: Workspace, stream: str, error: Tampered) -> None:
 
 def player(state: State, role: Role) -> str:
     """Who plays a part."""
-    bound = state.holder(role)
+    bound = state.binding_of(role)
     if bound is None:
         raise NotFound("role_empty", f"nobody is the {role}", hint="open a trace with all roles")
     return bound.agent
@@ -183,7 +183,7 @@ def intent(space: Workspace, stream: str, intent_id: str) -> did.ToolIntentSigne
 def event(space: Workspace, stream: str, item: str, *kinds: type[E]) -> Recorded[E]:
     """The event an id names: where it was given, of a run its end."""
     with space.store.read() as view:
-        row = view.row(ITEMS, f"{stream} {item}")
+        row = view.row(ITEM_SPACE, f"{stream} {item}")
         record = next(view.records(stream, after=row.seq - 1), None) if row else None
     if record is None:
         raise NotFound(

@@ -7,10 +7,10 @@ file alone; no workspace is needed. In a workspace its pieces are events too, ea
 author: the file alone cannot show that nobody changed an entry, the pair can.
 
     model.py       the nouns: what a file says, with its lines; values from their text
-    reader.py      bytes -> Document; dialogue.py and entryreader.py read the entries,
-                   settings.py the rules block, schema.py its nine values
-    filerules.py   the document's rules as tables; norms.py: a row; filechecks.py, entrychecks.py
-    speaking.py    who may append an entry now, as a table
+    reader.py      bytes -> Document; dialogue.py and entry_reader.py read the entries,
+                   settings_reader.py the rules block, schema.py its nine values
+    file_rules.py   the document's rules as tables; norms.py: a row; file_checks.py, entry_checks.py
+    speaking_rules.py    who may append an entry now, as a table
     checker.py     Document -> findings, every one with its line and a hint
     phases.py      the automaton of a session: TRANSITIONS from one phase to the next
     views.py       status and consensus as data; summary.py and report.py for people
@@ -18,14 +18,14 @@ author: the file alone cannot show that nobody changed an entry, the pair can.
 The pure arithmetic, each idea in its own file:
 
     consensus.py   majority, weighted, unanimous, exactly
-    sequence.py    entries in their order: doubles, numbers and times that go back
+    entry_order.py    entries in their order: doubles, numbers and times that go back
     course.py      how a session went: rounds, who spoke out of turn, how it ended
     turns.py       who speaks next, where, and until when
-    positions.py   who stood where, and who moved after hearing whom
+    position_changes.py   who stood where, and who moved after hearing whom
     drafts.py      what may not stand in an entry; writer.py: session and entry text
-    escalation.py  what is written when time is up; context.py: a subsection more
+    escalation.py  what is written when time is up; context_addition.py: a subsection more
     compare.py     did a file only grow?      runtime.py   a runtime's words, as a file's
-    following.py   a file while it grows, each new entry at the cost of its own length; growth.py
+    session_follower.py   a file while it grows, each new entry at the cost of its own length; longer_file.py
 
 The record, of the shape that all protocols share:
 
@@ -43,8 +43,14 @@ ids arrive as arguments. BNC-009: how text is carried, what goes on inside an ag
 are shown to people is left open by the document, and nothing here knows of it.
 """
 
-from moot.protocols.debate.checker import Checked, check
-from moot.protocols.debate.reader import read
+from moot.protocols.debate.checker import CheckedSession, check_session
+from moot.protocols.debate.reader import read_document
 from moot.protocols.debate.runtime import rules_from_runtime, vote_from_runtime
 
-__all__ = ["Checked", "check", "read", "rules_from_runtime", "vote_from_runtime"]
+__all__ = [
+    "CheckedSession",
+    "check_session",
+    "read_document",
+    "rules_from_runtime",
+    "vote_from_runtime",
+]

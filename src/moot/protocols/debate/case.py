@@ -11,10 +11,10 @@ from typing import Generic, TypeVar
 from moot.core.machine import Case, Command, Context
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.course import Course
-from moot.protocols.debate.model import Entry
-from moot.protocols.debate.pieces import Said, read_piece
-from moot.protocols.debate.state import State, course
-from moot.protocols.debate.turns import standing
+from moot.protocols.debate.model import DebateEntry
+from moot.protocols.debate.pieces import PieceContent, read_piece
+from moot.protocols.debate.state import State, course_from_state
+from moot.protocols.debate.turns import find_standing
 
 C = TypeVar("C", bound=Command)
 # Commands whose text is the next piece of the dialogue, and so is read before it is checked.
@@ -25,21 +25,21 @@ D = TypeVar("D", bound=DialogueCommand)
 class DebateCase(Case[State, C], Generic[C], frozen=True):
     """`piece` is what the command's text says, if the text is a piece of the dialogue."""
 
-    piece: Said | None = None
+    piece: PieceContent | None = None
 
     @property
     def course(self) -> Course | None:
-        return None if self.state.rules is None else course(self.state, self.state.rules)
+        return None if self.state.rules is None else course_from_state(self.state, self.state.rules)
 
     @property
-    def entry(self) -> Entry | None:
+    def entry(self) -> DebateEntry | None:
         return self.piece.entry if self.piece else None
 
     @property
     def is_late(self) -> bool:
         """Is the running turn's time up?"""
         course = self.course
-        return course is not None and standing(course, self.context.now).timed_out
+        return course is not None and find_standing(course, self.context.now).timed_out
 
 
 def case_of(state: State, command: C, context: Context) -> DebateCase[C]:

@@ -13,32 +13,32 @@ from moot.core.machine import Command, KeyClass
 from moot.core.names import SYSTEM
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.case import DebateCase, DialogueCommand
-from moot.protocols.debate.course import is_closing, is_placeholder
-from moot.protocols.debate.escalation import silent
+from moot.protocols.debate.course import is_closing_entry, is_placeholder
+from moot.protocols.debate.escalation import find_silent_agents
 from moot.protocols.debate.model import is_uuid
-from moot.protocols.debate.reader import read
-from moot.protocols.debate.schema import read_known
-from moot.protocols.debate.turns import next_place
+from moot.protocols.debate.reader import read_document
+from moot.protocols.debate.schema import interpret_settings
+from moot.protocols.debate.turns import find_next_place
 
 Breaches = Iterator[tuple[str, str | None]]
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}\Z")
 
 
-def unknown(case: DebateCase[Command]) -> Breaches:
-    if not case.state.begun:
+def session_unknown(case: DebateCase[Command]) -> Breaches:
+    if not case.state.has_begun:
         yield "", None
 
 
-def known_already(case: DebateCase[ask.Begin]) -> Breaches:
-    if case.state.begun:
+def session_known_already(case: DebateCase[ask.Begin]) -> Breaches:
+    if case.state.has_begun:
         yield f"it is {case.state.file}", "file"
 
 
-def no_session(case: DebateCase[ask.Begin]) -> Breaches:
-    document = read(case.command.text)
-    if read_known(document.settings).rules is None or not is_uuid(document.session_id):
+def not_a_new_session(case: DebateCase[ask.Begin]) -> Breaches:
+    document = read_document(case.command.text)
+    if interpret_settings(document.settings).rules is None or not is_uuid(document.session_id):
         yield "", "text"
-    elif document.entries or document.section("Dialogue") is None:
+    elif document.entries or document.find_section("Dialogue") is None:
         yield "it must end with its `## Dialogue`", "text"
     elif case.context.stream.partition("/")[2] != document.session_id:
         yield "this is another session's text", "text"
@@ -70,40 +70,42 @@ def no_entry(case: DebateCase[ask.Add | ask.Escalate]) -> Breaches:
 
 
 def neither_entry_nor_mark(case: DebateCase[ask.Observe]) -> Breaches:
-    if case.piece is None or (case.entry is None and case.piece.resumed is None):
+    if case.piece is None or (case.entry is None and case.piece.resumed_at is None):
         yield "", "text"
 
 
-def no_mark(case: DebateCase[ask.Resume]) -> Breaches:
-    if case.piece is None or case.entry is not None or case.piece.resumed is None:
+def no_operator_mark(case: DebateCase[ask.Resume]) -> Breaches:
+    if case.piece is None or case.entry is not None or case.piece.resumed_at is None:
         yield "", "text"
 
 
-def someone_elses(case: DebateCase[ask.Add]) -> Breaches:
+def not_signed_by_its_author(case: DebateCase[ask.Add]) -> Breaches:
     """A-66: the author's own key, or a person's for the closing word of the operator (A-26)."""
     entry, actor = case.entry, case.context.actor
     rules = case.state.rules
     if entry is None or rules is None or entry.author == actor.id:
         return
-    if not (is_closing(entry, rules) and entry.author == SYSTEM and actor.kind is KeyClass.HUMAN):
+    if not (
+        is_closing_entry(entry, rules) and entry.author == SYSTEM and actor.kind is KeyClass.HUMAN
+    ):
         yield f"{actor.id} cannot sign for {entry.author}", "author"
 
 
-def misplaced(case: DebateCase[ask.Add]) -> Breaches:
+def wrong_round_or_turn(case: DebateCase[ask.Add]) -> Breaches:
     entry, course = case.entry, case.course
-    if entry is None or course is None or course.phase.ended or entry.author == SYSTEM:
+    if entry is None or course is None or course.phase.has_ended or entry.author == SYSTEM:
         return
-    place = next_place(course)
+    place = find_next_place(course)
     if (entry.round, entry.turn) != place:
         yield f"the next place is round {place[0]} turn {place[1]}", entry.id
 
 
-def not_late(case: DebateCase[ask.Resume | ask.NoteTimeout]) -> Breaches:
+def time_not_up(case: DebateCase[ask.Resume | ask.NoteTimeout]) -> Breaches:
     if not case.is_late:
         yield "", None
 
 
-def policy_at_rest(case: DebateCase[ask.Escalate]) -> Breaches:
+def policy_not_due(case: DebateCase[ask.Escalate]) -> Breaches:
     """Where several are silent, each gets its entry, though the first one began a new turn."""
     if not case.is_late and not case.state.escalating:
         yield "", None
@@ -125,27 +127,27 @@ def not_a_placeholder(case: DebateCase[ask.Escalate]) -> Breaches:
         return
     if not is_placeholder(entry) or entry.author != case.command.agent:
         yield "", "text"
-    elif entry.author not in silent(course):
+    elif entry.author not in find_silent_agents(course):
         yield f"nobody waits for {entry.author}", "agent"
 
 
-def noted_already(case: DebateCase[ask.NoteTimeout]) -> Breaches:
+def timeout_noted_already(case: DebateCase[ask.NoteTimeout]) -> Breaches:
     if case.state.timed_out:
         yield "", None
 
 
-def not_unsigned(case: DebateCase[ask.Sign]) -> Breaches:
-    observed = case.state.unsigned_entry(case.command.id)
+def not_waiting_for_signature(case: DebateCase[ask.Sign]) -> Breaches:
+    observed = case.state.find_unsigned_entry(case.command.id)
     if observed is None or observed.sha256 != case.command.sha256:
         yield "", "id"
 
 
 def not_its_author(case: DebateCase[ask.Sign]) -> Breaches:
-    observed = case.state.unsigned_entry(case.command.id)
+    observed = case.state.find_unsigned_entry(case.command.id)
     if observed is not None and observed.author != case.context.actor.id:
         yield f"it is {observed.author}'s", "id"
 
 
-def no_name(case: DebateCase[ask.Begin | ask.Move]) -> Breaches:
+def no_file_name(case: DebateCase[ask.Begin | ask.Move]) -> Breaches:
     if not case.command.file.strip():
         yield "", "file"

@@ -13,25 +13,25 @@ from typing import Final, NamedTuple
 
 from moot.core.findings import Finding, check_all
 from moot.core.markdown import Kind, scan
-from moot.protocols.debate.model import Document, Entry
-from moot.protocols.debate.norms import Flaw, norm, on
-from moot.protocols.debate.reader import read
+from moot.protocols.debate.model import DebateEntry, SessionDocument
+from moot.protocols.debate.norms import Flaw, flaw_at, norm
+from moot.protocols.debate.reader import read_document
 
 _NEW_FILE = "go back to the old version, and append"
 
 
-class Versions(NamedTuple):
+class FileVersions(NamedTuple):
     """A file as it was, and as it is."""
 
-    old: Document
-    new: Document
+    old: SessionDocument
+    new: SessionDocument
 
 
-def _written(document: Document, entry: Entry) -> str:
+def _written(document: SessionDocument, entry: DebateEntry) -> str:
     return document.text[entry.start : entry.end].rstrip("\r\n")
 
 
-def _yielded(document: Document) -> dict[str, str]:
+def _yielded(document: SessionDocument) -> dict[str, str]:
     """The first entry of each id, as written, in file order."""
     texts: dict[str, str] = {}
     for entry in document.entries:
@@ -41,67 +41,67 @@ def _yielded(document: Document) -> dict[str, str]:
     return texts
 
 
-def _lines(document: Document) -> dict[str, int]:
+def _lines(document: SessionDocument) -> dict[str, int]:
     lines = {}
     for entry in reversed(document.entries):
         lines[entry.id or f"entry {entry.index + 1}"] = entry.line
     return lines
 
 
-def entry_modified(versions: Versions) -> Iterator[Flaw]:
+def entry_modified(versions: FileVersions) -> Iterator[Flaw]:
     old, new = versions
     now, lines = _yielded(new), _lines(new)
     for key, text in _yielded(old).items():
         if key in now and now[key] != text:
-            yield on(lines[key], "", key)
+            yield flaw_at(lines[key], "", key)
         elif key not in now and key in lines:
-            yield on(lines[key], "its marker is gone", key)
+            yield flaw_at(lines[key], "its marker is gone", key)
 
 
-def entry_deleted(versions: Versions) -> Iterator[Flaw]:
+def entry_deleted(versions: FileVersions) -> Iterator[Flaw]:
     old, new = versions
     still_there = _lines(new)
     for key in _yielded(old):
         if key not in still_there:
-            yield on(None, "", key)
+            yield flaw_at(None, "", key)
 
 
-def entry_inserted(versions: Versions) -> Iterator[Flaw]:
+def entry_inserted(versions: FileVersions) -> Iterator[Flaw]:
     old, new = versions
     before, lines = _yielded(old), _lines(new)
     known = [key in before for key in _yielded(new)]
     last = max((place for place, is_old in enumerate(known) if is_old), default=-1)
     for place, key in enumerate(_yielded(new)):
         if place < last and key not in before:
-            yield on(lines[key], "", key)
+            yield flaw_at(lines[key], "", key)
 
 
-def entries_reordered(versions: Versions) -> Iterator[Flaw]:
+def entries_reordered(versions: FileVersions) -> Iterator[Flaw]:
     old, new = versions
     lines = _lines(new)
     order = {key: place for place, key in enumerate(_yielded(old))}
     old_ones = [key for key in _yielded(new) if key in order]
     for above, below in pairwise(old_ones):
         if order[below] < order[above]:
-            yield on(lines[below], "", below)
+            yield flaw_at(lines[below], "", below)
 
 
-def rules_modified(versions: Versions) -> Iterator[Flaw]:
+def rules_modified(versions: FileVersions) -> Iterator[Flaw]:
     old, new = versions
     if old.entries and old.section_text("Protocol Rules") != new.section_text("Protocol Rules"):
-        section = new.section("Protocol Rules")
-        yield on(section.line if section else None)
+        section = new.find_section("Protocol Rules")
+        yield flaw_at(section.line if section else None)
 
 
-def context_modified(versions: Versions) -> Iterator[Flaw]:
+def context_modified(versions: FileVersions) -> Iterator[Flaw]:
     """A-32: subsections of level 3 may be added to its end; what was there stays."""
     old, new = versions
     was, now = old.section_text("Context").rstrip(), new.section_text("Context").rstrip()
-    section = new.section("Context")
+    section = new.find_section("Context")
     if not now.startswith(was):
-        yield on(section.line if section else None)
+        yield flaw_at(section.line if section else None)
     elif now != was and not _is_subsection(now[len(was) :]):
-        yield on(section.line if section else None, "what was added is no ### subsection")
+        yield flaw_at(section.line if section else None, "what was added is no ### subsection")
 
 
 def _is_subsection(added: str) -> bool:
@@ -109,28 +109,28 @@ def _is_subsection(added: str) -> bool:
     return first is not None and first.kind is Kind.HEADING and first.level >= 3
 
 
-def head_modified(versions: Versions) -> Iterator[Flaw]:
+def header_modified(versions: FileVersions) -> Iterator[Flaw]:
     old, new = versions
     for key in ("bounce-protocol", "created", "session-id"):
-        if old.head(key) != new.head(key):
-            yield on(None, key)
+        if old.header_value(key) != new.header_value(key):
+            yield flaw_at(None, key)
     if old.name != new.name:
-        yield on(new.title.line if new.title else None, "title")
+        yield flaw_at(new.title.line if new.title else None, "title")
 
 
-def dialogue_modified(versions: Versions) -> Iterator[Flaw]:
+def dialogue_modified(versions: FileVersions) -> Iterator[Flaw]:
     """Whatever else stood in the dialogue, up to the last marker of the old version."""
     old, new = versions
     last = next((entry for entry in reversed(old.entries) if entry.yielded), None)
-    before, after = old.section("Dialogue"), new.section("Dialogue")
+    before, after = old.find_section("Dialogue"), new.find_section("Dialogue")
     if last is None or before is None or after is None:
         return
     was = old.text[before.start : last.end].rstrip("\r\n")
     if not new.text.startswith(was, after.start):
-        yield on(after.line)
+        yield flaw_at(after.line)
 
 
-APPEND_ONLY: Final = (
+APPEND_ONLY_RULES: Final = (
     norm("R1", "entry_modified", "an entry that was yielded was changed", entry_modified,
          _NEW_FILE, requirement="BNC-097"),
     norm("R1", "entry_deleted", "an entry that was yielded is gone", entry_deleted, _NEW_FILE,
@@ -143,7 +143,7 @@ APPEND_ONLY: Final = (
          "other rules need a new session", requirement=("BNC-059", "BNC-099")),
     norm("3.4", "context_modified", "the context was changed", context_modified,
          "add a ### subsection to its end instead", requirement=("BNC-061", "BNC-062")),
-    norm("3.1", "header_modified", "header or title were changed", head_modified,
+    norm("3.1", "header_modified", "header or title were changed", header_modified,
          "another topic needs a new session", requirement="BNC-005"),
 )  # fmt: skip
 _REST: Final = (
@@ -154,8 +154,8 @@ _REST: Final = (
 
 def compare(old: bytes | str, new: bytes | str) -> tuple[Finding, ...]:
     """Every way in which the new version did more than grow."""
-    versions = Versions(read(old), read(new))
-    findings = check_all(APPEND_ONLY, versions)
+    versions = FileVersions(read_document(old), read_document(new))
+    findings = check_all(APPEND_ONLY_RULES, versions)
     # Said only if nothing above explains it: a changed entry changes the dialogue too.
     explained = any(finding.rule in ("R1", "R2") for finding in findings)
     return findings if explained else (*findings, *check_all(_REST, versions))

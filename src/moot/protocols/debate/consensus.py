@@ -16,14 +16,14 @@ from typing import Final
 
 import msgspec
 
-from moot.protocols.debate.model import Entry, Mode, OutputFormat, Rules, Stance
+from moot.protocols.debate.model import ConsensusMode, DebateEntry, OutputFormat, Rules, Stance
 
 # Sums and products of at most 60 digits each, for any number of agents a file can name. If that
 # were ever wrong, it would be noticed: an inexact result raises.
 _EXACT: Final = Context(prec=200, traps=[Inexact])
 
 
-class Outcome(StrEnum):
+class ConsensusOutcome(StrEnum):
     REACHED = "reached"
     NOT_REACHED = "not-reached"
     DEADLOCK = "deadlock"
@@ -32,12 +32,12 @@ class Outcome(StrEnum):
     BLOCKED = "blocked"
 
 
-class Vote(msgspec.Struct, frozen=True, gc=False):
+class DebateVote(msgspec.Struct, frozen=True, gc=False):
     stance: Stance
     confidence: Decimal
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class ConsensusVerdict(msgspec.Struct, frozen=True):
     """What the votes of one round come to; the names stand in the order of the agents' list.
 
     BNC-137, BNC-144: `score` leaves deferring agents out (7.4), unless the session counts them;
@@ -45,9 +45,9 @@ class Verdict(msgspec.Struct, frozen=True):
     (A-05). BNC-133: where nobody approves there is no mean, and the score is None.
     """
 
-    mode: Mode
+    mode: ConsensusMode
     threshold: Decimal
-    outcome: Outcome
+    outcome: ConsensusOutcome
     reached: bool
     reached_all: bool
     score: Fraction | None
@@ -59,37 +59,37 @@ class Verdict(msgspec.Struct, frozen=True):
     missing: tuple[str, ...]
 
     @property
-    def thin(self) -> bool:
+    def is_thin_quorum(self) -> bool:
         """Fewer than half of the listed agents took a position (A-05)."""
         positions = len(self.approvers) + len(self.rejecters) + len(self.neutral)
         return 2 * positions < positions + len(self.deferred) + len(self.missing)
 
 
-def vote_of(entry: Entry) -> Vote | None:
+def find_vote(entry: DebateEntry) -> DebateVote | None:
     """The vote in an entry: both its parts sound, or none (A-51)."""
     stance, sure = entry.stance, entry.confidence
-    return None if stance is None or sure is None else Vote(stance, sure)
+    return None if stance is None or sure is None else DebateVote(stance, sure)
 
 
-def verdict(rules: Rules, votes: Mapping[str, Vote]) -> Verdict:
+def judge_votes(rules: Rules, votes: Mapping[str, DebateVote]) -> ConsensusVerdict:
     """What these votes come to under these rules."""
-    tally = Tally(rules)
+    tally = VoteTally(rules)
     for agent, vote in votes.items():
-        tally.put(agent, vote)
-    return tally.verdict()
+        tally.set_vote(agent, vote)
+    return tally.judge()
 
 
-class Tally:
-    """The votes of one round so far; `put` and `outcome` take the same time for any number."""
+class VoteTally:
+    """The votes of one round so far; `set_vote` and `outcome` take the same time for any number."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.votes: dict[str, Vote] = {}
+        self.votes: dict[str, DebateVote] = {}
         self.counts = dict.fromkeys(Stance, 0)
         self.sums = {Stance.APPROVE: Decimal(0), Stance.REJECT: Decimal(0)}
-        self.sure = 0  # approvers whose own confidence meets the threshold
+        self.sure_approvers = 0  # approvers whose own confidence meets the threshold
 
-    def put(self, agent: str, vote: Vote) -> None:
+    def set_vote(self, agent: str, vote: DebateVote) -> None:
         """This agent's vote from now on."""
         earlier = self.votes.get(agent)
         if earlier is not None:
@@ -97,7 +97,7 @@ class Tally:
         self.votes[agent] = vote
         self._count(vote, 1)
 
-    def _count(self, vote: Vote, sign: int) -> None:
+    def _count(self, vote: DebateVote, sign: int) -> None:
         """BNC-081: approval and rejection weigh by their confidence, the other two by heads only.
 
         `sign` is 1 to count the vote, and -1 to take it back.
@@ -107,19 +107,19 @@ class Tally:
             change = vote.confidence if sign > 0 else -vote.confidence
             self.sums[vote.stance] = _EXACT.add(self.sums[vote.stance], change)
         if vote.stance is Stance.APPROVE and vote.confidence >= self.rules.consensus_threshold:
-            self.sure += sign
+            self.sure_approvers += sign
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ConsensusOutcome:
         listed = len(self.rules.agents)
         if self.counts[Stance.DEFER] == listed:  # BNC-138
-            return Outcome.DEADLOCK
+            return ConsensusOutcome.DEADLOCK
         if self.rules.consensus_threshold == 0:  # BNC-046
-            return Outcome.DISABLED
+            return ConsensusOutcome.DISABLED
         if not self.votes and self.rules.output_format is OutputFormat.FREE_TEXT:
-            return Outcome.INDETERMINATE
+            return ConsensusOutcome.INDETERMINATE
         agreed = self._agreed(self._counted())
-        return Outcome.REACHED if agreed else Outcome.NOT_REACHED
+        return ConsensusOutcome.REACHED if agreed else ConsensusOutcome.NOT_REACHED
 
     def _counted(self) -> int:
         """BNC-137: the listed agents, without those who defer unless the session counts them."""
@@ -137,13 +137,13 @@ class Tally:
         # BNC-133; BNC-047: a threshold of 1.0 asks for everyone, in every mode (A-11).
         if threshold == 0 or not approvers or (threshold == 1 and approvers < total):
             return False
-        if self.rules.consensus_mode is Mode.MAJORITY:
+        if self.rules.consensus_mode is ConsensusMode.MAJORITY:
             # BNC-130; BNC-131: half of the heads is not more than half.
             enough = _EXACT.multiply(threshold, Decimal(approvers))
             return 2 * approvers > total and self.sums[Stance.APPROVE] >= enough
-        if self.rules.consensus_mode is Mode.WEIGHTED:
+        if self.rules.consensus_mode is ConsensusMode.WEIGHTED:
             return self._balance() >= _EXACT.multiply(threshold, Decimal(total))  # BNC-142
-        return approvers == total == self.sure  # BNC-136
+        return approvers == total == self.sure_approvers  # BNC-136
 
     def _balance(self) -> Decimal:
         """BNC-134: the confidence of those who approve, less that of those who reject."""
@@ -155,26 +155,26 @@ class Tally:
         BNC-135: nobody weighs more than 1, so a weighted score cannot leave -1 to 1.
         """
         approvers = self.counts[Stance.APPROVE]
-        if self.rules.consensus_mode is Mode.WEIGHTED:
+        if self.rules.consensus_mode is ConsensusMode.WEIGHTED:
             return Fraction(self._balance()) / total if total else Fraction(0)
-        if self.rules.consensus_mode is Mode.MAJORITY:
+        if self.rules.consensus_mode is ConsensusMode.MAJORITY:
             return Fraction(self.sums[Stance.APPROVE]) / approvers if approvers else None
         if not approvers or approvers < total:
             return Fraction(0)
         return Fraction(min(vote.confidence for vote in self._approving()))
 
-    def _approving(self) -> Iterable[Vote]:
+    def _approving(self) -> Iterable[DebateVote]:
         return (vote for vote in self.votes.values() if vote.stance is Stance.APPROVE)
 
-    def verdict(self) -> Verdict:
+    def judge(self) -> ConsensusVerdict:
         listed = len(self.rules.agents)
         outcome = self.outcome
-        return Verdict(
+        return ConsensusVerdict(
             mode=self.rules.consensus_mode,
             threshold=self.rules.consensus_threshold,
             outcome=outcome,
-            reached=outcome is Outcome.REACHED,
-            reached_all=outcome is Outcome.REACHED and self._agreed(listed),
+            reached=outcome is ConsensusOutcome.REACHED,
+            reached_all=outcome is ConsensusOutcome.REACHED and self._agreed(listed),
             score=self._score(self._counted()),
             score_all=self._score(listed),
             approvers=self._who(Stance.APPROVE),

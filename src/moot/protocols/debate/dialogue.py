@@ -14,26 +14,26 @@ from typing import Final
 import msgspec
 
 from moot.core.markdown import Kind, Line, scan
-from moot.protocols.debate.entryreader import comment_key, entry_from, is_status_line
+from moot.protocols.debate.entry_reader import is_status_line, read_comment_key, read_entry
 from moot.protocols.debate.model import (
     FIELDS,
     SECTIONS,
-    YIELD,
-    Entry,
-    Field,
-    Mark,
-    Odd,
+    YIELD_MARKER,
+    CommentMark,
+    DebateEntry,
+    EntryField,
     Oddity,
-    SectionSeen,
+    OddityKind,
+    SectionSpan,
 )
 
 
 class Dialogue(msgspec.Struct, frozen=True):
     """`end` is where the section ends: with the file, or at a section that should stand above."""
 
-    entries: tuple[Entry, ...]
-    marks: tuple[Mark, ...]
-    sections: tuple[SectionSeen, ...]
+    entries: tuple[DebateEntry, ...]
+    marks: tuple[CommentMark, ...]
+    sections: tuple[SectionSpan, ...]
     odd: tuple[Oddity, ...]
     end: int
 
@@ -65,8 +65,8 @@ class _Walk:
     def __init__(self, text: str, quick: _Quick | None) -> None:
         self.text = text
         self.quick = quick
-        self.entries: list[Entry] = []
-        self.marks: list[Mark] = []
+        self.entries: list[DebateEntry] = []
+        self.marks: list[CommentMark] = []
         self.headings: list[Line] = []
         self.odd: list[Oddity] = []
         self.marker = -1  # the next marker from here, looked for once
@@ -86,7 +86,7 @@ class _Walk:
             tuple(self.entries), tuple(self.marks), self._sections(), tuple(self.odd), self._end()
         )
 
-    def _read_quickly(self, quick: _Quick, start: int, number: int) -> Entry | None:
+    def _read_quickly(self, quick: _Quick, start: int, number: int) -> DebateEntry | None:
         if self.marker < start:
             self.marker = self.text.find(quick.marker, start)
             if self.marker < 0:  # without a marker there is nothing to be quick about
@@ -108,17 +108,17 @@ class _Walk:
 
     def _take_between_entries(self, line: Line) -> None:
         """A line that belongs to no entry. BNC-127: comments of other keys are no flaw."""
-        key = comment_key(line)
+        key = read_comment_key(line)
         if line.kind is Kind.HEADING and line.level == 2 and line.value in SECTIONS:
             self.headings.append(line)
         elif key and key not in _OWN_KEYS:
             value = line.value.partition(":")[2].strip()
-            self.marks.append(Mark(key, value, line.number, len(self.entries), line.end))
+            self.marks.append(CommentMark(key, value, line.number, len(self.entries), line.end))
         elif line.kind is Kind.COMMENT_PART and _OWN_COMMENT.match(line.text):
-            self.odd.append(Oddity(Odd.MULTILINE_COMMENT, line.number, line.text.strip()))
+            self.odd.append(Oddity(OddityKind.MULTILINE_COMMENT, line.number, line.text.strip()))
         elif line.kind is not Kind.BLANK and not self.headings:
             if not self.stray:
-                self.odd.append(Oddity(Odd.STRAY_TEXT, line.number, line.text.strip()))
+                self.odd.append(Oddity(OddityKind.STRAY_TEXT, line.number, line.text.strip()))
             self.stray = True
 
     def _read_entry(self, first: Line, lines: Iterator[Line]) -> tuple[int, int]:
@@ -128,13 +128,13 @@ class _Walk:
         gathered = [first]
         for line in lines:
             kind = line.kind
-            if kind is _COMMENT and comment_key(line) == "entry":
+            if kind is _COMMENT and read_comment_key(line) == "entry":
                 self._add(gathered, yielded=False)
                 return line.start, line.number
             gathered.append(line)
             if kind in _QUIET:
                 continue
-            own = kind is _COMMENT and comment_key(line) == "yield"
+            own = kind is _COMMENT and read_comment_key(line) == "yield"
             if own or swallowed.take(line, self.text):
                 self._add(gathered, yielded=True, recovered=0 if own else swallowed.opened)
                 return line.end, line.number + 1
@@ -151,15 +151,17 @@ class _Walk:
         return gathered[-1].end, gathered[-1].number + 1
 
     def _add(self, lines: list[Line], yielded: bool, recovered: int = 0) -> None:
-        self.entries.append(entry_from(self.text, lines, len(self.entries), yielded, recovered))
+        self.entries.append(read_entry(self.text, lines, len(self.entries), yielded, recovered))
         for line in lines[:-1] if yielded else lines:
             if line.kind is _COMMENT_PART and _OWN_COMMENT.match(line.text):
-                self.odd.append(Oddity(Odd.MULTILINE_COMMENT, line.number, line.text.strip()))
+                self.odd.append(
+                    Oddity(OddityKind.MULTILINE_COMMENT, line.number, line.text.strip())
+                )
 
-    def _sections(self) -> tuple[SectionSeen, ...]:
+    def _sections(self) -> tuple[SectionSpan, ...]:
         ends = [*(line.start for line in self.headings[1:]), len(self.text)]
         pairs = zip(self.headings, ends, strict=False)
-        return tuple(SectionSeen(line.value, line.number, line.end, end) for line, end in pairs)
+        return tuple(SectionSpan(line.value, line.number, line.end, end) for line, end in pairs)
 
     def _end(self) -> int:
         return self.headings[0].start if self.headings else len(self.text)
@@ -182,14 +184,29 @@ def _torn_head(text: str, start: int) -> int:
     return line.start(1) if begun else -1
 
 
-def _torn_entry(text: str, start: int, line: int, index: int) -> Entry:
+def _torn_entry(text: str, start: int, line: int, index: int) -> DebateEntry:
     """An entry of which nothing can be said but that it was begun."""
-    return Entry(index, line, start, len(text), "", None, None, "", "", "", (), "", line, False,
-                 has_head=False)  # fmt: skip
+    return DebateEntry(
+        index,
+        line,
+        start,
+        len(text),
+        "",
+        None,
+        None,
+        "",
+        "",
+        "",
+        (),
+        "",
+        line,
+        False,
+        has_head=False,
+    )
 
 
 def _begins_entry(line: Line) -> bool:
-    return comment_key(line) in ("entry", "turn") or is_status_line(line)
+    return read_comment_key(line) in ("entry", "turn") or is_status_line(line)
 
 
 class _Swallowed:
@@ -217,7 +234,7 @@ class _Swallowed:
         self.last = line.number
         if line.text.startswith("<!-- entry:"):
             self.heads += 1
-        if line.text.rstrip(" \t") != YIELD:
+        if line.text.rstrip(" \t") != YIELD_MARKER:
             return False
         ends = _THEN_NEXT.match(text, line.end - len(line.ending)) is not None
         if self.heads:
@@ -235,7 +252,7 @@ class _Quick:
 
     def __init__(self, eol: str) -> None:
         self.eol = eol
-        self.marker = eol + YIELD
+        self.marker = eol + YIELD_MARKER
         self.head = re.compile(
             rf"(?:{eol})*<!-- entry: (?P<id>[^\s<>]+) -->{eol}"
             rf"<!-- turn: (?P<turn>[1-9][0-9]{{0,8}}) round: (?P<round>[1-9][0-9]{{0,8}}) -->{eol}"
@@ -258,7 +275,9 @@ class _Quick:
         }
         self.blank_lines = re.compile(rf"(?:[ \t]*{eol})*")
 
-    def entry(self, text: str, start: int, closed: int, number: int, index: int) -> Entry | None:
+    def entry(
+        self, text: str, start: int, closed: int, number: int, index: int
+    ) -> DebateEntry | None:
         """The entry here, if it has the usual form to the letter; None sends it the plain way.
 
         `closed` is where the next marker's line begins, with the line end before it.
@@ -287,13 +306,13 @@ class _Quick:
 
     def _make_entry(
         self, text: str, head: re.Match[str], closed: int, end: int, number: int, index: int
-    ) -> Entry:
+    ) -> DebateEntry:
         (id_, turn, round_, at, author, status, *values) = head.groups()
         opened, step = head.end(), len(self.eol)
         first = head.start("id") - len("<!-- entry: ")
         line = number + (first - head.start()) // step
         fields = tuple(
-            Field(name, value.strip(" \t"), line + 3 + offset)
+            EntryField(name, value.strip(" \t"), line + 3 + offset)
             for offset, (name, value) in enumerate(zip(FIELDS, values, strict=True))
         )
         body = text[opened:closed]
@@ -303,7 +322,7 @@ class _Quick:
         body = self._strip_blank_lines(body[above:])
         if not body:
             body_line = line + 9 + text.count("\n", opened, closed + step)
-        return Entry(
+        return DebateEntry(
             index, line, first, end, id_, int(turn), int(round_), at, author, status,
             fields, body, body_line, True,
         )  # fmt: skip

@@ -16,18 +16,18 @@ from moot.core.findings import Finding
 from moot.core.markdown import escape_comments
 from moot.protocols.debate.course import says_generated
 from moot.protocols.debate.model import (
-    DECIMAL,
+    DECIMAL_PATTERN,
     FIELDS,
     STANCES,
+    EntryStatus,
     OutputFormat,
     Rules,
-    Status,
-    is_nothing,
+    is_not_applicable,
 )
-from moot.protocols.debate.runtime import stance_in_a_file
+from moot.protocols.debate.runtime import explain_runtime_stance
 
 # What a reader that knows no fences would take for structure.
-MARKER: Final = re.compile(
+MARKER_PATTERN: Final = re.compile(
     r"<!--\s*(?:yield\b|(?:entry|turn|bounce-protocol|created|session-id)\s*:)"
 )
 _BREAK = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -35,7 +35,7 @@ _KNOWN_KEY = re.compile(rf"(?:{'|'.join(FIELDS)})\s*:")
 _ANY_KEY = re.compile(r"[a-z][a-z0-9_-]*:(?:[ \t]|\Z)")
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True):
+class EntryDraft(msgspec.Struct, frozen=True, kw_only=True):
     """One contribution as its author gives it; empty fields are left out where they may be.
 
     `next_agent` is to speak next: it goes before whatever else is requested, where it is found
@@ -49,10 +49,10 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     action_requested: str = "n/a"
     evidence: str = "n/a"
     body: str = ""
-    status: Status = Status.YIELD
+    status: EntryStatus = EntryStatus.YIELD
     next_agent: str = ""
 
-    def fields(self) -> Iterator[tuple[str, str]]:
+    def filled_fields(self) -> Iterator[tuple[str, str]]:
         for name in FIELDS:
             value = str(getattr(self, name)).strip()
             if value:
@@ -64,7 +64,7 @@ def _decimal(text: str) -> str:
     return text if "." in text else f"{text}.0"
 
 
-def tidied(draft: Draft, escape: bool = False) -> Draft:
+def tidy_draft(draft: EntryDraft, escape: bool = False) -> EntryDraft:
     """The draft with its line ends made alike; `escape` makes comments in its body harmless."""
     body = draft.body.replace("\r\n", "\n")
     body = escape_comments(body) if escape else body
@@ -77,15 +77,15 @@ def tidied(draft: Draft, escape: bool = False) -> Draft:
     )
 
 
-def _request_with_next(draft: Draft) -> str:
+def _request_with_next(draft: EntryDraft) -> str:
     """BNC-087: the name of the next speaker stands first, where a reader finds it (A-17)."""
     name, request = draft.next_agent, draft.action_requested
     if not name or request.startswith(name):
         return request
-    return name if is_nothing(request) else f"{name}: {request}"
+    return name if is_not_applicable(request) else f"{name}: {request}"
 
 
-def flaws(draft: Draft, rules: Rules) -> list[Finding]:
+def find_flaws(draft: EntryDraft, rules: Rules) -> list[Finding]:
     """Everything that forbids this draft in a session with these rules."""
     breaches = [
         *_check_required(draft, rules),
@@ -109,9 +109,9 @@ def flaws(draft: Draft, rules: Rules) -> list[Finding]:
     return breaches
 
 
-def unfit(text: str) -> bool:
+def is_unfit(text: str) -> bool:
     """Does it hold a marker, or bytes that are no text? Such a text may stand nowhere in a file."""
-    return MARKER.search(text) is not None or not is_text(text)
+    return MARKER_PATTERN.search(text) is not None or not is_text(text)
 
 
 def is_text(text: str) -> bool:
@@ -124,7 +124,7 @@ def is_text(text: str) -> bool:
 
 
 def _check_text(name: str, text: str) -> Iterator[Finding]:
-    if MARKER.search(text):
+    if MARKER_PATTERN.search(text):
         yield _flaw("R20", "marker_in_text", f"{name} holds a marker", name, _ESCAPE)
     if not is_text(text):
         yield _flaw("3", "encoding", f"{name} is not UTF-8", name, "give it as UTF-8")
@@ -138,7 +138,7 @@ def _flaw(rule: str, code: str, message: str, where: str, hint: str) -> Finding:
     return Finding(rule=rule, code=code, message=message, where=where, hint=hint)
 
 
-def _check_required(draft: Draft, rules: Rules) -> Iterator[Finding]:
+def _check_required(draft: EntryDraft, rules: Rules) -> Iterator[Finding]:
     if rules.output_format is OutputFormat.STRUCTURED:
         for name in FIELDS:
             if not getattr(draft, name).strip():
@@ -146,13 +146,13 @@ def _check_required(draft: Draft, rules: Rules) -> Iterator[Finding]:
                 yield _flaw("4.4", "MISSING_REQUIRED_FIELD", message, name, hint)
 
 
-def _check_vote(draft: Draft) -> Iterator[Finding]:
+def _check_vote(draft: EntryDraft) -> Iterator[Finding]:
     stance, sure = draft.stance.strip(), draft.confidence.strip()
     if stance and stance not in STANCES:
         # BNC-151: a runtime's word is told what it is called here.
-        hint = stance_in_a_file(stance) or f"one of {', '.join(STANCES)}"
+        hint = explain_runtime_stance(stance) or f"one of {', '.join(STANCES)}"
         yield _flaw("R10", "INVALID_STANCE", f"{stance!r} is no stance", "stance", hint)
-    if sure and not DECIMAL.fullmatch(sure):
+    if sure and not DECIMAL_PATTERN.fullmatch(sure):
         out = re.fullmatch(r"-[0-9.]+", sure) is not None
         code = "CONFIDENCE_OUT_OF_RANGE" if out else "INVALID_CONFIDENCE"
         yield _flaw("R11", code, f"{sure!r} is no confidence", "confidence", _RANGE)
@@ -164,14 +164,14 @@ def _check_vote(draft: Draft) -> Iterator[Finding]:
 _RANGE = "a number from 0.0 to 1.0, such as 0.8"
 
 
-def _check_line_breaks(draft: Draft) -> Iterator[Finding]:
+def _check_line_breaks(draft: EntryDraft) -> Iterator[Finding]:
     for name in ("author", "stance", "confidence", "action_requested", "evidence"):
         if _BREAK.search(getattr(draft, name).strip()):
             message = f"{name} has more than one line"
             yield _flaw("4.4", "line_break", message, name, _ONE_LINE)
 
 
-def _check_summary(draft: Draft) -> Iterator[Finding]:
+def _check_summary(draft: EntryDraft) -> Iterator[Finding]:
     """One or two lines, and the second may not pose as a field (A-49, A-65)."""
     lines = draft.summary.strip().split("\n")
     if len(lines) > 2 or any(_BREAK.search(line) for line in lines):

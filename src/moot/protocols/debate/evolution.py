@@ -10,17 +10,17 @@ import msgspec
 from moot.core.clock import Millis
 from moot.core.machine import Event, Recorded
 from moot.protocols.debate import events as did
-from moot.protocols.debate.model import Entry, Field, Status
-from moot.protocols.debate.schema import rules_from
+from moot.protocols.debate.model import DebateEntry, EntryField, EntryStatus
+from moot.protocols.debate.schema import rules_from_settings
 from moot.protocols.debate.state import (
     MOST_UNSIGNED,
-    Last,
+    LastTurn,
     State,
-    Unsigned,
-    latest_of,
-    naming,
-    stub,
-    walk_from,
+    UnsignedEntry,
+    make_request_naming,
+    resume_walk,
+    stub_entry,
+    update_latest_round,
 )
 
 
@@ -33,8 +33,8 @@ def evolve(state: State, recorded: Recorded[Any]) -> State:
 
 
 def _began(state: State, event: did.SessionBegan) -> State:
-    rules = rules_from(event.settings)
-    if rules is None or state.begun:
+    rules = rules_from_settings(event.settings)
+    if rules is None or state.has_begun:
         return state
     return State(
         session_id=event.session_id,
@@ -58,46 +58,50 @@ def _lengthen(state: State, event: did.Piece) -> State:
     )
 
 
-def spoke(state: State, event: did.Spoken) -> State:
+def apply_entry(state: State, event: did.Spoken) -> State:
     """The session after one more entry: the same walk that `course.py` makes, one step of it."""
     rules = state.rules
     longer = _resumed_at(_lengthen(state, event), event.resumed)
     if rules is None or event.double:
         return longer
-    walk = walk_from(state, rules, not event.sound)
+    walk = resume_walk(state, rules, not event.sound)
     entry = _entry_of(event)
-    walk.take(entry)
-    took_turn = walk.last is entry
+    walk.take_entry(entry)
+    took_turn = walk.last_entry is entry
     return msgspec.structs.replace(
         longer,
         entries=state.entries + 1,
         phase=walk.phase,
         ended_at_round=walk.ended_at_round,
-        latest=latest_of(walk.latest, state.latest, entry) if took_turn else state.latest,
-        last=Last(event.author, event.said_at, tuple(event.names)) if took_turn else state.last,
+        latest=update_latest_round(walk.latest_round, state.latest, entry)
+        if took_turn
+        else state.latest,
+        last=LastTurn(event.author, event.said_at, tuple(event.names)) if took_turn else state.last,
         blocked=state.blocked or not event.sound,
     )
 
 
-def _entry_of(event: did.Spoken) -> Entry:
+def _entry_of(event: did.Spoken) -> DebateEntry:
     """As much of the entry as the walk looks at; a closing one says so as the walk expects it."""
     vote = (("stance", event.stance), ("confidence", event.confidence))
-    fields = tuple(Field(name, value, 0) for name, value in vote if value)
-    status = Status.CLOSED if event.closes else Status.YIELD
+    fields = tuple(EntryField(name, value, 0) for name, value in vote if value)
+    status = EntryStatus.CLOSED if event.closes else EntryStatus.YIELD
     body = "<!-- session-end: -->" if event.closes else ""
     place = (event.turn, event.round)
-    return stub(event.author, *place, (*fields, *naming(tuple(event.names))), status, body)
+    return stub_entry(
+        event.author, *place, (*fields, *make_request_naming(tuple(event.names))), status, body
+    )
 
 
 def _yielded(state: State, event: did.EntryYielded) -> State:
-    return msgspec.structs.replace(spoke(state, event), signed=state.signed + 1)
+    return msgspec.structs.replace(apply_entry(state, event), signed=state.signed + 1)
 
 
 def _observed(state: State, event: did.EntryObserved) -> State:
     """BNC-008: it counts like any other; its author may sign it later."""
-    entry = Unsigned(event.id, event.author, event.start, event.size, event.sha256)
+    entry = UnsignedEntry(event.id, event.author, event.start, event.size, event.sha256)
     newest = (*state.unsigned, entry)[-MOST_UNSIGNED:]
-    return msgspec.structs.replace(spoke(state, event), unsigned=newest)
+    return msgspec.structs.replace(apply_entry(state, event), unsigned=newest)
 
 
 def _signed(state: State, event: did.EntrySigned) -> State:
@@ -146,7 +150,7 @@ _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.SessionBegan: _began,
     did.EntryYielded: _yielded,
     did.EntryObserved: _observed,
-    did.EntryGenerated: spoke,
+    did.EntryGenerated: apply_entry,
     did.EntrySigned: _signed,
     did.SessionResumed: _resumed,
     did.ContextAdded: _context,

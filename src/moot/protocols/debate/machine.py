@@ -43,16 +43,16 @@ from moot.core.record import ArtifactRef
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate import events as did
 from moot.protocols.debate.case import D, DebateCase, case_of
-from moot.protocols.debate.escalation import silent
-from moot.protocols.debate.evolution import evolve, spoke
-from moot.protocols.debate.model import Escalation, moment
+from moot.protocols.debate.escalation import find_silent_agents
+from moot.protocols.debate.evolution import apply_entry, evolve
+from moot.protocols.debate.model import Escalation, parse_time
 from moot.protocols.debate.phases import TRANSITIONS
-from moot.protocols.debate.pieces import MEDIA_TYPE, bytes_of, facts_of
-from moot.protocols.debate.reader import read
-from moot.protocols.debate.rules import RULES, findings, is_sound
-from moot.protocols.debate.schema import read_known, settings_of
-from moot.protocols.debate.state import State, course
-from moot.protocols.debate.turns import standing
+from moot.protocols.debate.pieces import MEDIA_TYPE, entry_fields, piece_fields
+from moot.protocols.debate.reader import read_document
+from moot.protocols.debate.rules import RULES, find_breaches, keeps_file_rules
+from moot.protocols.debate.schema import interpret_settings, rules_to_settings
+from moot.protocols.debate.state import State, course_from_state
+from moot.protocols.debate.turns import find_standing
 
 __all__ = ["MACHINE", "TRANSITIONS"]
 FILES: Final = "debate.files"
@@ -64,7 +64,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     if type(command) not in RULES:
         return refusal("BNC-165", "unknown_command", "a debate knows no such command")
     case = case_of(state, command, context)
-    found = findings(case)
+    found = find_breaches(case)
     return refuse(found) if errors(found) else accept(*_DRAFTS[type(command)](case))
 
 
@@ -83,16 +83,16 @@ def _make_piece(kind: Callable[..., did.Piece], *fields: dict[str, Any], **more:
 
 def _draft_session(case: DebateCase[ask.Begin]) -> Iterable[Draft]:
     command = case.command
-    document = read(command.text)
-    rules = read_known(document.settings).rules
+    document = read_document(command.text)
+    rules = interpret_settings(document.settings).rules
     event = _make_piece(
         did.SessionBegan,
-        bytes_of(0, command.text, command.digest),
+        piece_fields(0, command.text, command.digest),
         session_id=document.session_id,
         file=command.file,
         title=document.name[:300],
-        created=moment(document.head("created")),
-        settings={} if rules is None else settings_of(rules),
+        created=parse_time(document.header_value("created")),
+        settings={} if rules is None else rules_to_settings(rules),
     )
     yield _draft_piece(case.context.actor, event)
 
@@ -102,13 +102,13 @@ def _draft_entry(kind: type[did.Spoken], case: DebateCase[D], **more: Any) -> It
     command, entry, state = case.command, case.entry, case.state
     if entry is None or state.rules is None:
         return
-    where = bytes_of(command.start, command.text, command.digest)
-    resumed = case.piece.resumed if case.piece else None
-    facts = facts_of(entry, state.rules)
+    where = piece_fields(command.start, command.text, command.digest)
+    resumed = case.piece.resumed_at if case.piece else None
+    facts = entry_fields(entry, state.rules)
     event = kind(**where, **facts, resumed=resumed, **more)  # type: ignore[arg-type]
     yield _draft_piece(case.context.actor, event)
-    after = spoke(state, event)
-    if after.phase.ended and not state.phase.ended:
+    after = apply_entry(state, event)
+    if after.phase.has_ended and not state.phase.has_ended:
         yield Draft(did.SessionEnded(phase=after.phase.value, round=after.ended_at_round))
 
 
@@ -116,24 +116,24 @@ def _draft_observed(case: DebateCase[ask.Observe]) -> Iterable[Draft]:
     if case.entry is None:
         return _draft_resumption(case)
     double = case.command.double
-    return _draft_entry(did.EntryObserved, case, double=double, sound=is_sound(case))
+    return _draft_entry(did.EntryObserved, case, double=double, sound=keeps_file_rules(case))
 
 
 def _draft_resumption(case: DebateCase[D]) -> Iterable[Draft]:
     command, piece = case.command, case.piece
-    where = bytes_of(command.start, command.text, command.digest)
-    at = piece.resumed if piece else None
+    where = piece_fields(command.start, command.text, command.digest)
+    at = piece.resumed_at if piece else None
     yield _draft_piece(case.context.actor, _make_piece(did.SessionResumed, where, said_at=at))
 
 
 def _draft_context(case: DebateCase[ask.AddContext]) -> Iterable[Draft]:
     command = case.command
-    where = bytes_of(command.start, command.text, command.digest)
+    where = piece_fields(command.start, command.text, command.digest)
     yield _draft_piece(case.context.actor, _make_piece(did.ContextAdded, where))
 
 
 def _draft_signature(case: DebateCase[ask.Sign]) -> Iterable[Draft]:
-    observed = case.state.unsigned_entry(case.command.id)
+    observed = case.state.find_unsigned_entry(case.command.id)
     if observed is not None:
         fields = msgspec.structs.asdict(observed)
         del fields["author"]
@@ -143,9 +143,9 @@ def _draft_signature(case: DebateCase[ask.Sign]) -> Iterable[Draft]:
 def _draft_timeout(case: DebateCase[ask.NoteTimeout]) -> Iterable[Draft]:
     course = case.course
     if course is not None:
-        here = standing(course, case.context.now)
+        here = find_standing(course, case.context.now)
         policy = course.rules.escalation.value
-        who = list(silent(course))
+        who = list(find_silent_agents(course))
         yield Draft(did.TurnTimedOut(agents=who, round=here.round, turn=here.turn, policy=policy))
 
 
@@ -168,12 +168,12 @@ _DRAFTS: Final[dict[type[Command], Callable[[DebateCase[Any]], Iterable[Draft]]]
 
 def agenda(state: State, now: Millis) -> tuple[Due, ...]:
     """BNC-166: whose turn it is and until when; BNC-051: or the person who is waited for."""
-    if state.rules is None or state.phase.ended:
+    if state.rules is None or state.phase.has_ended:
         return ()
     if state.blocked:
         hint = f"moot debate check {state.file}"
         return (Due(who=OPERATOR, what="mend the file", subject=state.title, hint=hint),)
-    here = standing(course(state, state.rules), now)
+    here = find_standing(course_from_state(state, state.rules), now)
     place = f"{state.title}: round {here.round} turn {here.turn}"
     if here.timed_out and state.rules.escalation is Escalation.HUMAN:
         hint = f"moot debate resume {state.file} --late, or --skip"
@@ -187,7 +187,7 @@ def agenda(state: State, now: Millis) -> tuple[Due, ...]:
             who=agent,
             what="speak",
             subject=place,
-            since=state.since,
+            since=state.turn_began,
             by=here.deadline,
             hint=late if here.timed_out else f"moot debate add {state.file} --author {agent}",
             command=None if state.timed_out else ask.NoteTimeout(),
@@ -198,9 +198,9 @@ def agenda(state: State, now: Millis) -> tuple[Due, ...]:
 
 def timeouts(state: State, now: Millis) -> Iterable[Command]:
     """BNC-145: time is up after the deadline, not at it (A-23); it is noted once."""
-    if state.rules is None or state.timed_out or state.blocked or state.phase.ended:
+    if state.rules is None or state.timed_out or state.blocked or state.phase.has_ended:
         return ()
-    late = standing(course(state, state.rules), now).timed_out
+    late = find_standing(course_from_state(state, state.rules), now).timed_out
     return (ask.NoteTimeout(),) if late else ()
 
 

@@ -1,9 +1,9 @@
 """The nouns of a debate: what a session file says, as it stands, with its line numbers.
 
-Nothing here judges. A `Document` keeps whatever the reader saw, well-formed or not; `Rules` is
-what the Protocol Rules section says once every value in it is sound. BNC-011: one `Document` is
-one file is one session. BNC-017: stance, confidence, consensus mode and escalation are values of
-this model, and so is everything else that the document names.
+Nothing here judges. A `SessionDocument` keeps whatever the reader saw, well-formed or not; `Rules`
+is what the Protocol Rules section says once every value in it is sound. BNC-011: one
+`SessionDocument` is one file is one session. BNC-017: stance, confidence, consensus mode and
+escalation are values of this model, and so is everything else that the document names.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Stance(StrEnum):
     DEFER = "defer"
 
 
-class Status(StrEnum):
+class EntryStatus(StrEnum):
     """What an entry says of itself; only the marker decides whether it is complete (4.6)."""
 
     OPEN = "open"
@@ -42,7 +42,7 @@ class TurnOrder(StrEnum):
     SUPERVISED = "supervised"
 
 
-class Mode(StrEnum):
+class ConsensusMode(StrEnum):
     MAJORITY = "majority"
     WEIGHTED = "weighted"
     UNANIMOUS = "unanimous"
@@ -62,10 +62,10 @@ class OutputFormat(StrEnum):
 FIELDS: Final = ("stance", "confidence", "summary", "action_requested", "evidence")
 HEADER_KEYS: Final = ("bounce-protocol", "created", "session-id")
 SECTIONS: Final = ("Protocol Rules", "Context", "Dialogue")
-TITLE: Final = "Bounce Session:"
-YIELD: Final = "<!-- yield -->"
+TITLE_PREFIX: Final = "Bounce Session:"
+YIELD_MARKER: Final = "<!-- yield -->"
 # R18: these two may speak after the end, though no list names them.
-CLERKS: Final = frozenset({"judge", "system"})
+SPEAKERS_AFTER_END: Final = frozenset({"judge", "system"})
 
 
 class DefaultAction(StrEnum):
@@ -87,7 +87,7 @@ class Rules(msgspec.Struct, frozen=True):
     max_turns_per_round: int = 1  # BNC-043
     turn_timeout: int = 300
     consensus_threshold: Decimal = Decimal("0.7")
-    consensus_mode: Mode = Mode.MAJORITY
+    consensus_mode: ConsensusMode = ConsensusMode.MAJORITY
     escalation: Escalation = Escalation.HUMAN
     max_rounds: int = 5
     output_format: OutputFormat = OutputFormat.STRUCTURED
@@ -103,7 +103,7 @@ class Rules(msgspec.Struct, frozen=True):
 # What the reader saw -----------------------------------------------------------------------------
 
 
-class Odd(StrEnum):
+class OddityKind(StrEnum):
     """What is unusual about a place in the file; the rule tables say how grave it is."""
 
     ENCODING = auto()
@@ -127,7 +127,7 @@ class Odd(StrEnum):
 
 
 class Oddity(msgspec.Struct, frozen=True, gc=False):
-    kind: Odd
+    kind: OddityKind
     line: int
     text: str = ""
 
@@ -141,7 +141,7 @@ class HeaderLine(msgspec.Struct, frozen=True, gc=False):
     exact: bool
 
 
-class SectionSeen(msgspec.Struct, frozen=True, gc=False):
+class SectionSpan(msgspec.Struct, frozen=True, gc=False):
     """A level-2 heading outside of entries; its text is `text[start:end]`."""
 
     name: str
@@ -150,7 +150,7 @@ class SectionSeen(msgspec.Struct, frozen=True, gc=False):
     end: int
 
 
-class Scalar(msgspec.Struct, frozen=True, gc=False):
+class TextValue(msgspec.Struct, frozen=True, gc=False):
     text: str
     line: int
     quoted: bool = False
@@ -161,26 +161,26 @@ class Setting(msgspec.Struct, frozen=True, gc=False):
 
     key: str
     line: int
-    value: Scalar | None = None
-    items: tuple[Scalar, ...] | None = None
+    value: TextValue | None = None
+    items: tuple[TextValue, ...] | None = None
 
 
-class Settings(msgspec.Struct, frozen=True):
+class SettingsBlock(msgspec.Struct, frozen=True):
     """The rules block; `unread` are the lines of it that are outside the YAML we accept.
 
     `comments` are the `<!-- key: value -->` lines of its section, which may hold options.
     """
 
     line: int
-    found: tuple[Setting, ...] = ()
-    unread: tuple[Scalar, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    unread: tuple[TextValue, ...] = ()
     comments: tuple[Setting, ...] = ()
 
     def get(self, key: str) -> Setting | None:
-        return next((setting for setting in self.found if setting.key == key), None)
+        return next((setting for setting in self.settings if setting.key == key), None)
 
 
-class Mark(msgspec.Struct, frozen=True, gc=False):
+class CommentMark(msgspec.Struct, frozen=True, gc=False):
     """A comment between entries, such as an operator's `operator-resume: TIME`.
 
     `after` is how many entries stand above it, `end` where its line ends.
@@ -193,13 +193,13 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     end: int
 
 
-class Field(msgspec.Struct, frozen=True, gc=False):
+class EntryField(msgspec.Struct, frozen=True, gc=False):
     name: str
     value: str
     line: int
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False):
+class DebateEntry(msgspec.Struct, frozen=True, gc=False):
     """One contribution, as written; `text[start:end]` of the document is all of it.
 
     What could not be read is empty or None, and an oddity says where.
@@ -215,98 +215,100 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     at: str
     author: str
     status: str
-    fields: tuple[Field, ...]
+    fields: tuple[EntryField, ...]
     body: str
     body_line: int
     yielded: bool
     has_head: bool = True
-    odd: tuple[Oddity, ...] = ()
+    oddities: tuple[Oddity, ...] = ()
 
-    def field(self, name: str) -> Field | None:
+    def find_field(self, name: str) -> EntryField | None:
         """The first one of this name counts."""
         for field in self.fields:
             if field.name == name:
                 return field
         return None
 
-    def said(self, name: str) -> str:
+    def field_value(self, name: str) -> str:
         """The value of this field; empty if the entry has none of this name."""
-        field = self.field(name)
+        field = self.find_field(name)
         return field.value if field else ""
 
     @property
     def stance(self) -> Stance | None:
-        return STANCES.get(self.said("stance"))
+        return STANCES.get(self.field_value("stance"))
 
     @property
     def confidence(self) -> Decimal | None:
-        return confidence(self.said("confidence"))
+        return parse_confidence(self.field_value("confidence"))
 
     @property
-    def moment(self) -> Millis | None:
-        return moment(self.at)
+    def at_millis(self) -> Millis | None:
+        return parse_time(self.at)
 
 
-class Document(msgspec.Struct, frozen=True):
+class SessionDocument(msgspec.Struct, frozen=True):
     """A session file as it was read. `text` is without its byte order mark."""
 
     text: str
     header: tuple[HeaderLine, ...] = ()
-    title: Scalar | None = None
-    sections: tuple[SectionSeen, ...] = ()
-    settings: Settings | None = None
-    entries: tuple[Entry, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    odd: tuple[Oddity, ...] = ()
+    title: TextValue | None = None
+    sections: tuple[SectionSpan, ...] = ()
+    settings: SettingsBlock | None = None
+    entries: tuple[DebateEntry, ...] = ()
+    marks: tuple[CommentMark, ...] = ()
+    oddities: tuple[Oddity, ...] = ()
 
-    def head(self, key: str) -> str:
+    def header_value(self, key: str) -> str:
         """The value of a header line, or nothing."""
         return next((line.value for line in self.header if line.key == key), "")
 
-    def entry(self, id_: str) -> Entry | None:
+    def find_entry(self, id_: str) -> DebateEntry | None:
         """BNC-069: the entry with this id; the first one, if it stands there twice (R7)."""
         return next((entry for entry in self.entries if entry.id == id_), None)
 
-    def section(self, name: str) -> SectionSeen | None:
+    def find_section(self, name: str) -> SectionSpan | None:
         return next((section for section in self.sections if section.name == name), None)
 
     def section_text(self, name: str) -> str:
-        section = self.section(name)
+        section = self.find_section(name)
         return self.text[section.start : section.end] if section else ""
 
     @property
-    def mark(self) -> str:
+    def byte_order_mark(self) -> str:
         """The byte order mark, if the file began with one."""
-        marked = any(oddity.kind is Odd.BYTE_ORDER_MARK for oddity in self.odd)
+        marked = any(oddity.kind is OddityKind.BYTE_ORDER_MARK for oddity in self.oddities)
         return BYTE_ORDER_MARK if marked else ""
 
     @property
     def session_id(self) -> str:
-        return self.head("session-id")
+        return self.header_value("session-id")
 
     @property
     def name(self) -> str:
         """What the debate is about: the title after its fixed words. BNC-031: any words will do."""
         title = self.title.text if self.title else ""
-        return title.removeprefix(TITLE).strip() if title.startswith(TITLE) else ""
+        return title.removeprefix(TITLE_PREFIX).strip() if title.startswith(TITLE_PREFIX) else ""
 
     @property
-    def minor(self) -> int:
+    def minor_version(self) -> int:
         """The Y of version 0.Y; 1 where the header does not say."""
-        version = VERSION.fullmatch(self.head("bounce-protocol"))
+        version = VERSION_PATTERN.fullmatch(self.header_value("bounce-protocol"))
         return int(version[2]) if version else 1
 
 
 # Values from their text --------------------------------------------------------------------------
 
 STANCES: Final = {stance.value: stance for stance in Stance}
-VERSION: Final = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
-UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-UUID_V4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+VERSION_PATTERN: Final = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
+UUID_PATTERN: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UUID_V4_PATTERN: Final = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+)
 NIL_UUID: Final = "00000000-0000-0000-0000-000000000000"
 # A-68: digits with an optional fraction. Thirty digits are more than any judgement needs, and a
 # bound keeps the arithmetic cheap whatever a file says.
-DECIMAL: Final = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?")
+DECIMAL_PATTERN: Final = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?")
 _TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?"
     r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
@@ -318,18 +320,18 @@ _NOT_APPLICABLE = "n/a"
 
 def is_uuid(text: str) -> bool:
     """BNC-025, BNC-028: a lower-case UUID, not nil; its version is another question (A-01)."""
-    return UUID.fullmatch(text) is not None and text != NIL_UUID
+    return UUID_PATTERN.fullmatch(text) is not None and text != NIL_UUID
 
 
-def confidence(text: str) -> Decimal | None:
+def parse_confidence(text: str) -> Decimal | None:
     """BNC-082: a number from 0 to 1, exactly as written, or None."""
-    if not DECIMAL.fullmatch(text):
+    if not DECIMAL_PATTERN.fullmatch(text):
         return None
     value = Decimal(text)
     return value if value <= 1 else None
 
 
-def moment(text: str) -> Millis | None:
+def parse_time(text: str) -> Millis | None:
     """BNC-023: an ISO-8601 date and time with its zone, or None."""
     if not _TIME.fullmatch(text):
         return None
@@ -339,14 +341,14 @@ def moment(text: str) -> Millis | None:
         return None
 
 
-def is_nothing(text: str) -> bool:
+def is_not_applicable(text: str) -> bool:
     """BNC-086: `n/a`, in capitals too, says that there is none (A-69)."""
     return text.strip().lower() == _NOT_APPLICABLE
 
 
-def evidence(text: str) -> tuple[str, ...]:
+def split_evidence(text: str) -> tuple[str, ...]:
     """BNC-088: a comma and a space divide; a bare comma too, but not inside an address (A-64)."""
-    if not text.strip() or is_nothing(text):
+    if not text.strip() or is_not_applicable(text):
         return ()
     items = (item for part in re.split(r",[ \t]+", text) for item in _split_at_bare_commas(part))
     return tuple(item.strip(" ,") for item in items if item.strip(" ,"))

@@ -16,7 +16,7 @@ Subject = TypeVar("Subject")
 Flaw = tuple[str, str | None, int | None]
 
 
-def on(line: int | None, saw: str = "", where: str | None = None) -> Flaw:
+def flaw_at(line: int | None, saw: str = "", where: str | None = None) -> Flaw:
     """A breach on this line."""
     return saw, where, line
 

@@ -26,7 +26,7 @@ class Phase(StrEnum):
     CLOSED = "ended:closed-by-operator"
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return not TRANSITIONS[self]
 
 
@@ -67,6 +67,6 @@ TRANSITIONS: Final[dict[Phase, dict[Happening, Phase]]] = {
 }
 
 
-def after(phase: Phase, happening: Happening) -> Phase:
+def phase_after(phase: Phase, happening: Happening) -> Phase:
     """Where this leads; an ended session stays as it ended."""
     return TRANSITIONS[phase].get(happening, phase)

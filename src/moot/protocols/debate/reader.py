@@ -1,10 +1,11 @@
-"""Bytes -> `Document`: every part of a session file with its line numbers, and nothing judged.
+"""Bytes -> `SessionDocument`: every part of a session file with its line numbers, and nothing
+judged.
 
-`read` never raises, whatever the bytes; the document's own templates do no harm (BNC-157). It is
-aware of code fences, quotes and HTML blocks through the markdown scanner: a quoted marker or
-heading never forges an entry or moves a section, and the first `## Dialogue` is the one that
-counts. BNC-004, BNC-007: everything is taken from the structure of this one text; nothing has to be
-understood, and nothing else is looked at.
+`read_document` never raises, whatever the bytes; the document's own templates do no harm
+(BNC-157). It is aware of code fences, quotes and HTML blocks through the markdown scanner: a
+quoted marker or heading never forges an entry or moves a section, and the first `## Dialogue` is
+the one that counts. BNC-004, BNC-007: everything is taken from the structure of this one text;
+nothing has to be understood, and nothing else is looked at.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from moot.core.markdown import BYTE_ORDER_MARK, Kind, Line, scan
 from moot.protocols.debate.dialogue import read_dialogue
 from moot.protocols.debate.model import (
     SECTIONS,
-    Document,
     HeaderLine,
-    Odd,
     Oddity,
-    Scalar,
-    SectionSeen,
+    OddityKind,
+    SectionSpan,
+    SessionDocument,
     Setting,
-    Settings,
+    SettingsBlock,
+    TextValue,
 )
-from moot.protocols.debate.settings import read_settings
+from moot.protocols.debate.settings_reader import read_settings
 
 # Theory of operation
 # -------------------
@@ -40,7 +41,7 @@ _LONE_CR = re.compile(r"\r(?!\n)")
 _DIALOGUE = SECTIONS[2]
 
 
-def read(data: bytes | str, *, quickly: bool = True) -> Document:
+def read_document(data: bytes | str, *, quickly: bool = True) -> SessionDocument:
     """The document in these bytes. `quickly=False` takes the plain path through every entry,
     which must give the same result."""
     text, odd = _decode(data)
@@ -63,13 +64,13 @@ def _decode(data: bytes | str) -> tuple[str, list[Oddity]]:
     odd: list[Oddity] = []
     text = data if isinstance(data, str) else _decode_utf8(data, odd)
     if text.startswith(BYTE_ORDER_MARK):
-        odd.append(Oddity(Odd.BYTE_ORDER_MARK, 1))
+        odd.append(Oddity(OddityKind.BYTE_ORDER_MARK, 1))
         text = text[1:]
     if "\r" in text:
         lone = _LONE_CR.search(text)
         place = lone.start() if lone else text.index("\r")
         number = text.count("\n", 0, place) + 1
-        odd.append(Oddity(Odd.LONE_CR if lone else Odd.CRLF, number))
+        odd.append(Oddity(OddityKind.LONE_CR if lone else OddityKind.CRLF, number))
     return text, odd
 
 
@@ -79,7 +80,7 @@ def _decode_utf8(data: bytes, odd: list[Oddity]) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         number = data.count(b"\n", 0, error.start) + 1
-        odd.append(Oddity(Odd.ENCODING, number, f"byte {data[error.start]:#04x}"))
+        odd.append(Oddity(OddityKind.ENCODING, number, f"byte {data[error.start]:#04x}"))
         return data.decode("utf-8", "replace")
 
 
@@ -89,11 +90,11 @@ class _Preamble:
     def __init__(self, text: str) -> None:
         self.text = text
         self.header: list[HeaderLine] = []
-        self.title: Scalar | None = None
+        self.title: TextValue | None = None
         self.headings: list[Line] = []
         self.block: list[Line] = []
         self.fence: Line | None = None
-        self.settings: Settings | None = None
+        self.settings: SettingsBlock | None = None
         self.comments: list[Setting] = []  # among the rules
         self.odd: list[Oddity] = []
 
@@ -116,17 +117,17 @@ class _Preamble:
         if line.level == 2:
             self.headings.append(line)
         elif self.title is None:
-            self.title = Scalar(line.value, line.number)
+            self.title = TextValue(line.value, line.number)
         else:
-            self.odd.append(Oddity(Odd.EXTRA_HEADING, line.number, line.text.strip()))
+            self.odd.append(Oddity(OddityKind.EXTRA_HEADING, line.number, line.text.strip()))
 
     def _take_header_line(self, line: Line) -> None:
         if line.kind is Kind.COMMENT:
             self.header.append(_header_line(line))
         elif line.kind is not Kind.BLANK:
-            self._note_once(Odd.TEXT_BEFORE_TITLE, line)
+            self._note_once(OddityKind.TEXT_BEFORE_TITLE, line)
 
-    def _note_once(self, kind: Odd, line: Line) -> None:
+    def _note_once(self, kind: OddityKind, line: Line) -> None:
         if all(oddity.kind is not kind for oddity in self.odd):
             self.odd.append(Oddity(kind, line.number, line.text.strip()))
 
@@ -136,7 +137,7 @@ class _Preamble:
     def _take_rules_line(self, line: Line) -> None:
         if line.kind is Kind.COMMENT:
             key, _, value = line.value.partition(":")
-            scalar = Scalar(value.strip(), line.number)
+            scalar = TextValue(value.strip(), line.number)
             self.comments.append(Setting(key.strip(), line.number, scalar))
         elif self.settings is not None:
             return
@@ -156,29 +157,29 @@ class _Preamble:
         self,
         text: str,
         odd: list[Oddity],
-        sections: tuple[SectionSeen, ...] = (),
+        sections: tuple[SectionSpan, ...] = (),
         end: int | None = None,
         **dialogue: tuple[object, ...],
-    ) -> Document:
-        return Document(
+    ) -> SessionDocument:
+        return SessionDocument(
             text,
             tuple(self.header),
             self.title,
             (*self._sections_seen(len(text) if end is None else end), *sections),
             self._settings_with_comments(),
-            odd=(*self.odd, *odd),
+            oddities=(*self.odd, *odd),
             **dialogue,  # type: ignore[arg-type]
         )
 
-    def _settings_with_comments(self) -> Settings | None:
+    def _settings_with_comments(self) -> SettingsBlock | None:
         if self.settings is None or not self.comments:
             return self.settings
         return msgspec.structs.replace(self.settings, comments=tuple(self.comments))
 
-    def _sections_seen(self, end: int) -> list[SectionSeen]:
+    def _sections_seen(self, end: int) -> list[SectionSpan]:
         ends = [*(line.start for line in self.headings[1:]), end]
         return [
-            SectionSeen(line.value, line.number, line.end, stop)
+            SectionSpan(line.value, line.number, line.end, stop)
             for line, stop in zip(self.headings, ends, strict=False)
         ]
 

@@ -12,14 +12,14 @@ from fractions import Fraction
 from moot import pages as page
 from moot.core.clock import Millis
 from moot.core.plural import plural
-from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.consensus import Outcome, Verdict, Vote
-from moot.protocols.debate.course import Course, Round, spoken
-from moot.protocols.debate.model import Entry, Mode, Stance, evidence
+from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, DebateVote
+from moot.protocols.debate.course import Course, DebateRound, list_entries
+from moot.protocols.debate.model import ConsensusMode, DebateEntry, Stance, split_evidence
 from moot.protocols.debate.phases import Phase
-from moot.protocols.debate.positions import changes, other_rules
-from moot.protocols.debate.turns import standing
-from moot.protocols.debate.views import confidence_words, course_of
+from moot.protocols.debate.position_changes import find_position_changes, vary_rules
+from moot.protocols.debate.turns import find_standing
+from moot.protocols.debate.views import describe_confidence, require_course
 
 _TONES: dict[str, page.Tone] = {
     "approve": "good",
@@ -38,11 +38,13 @@ _LABELS: dict[Phase, tuple[str, page.Tone]] = {
 MOST_LINES = 12
 
 
-def report(checked: Checked, file_name: str, sha256: str, now: Millis | None = None) -> page.Report:
+def build_report(
+    checked: CheckedSession, file_name: str, sha256: str, now: Millis | None = None
+) -> page.Report:
     """The page of a session whose settings are sound."""
-    course = course_of(checked)
+    course = require_course(checked)
     decided = _deciding_round(course)
-    result = decided.verdict(course.rules) if decided else None
+    result = decided.judge(course.rules) if decided else None
     return page.Report(
         kind="debate",
         title=checked.document.name,
@@ -56,22 +58,24 @@ def report(checked: Checked, file_name: str, sha256: str, now: Millis | None = N
     )
 
 
-def _deciding_round(course: Course) -> Round | None:
+def _deciding_round(course: Course) -> DebateRound | None:
     """The round that ended it, or the latest one that is complete, or the one that runs."""
-    ended = course.round(course.ended_at_round) if course.ended_at_round else None
-    return ended or course.latest_complete or course.running
+    ended = course.find_round(course.ended_at_round) if course.ended_at_round else None
+    return ended or course.latest_complete_round or course.running_round
 
 
-def _show_verdict(checked: Checked, course: Course, now: Millis | None) -> page.Verdict:
-    if checked.blocked:
+def _show_verdict(checked: CheckedSession, course: Course, now: Millis | None) -> page.Verdict:
+    if checked.has_blocking_errors:
         return page.Verdict("INVALID FILE", "bad", "no verdict is given on a file with errors")
     label, tone = _LABELS.get(course.phase, ("GOING ON", "neutral"))
-    here = standing(course, now)
+    here = find_standing(course, now)
     note = f"ended in round {course.ended_at_round}" if course.ended_at_round else ""
     return page.Verdict(label, tone, note or f"next: {', '.join(here.may_speak) or 'nobody'}")
 
 
-def _show_decision(course: Course, decided: Round | None, result: Verdict | None) -> page.Decision:
+def _show_decision(
+    course: Course, decided: DebateRound | None, result: ConsensusVerdict | None
+) -> page.Decision:
     rules = course.rules
     facts = [
         page.Fact("mode", rules.consensus_mode.value),
@@ -84,18 +88,18 @@ def _show_decision(course: Course, decided: Round | None, result: Verdict | None
         page.Fact("score", _score_text(result.score)),
         page.Fact("score with those who deferred", _score_text(result.score_all)),
     ]
-    statement = _STATEMENTS[result.outcome if decided.complete else Outcome.NOT_REACHED]
+    statement = _STATEMENTS[result.outcome if decided.complete else ConsensusOutcome.NOT_REACHED]
     heads = f"{len(result.approvers)} of {len(rules.agents)} approve"
     return page.Decision(f"{statement} {heads} in round {decided.number}.", tuple(facts))
 
 
 _STATEMENTS = {
-    Outcome.REACHED: "Consensus was reached:",
-    Outcome.NOT_REACHED: "No consensus:",
-    Outcome.DEADLOCK: "Everyone deferred:",
-    Outcome.DISABLED: "Consensus is switched off by a threshold of 0:",
-    Outcome.INDETERMINATE: "Nobody stated a position:",
-    Outcome.BLOCKED: "No verdict:",
+    ConsensusOutcome.REACHED: "Consensus was reached:",
+    ConsensusOutcome.NOT_REACHED: "No consensus:",
+    ConsensusOutcome.DEADLOCK: "Everyone deferred:",
+    ConsensusOutcome.DISABLED: "Consensus is switched off by a threshold of 0:",
+    ConsensusOutcome.INDETERMINATE: "Nobody stated a position:",
+    ConsensusOutcome.BLOCKED: "No verdict:",
 }
 
 
@@ -103,32 +107,34 @@ def _score_text(score: Fraction | None) -> str:
     return "none" if score is None else f"{float(score):.6g}"
 
 
-def _quote_dissent(decided: Round | None) -> page.Dissent:
+def _quote_dissent(decided: DebateRound | None) -> page.Dissent:
     """Everyone in the deciding round who did not approve, in their own words."""
     latest = {entry.author: entry for entry in decided.entries} if decided else {}
     voices = tuple(_quote(entry) for entry in latest.values() if entry.stance is not Stance.APPROVE)
     return page.Dissent(voices, "" if voices else "Nobody who spoke in this round disagreed.")
 
 
-def _quote(entry: Entry) -> page.Quote:
-    stance = entry.said("stance")
+def _quote(entry: DebateEntry) -> page.Quote:
+    stance = entry.field_value("stance")
     return page.Quote(
         author=entry.author,
         text=entry.body,
         stance=stance,
         tone=_TONES.get(stance, "plain"),
         note=f"{_confidence_text(entry)}, round {entry.round}",
-        refs=evidence(entry.said("evidence")),
-        title=entry.said("summary"),
+        refs=split_evidence(entry.field_value("evidence")),
+        title=entry.field_value("summary"),
     )
 
 
-def _confidence_text(entry: Entry) -> str:
+def _confidence_text(entry: DebateEntry) -> str:
     sure = entry.confidence
-    return "no confidence given" if sure is None else f"{sure:f} ({confidence_words(sure)})"
+    return "no confidence given" if sure is None else f"{sure:f} ({describe_confidence(sure)})"
 
 
-def _show_details(checked: Checked, course: Course, decided: Round | None) -> list[page.Block]:
+def _show_details(
+    checked: CheckedSession, course: Course, decided: DebateRound | None
+) -> list[page.Block]:
     rounds = [round_ for round_ in course.rounds if round_.votes]
     blocks: list[page.Block] = []
     if rounds:
@@ -142,13 +148,15 @@ def _show_details(checked: Checked, course: Course, decided: Round | None) -> li
     if decided is not None:
         blocks.append(_other_rules_table(course, decided))
     blocks.append(
-        page.Timeline(tuple(map(_timeline_moment, spoken(course.rounds))), title="What was said")
+        page.Timeline(
+            tuple(map(_timeline_moment, list_entries(course.rounds))), title="What was said"
+        )
     )
     blocks.append(page.Findings(_finding_rows(checked), title="What the check found"))
     return blocks
 
 
-def _confidence_chart(course: Course, rounds: list[Round]) -> page.LineChart:
+def _confidence_chart(course: Course, rounds: list[DebateRound]) -> page.LineChart:
     lines = tuple(_agent_line(agent, rounds) for agent in course.rules.agents[:MOST_LINES])
     more = len(course.rules.agents) - len(lines)
     return page.LineChart(
@@ -159,7 +167,7 @@ def _confidence_chart(course: Course, rounds: list[Round]) -> page.LineChart:
     )
 
 
-def _agent_line(agent: str, rounds: list[Round]) -> page.Series:
+def _agent_line(agent: str, rounds: list[DebateRound]) -> page.Series:
     points = tuple(
         page.Point(round_.number, vote.confidence, vote.stance, vote.stance is not Stance.APPROVE)
         for round_ in rounds
@@ -168,19 +176,19 @@ def _agent_line(agent: str, rounds: list[Round]) -> page.Series:
     return page.Series(agent, points)
 
 
-def _score_chart(course: Course, rounds: list[Round]) -> page.LineChart:
+def _score_chart(course: Course, rounds: list[DebateRound]) -> page.LineChart:
     rules = course.rules
     points = tuple(
         page.Point(round_.number, _decimal(score), result.outcome, not result.reached)
         for round_ in rounds
-        if (score := (result := round_.verdict(rules)).score) is not None
+        if (score := (result := round_.judge(rules)).score) is not None
     )
     return page.LineChart(
         (page.Series("score", points, strong=True),),
         page.Mark(rules.consensus_threshold, "threshold"),
         y_label="Score",
         hollow_means="not reached",
-        low=Decimal(-1) if rules.consensus_mode is Mode.WEIGHTED else Decimal(0),
+        low=Decimal(-1) if rules.consensus_mode is ConsensusMode.WEIGHTED else Decimal(0),
         title="Score against threshold",
         caption="A round that still runs counts those who have not spoken as not approving.",
     )
@@ -191,18 +199,18 @@ def _decimal(score: Fraction) -> Decimal:
     return Decimal(score.numerator * 10**6 // score.denominator) / 10**6
 
 
-def _position_cell(round_: Round, agent: str) -> page.Cell:
+def _position_cell(round_: DebateRound, agent: str) -> page.Cell:
     vote = round_.votes.get(agent)
     if vote is None:
         return page.Cell("silent" if round_.complete else "to come")
     return _vote_cell(vote)
 
 
-def _vote_cell(vote: Vote) -> page.Cell:
+def _vote_cell(vote: DebateVote) -> page.Cell:
     return page.Cell(vote.stance.value, _TONES[vote.stance], f"{vote.confidence:f}")
 
 
-def _positions_table(course: Course, rounds: list[Round]) -> page.Table:
+def _positions_table(course: Course, rounds: list[DebateRound]) -> page.Table:
     return page.Table(
         ("Agent", *(f"Round {round_.number}" for round_ in rounds)),
         tuple(
@@ -213,8 +221,8 @@ def _positions_table(course: Course, rounds: list[Round]) -> page.Table:
     )
 
 
-def _before_and_after_table(course: Course, rounds: list[Round]) -> page.Table:
-    first, last = rounds[0].verdict(course.rules), rounds[-1].verdict(course.rules)
+def _before_and_after_table(course: Course, rounds: list[DebateRound]) -> page.Table:
+    first, last = rounds[0].judge(course.rules), rounds[-1].judge(course.rules)
     sides = ("approvers", "rejecters", "neutral", "deferred", "missing")
     return page.Table(
         ("Vote", f"Round {rounds[0].number}", f"Round {rounds[-1].number}"),
@@ -223,12 +231,12 @@ def _before_and_after_table(course: Course, rounds: list[Round]) -> page.Table:
     )
 
 
-def _names_on_side(result: Verdict, side: str) -> str:
+def _names_on_side(result: ConsensusVerdict, side: str) -> str:
     return ", ".join(getattr(result, side)) or "nobody"
 
 
 def _changes_table(course: Course) -> page.Block:
-    moves = changes(course)
+    moves = find_position_changes(course)
     if not moves:
         return page.Prose("Nobody changed their position.", "Who changed, and after what")
     return page.Table(
@@ -239,7 +247,9 @@ def _changes_table(course: Course) -> page.Block:
                 f"round {change.entry.round} turn {change.entry.turn}",
                 _vote_cell(change.before),
                 _vote_cell(change.now),
-                "; ".join(f"{entry.author}: {entry.said('summary')}" for entry in change.heard[-3:])
+                "; ".join(
+                    f"{entry.author}: {entry.field_value('summary')}" for entry in change.heard[-3:]
+                )
                 or "nobody",
             )
             for change in moves
@@ -248,10 +258,10 @@ def _changes_table(course: Course) -> page.Block:
     )
 
 
-def _other_rules_table(course: Course, decided: Round) -> page.Table:
+def _other_rules_table(course: Course, decided: DebateRound) -> page.Table:
     rows = []
-    for rules in other_rules(course.rules):
-        result = decided.verdict(rules)
+    for rules in vary_rules(course.rules):
+        result = decided.judge(rules)
         tone: page.Tone = "good" if result.reached else "caution"
         rows.append(
             (
@@ -268,19 +278,19 @@ def _other_rules_table(course: Course, decided: Round) -> page.Table:
     )
 
 
-def _timeline_moment(entry: Entry) -> page.Moment:
-    stance = entry.said("stance")
+def _timeline_moment(entry: DebateEntry) -> page.Moment:
+    stance = entry.field_value("stance")
     return page.Moment(
         entry.at,
         entry.author,
-        f"{stance or 'spoke'}: {entry.said('summary')}",
+        f"{stance or 'spoke'}: {entry.field_value('summary')}",
         entry.body,
         entry.id,
         _TONES.get(stance, "plain"),
     )
 
 
-def _finding_rows(checked: Checked) -> tuple[page.FindingRow, ...]:
+def _finding_rows(checked: CheckedSession) -> tuple[page.FindingRow, ...]:
     return tuple(
         page.FindingRow(
             finding.severity.value,

@@ -15,35 +15,37 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.errors import Malformed
-from moot.protocols.debate.consensus import Vote
+from moot.protocols.debate.consensus import DebateVote
 from moot.protocols.debate.model import Rules, Stance, TurnOrder
 
 # BNC-158
-MODES: Final = {"sequential": TurnOrder.ROUND_ROBIN, "parallel": TurnOrder.FREE_FORM}
+RUNTIME_MODES: Final = {"sequential": TurnOrder.ROUND_ROBIN, "parallel": TurnOrder.FREE_FORM}
 # BNC-159
-SETTINGS: Final = {
+RUNTIME_SETTINGS: Final = {
     "maxRounds": "max-rounds",
     "consensusThreshold": "consensus-threshold",
 }
 # BNC-160: seven stances become four; a `refine` is this much less sure (A-58).
-REFINED: Final = Decimal("0.8")
+REFINE_FACTOR: Final = Decimal("0.8")
 _STANCES: Final = {
     "strongly_agree": (Stance.APPROVE, Decimal(1)),
     "agree": (Stance.APPROVE, Decimal(1)),
-    "refine": (Stance.APPROVE, REFINED),
+    "refine": (Stance.APPROVE, REFINE_FACTOR),
     "synthesize": (Stance.NEUTRAL, Decimal(1)),
     "neutral": (Stance.NEUTRAL, Decimal(1)),
     "disagree": (Stance.REJECT, Decimal(1)),
     "strongly_disagree": (Stance.REJECT, Decimal(1)),
 }
 # BNC-161: a participant that was skipped, or a pause; there is no runtime stance for it.
-SKIPPED: Final = Vote(Stance.DEFER, Decimal(0))
+SKIPPED_VOTE: Final = DebateVote(Stance.DEFER, Decimal(0))
 
 
-def vote_from_runtime(stance: str | None, confidence: Decimal = SKIPPED.confidence) -> Vote:
+def vote_from_runtime(
+    stance: str | None, confidence: Decimal = SKIPPED_VOTE.confidence
+) -> DebateVote:
     """A runtime's answer as a vote; no answer at all is a deferral."""
     if stance is None:
-        return SKIPPED
+        return SKIPPED_VOTE
     if stance not in _STANCES:
         raise Malformed(
             f"{stance!r} is no runtime stance",
@@ -51,7 +53,7 @@ def vote_from_runtime(stance: str | None, confidence: Decimal = SKIPPED.confiden
             hint=f"one of {', '.join(_STANCES)}",
         )
     meant, factor = _STANCES[stance]
-    return Vote(meant, confidence * factor)
+    return DebateVote(meant, confidence * factor)
 
 
 def rules_from_runtime(agents: Iterable[str], config: Mapping[str, Any]) -> Rules:
@@ -60,35 +62,35 @@ def rules_from_runtime(agents: Iterable[str], config: Mapping[str, Any]) -> Rule
     Whether the values are in range is asked when a session is made of them.
     """
     mode = config.get("mode")
-    if mode not in tuple(MODES):
+    if mode not in tuple(RUNTIME_MODES):
         raise _unknown_runtime(f"{mode!r} is no runtime mode")
     settings = {
         name.replace("-", "_"): str(config[key]) if name == "consensus-threshold" else config[key]
-        for key, name in SETTINGS.items()
+        for key, name in RUNTIME_SETTINGS.items()
         if key in config
     }
     try:
         return msgspec.convert(
-            {"agents": tuple(agents), "turn_order": MODES[mode], **settings}, Rules
+            {"agents": tuple(agents), "turn_order": RUNTIME_MODES[mode], **settings}, Rules
         )
     except msgspec.ValidationError as error:
         raise _unknown_runtime(str(error)) from None
 
 
 def _unknown_runtime(message: str) -> Malformed:
-    hint = f"mode is {' or '.join(MODES)}; {', '.join(SETTINGS)} are as in a file"
+    hint = f"mode is {' or '.join(RUNTIME_MODES)}; {', '.join(RUNTIME_SETTINGS)} are as in a file"
     return Malformed(message, code="unknown_runtime", hint=hint)
 
 
-def stance_in_a_file(word: str) -> str:
+def explain_runtime_stance(word: str) -> str:
     """What a file says for a runtime's stance, in words; nothing for any other word."""
     meant = _STANCES.get(word.replace("-", "_"))
     if meant is None:
         return ""
-    less = ", with four fifths of the confidence" if meant[1] is REFINED else ""
+    less = ", with four fifths of the confidence" if meant[1] is REFINE_FACTOR else ""
     return f"a file says {meant[0].value}{less}"
 
 
-def setting_in_a_file(key: str) -> str:
+def explain_runtime_setting(key: str) -> str:
     """What a file calls a runtime's setting, in words; nothing for any other."""
-    return f"a file says {SETTINGS[key]}" if key in SETTINGS else ""
+    return f"a file says {RUNTIME_SETTINGS[key]}" if key in RUNTIME_SETTINGS else ""

@@ -1,8 +1,9 @@
 """The nine settings of a session: what section 5 allows for each, and their values from text.
 
-`SCHEMA` is the document's own JSON Schema; `KEYS` reads each setting by it. A value that is not
-sound is a `Problem`, and only nine sound ones make `Rules`. `OPTIONS` are what our readings leave
-to whoever begins a session: comments among the rules (R19), which other programs pass over.
+`SCHEMA` is the document's own JSON Schema; `SETTING_READERS` reads each setting by it. A value
+that is not sound is a `SettingProblem`, and only nine sound ones make `Rules`. `OPTIONS` are what
+our readings leave to whoever begins a session: comments among the rules (R19), which other
+programs pass over.
 """
 
 from __future__ import annotations
@@ -16,26 +17,26 @@ from typing import Any, Final
 import msgspec
 
 from moot.protocols.debate.model import (
-    DECIMAL,
+    DECIMAL_PATTERN,
+    ConsensusMode,
     DefaultAction,
     Escalation,
-    Mode,
     OutputFormat,
     Rules,
-    Scalar,
     Setting,
-    Settings,
+    SettingsBlock,
+    TextValue,
     TurnOrder,
 )
-from moot.protocols.debate.runtime import MODES
+from moot.protocols.debate.runtime import RUNTIME_MODES
 
 # BNC-036, BNC-037: two characters or more, and no hyphen at the ends.
 AGENT_PATTERN: Final = "^[a-z0-9][a-z0-9-]*[a-z0-9]$"
 _AGENT = re.compile(r"[a-z0-9][a-z0-9-]*[a-z0-9]")
-ODD_NAME: Final = "odd_agent_name"
-ODD_OPTION: Final = "unknown_option"
+ODD_NAME_CODE: Final = "odd_agent_name"
+ODD_OPTION_CODE: Final = "unknown_option"
 # Problems that are only remarked on: the settings count all the same.
-_MILD: Final = frozenset({ODD_NAME, ODD_OPTION})
+_MILD: Final = frozenset({ODD_NAME_CODE, ODD_OPTION_CODE})
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 _LIMITS = {
     "max-turns-per-round": (1, 10),  # BNC-042
@@ -44,26 +45,26 @@ _LIMITS = {
 }
 _CHOICES: dict[str, type[StrEnum]] = {
     "turn-order": TurnOrder,  # BNC-038
-    "consensus-mode": Mode,  # BNC-049
+    "consensus-mode": ConsensusMode,  # BNC-049
     "escalation": Escalation,  # BNC-050
     "output-format": OutputFormat,  # BNC-055
 }
 
 
-class Problem(msgspec.Struct, frozen=True):
+class SettingProblem(msgspec.Struct, frozen=True):
     """A setting that is not sound: which one, the code of its flaw, a sentence, the line.
 
-    `is_name`: an agent's name has a form that the schema does not allow.
+    `is_about_name_form`: an agent's name has a form that the schema does not allow.
     """
 
     key: str
     code: str
     message: str
     line: int
-    is_name: bool = False
+    is_about_name_form: bool = False
 
 
-class Known(msgspec.Struct, frozen=True):
+class KnownSettings(msgspec.Struct, frozen=True):
     """What the rules block says: `rules` only if all of it is sound.
 
     The agents and the format are kept even then, so that one flaw does not raise ten findings
@@ -71,24 +72,24 @@ class Known(msgspec.Struct, frozen=True):
     """
 
     agents: tuple[str, ...] = ()
-    structured: bool = False
+    is_structured: bool = False
     rules: Rules | None = None
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SettingProblem, ...] = ()
 
 
-Read = Callable[[Setting], Any]
+SettingReader = Callable[[Setting], Any]
 
 
-def read_known(settings: Settings | None, lenient: bool = False) -> Known:
+def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) -> KnownSettings:
     """The settings as values, and everything that is wrong with them.
 
     `lenient` (A-14): names that the schema does not allow are odd, no more.
     """
     if settings is None:
-        return Known()
+        return KnownSettings()
     values: dict[str, Any] = {}
     problems = list(_missing_settings(settings))
-    for key, read in KEYS.items():
+    for key, read in SETTING_READERS.items():
         setting = settings.get(key)
         if setting is not None:
             values[key] = value = read(setting)
@@ -99,7 +100,7 @@ def read_known(settings: Settings | None, lenient: bool = False) -> Known:
     grave = [problem for problem in problems if problem.code not in _MILD]
     chosen, odd = _options(settings)
     values |= chosen
-    return Known(
+    return KnownSettings(
         tuple(dict.fromkeys(item.text for item in (agents.items if agents else ()) or ())),
         values.get("output-format") is OutputFormat.STRUCTURED,
         None if grave else Rules(**{_snake(key): value for key, value in values.items()}),
@@ -107,10 +108,10 @@ def read_known(settings: Settings | None, lenient: bool = False) -> Known:
     )
 
 
-def _options(settings: Settings) -> tuple[dict[str, Any], list[Problem]]:
+def _options(settings: SettingsBlock) -> tuple[dict[str, Any], list[SettingProblem]]:
     """BNC-127: the options among the comments; one that is odd, or comes again, changes nothing."""
     values: dict[str, Any] = {}
-    problems: list[Problem] = []
+    problems: list[SettingProblem] = []
     for comment in settings.comments:
         allowed = OPTIONS.get(comment.key)
         word = comment.value.text if comment.value else ""
@@ -121,17 +122,21 @@ def _options(settings: Settings) -> tuple[dict[str, Any], list[Problem]]:
         else:
             flaw = "it is given already" if comment.key in values else f"not {word!r}"
             message = f"{comment.key} is {' or '.join(allowed)}: {flaw}"
-            problems.append(Problem(comment.key, ODD_OPTION, message, comment.line))
+            problems.append(SettingProblem(comment.key, ODD_OPTION_CODE, message, comment.line))
     return values, problems
 
 
-def _ease_names(problems: list[Problem], agents: Setting, names: Any) -> tuple[list[Problem], Any]:
+def _ease_names(
+    problems: list[SettingProblem], agents: Setting, names: Any
+) -> tuple[list[SettingProblem], Any]:
     """A-14: a name of another form is odd; the list counts if nothing else is wrong with it."""
     eased = [
-        msgspec.structs.replace(problem, code=ODD_NAME) if problem.is_name else problem
+        msgspec.structs.replace(problem, code=ODD_NAME_CODE)
+        if problem.is_about_name_form
+        else problem
         for problem in problems
     ]
-    if any(problem.code != ODD_NAME for problem in eased if problem.key == "agents"):
+    if any(problem.code != ODD_NAME_CODE for problem in eased if problem.key == "agents"):
         return eased, names
     return eased, tuple(item.text for item in agents.items or ())
 
@@ -140,42 +145,44 @@ def _snake(key: str) -> str:
     return key.replace("-", "_")
 
 
-def _missing_settings(settings: Settings) -> Iterator[Problem]:
+def _missing_settings(settings: SettingsBlock) -> Iterator[SettingProblem]:
     """BNC-033: each of the nine, by its name."""
-    for key in KEYS:
+    for key in SETTING_READERS:
         if settings.get(key) is None:
             message = f"the setting {key} is missing"
-            yield Problem(key, "MISSING_REQUIRED_RULE", message, settings.line)
+            yield SettingProblem(key, "MISSING_REQUIRED_RULE", message, settings.line)
 
 
-def _wrong(setting: Setting, expected: str, scalar: Scalar | None = None) -> list[Problem]:
+def _wrong(
+    setting: Setting, expected: str, scalar: TextValue | None = None
+) -> list[SettingProblem]:
     value = scalar or setting.value
     shown = repr(value.text) if value else "a list" if setting.items is not None else "nothing"
     message = f"{setting.key} is {shown}; it must be {expected}"
     line = value.line if value else setting.line
-    return [Problem(setting.key, "INVALID_RULE_VALUE", message, line)]
+    return [SettingProblem(setting.key, "INVALID_RULE_VALUE", message, line)]
 
 
-def _read_names(setting: Setting) -> tuple[str, ...] | list[Problem]:
+def _read_names(setting: Setting) -> tuple[str, ...] | list[SettingProblem]:
     """BNC-034, BNC-035, BNC-037: a list, not empty, of different names in the schema's form."""
     if setting.items is None and setting.value is not None:
         return _wrong(setting, "a list of names")
     if not setting.items:
-        return [Problem("agents", "EMPTY_AGENTS_LIST", "no agent is listed", setting.line)]
-    problems: list[Problem] = []
+        return [SettingProblem("agents", "EMPTY_AGENTS_LIST", "no agent is listed", setting.line)]
+    problems: list[SettingProblem] = []
     seen: set[str] = set()
     for item in setting.items:
         if not _AGENT.fullmatch(item.text):
             wrong = _wrong(setting, "names of a-z, 0-9 and hyphens, two or more", item)
-            problems += [msgspec.structs.replace(flaw, is_name=True) for flaw in wrong]
+            problems += [msgspec.structs.replace(flaw, is_about_name_form=True) for flaw in wrong]
         if item.text in seen:
             message = f"{item.text} is listed twice"
-            problems.append(Problem("agents", "DUPLICATE_AGENT_NAME", message, item.line))
+            problems.append(SettingProblem("agents", "DUPLICATE_AGENT_NAME", message, item.line))
         seen.add(item.text)
     return problems or tuple(item.text for item in setting.items)
 
 
-def _read_whole_number(setting: Setting) -> int | list[Problem]:
+def _read_whole_number(setting: Setting) -> int | list[SettingProblem]:
     low, high = _LIMITS[setting.key]
     value = setting.value
     # A-44: a quoted number is a text, and 300.0 is no whole number.
@@ -186,28 +193,28 @@ def _read_whole_number(setting: Setting) -> int | list[Problem]:
     return _wrong(setting, f"a whole number from {low} to {high}")
 
 
-def _read_threshold(setting: Setting) -> Decimal | list[Problem]:
+def _read_threshold(setting: Setting) -> Decimal | list[SettingProblem]:
     """BNC-045."""
     value = setting.value
-    if value is not None and not value.quoted and DECIMAL.fullmatch(value.text):
+    if value is not None and not value.quoted and DECIMAL_PATTERN.fullmatch(value.text):
         number = Decimal(value.text)
         if number <= 1:
             return number
     return _wrong(setting, "a number from 0.0 to 1.0")
 
 
-def _read_choice(setting: Setting) -> StrEnum | list[Problem]:
+def _read_choice(setting: Setting) -> StrEnum | list[SettingProblem]:
     kind = _CHOICES[setting.key]
     value = setting.value
     if value is not None and value.text in set(kind):
         return kind(value.text)
     # BNC-158: a runtime's word is told what it is called here.
-    if kind is TurnOrder and value is not None and value.text in MODES:
-        return _wrong(setting, MODES[value.text])
+    if kind is TurnOrder and value is not None and value.text in RUNTIME_MODES:
+        return _wrong(setting, RUNTIME_MODES[value.text])
     return _wrong(setting, f"one of {', '.join(kind)}")
 
 
-KEYS: Final[dict[str, Read]] = {
+SETTING_READERS: Final[dict[str, SettingReader]] = {
     "agents": _read_names,
     "turn-order": _read_choice,
     "max-turns-per-round": _read_whole_number,
@@ -228,18 +235,18 @@ OPTIONS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def settings_of(rules: Rules) -> dict[str, Any]:
-    """The nine values as plain data, a decimal as its text; `rules_from` reads them back.
+def rules_to_settings(rules: Rules) -> dict[str, Any]:
+    """The nine values as plain data, a decimal as its text; `rules_from_settings` reads them back.
 
     Of the options only those that were chosen.
     """
     plain: dict[str, Any] = msgspec.to_builtins(rules)
-    for key in OPTIONS.keys() - options_of(rules).keys():
+    for key in OPTIONS.keys() - list_chosen_options(rules).keys():
         del plain[_snake(key)]
     return plain
 
 
-def options_of(rules: Rules) -> dict[str, str]:
+def list_chosen_options(rules: Rules) -> dict[str, str]:
     """The options that are not as usual, as the words that say so."""
     usual = Rules(rules.agents)
     return {
@@ -249,7 +256,7 @@ def options_of(rules: Rules) -> dict[str, str]:
     }
 
 
-def rules_from(settings: dict[str, Any]) -> Rules | None:
+def rules_from_settings(settings: dict[str, Any]) -> Rules | None:
     try:
         rules = msgspec.convert(settings, Rules)
     except msgspec.ValidationError:
@@ -275,6 +282,6 @@ _LISTED: Final = {
 # BNC-058: made from the same tables that the values are read by, so the two cannot differ.
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
-    "required": list(KEYS),
-    "properties": {key: _LISTED if key == "agents" else _property(key) for key in KEYS},
+    "required": list(SETTING_READERS),
+    "properties": {key: _LISTED if key == "agents" else _property(key) for key in SETTING_READERS},
 }

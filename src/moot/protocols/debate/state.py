@@ -1,7 +1,7 @@
 """What a session's record remembers: enough to say whose turn it is, and none of the file's bytes.
 
 The rounds that are over, and all that was said, stay in the events: the state is as small after
-ten thousand entries as after ten. `course` gives it the shape that `turns.py` reads.
+ten thousand entries as after ten. `course_from_state` gives it the shape that `turns.py` reads.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import msgspec
 from immutables import Map
 
 from moot.core.clock import Millis
-from moot.protocols.debate.consensus import Vote
-from moot.protocols.debate.course import Course, Round, RoundSoFar, Walk
-from moot.protocols.debate.model import Entry, Field, Rules
+from moot.protocols.debate.consensus import DebateVote
+from moot.protocols.debate.course import Course, CourseWalk, DebateRound, RoundSoFar
+from moot.protocols.debate.model import DebateEntry, EntryField, Rules
 from moot.protocols.debate.phases import Phase
 
 # Observed entries are remembered until their authors sign them, but at most this many of the
@@ -22,18 +22,18 @@ from moot.protocols.debate.phases import Phase
 MOST_UNSIGNED: Final = 64
 
 
-class Latest(msgspec.Struct, frozen=True):
+class LatestRound(msgspec.Struct, frozen=True):
     """The latest round, without its entries."""
 
     number: int = 0
     counts: Map[str, int] = Map()
-    votes: Map[str, Vote] = Map()
+    votes: Map[str, DebateVote] = Map()
     complete: bool = False
     last_turn: int = 0
     last_author: str = ""
 
 
-class Last(msgspec.Struct, frozen=True):
+class LastTurn(msgspec.Struct, frozen=True):
     """The latest entry that took a turn: who, when, whom it names next."""
 
     author: str
@@ -41,7 +41,7 @@ class Last(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
 
 
-class Unsigned(msgspec.Struct, frozen=True):
+class UnsignedEntry(msgspec.Struct, frozen=True):
     """An observed entry that its author may sign."""
 
     id: str
@@ -68,95 +68,105 @@ class State(msgspec.Struct, frozen=True):
     digest: str = ""
     entries: int = 0
     signed: int = 0
-    unsigned: tuple[Unsigned, ...] = ()
+    unsigned: tuple[UnsignedEntry, ...] = ()
     phase: Phase = Phase.NOT_STARTED
     ended_at_round: int | None = None
-    latest: Latest = Latest()
-    last: Last | None = None
+    latest: LatestRound = LatestRound()
+    last: LastTurn | None = None
     resumed: Millis | None = None
     timed_out: bool = False
     escalating: bool = False
     blocked: bool = False
 
     @property
-    def begun(self) -> bool:
+    def has_begun(self) -> bool:
         return self.rules is not None
 
     @property
-    def since(self) -> Millis:
+    def turn_began(self) -> Millis:
         """When the running turn began (A-23)."""
         last = self.last.at if self.last else None
         begins = (at for at in (self.created, last, self.resumed) if at is not None)
         return max(begins, default=0)
 
-    def unsigned_entry(self, id_: str) -> Unsigned | None:
+    def find_unsigned_entry(self, id_: str) -> UnsignedEntry | None:
         return next((entry for entry in self.unsigned if entry.id == id_), None)
 
 
-def stub(
+def stub_entry(
     author: str,
     turn: int | None,
     round_: int | None = None,
-    fields: tuple[Field, ...] = (),
+    fields: tuple[EntryField, ...] = (),
     status: str = "",
     body: str = "",
-) -> Entry:
+) -> DebateEntry:
     """An entry of which only what decides the course is known."""
-    return Entry(0, 0, 0, 0, "", turn, round_, "", author, status, fields, body, 0, True)
+    return DebateEntry(0, 0, 0, 0, "", turn, round_, "", author, status, fields, body, 0, True)
 
 
-def naming(names: tuple[str, ...]) -> tuple[Field, ...]:
+def make_request_naming(names: tuple[str, ...]) -> tuple[EntryField, ...]:
     """A field that names exactly these, in this order."""
-    return (Field("action_requested", ", ".join(names), 0),) if names else ()
+    return (EntryField("action_requested", ", ".join(names), 0),) if names else ()
 
 
-def course(state: State, rules: Rules) -> Course:
+def course_from_state(state: State, rules: Rules) -> Course:
     """The course of the session, as far as the next turn depends on it."""
     latest = state.latest
-    rounds: tuple[Round, ...] = ()
+    rounds: tuple[DebateRound, ...] = ()
     if latest.number:
-        entry = stub(latest.last_author, latest.last_turn)
-        rounds = (Round(latest.number, (entry,), latest.counts, latest.votes, latest.complete),)
-    last = stub(state.last.author, 0, fields=naming(state.last.names)) if state.last else None
-    return Course(rules, rounds, state.phase, state.ended_at_round, (), last, None, state.since)
+        entry = stub_entry(latest.last_author, latest.last_turn)
+        rounds = (
+            DebateRound(latest.number, (entry,), latest.counts, latest.votes, latest.complete),
+        )
+    last = (
+        stub_entry(state.last.author, 0, fields=make_request_naming(state.last.names))
+        if state.last
+        else None
+    )
+    return Course(
+        rules, rounds, state.phase, state.ended_at_round, (), last, None, state.turn_began
+    )
 
 
-def walk_from(state: State, rules: Rules, rejects: bool) -> Walk:
+def resume_walk(state: State, rules: Rules, rejects_next: bool) -> CourseWalk:
     """The walk through the entries as it stood after the last one.
 
-    `rejects`: the next entry is in error, so that it has a turn but no vote.
+    `rejects_next`: the next entry is in error, so that it has a turn but no vote.
     """
-    walk = Walk(rules, frozenset({0}) if rejects else frozenset(), not state.blocked)
+    walk = CourseWalk(rules, frozenset({0}) if rejects_next else frozenset(), not state.blocked)
     walk.phase, walk.ended_at_round = state.phase, state.ended_at_round
     if state.last is not None:
-        walk.last = stub(state.last.author, 0, fields=naming(state.last.names))
+        walk.last_entry = stub_entry(
+            state.last.author, 0, fields=make_request_naming(state.last.names)
+        )
     if state.latest.number:
-        walk.latest = _round_so_far(state.latest, rules)
-        walk.rounds[state.latest.number] = walk.latest
+        walk.latest_round = _round_so_far(state.latest, rules)
+        walk.rounds[state.latest.number] = walk.latest_round
     return walk
 
 
-def _round_so_far(latest: Latest, rules: Rules) -> RoundSoFar:
+def _round_so_far(latest: LatestRound, rules: Rules) -> RoundSoFar:
     round_ = RoundSoFar(latest.number, rules)
     round_.counts = dict(latest.counts)
     round_.complete = latest.complete
-    round_.entries.append(stub(latest.last_author, latest.last_turn))
+    round_.entries.append(stub_entry(latest.last_author, latest.last_turn))
     for agent, vote in latest.votes.items():
-        round_.tally.put(agent, vote)
+        round_.tally.set_vote(agent, vote)
     return round_
 
 
-def latest_of(made: RoundSoFar, before: Latest, entry: Entry) -> Latest:
+def update_latest_round(round_: RoundSoFar, before: LatestRound, entry: DebateEntry) -> LatestRound:
     """The latest round after an entry that took a turn; what did not change is shared."""
-    old = before if before.number == made.number else Latest(made.number)
-    if entry.round != made.number:  # an entry of an earlier round: R8 calls it an error
+    old = before if before.number == round_.number else LatestRound(round_.number)
+    if entry.round != round_.number:  # an entry of an earlier round: R8 calls it an error
         return old
-    vote = made.tally.votes.get(entry.author)
-    return Latest(
-        made.number,
-        old.counts.set(entry.author, made.counts[entry.author]),
+    vote = round_.tally.votes.get(entry.author)
+    return LatestRound(
+        round_.number,
+        old.counts.set(entry.author, round_.counts[entry.author]),
         old.votes if vote is None else old.votes.set(entry.author, vote),
-        made.complete,
+        round_.complete,
         max(old.last_turn, entry.turn or 0),
         entry.author,
     )

@@ -9,26 +9,26 @@ import re
 from collections.abc import Iterator
 
 from moot.core.clock import Millis
-from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.views import StatusView, status_data
+from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.views import StatusView, view_status
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Another's text on one line, with nothing left to mean anything in markdown."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def summary(checked: Checked, now: Millis | None = None) -> str:
+def write_summary(checked: CheckedSession, now: Millis | None = None) -> str:
     """The whole page."""
-    return "\n".join(_lines(status_data(checked, now))) + "\n"
+    return "\n".join(_lines(view_status(checked, now))) + "\n"
 
 
 def _lines(status: StatusView) -> Iterator[str]:
     result = status.consensus
     score = "no score" if result.score is None else f"score {result.score:.4g}"
-    yield f"# {plain(status.title)}\n"
+    yield f"# {escape_markdown(status.title)}\n"
     rule = f"{result.mode}, {score}, threshold {result.threshold:g}"
     yield f"**{status.state}** · {result.outcome} · {rule}\n"
     yield "## Where everyone stands\n"
@@ -38,7 +38,7 @@ def _lines(status: StatusView) -> Iterator[str]:
     yield "\n## What was said\n"
     for entry in status.entries:
         sure = "" if entry.confidence is None else f" {entry.confidence:g}"
-        who = f"**{entry.author}** {plain(entry.stance or '')}{sure}"
-        yield f"- {entry.round}.{entry.turn} {who}: {plain(entry.summary)}"
+        who = f"**{entry.author}** {escape_markdown(entry.stance or '')}{sure}"
+        yield f"- {entry.round}.{entry.turn} {who}: {escape_markdown(entry.summary)}"
     if not status.entries:
         yield "Nothing yet."

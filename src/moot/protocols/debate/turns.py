@@ -12,12 +12,12 @@ from typing import Final
 import msgspec
 
 from moot.core.clock import SECOND, Millis
-from moot.protocols.debate.course import Course, named_next
-from moot.protocols.debate.model import Entry, Escalation, TurnOrder
-from moot.protocols.debate.phases import Happening, Phase, after
+from moot.protocols.debate.course import Course, find_named_next
+from moot.protocols.debate.model import DebateEntry, Escalation, TurnOrder
+from moot.protocols.debate.phases import Happening, Phase, phase_after
 
 
-class Standing(msgspec.Struct, frozen=True):
+class DebateStanding(msgspec.Struct, frozen=True):
     """A session at a moment: its phase, the place of the next entry, whose turn it is.
 
     `due` are those whose turn it is, `may_speak` those who may write now: nobody while an entry is
@@ -31,44 +31,44 @@ class Standing(msgspec.Struct, frozen=True):
     may_speak: tuple[str, ...]
     deadline: Millis | None
     timed_out: bool
-    open: Entry | None
+    open_entry: DebateEntry | None
 
     @property
-    def next(self) -> str | None:
+    def next_speaker(self) -> str | None:
         """Whose turn it is, where only one is meant and no entry is being written."""
-        return self.due[0] if len(self.due) == 1 and self.open is None else None
+        return self.due[0] if len(self.due) == 1 and self.open_entry is None else None
 
 
-def standing(course: Course, now: Millis | None = None) -> Standing:
+def find_standing(course: Course, now: Millis | None = None) -> DebateStanding:
     """Where the session stands. Without a time nothing is late.
 
     BNC-074, BNC-075: while an entry is open or in progress nobody may speak. BNC-051: nor may
     anyone while a person is waited for.
     """
-    round_, turn = position(course)
-    if course.phase.ended:
-        return Standing(course.phase, round_, turn, (), (), None, False, course.open)
+    round_, turn = find_current_place(course)
+    if course.phase.has_ended:
+        return DebateStanding(course.phase, round_, turn, (), (), None, False, course.open_entry)
     # BNC-095, BNC-145: the last second still counts; only what comes after it is late (A-23).
-    deadline = course.since + course.rules.turn_timeout * SECOND
+    deadline = course.turn_began + course.rules.turn_timeout * SECOND
     late = now is not None and now > deadline
     waits = late and course.rules.escalation is Escalation.HUMAN
-    phase = after(course.phase, Happening.TIMED_OUT) if waits else course.phase
+    phase = phase_after(course.phase, Happening.TIMED_OUT) if waits else course.phase
     due = SPEAKERS[course.rules.turn_order](course)
-    speakers = () if course.open is not None or waits else due
+    speakers = () if course.open_entry is not None or waits else due
     if late and speakers and course.rules.turn_order is TurnOrder.SUPERVISED:
         # A-19: when the named agent is silent, the supervisor may go on.
         speakers = tuple(dict.fromkeys((*speakers, course.rules.supervisor)))
-    return Standing(phase, round_, turn, due, speakers, deadline, late, course.open)
+    return DebateStanding(phase, round_, turn, due, speakers, deadline, late, course.open_entry)
 
 
-def position(course: Course) -> tuple[int, int]:
+def find_current_place(course: Course) -> tuple[int, int]:
     """Round and turn of the next entry; of the last one, if the session has ended."""
-    if course.phase.ended and course.rounds:
+    if course.phase.has_ended and course.rounds:
         return course.rounds[-1].number, course.rounds[-1].last_turn
-    return next_place(course)
+    return find_next_place(course)
 
 
-def next_place(course: Course) -> tuple[int, int]:
+def find_next_place(course: Course) -> tuple[int, int]:
     """Round and turn of another entry. BNC-015: in each round turns count from 1."""
     if not course.rounds:
         return 1, 1
@@ -78,30 +78,32 @@ def next_place(course: Course) -> tuple[int, int]:
 
 def _next_in_list(course: Course) -> tuple[str, ...]:
     """BNC-039: the last speaker while it has turns left, then the next in the list (A-22)."""
-    rules, running = course.rules, course.running
+    rules, running = course.rules, course.running_round
     if running is None:
         return (rules.agents[0],)
     place = rules.agents.index(running.entries[-1].author)
     later = rules.agents[place:]
-    with_turns = [agent for agent in later if running.count(agent) < rules.max_turns_per_round]
+    with_turns = [
+        agent for agent in later if running.count_entries_of(agent) < rules.max_turns_per_round
+    ]
     return (with_turns[0] if with_turns else rules.agents[-1],)
 
 
 def _anyone_with_turns(course: Course) -> tuple[str, ...]:
     """BNC-040: in free-form everyone who has a turn left in the round."""
-    running, most = course.running, course.rules.max_turns_per_round
+    running, most = course.running_round, course.rules.max_turns_per_round
     if running is None:
         return course.rules.agents
-    return tuple(agent for agent in course.rules.agents if running.count(agent) < most)
+    return tuple(agent for agent in course.rules.agents if running.count_entries_of(agent) < most)
 
 
 def _named_or_supervisor(course: Course) -> tuple[str, ...]:
     """BNC-117: whom the latest entry names; the supervisor if nobody, or if that one is through."""
-    rules, running = course.rules, course.running
-    name, _ = named_next(course.last, rules)
+    rules, running = course.rules, course.running_round
+    name, _ = find_named_next(course.last_entry, rules)
     if name is None or name == rules.supervisor:
         return (rules.supervisor,)
-    is_through = running is not None and running.count(name) >= rules.max_turns_per_round
+    is_through = running is not None and running.count_entries_of(name) >= rules.max_turns_per_round
     return (rules.supervisor if is_through else name,)
 
 

@@ -15,13 +15,13 @@ import msgspec
 from moot.core.clock import Millis, to_text
 from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding, Severity, errors
-from moot.protocols.debate.checker import Checked
-from moot.protocols.debate.consensus import Outcome, Verdict, verdict
-from moot.protocols.debate.course import Course, Round, is_placeholder, spoken
-from moot.protocols.debate.model import Entry, Mode
+from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, judge_votes
+from moot.protocols.debate.course import Course, DebateRound, is_placeholder, list_entries
+from moot.protocols.debate.model import ConsensusMode, DebateEntry
 from moot.protocols.debate.phases import Phase
-from moot.protocols.debate.schema import settings_of
-from moot.protocols.debate.turns import standing
+from moot.protocols.debate.schema import rules_to_settings
+from moot.protocols.debate.turns import find_standing
 
 _THIN = Finding(
     rule="7.4",
@@ -32,7 +32,7 @@ _THIN = Finding(
 )
 
 
-def course_of(checked: Checked) -> Course:
+def require_course(checked: CheckedSession) -> Course:
     """The course of a session whose settings are sound; Refused for any other."""
     if checked.course is None:
         raise Refused(
@@ -53,8 +53,10 @@ class CheckView(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
 
 
-def check_data(checked: Checked) -> CheckView:
-    return CheckView(checked.valid, checked.entries, checked.document.session_id, checked.findings)
+def view_check(checked: CheckedSession) -> CheckView:
+    return CheckView(
+        checked.valid, checked.entry_count, checked.document.session_id, checked.findings
+    )
 
 
 # Consensus ---------------------------------------------------------------------------------------
@@ -68,7 +70,7 @@ class ConsensusView(msgspec.Struct, frozen=True):
     that end with `_all_agents` count those who defer in the denominator.
     """
 
-    mode: Mode
+    mode: ConsensusMode
     threshold: float
     reached: bool
     score: float | None
@@ -78,7 +80,7 @@ class ConsensusView(msgspec.Struct, frozen=True):
     neutral: tuple[str, ...]
     deferred: tuple[str, ...]
     missing: tuple[str, ...]
-    outcome: Outcome
+    outcome: ConsensusOutcome
     would_reach: bool
     reached_all_agents: bool
     round: int | None
@@ -89,10 +91,10 @@ class ConsensusView(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
 
 
-def consensus_data(
-    checked: Checked,
+def view_consensus(
+    checked: CheckedSession,
     number: int | None = None,
-    mode: Mode | None = None,
+    mode: ConsensusMode | None = None,
     threshold: Decimal | None = None,
     defer_in_denominator: bool | None = None,
 ) -> ConsensusView:
@@ -100,7 +102,7 @@ def consensus_data(
 
     The others ask what would follow under another rule.
     """
-    course = course_of(checked)
+    course = require_course(checked)
     wanted = {
         "consensus_mode": mode,
         "consensus_threshold": threshold,
@@ -109,9 +111,9 @@ def consensus_data(
     changes = {name: value for name, value in wanted.items() if value is not None}
     rules = msgspec.structs.replace(course.rules, **changes)
     round_ = _round_to_show(course, number)
-    result = verdict(rules, round_.votes if round_ else {})
+    result = judge_votes(rules, round_.votes if round_ else {})
     provisional = round_ is None or not round_.complete
-    decides = result.reached and not checked.blocked and not provisional
+    decides = result.reached and not checked.has_blocking_errors and not provisional
     return ConsensusView(
         mode=result.mode,
         threshold=float(result.threshold),
@@ -123,22 +125,22 @@ def consensus_data(
         neutral=result.neutral,
         deferred=result.deferred,
         missing=result.missing,
-        outcome=_outcome_to_show(result, checked.blocked, provisional),
+        outcome=_outcome_to_show(result, checked.has_blocking_errors, provisional),
         would_reach=result.reached,
         reached_all_agents=result.reached_all and decides,
         round=round_.number if round_ else None,
         provisional=provisional,
-        blocked="invalid-file" if checked.blocked else None,
+        blocked="invalid-file" if checked.has_blocking_errors else None,
         defer_in_denominator=rules.defer_in_denominator,
-        running_round=course.running.number if course.running else None,
-        findings=(_THIN,) if result.thin and round_ else (),
+        running_round=course.running_round.number if course.running_round else None,
+        findings=(_THIN,) if result.is_thin_quorum and round_ else (),
     )
 
 
-def _round_to_show(course: Course, number: int | None) -> Round | None:
+def _round_to_show(course: Course, number: int | None) -> DebateRound | None:
     if number is None:
-        return course.latest_complete or course.running
-    round_ = course.round(number)
+        return course.latest_complete_round or course.running_round
+    round_ = course.find_round(number)
     if round_ is None:
         raise NotFound(
             "round_not_found", f"nobody spoke in round {number}", hint="`moot debate status FILE`"
@@ -146,11 +148,13 @@ def _round_to_show(course: Course, number: int | None) -> Round | None:
     return round_
 
 
-def _outcome_to_show(result: Verdict, blocked: bool, provisional: bool) -> Outcome:
+def _outcome_to_show(
+    result: ConsensusVerdict, blocked: bool, provisional: bool
+) -> ConsensusOutcome:
     """A blocked or running round never counts as reached (A-08, A-53)."""
     if blocked:
-        return Outcome.BLOCKED
-    return Outcome.NOT_REACHED if provisional and result.reached else result.outcome
+        return ConsensusOutcome.BLOCKED
+    return ConsensusOutcome.NOT_REACHED if provisional and result.reached else result.outcome
 
 
 def _as_number(value: Fraction | None) -> float | None:
@@ -183,7 +187,7 @@ class EntryWithBody(EntryView, frozen=True):
     body: str
 
 
-def entry_data(entry: Entry) -> EntryView:
+def view_entry(entry: DebateEntry) -> EntryView:
     return EntryView(
         id=entry.id,
         round=entry.round,
@@ -191,17 +195,17 @@ def entry_data(entry: Entry) -> EntryView:
         at=entry.at,
         author=entry.author,
         status=entry.status,
-        stance=entry.said("stance") or None,
+        stance=entry.field_value("stance") or None,
         confidence=None if entry.confidence is None else float(entry.confidence),
-        summary=entry.said("summary"),
-        action_requested=entry.said("action_requested"),
+        summary=entry.field_value("summary"),
+        action_requested=entry.field_value("action_requested"),
         line=entry.line,
         placeholder=is_placeholder(entry),
     )
 
 
-def _entry_with_body(entry: Entry) -> EntryWithBody:
-    return EntryWithBody(**msgspec.structs.asdict(entry_data(entry)), body=entry.body)
+def _entry_with_body(entry: DebateEntry) -> EntryWithBody:
+    return EntryWithBody(**msgspec.structs.asdict(view_entry(entry)), body=entry.body)
 
 
 # Status ------------------------------------------------------------------------------------------
@@ -238,31 +242,31 @@ class StatusWithLiveness(StatusView, frozen=True):
     liveness: dict[str, str]
 
 
-def status_data(checked: Checked, now: Millis | None = None) -> StatusView:
-    course = course_of(checked)
-    here = standing(course, now)
+def view_status(checked: CheckedSession, now: Millis | None = None) -> StatusView:
+    course = require_course(checked)
+    here = find_standing(course, now)
     last_round = course.rounds[-1].number if course.rounds else 0
     return StatusView(
         state=here.phase,
         round=here.round,
         turn=here.turn,
-        next=here.next,
+        next=here.next_speaker,
         may_speak=here.may_speak,
         deadline=None if here.deadline is None else to_text(here.deadline),
         timed_out=here.timed_out,
         ended_at_round=course.ended_at_round,
-        rounds_left=0 if here.phase.ended else max(0, course.rules.max_rounds - last_round),
+        rounds_left=0 if here.phase.has_ended else max(0, course.rules.max_rounds - last_round),
         safe_to_read=all(entry.yielded for entry in checked.document.entries[-1:]),
-        open_entry=entry_data(here.open) if here.open else None,
+        open_entry=view_entry(here.open_entry) if here.open_entry else None,
         valid=checked.valid,
         title=checked.document.name,
         session_id=checked.document.session_id,
-        consensus=consensus_data(checked),
-        entries=tuple(map(entry_data, spoken(course.rounds))),
+        consensus=view_consensus(checked),
+        entries=tuple(map(view_entry, list_entries(course.rounds))),
     )
 
 
-def with_liveness(status: StatusView, liveness: dict[str, str]) -> StatusWithLiveness:
+def add_liveness(status: StatusView, liveness: dict[str, str]) -> StatusWithLiveness:
     return StatusWithLiveness(**msgspec.structs.asdict(status), liveness=liveness)
 
 
@@ -285,11 +289,13 @@ class SpeakerView(msgspec.Struct, frozen=True):
     mine: tuple[str, ...]
 
 
-def speaker_view(checked: Checked, speaker: str, now: Millis | None = None) -> SpeakerView:
-    course = course_of(checked)
-    here = standing(course, now)
+def view_for_speaker(
+    checked: CheckedSession, speaker: str, now: Millis | None = None
+) -> SpeakerView:
+    course = require_course(checked)
+    here = find_standing(course, now)
     document = checked.document
-    entries = spoken(course.rounds)
+    entries = list_entries(course.rounds)
     return SpeakerView(
         speaker=speaker,
         my_turn=speaker in here.may_speak,
@@ -299,13 +305,13 @@ def speaker_view(checked: Checked, speaker: str, now: Millis | None = None) -> S
         deadline=None if here.deadline is None else to_text(here.deadline),
         title=document.name,
         context=document.section_text("Context").strip(),
-        rules=settings_of(course.rules),
+        rules=rules_to_settings(course.rules),
         entries=tuple(map(_entry_with_body, entries)),
         mine=tuple(entry.id for entry in entries if entry.author == speaker),
     )
 
 
-def confidence_words(value: Decimal) -> str:
+def describe_confidence(value: Decimal) -> str:
     """BNC-083: how sure that is, for people (4.4)."""
     for least, words in _WORDS:
         if value >= least:

@@ -1,9 +1,9 @@
 """Session text and entry text: strict when writing, and always read back before it is given out.
 
-Nothing here touches a file. `new_session` gives a whole file, `appended` what is to be added to
-the end of one; both are read and checked again first, so that only valid files are written and an
-entry says exactly what its author gave (A-35, A-36, A-65). BNC-006: all that is not for people
-stands in comments, which a rendered page does not show.
+Nothing here touches a file. `make_session_text` gives a whole file, `prepare_own_entry` what is to
+be added to the end of one; both are read and checked again first, so that only valid files are
+written and an entry says exactly what its author gave (A-35, A-36, A-65). BNC-006: all that is not
+for people stands in comments, which a rendered page does not show.
 """
 
 from __future__ import annotations
@@ -16,22 +16,30 @@ import msgspec
 from moot.core.clock import Millis, to_text
 from moot.core.errors import Refused
 from moot.core.findings import Finding, errors
-from moot.protocols.debate.checker import Checked, check
+from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.course import Course
-from moot.protocols.debate.drafts import Draft, flaws, tidied, unfit
-from moot.protocols.debate.growth import grown
-from moot.protocols.debate.model import TITLE, YIELD, Entry, Odd, Rules, Status, is_uuid
-from moot.protocols.debate.schema import KEYS, options_of
-from moot.protocols.debate.sequence import without_doubles
-from moot.protocols.debate.speaking import forbidden, is_own
-from moot.protocols.debate.turns import next_place, standing
-from moot.protocols.debate.views import course_of
+from moot.protocols.debate.drafts import EntryDraft, find_flaws, is_unfit, tidy_draft
+from moot.protocols.debate.entry_order import drop_doubles
+from moot.protocols.debate.longer_file import check_longer
+from moot.protocols.debate.model import (
+    TITLE_PREFIX,
+    YIELD_MARKER,
+    DebateEntry,
+    EntryStatus,
+    OddityKind,
+    Rules,
+    is_uuid,
+)
+from moot.protocols.debate.schema import SETTING_READERS, list_chosen_options
+from moot.protocols.debate.speaking_rules import find_obstacle, may_rewrite
+from moot.protocols.debate.turns import find_next_place, find_standing
+from moot.protocols.debate.views import require_course
 
 
 class Addition(msgspec.Struct, frozen=True):
     """What is to be appended, where the entry stands, and the file as it will be.
 
-    `keep` is how much of the text stays: less than all of it if an entry of the author's own,
+    `keep_chars` is how much of the text stays: less than all of it if an entry of the author's own,
     which was never yielded, is written anew (A-34).
     """
 
@@ -39,12 +47,12 @@ class Addition(msgspec.Struct, frozen=True):
     id: str
     round: int
     turn: int
-    keep: int
-    made: Checked
+    keep_chars: int
+    checked_after: CheckedSession
     findings: tuple[Finding, ...] = ()
 
 
-def stamp(moment: Millis) -> str:
+def format_time(moment: Millis) -> str:
     """A time as the document writes it: without a fraction where it has none."""
     return to_text(moment).replace(".000Z", "Z")
 
@@ -56,20 +64,22 @@ def _refuse(code: str, message: str, hint: str, findings: Iterable[Finding] = ()
 # A new session -----------------------------------------------------------------------------------
 
 
-def new_session(title: str, context: str, rules: Rules, session_id: str, created: Millis) -> str:
+def make_session_text(
+    title: str, context: str, rules: Rules, session_id: str, created: Millis
+) -> str:
     """The text of a session without entries; Refused if what is given does not make one.
 
     BNC-063, BNC-164: with its context and all nine rules, and only if a check finds nothing in it.
     """
     context = context.replace("\r\n", "\n").strip("\n")
-    if unfit(context) or unfit(title):
+    if is_unfit(context) or is_unfit(title):
         raise _refuse("injected_structure", _UNFIT, _REWORD)
     text = "\n".join(
         (
             "<!-- bounce-protocol: 0.1 -->",
-            f"<!-- created: {stamp(created)} -->",
+            f"<!-- created: {format_time(created)} -->",
             f"<!-- session-id: {session_id} -->",
-            f"\n# {TITLE} {title.strip()}\n",
+            f"\n# {TITLE_PREFIX} {title.strip()}\n",
             "## Protocol Rules\n\n```yaml",
             *_settings_lines(rules),
             "```\n",
@@ -77,10 +87,10 @@ def new_session(title: str, context: str, rules: Rules, session_id: str, created
             f"## Context\n\n{context}\n\n## Dialogue\n",
         )
     )
-    made = check(text)
+    made = check_session(text)
     _require_valid(made)
     context_read = made.document.section_text("Context").strip("\n")
-    read_back = (context_read, made.document.name, made.known.rules)
+    read_back = (context_read, made.document.name, made.settings.rules)
     if read_back != (context, title.strip(), rules) or made.findings:
         raise _refuse("injected_structure", "title or context would change the file", _REWORD,
                       made.findings)  # fmt: skip
@@ -95,7 +105,7 @@ def _settings_lines(rules: Rules) -> Iterable[str]:
     values = msgspec.structs.asdict(rules)
     yield "agents:"
     yield from (f"  - {agent}" for agent in rules.agents)
-    for key in KEYS:
+    for key in SETTING_READERS:
         if key != "agents":
             value = values[key.replace("-", "_")]
             yield f"{key}: {_decimal_text(value) if isinstance(value, Decimal) else value}"
@@ -103,7 +113,7 @@ def _settings_lines(rules: Rules) -> Iterable[str]:
 
 def _options_lines(rules: Rules) -> Iterable[str]:
     """BNC-127: what was chosen beyond the settings, in comments (R19), with a blank line below."""
-    chosen = [f"<!-- {key}: {value} -->" for key, value in options_of(rules).items()]
+    chosen = [f"<!-- {key}: {value} -->" for key, value in list_chosen_options(rules).items()]
     return [*chosen, ""] if chosen else []
 
 
@@ -112,7 +122,7 @@ def _decimal_text(value: Decimal) -> str:
     return text if "." in text else f"{text}.0"
 
 
-def _require_valid(made: Checked) -> None:
+def _require_valid(made: CheckedSession) -> None:
     if not made.valid:
         raise _refuse("invalid_session", made.findings[0].message, made.findings[0].hint,
                       errors(made.findings))  # fmt: skip
@@ -121,20 +131,20 @@ def _require_valid(made: Checked) -> None:
 # An entry ----------------------------------------------------------------------------------------
 
 
-def entry_text(draft: Draft, id_: str, at: str, turn: int, round_: int) -> str:
+def make_entry_text(draft: EntryDraft, id_: str, at: str, turn: int, round_: int) -> str:
     """BNC-067, BNC-102: the entry as it stands in the file, its marker last (R5)."""
-    fields = "".join(f"{name}: {value}\n" for name, value in draft.fields())
+    fields = "".join(f"{name}: {value}\n" for name, value in draft.filled_fields())
     body = f"{draft.body}\n\n" if draft.body else ""
     return (
         f"<!-- entry: {id_} -->\n<!-- turn: {turn} round: {round_} -->\n"
         f"{at} [author: {draft.author}] [status: {draft.status.value}]\n"
-        f"{fields}\n{body}{YIELD}\n"
+        f"{fields}\n{body}{YIELD_MARKER}\n"
     )
 
 
-def appended(
-    checked: Checked,
-    draft: Draft,
+def prepare_own_entry(
+    checked: CheckedSession,
+    draft: EntryDraft,
     id_: str,
     now: Millis,
     *,
@@ -145,75 +155,75 @@ def appended(
 
     BNC-165: its id is `id_`, its time `now`; turn and round follow from the file.
     """
-    course = course_of(checked)
+    course = require_course(checked)
     require_no_errors(checked)
-    draft = tidied(draft, escape)
-    breaches = flaws(draft, course.rules)
+    draft = tidy_draft(draft, escape)
+    breaches = find_flaws(draft, course.rules)
     if breaches:
         raise _refuse("invalid_entry", breaches[0].message, breaches[0].hint, breaches)
     require_turn(course, draft.author, now, after_end)
-    open_ = course.open
-    begun_before = open_ is not None and is_own(open_, draft.author) and is_uuid(open_.id)
+    open_ = course.open_entry
+    begun_before = open_ is not None and may_rewrite(open_, draft.author) and is_uuid(open_.id)
     # A-34: what was begun is written anew, under the id it has.
-    return written(checked, draft, open_.id if open_ and begun_before else id_, now)
+    return prepare_entry(checked, draft, open_.id if open_ and begun_before else id_, now)
 
 
 _MEND = "`moot debate check FILE` says what to mend"
 
 
-def require_no_errors(checked: Checked) -> None:
+def require_no_errors(checked: CheckedSession) -> None:
     """Refused for a file with errors; an entry that is being written is none."""
-    if checked.blocked:
+    if checked.has_blocking_errors:
         message = "the file has errors; nothing is appended to it"
         raise _refuse("invalid_session", message, _MEND, errors(checked.findings))
 
 
-def written(checked: Checked, draft: Draft, id_: str, now: Millis) -> Addition:
+def prepare_entry(checked: CheckedSession, draft: EntryDraft, id_: str, now: Millis) -> Addition:
     """The draft as an addition, without asking whose turn it is: for the machine's own entries.
 
     BNC-065, BNC-101: it is the end of the file, and whole. What its author began and never yielded
     gives way to it (A-34), and so does a first line that someone never finished, which would
     swallow it.
     """
-    open_ = course_of(checked).open
-    if open_ is not None and is_own(open_, draft.author):
-        checked = without_open(checked)
-    course = course_of(checked)
+    open_ = require_course(checked).open_entry
+    if open_ is not None and may_rewrite(open_, draft.author):
+        checked = drop_open_entry(checked)
+    course = require_course(checked)
     round_, turn = _place_of_next(checked, course, draft.author)
-    text = _with_gap(checked, entry_text(draft, id_, stamp(now), turn, round_))
-    made = grown(checked, text)
+    text = _with_gap(checked, make_entry_text(draft, id_, format_time(now), turn, round_))
+    made = check_longer(checked, text)
     _require_read_back(checked, made, draft)
     own_findings = tuple(finding for finding in made.findings if finding.where == id_)
     return Addition(text, id_, round_, turn, len(checked.document.text), made, own_findings)
 
 
-def without_open(checked: Checked) -> Checked:
+def drop_open_entry(checked: CheckedSession) -> CheckedSession:
     """The file up to its last yield marker, if an entry stands open behind it."""
-    open_ = course_of(checked).open
+    open_ = require_course(checked).open_entry
     if open_ is None:
         return checked
-    return check(checked.document.mark + checked.document.text[: open_.start])
+    return check_session(checked.document.byte_order_mark + checked.document.text[: open_.start])
 
 
-def _place_of_next(checked: Checked, course: Course, author: str) -> tuple[int, int]:
+def _place_of_next(checked: CheckedSession, course: Course, author: str) -> tuple[int, int]:
     """Round and turn of the entry; A-27: a clerk's right behind the last one, in the same round."""
     if author in course.rules.agents:
-        return next_place(course)
-    entries, _ = without_doubles(checked.document)
+        return find_next_place(course)
+    entries, _ = drop_doubles(checked.document)
     placed = [entry for entry in entries if entry.round and entry.turn]
     last = placed[-1] if placed else None
     return (last.round or 1, (last.turn or 0) + 1) if last else (1, 1)
 
 
-def _with_gap(checked: Checked, entry: str) -> str:
+def _with_gap(checked: CheckedSession, entry: str) -> str:
     """The entry with one blank line above, in the file's own line ends (A-38)."""
     text = checked.document.text
     gap = "" if text.endswith(("\n\n", "\r\n\r\n")) else "\n" if text.endswith("\n") else "\n\n"
-    crlf = any(oddity.kind is Odd.CRLF for oddity in checked.document.odd)
+    crlf = any(oddity.kind is OddityKind.CRLF for oddity in checked.document.oddities)
     return (gap + entry).replace("\n", "\r\n") if crlf else gap + entry
 
 
-def _require_read_back(before: Checked, made: Checked, draft: Draft) -> None:
+def _require_read_back(before: CheckedSession, made: CheckedSession, draft: EntryDraft) -> None:
     """Refused unless the file reads as before, with exactly this entry more.
 
     A body could hold what a reader takes for a marker, a heading or another's entry. Whatever the
@@ -225,17 +235,17 @@ def _require_read_back(before: Checked, made: Checked, draft: Draft) -> None:
     if last is None or not (one_more and last.yielded and still_valid):
         message = "the entry would change the file's structure"
         raise _refuse("injected_structure", message, _BODY, errors(made.findings))
-    if not says(last, draft) or last.odd:
+    if not is_exactly(last, draft) or last.oddities:
         own_findings = tuple(finding for finding in made.findings if finding.where == last.id)
         message = "the entry would not be read as it was given"
         raise _refuse("injected_structure", message, _BODY, own_findings)
 
 
-def says(entry: Entry, draft: Draft) -> bool:
+def is_exactly(entry: DebateEntry, draft: EntryDraft) -> bool:
     """Is this entry exactly what the (tidied) draft says?"""
     fields = tuple((field.name, field.value) for field in entry.fields)
     read = (entry.author, entry.body.replace("\r\n", "\n"), fields)
-    return read == (draft.author, draft.body, tuple(draft.fields()))
+    return read == (draft.author, draft.body, tuple(draft.filled_fields()))
 
 
 _BODY = "no headings of level 1 or 2 in the body, and every code block and comment closed"
@@ -243,7 +253,7 @@ _BODY = "no headings of level 1 or 2 in the body, and every code block and comme
 
 def require_turn(course: Course, author: str, now: Millis, after_end: bool = False) -> None:
     """Refused unless this author may append an entry now."""
-    no = forbidden(course, author, now, after_end)
+    no = find_obstacle(course, author, now, after_end)
     if no is not None:
         raise _refuse(no.code, no.findings[0].message, no.findings[0].hint, no.findings)
 
@@ -251,28 +261,28 @@ def require_turn(course: Course, author: str, now: Millis, after_end: bool = Fal
 # The machine's own entries -----------------------------------------------------------------------
 
 
-def placeholder(rules: Rules, agent: str) -> Draft:
+def draft_placeholder(rules: Rules, agent: str) -> EntryDraft:
     """BNC-053: the entry for a turn that was skipped, in EX-5's shape (A-25)."""
-    return Draft(
+    return EntryDraft(
         author=agent,
         stance="defer",
         confidence="0.0",
         summary="Turn timed out. Escalation policy applied: turn skipped per timeout-skip rule.",
         body=_say_who_wrote_it(rules, agent, "this turn was skipped"),
-        status=Status.CLOSED,
+        status=EntryStatus.CLOSED,
     )
 
 
-def default_action(rules: Rules, agent: str) -> Draft:
+def draft_default_action(rules: Rules, agent: str) -> EntryDraft:
     """BNC-052: a neutral entry, or what the session chose: one that approves of nothing (A-57)."""
     stance = rules.default_action.value
-    return Draft(
+    return EntryDraft(
         author=agent,
         stance=stance,
         confidence="0.0",
         summary="Turn timed out. Escalation policy applied: default-action.",
         body=_say_who_wrote_it(rules, agent, f"a {stance} entry stands in for this turn"),
-        status=Status.CLOSED,
+        status=EntryStatus.CLOSED,
     )
 
 
@@ -285,33 +295,33 @@ def _say_who_wrote_it(rules: Rules, agent: str, what: str) -> str:
     )
 
 
-def closed(checked: Checked, reason: str, id_: str, now: Millis) -> Addition:
+def prepare_closing(checked: CheckedSession, reason: str, id_: str, now: Millis) -> Addition:
     """BNC-169: the operator's last word, unless the session has ended or someone is writing.
 
     Whoever let its time pass is not writing any more (4.6).
     """
-    course = course_of(checked)
-    if course.phase.ended:
+    course = require_course(checked)
+    if course.phase.has_ended:
         message = f"the session has ended ({course.phase.value})"
         raise _refuse("session_ended", message, "begin a new session")
     require_no_errors(checked)
-    if unfit(reason):
+    if is_unfit(reason):
         raise _refuse("invalid_entry", _UNFIT, _REWORD)
-    here = standing(course, now)
-    if here.open is not None and here.open.has_head and not here.timed_out:
-        raise _refuse("entry_open", f"{here.open.author} has not yielded its entry",
-                      f"wait for its <!-- yield -->, or until {stamp(here.deadline or now)}"
+    here = find_standing(course, now)
+    if here.open_entry is not None and here.open_entry.has_head and not here.timed_out:
+        raise _refuse("entry_open", f"{here.open_entry.author} has not yielded its entry",
+                      f"wait for its <!-- yield -->, or until {format_time(here.deadline or now)}"
         )  # fmt: skip
-    return written(without_open(checked), tidied(closing(reason)), id_, now)
+    return prepare_entry(drop_open_entry(checked), tidy_draft(draft_closing(reason)), id_, now)
 
 
-def closing(reason: str) -> Draft:
+def draft_closing(reason: str) -> EntryDraft:
     """BNC-122: the operator ends the session; `system` writes it on their behalf (R17, A-26)."""
-    return Draft(
+    return EntryDraft(
         author="system",
         stance="neutral",
         confidence="0.0",
         summary="Session closed by the operator.",
         body=f"Session closed by the operator: {reason}\n\n<!-- session-end: by the operator -->",
-        status=Status.CLOSED,
+        status=EntryStatus.CLOSED,
     )

@@ -11,10 +11,10 @@ from moot.core.machine import C, Case, Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision.model import (
-    MOST_MOTIVE,
-    MOST_MOTIVES,
-    MOST_SEATS,
-    Chamber,
+    MAX_MOTIVE_LENGTH,
+    MAX_MOTIVES,
+    MAX_SEATS,
+    ChamberKind,
     Stage,
     State,
 )
@@ -34,7 +34,7 @@ def out_of_stage(*stages: Stage) -> Callable[[DecisionCase[Command]], Breaches]:
     return check
 
 
-def ended(case: DecisionCase[Command]) -> Breaches:
+def already_decided(case: DecisionCase[Command]) -> Breaches:
     word = case.state.word
     if word is not None:
         yield f"{word.by} has said {word.word.value}", None
@@ -47,9 +47,9 @@ def not_begun(case: DecisionCase[Command]) -> Breaches:
 
 def bad_seats(case: DecisionCase[ask.AskQuestion]) -> Breaches:
     counts = Counter(seat.agent for seat in case.command.seats)
-    least = 1 if case.command.chamber is Chamber.MAIL else 2
-    if not least <= len(counts) <= MOST_SEATS:
-        yield f"{len(counts)} take part; {least} to {MOST_SEATS} can", "seats"
+    least = 1 if case.command.chamber is ChamberKind.MAIL else 2
+    if not least <= len(counts) <= MAX_SEATS:
+        yield f"{len(counts)} take part; {least} to {MAX_SEATS} can", "seats"
     for name, count in counts.items():
         if count > 1:
             yield f"{name} has more than one seat", "seats"
@@ -67,22 +67,22 @@ def bad_motives(case: DecisionCase[ask.AskQuestion | ask.GiveAnswer]) -> Breache
     command = case.command
     givers = (command,) if isinstance(command, ask.GiveAnswer) else command.seats
     for motives in (giver.motives for giver in givers):
-        if len(motives) > MOST_MOTIVES:
-            yield f"{len(motives)} motives; at most {MOST_MOTIVES}", "motives"
+        if len(motives) > MAX_MOTIVES:
+            yield f"{len(motives)} motives; at most {MAX_MOTIVES}", "motives"
         for text in motives:
-            if not text.strip() or len(text) > MOST_MOTIVE or not text.isprintable():
-                yield f"a motive is one line of at most {MOST_MOTIVE} characters", "motives"
+            if not text.strip() or len(text) > MAX_MOTIVE_LENGTH or not text.isprintable():
+                yield f"a motive is one line of at most {MAX_MOTIVE_LENGTH} characters", "motives"
 
 
-def no_seat(case: DecisionCase[ask.GiveAnswer]) -> Breaches:
+def not_a_participant(case: DecisionCase[ask.GiveAnswer]) -> Breaches:
     name = case.context.actor.id
-    if case.state.seat(name) is None:
+    if case.state.find_seat(name) is None:
         yield f"{name} takes no part in this", None
 
 
 def unknown_agent(case: DecisionCase[ask.PassAnswer | ask.NoteCall]) -> Breaches:
     name = case.command.agent
-    if case.state.seat(name) is None:
+    if case.state.find_seat(name) is None:
         yield f"{name} takes no part in this", "agent"
 
 
@@ -93,12 +93,12 @@ def answered_before(case: DecisionCase[ask.GiveAnswer | ask.PassAnswer]) -> Brea
         yield f"{name} has answered", None
 
 
-def still_open(case: DecisionCase[ask.SetMotion]) -> Breaches:
+def answers_missing(case: DecisionCase[ask.SetMotion]) -> Breaches:
     if case.state.unanswered:
         yield f"{', '.join(case.state.unanswered)} has not answered", None
 
 
-def not_the_clerk(case: DecisionCase[Command]) -> Breaches:
+def not_machine_nor_asker(case: DecisionCase[Command]) -> Breaches:
     """DEC-017: only the machine, or whoever asked, records what happens in the session."""
     actor = case.context.actor
     if actor.kind is not KeyClass.SYSTEM and actor.id not in (case.state.asked_by, SYSTEM):
@@ -108,7 +108,7 @@ def not_the_clerk(case: DecisionCase[Command]) -> Breaches:
 def result_out_of_place(case: DecisionCase[ask.RecordResult]) -> Breaches:
     """A parliament may come to another result after a veto; a debate may not."""
     state = case.state
-    may_come_again = state.stage is Stage.WAITING and state.chamber is Chamber.PARLIAMENT
+    may_come_again = state.stage is Stage.WAITING and state.chamber is ChamberKind.PARLIAMENT
     if state.stage is not Stage.ARGUING and not may_come_again:
         yield f"this decision is {state.stage.value}", None
 
@@ -119,22 +119,22 @@ def not_the_machine(case: DecisionCase[ask.MakeReceipt]) -> Breaches:
         yield f"{case.context.actor.id} does not sign receipts", None
 
 
-def no_parliament(case: DecisionCase[ask.SendBack]) -> Breaches:
-    if case.state.chamber is not Chamber.PARLIAMENT:
+def not_in_parliament(case: DecisionCase[ask.SendBack]) -> Breaches:
+    if case.state.chamber is not ChamberKind.PARLIAMENT:
         yield f"this is argued in a {case.state.chamber.value}", None
 
 
-def no_person(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
+def not_a_person(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
     if case.context.actor.kind is not KeyClass.HUMAN:
         yield f"{case.context.actor.id} is no person", None
 
 
-def early(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
+def no_result_yet(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
     if case.state.stage not in (Stage.WAITING, Stage.NEW) and case.state.word is None:
         yield "", None
 
 
-def negative(case: DecisionCase[ask.NoteCall]) -> Breaches:
+def negative_cost(case: DecisionCase[ask.NoteCall]) -> Breaches:
     if min(msgspec.structs.astuple(case.command.cost)) < 0:
         yield "a cost is below zero", "cost"
 

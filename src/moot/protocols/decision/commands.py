@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from moot.core.machine import Command
 from moot.core.record import ArtifactRef
-from moot.protocols.decision.model import Chamber, Purse, Result, Seat
+from moot.protocols.decision.model import CallCost, ChamberKind, DecisionResult, DecisionSeat
 
 
 class AskQuestion(Command, frozen=True):
     """Begin a decision: the question, who takes part, and by which rule it is settled."""
 
     question: str
-    seats: tuple[Seat, ...]
-    chamber: Chamber = Chamber.DEBATE
+    seats: tuple[DecisionSeat, ...]
+    chamber: ChamberKind = ChamberKind.DEBATE
     rule: str = "majority"
     rounds: int = 2
     options: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class NoteCall(Command, frozen=True):
     subject: str
     ending: str
     attempt: int = 1
-    cost: Purse = Purse()
+    cost: CallCost = CallCost()
     detail: str = ""
     model: str | None = None
 
@@ -73,7 +73,7 @@ class EndRun(Command, frozen=True):
 class RecordResult(Command, frozen=True):
     """Put on record what the chamber came to."""
 
-    result: Result
+    result: DecisionResult
     summary: str
     score: str = ""
     approvers: tuple[str, ...] = ()

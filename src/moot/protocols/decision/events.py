@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from moot.core.machine import Event
-from moot.protocols.decision.model import Chamber, Purse, Result, Seat
+from moot.protocols.decision.model import CallCost, ChamberKind, DecisionResult, DecisionSeat
 
 
 class QuestionAsked(Event, frozen=True):
     question: str
-    seats: tuple[Seat, ...]
-    chamber: Chamber
+    seats: tuple[DecisionSeat, ...]
+    chamber: ChamberKind
     rule: str
     rounds: int
     options: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class CallNoted(Event, frozen=True):
     subject: str
     ending: str
     attempt: int
-    cost: Purse
+    cost: CallCost
     detail: str = ""
     model: str | None = None
 
@@ -56,7 +56,7 @@ class RunEnded(Event, frozen=True):
 
 
 class ResultRecorded(Event, frozen=True):
-    result: Result
+    result: DecisionResult
     summary: str
     score: str = ""
     approvers: tuple[str, ...] = ()

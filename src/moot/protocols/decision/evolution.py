@@ -10,20 +10,20 @@ import msgspec
 from moot.core.machine import Event, Recorded
 from moot.protocols.decision import events as did
 from moot.protocols.decision.model import (
+    ArguedSession,
+    CallCost,
+    ChamberVerdict,
+    DecisionMotion,
+    DecisionSeat,
     FirstAnswer,
-    Motion,
-    PersonsWord,
-    Purse,
-    Seat,
-    Session,
+    PersonsRuling,
     Stage,
     State,
-    Verdict,
 )
 
 ANSWERED: Final = "answered"
 # Endings of replies that were counted as answered and then turned out to be of no use.
-UNUSED: Final = frozenset({"malformed", "refused", "overtaken"})
+UNUSED_ENDINGS: Final = frozenset({"malformed", "refused", "overtaken"})
 
 # A person may decide at any stage until one has decided.
 _WORDS: Final[dict[type[Event], Stage]] = {
@@ -85,17 +85,17 @@ def _on_answer_passed(state: State, recorded: Recorded[did.AnswerPassed]) -> Sta
 
 def _on_motion_set(state: State, recorded: Recorded[did.MotionSet]) -> State:
     event = recorded.event
-    return msgspec.structs.replace(state, motion=Motion(event.text, event.by))
+    return msgspec.structs.replace(state, motion=DecisionMotion(event.text, event.by))
 
 
 def _on_session_opened(state: State, recorded: Recorded[did.SessionOpened]) -> State:
     event = recorded.event
-    return msgspec.structs.replace(state, session=Session(event.session, event.file))
+    return msgspec.structs.replace(state, session=ArguedSession(event.session, event.file))
 
 
 def _on_call_noted(state: State, recorded: Recorded[did.CallNoted]) -> State:
     event = recorded.event
-    purse = state.purses.get(event.agent, Purse()) + event.cost
+    purse = state.purses.get(event.agent, CallCost()) + event.cost
     count = state.endings.get(event.ending, 0) + 1
     return msgspec.structs.replace(
         state,
@@ -110,10 +110,10 @@ def _turns_added(event: did.CallNoted) -> int:
     """+1 for a reply; -1 if the next note says that this reply was of no use."""
     if event.ending == ANSWERED:
         return 1
-    return -1 if event.ending in UNUSED and not event.cost.calls else 0
+    return -1 if event.ending in UNUSED_ENDINGS and not event.cost.calls else 0
 
 
-def _with_model(seats: tuple[Seat, ...], event: did.CallNoted) -> tuple[Seat, ...]:
+def _with_model(seats: tuple[DecisionSeat, ...], event: did.CallNoted) -> tuple[DecisionSeat, ...]:
     """The seats with the model of this agent, which a program names with its first answer."""
     if event.model is None or all(seat.model for seat in seats):
         return seats
@@ -131,7 +131,9 @@ def _on_run_ended(state: State, recorded: Recorded[did.RunEnded]) -> State:
 
 def _on_result_recorded(state: State, recorded: Recorded[did.ResultRecorded]) -> State:
     event = recorded.event
-    verdict = Verdict(event.result, event.summary, event.score, event.approvers, event.dissent)
+    verdict = ChamberVerdict(
+        event.result, event.summary, event.score, event.approvers, event.dissent
+    )
     return msgspec.structs.replace(state, verdict=verdict)
 
 
@@ -139,10 +141,10 @@ def _on_persons_word(state: State, recorded: Recorded[Any]) -> State:
     return msgspec.structs.replace(state, word=_build_word(recorded, _WORDS[type(recorded.event)]))
 
 
-def _build_word(recorded: Recorded[Any], word: Stage) -> PersonsWord:
+def _build_word(recorded: Recorded[Any], word: Stage) -> PersonsRuling:
     event, who = recorded.event, recorded.actor.id
     text: str | None = getattr(event, "text", None)
-    return PersonsWord(word, who, event.reason, recorded.at, event.attended, text)
+    return PersonsRuling(word, who, event.reason, recorded.at, event.attended, text)
 
 
 def _on_sent_back(state: State, recorded: Recorded[did.PersonSentBack]) -> State:

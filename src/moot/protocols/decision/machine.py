@@ -44,7 +44,7 @@ from moot.protocols.decision import events as did
 from moot.protocols.decision.evolution import TRANSITIONS, evolve
 from moot.protocols.decision.model import Stage, State
 from moot.protocols.decision.rules import RULES
-from moot.protocols.decision.views import title, ways
+from moot.protocols.decision.views import shorten_question, suggest_decide_command
 
 __all__ = ["MACHINE", "TRANSITIONS"]
 
@@ -148,7 +148,7 @@ _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] =
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
     """First answers that are missing; then, once there is a result, a person's word (DEC-018)."""
-    subject = title(state.question)
+    subject = shorten_question(state.question)
     if state.stage is Stage.ANSWERING:
         since = state.asked_at
         return tuple(
@@ -156,7 +156,7 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
             for name in state.unanswered
         )
     if state.stage is Stage.WAITING:
-        hint = ways("ID", state.result)
+        hint = suggest_decide_command("ID", state.result)
         return (Due(who=OPERATOR, what="decide", subject=subject, hint=hint),)
     return ()
 

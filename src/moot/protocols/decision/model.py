@@ -10,12 +10,12 @@ from immutables import Map
 
 from moot.core.clock import Millis
 
-MOST_QUESTION: Final = 4_000
-MOST_ANSWER: Final = 2_000
-MOST_TEXT: Final = 8_000
-MOST_SEATS: Final = 100
-MOST_MOTIVES: Final = 3
-MOST_MOTIVE: Final = 60
+MAX_QUESTION: Final = 4_000
+MAX_ANSWER: Final = 2_000
+MAX_TEXT: Final = 8_000
+MAX_SEATS: Final = 100
+MAX_MOTIVES: Final = 3
+MAX_MOTIVE_LENGTH: Final = 60
 
 
 class Stage(StrEnum):
@@ -31,7 +31,7 @@ class Stage(StrEnum):
     AMENDED = "amended"
 
 
-class Chamber(StrEnum):
+class ChamberKind(StrEnum):
     """Where it is argued. Of runs in mail and traces only the cost is recorded here."""
 
     DEBATE = "debate"
@@ -40,14 +40,14 @@ class Chamber(StrEnum):
     MAIL = "mail"
 
 
-class Result(StrEnum):
+class DecisionResult(StrEnum):
     CARRIED = "carried"
     NOT_CARRIED = "not-carried"
     DEADLOCK = "deadlock"
     CLOSED = "closed"
 
 
-class Seat(msgspec.Struct, frozen=True):
+class DecisionSeat(msgspec.Struct, frozen=True):
     """A participant: its name, what sits there, and who keeps its key.
 
     `scripted` says that no model and no person thought about its words; `motives` are what it was
@@ -72,7 +72,7 @@ class FirstAnswer(msgspec.Struct, frozen=True):
     motives: tuple[str, ...] = ()
 
 
-class Purse(msgspec.Struct, frozen=True):
+class CallCost(msgspec.Struct, frozen=True):
     """What calls cost; money in millionths of a US dollar, `unpriced` calls without a price."""
 
     calls: int = 0
@@ -82,36 +82,36 @@ class Purse(msgspec.Struct, frozen=True):
     unpriced: int = 0
     millis: int = 0
 
-    def __add__(self, other: Purse) -> Purse:
+    def __add__(self, other: CallCost) -> CallCost:
         names = self.__struct_fields__
-        return Purse(*(getattr(self, name) + getattr(other, name) for name in names))
+        return CallCost(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
-class Motion(msgspec.Struct, frozen=True):
+class DecisionMotion(msgspec.Struct, frozen=True):
     """The answer that is put to the vote, and who gave it."""
 
     text: str
     by: tuple[str, ...]
 
 
-class Session(msgspec.Struct, frozen=True):
+class ArguedSession(msgspec.Struct, frozen=True):
     """Where it is argued: the chamber's own id and its file."""
 
     id: str
     file: str = ""
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class ChamberVerdict(msgspec.Struct, frozen=True):
     """The result; `score` is text, as the chamber wrote it, and `dissent` names who objected."""
 
-    result: Result
+    result: DecisionResult
     summary: str
     score: str = ""
     approvers: tuple[str, ...] = ()
     dissent: tuple[str, ...] = ()
 
 
-class PersonsWord(msgspec.Struct, frozen=True):
+class PersonsRuling(msgspec.Struct, frozen=True):
     """What a person decided; `attended`: they unlocked their key by hand."""
 
     word: Stage
@@ -135,31 +135,31 @@ class State(msgspec.Struct, frozen=True):
     asked_at: Millis = 0
     context: str | None = None
     options: tuple[str, ...] = ()
-    chamber: Chamber = Chamber.DEBATE
+    chamber: ChamberKind = ChamberKind.DEBATE
     rule: str = ""
     rounds: int = 0
-    seats: tuple[Seat, ...] = ()
+    seats: tuple[DecisionSeat, ...] = ()
     answers: Map[str, FirstAnswer] = Map()
-    motion: Motion | None = None
-    session: Session | None = None
-    verdict: Verdict | None = None
-    word: PersonsWord | None = None
-    sent_back: tuple[PersonsWord, ...] = ()
+    motion: DecisionMotion | None = None
+    session: ArguedSession | None = None
+    verdict: ChamberVerdict | None = None
+    word: PersonsRuling | None = None
+    sent_back: tuple[PersonsRuling, ...] = ()
     supersedes: str | None = None
     superseded_by: str | None = None
-    purses: Map[str, Purse] = Map()
+    purses: Map[str, CallCost] = Map()
     endings: Map[str, int] = Map()
     turns: int = 0
     runs: int = 0
     stopped: str | None = None
     receipt: str | None = None
 
-    def seat(self, agent: str) -> Seat | None:
+    def find_seat(self, agent: str) -> DecisionSeat | None:
         return next((seat for seat in self.seats if seat.agent == agent), None)
 
-    def motives(self, agent: str) -> tuple[str, ...]:
+    def motives_of(self, agent: str) -> tuple[str, ...]:
         """What this seat was told to stand for, else what it said matters to it (DEC-027)."""
-        seat, answer = self.seat(agent), self.answers.get(agent)
+        seat, answer = self.find_seat(agent), self.answers.get(agent)
         return (seat.motives if seat else ()) or (answer.motives if answer else ())
 
     @property
@@ -167,9 +167,9 @@ class State(msgspec.Struct, frozen=True):
         return tuple(seat.agent for seat in self.seats if seat.agent not in self.answers)
 
     @property
-    def result(self) -> Result | None:
+    def result(self) -> DecisionResult | None:
         return None if self.verdict is None else self.verdict.result
 
     @property
-    def cost(self) -> Purse:
-        return sum(self.purses.values(), Purse())
+    def cost(self) -> CallCost:
+        return sum(self.purses.values(), CallCost())

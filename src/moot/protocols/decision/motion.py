@@ -6,16 +6,16 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from moot.protocols.decision.model import FirstAnswer, Motion
+from moot.protocols.decision.model import DecisionMotion, FirstAnswer
 
 
-def meaning(text: str) -> str:
+def normalize_answer(text: str) -> str:
     """The text without case, spacing and punctuation: two answers with the same one are equal."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(re.findall(r"\w+", plain)) or plain.strip()
 
 
-def choose(answers: Iterable[FirstAnswer]) -> Motion | None:
+def choose_motion(answers: Iterable[FirstAnswer]) -> DecisionMotion | None:
     """The motion, in the words of whoever gave that answer first; None if nobody answered.
 
     Answers come in the order of the seats: among equally frequent ones the first listed counts.
@@ -23,8 +23,8 @@ def choose(answers: Iterable[FirstAnswer]) -> Motion | None:
     by_meaning: dict[str, list[FirstAnswer]] = {}
     for first in answers:
         if first.answer is not None:
-            by_meaning.setdefault(meaning(first.answer), []).append(first)
+            by_meaning.setdefault(normalize_answer(first.answer), []).append(first)
     if not by_meaning:
         return None
     most = max(by_meaning.values(), key=len)  # among equals the first, as they were listed
-    return Motion(most[0].answer or "", tuple(first.agent for first in most))
+    return DecisionMotion(most[0].answer or "", tuple(first.agent for first in most))

@@ -9,7 +9,7 @@ from moot.core.machine import Command
 from moot.core.wording import empty, too_long
 from moot.protocols.decision import checks as breach
 from moot.protocols.decision import commands as ask
-from moot.protocols.decision.model import MOST_ANSWER, MOST_QUESTION, MOST_TEXT, Stage
+from moot.protocols.decision.model import MAX_ANSWER, MAX_QUESTION, MAX_TEXT, Stage
 
 Rows = tuple[Rule[Any], ...]
 
@@ -17,10 +17,10 @@ _SHORTER: Final = "say it in fewer words, and name a file for the rest"
 _BEGUN: Final = Rule("DEC-001", "decision_not_found", "nothing was asked under this id",
                      breach.not_begun,
                      "`moot agenda` shows what waits; `moot ask` begins a decision")  # fmt: skip
-_OPEN: Final = Rule("DEC-014", "decided", "a person has decided this", breach.ended,
+_OPEN: Final = Rule("DEC-014", "decided", "a person has decided this", breach.already_decided,
                     "ask anew: `moot ask`")  # fmt: skip
 _BOOKS: Final = Rule("DEC-017", "not_allowed", "only the machine or whoever asked keeps the books",
-                     breach.not_the_clerk,
+                     breach.not_machine_nor_asker,
                      "let `moot ask` or `moot debate run` do this")  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def _stage(
     return Rule("DEC-005", code, sentence, check, hint, requirement=requirement)
 
 
-def _text(*fields: str, most: int = MOST_TEXT, requirement: str | tuple[str, ...] = ()) -> Rows:
+def _text(*fields: str, most: int = MAX_TEXT, requirement: str | tuple[str, ...] = ()) -> Rows:
     return (
         Rule("DEC-002", "text_required", "the text may not be empty", empty(*fields),
              "say it in a sentence", requirement=requirement),
@@ -45,7 +45,7 @@ _MOTIVES: Final = Rule("DEC-027", "bad_motives",
                        breach.bad_motives, "such as: cost, safety")  # fmt: skip
 _ASK: Final[Rows] = (
     _stage("id_taken", "this id is taken", "use another id", Stage.NEW, requirement="DEC-001"),
-    *_text("question", most=MOST_QUESTION),
+    *_text("question", most=MAX_QUESTION),
     Rule("DEC-003", "bad_participants", "at least two take part, each once", breach.bad_seats,
          '--with "cmd:claude -p,cmd:codex exec"'),
     Rule("DEC-003", "bad_rounds", "a decision has 1 to 100 rounds", breach.bad_rounds,
@@ -60,12 +60,12 @@ _ONCE: Final = Rule("DEC-004", "answered", "a first answer is given once", breac
 _GIVE: Final[Rows] = (
     _BEGUN,
     _ANSWERS_OPEN,
-    Rule("DEC-004", "not_a_participant", "only those who take part answer", breach.no_seat,
-         "ask whoever asked for a seat"),
+    Rule("DEC-004", "not_a_participant", "only those who take part answer",
+         breach.not_a_participant, "ask whoever asked for a seat"),
     _ONCE,
     _MOTIVES,
-    *_text("answer", most=MOST_ANSWER),
-    Rule("DEC-002", "text_too_long", "the text is too long", too_long(MOST_TEXT, "why"), _SHORTER),
+    *_text("answer", most=MAX_ANSWER),
+    Rule("DEC-002", "text_too_long", "the text is too long", too_long(MAX_TEXT, "why"), _SHORTER),
 )  # fmt: skip
 _SEATED: Final = Rule("DEC-006", "not_a_participant", "this is about someone who takes part",
                       breach.unknown_agent, "name one of the participants")  # fmt: skip
@@ -75,9 +75,9 @@ _MOVE: Final[Rows] = (
     _BOOKS,
     _stage("motion_set", "the motion is set once", "argue it", Stage.ANSWERING,
            requirement="DEC-007"),
-    Rule("DEC-007", "answers_missing", "a motion waits for every first answer", breach.still_open,
-         "collect them first; go on with `moot ask --resume ID`"),
-    *_text("text", most=MOST_ANSWER),
+    Rule("DEC-007", "answers_missing", "a motion waits for every first answer",
+         breach.answers_missing, "collect them first; go on with `moot ask --resume ID`"),
+    *_text("text", most=MAX_ANSWER),
 )  # fmt: skip
 _SIT: Final[Rows] = (
     _BEGUN,
@@ -92,9 +92,10 @@ _NOTE: Final[Rows] = (
     _OPEN,
     _SEATED,
     *_text("ending"),
-    Rule("DEC-010", "bad_cost", "costs are never negative", breach.negative, "count from zero"),
+    Rule("DEC-010", "bad_cost", "costs are never negative", breach.negative_cost,
+         "count from zero"),
     Rule("DEC-002", "text_too_long", "the text is too long",
-         too_long(MOST_TEXT, "detail", "subject", "what"), _SHORTER),
+         too_long(MAX_TEXT, "detail", "subject", "what"), _SHORTER),
 )  # fmt: skip
 _STOP: Final[Rows] = (_BEGUN, _BOOKS, _OPEN, *_text("stop", requirement="DEC-011"))
 _RESULT: Final[Rows] = (
@@ -104,14 +105,15 @@ _RESULT: Final[Rows] = (
          breach.result_out_of_place, "look at what is recorded"),
     *_text("summary"),
 )  # fmt: skip
-_PERSON: Final = Rule("DEC-013", "human_key_required", "only a person decides", breach.no_person,
+_PERSON: Final = Rule("DEC-013", "human_key_required", "only a person decides",
+                      breach.not_a_person,
                       "run this yourself, at a terminal, outside of `moot run`")  # fmt: skip
 _WORD: Final[Rows] = (
     _BEGUN,
     _PERSON,
     _OPEN,
     *_text("reason", requirement="DEC-015"),
-    Rule("DEC-014", "no_result_yet", "no result was recorded before this", breach.early,
+    Rule("DEC-014", "no_result_yet", "no result was recorded before this", breach.no_result_yet,
          "a person may decide at any time; the record says so", Severity.WARNING),
 )  # fmt: skip
 _SEND_BACK: Final[Rows] = (
@@ -119,7 +121,7 @@ _SEND_BACK: Final[Rows] = (
     _PERSON,
     _OPEN,
     Rule("DEC-028", "no_parliament", "only a parliament goes on after a veto",
-         breach.no_parliament, "`moot decide ID veto --reason TEXT` begins another decision"),
+         breach.not_in_parliament, "`moot decide ID veto --reason TEXT` begins another decision"),
     _stage("no_session", "nothing is argued", "`moot agenda`", Stage.ARGUING, Stage.WAITING,
            requirement="DEC-028"),
     *_text("reason", requirement="DEC-015"),

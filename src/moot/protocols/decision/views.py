@@ -8,29 +8,29 @@ import msgspec
 
 from moot.core.clock import to_text
 from moot.protocols.decision.model import (
-    Chamber,
+    ArguedSession,
+    CallCost,
+    ChamberKind,
+    ChamberVerdict,
+    DecisionMotion,
+    DecisionResult,
+    DecisionSeat,
     FirstAnswer,
-    Motion,
-    PersonsWord,
-    Purse,
-    Result,
-    Seat,
-    Session,
+    PersonsRuling,
     Stage,
     State,
-    Verdict,
 )
 
-MOST_TITLE: Final = 120
+MAX_TITLE: Final = 120
 
 
-class ParticipantView(Seat, frozen=True, kw_only=True):
+class ParticipantView(DecisionSeat, frozen=True, kw_only=True):
     """A seat, and what its calls have cost so far."""
 
-    cost: Purse
+    cost: CallCost
 
 
-class WordView(msgspec.Struct, frozen=True, kw_only=True):
+class RulingView(msgspec.Struct, frozen=True, kw_only=True):
     """What a person said about it, with the time as text."""
 
     word: Stage
@@ -53,19 +53,19 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
     question: str
     asked_by: str
     asked_at: str
-    chamber: Chamber
+    chamber: ChamberKind
     rule: str
     rounds: int
     participants: tuple[ParticipantView, ...]
     answers: tuple[FirstAnswer, ...]
-    motion: Motion | None
-    session: Session | None
-    result: Verdict | None
-    word: WordView | None
-    sent_back: tuple[WordView, ...]
+    motion: DecisionMotion | None
+    session: ArguedSession | None
+    result: ChamberVerdict | None
+    word: RulingView | None
+    sent_back: tuple[RulingView, ...]
     supersedes: str | None
     superseded_by: str | None
-    cost: Purse
+    cost: CallCost
     turns: int
     runs: int
     stopped: str | None
@@ -74,7 +74,7 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
     custodians: int
 
 
-def as_json(decision: str, state: State) -> DecisionView:
+def describe_decision(decision: str, state: State) -> DecisionView:
     """The whole decision, as `moot ask` and `moot decide` answer with it."""
     return DecisionView(
         id=decision,
@@ -86,7 +86,7 @@ def as_json(decision: str, state: State) -> DecisionView:
         rule=state.rule,
         rounds=state.rounds,
         participants=tuple(_participant(state, seat) for seat in state.seats),
-        answers=tuple(in_order(state)),
+        answers=tuple(list_answers(state)),
         motion=state.motion,
         session=state.session,
         result=state.verdict,
@@ -99,18 +99,18 @@ def as_json(decision: str, state: State) -> DecisionView:
         runs=state.runs,
         stopped=state.stopped,
         endings=dict(sorted(state.endings.items())),
-        shared_models=shared_models(state),
+        shared_models=find_shared_models(state),
         custodians=len({seat.custodian for seat in state.seats}),
     )
 
 
-def _participant(state: State, seat: Seat) -> ParticipantView:
-    cost = state.purses.get(seat.agent, Purse())
+def _participant(state: State, seat: DecisionSeat) -> ParticipantView:
+    cost = state.purses.get(seat.agent, CallCost())
     return ParticipantView(**msgspec.structs.asdict(seat), cost=cost)
 
 
-def _word(word: PersonsWord) -> WordView:
-    return WordView(
+def _word(word: PersonsRuling) -> RulingView:
+    return RulingView(
         word=word.word,
         by=word.by,
         reason=word.reason,
@@ -120,41 +120,41 @@ def _word(word: PersonsWord) -> WordView:
     )
 
 
-def ways(decision: str, result: Result | None = None) -> str:
+def suggest_decide_command(decision: str, result: DecisionResult | None = None) -> str:
     """The command with which a person decides, to paste, and the other words it may say.
 
     For a motion that was not carried, veto comes first: nobody shall approve it by habit.
     """
     first, others = "approve", "or veto, or amend --text FILE"
-    if result in AGAINST:
-        first, others = "veto", f"or amend --text FILE, or approve, {AGAINST[result]}"
+    if result in AGAINST_THE_RESULT:
+        first, others = "veto", f"or amend --text FILE, or approve, {AGAINST_THE_RESULT[result]}"
     return f'moot decide {decision} {first} --reason "..." ({others})'
 
 
-AGAINST: Final[dict[Result | None, str]] = {
-    Result.NOT_CARRIED: "against the vote (not carried)",
-    Result.DEADLOCK: "without agreement (deadlock)",
-    Result.CLOSED: "without agreement (closed)",
+AGAINST_THE_RESULT: Final[dict[DecisionResult | None, str]] = {
+    DecisionResult.NOT_CARRIED: "against the vote (not carried)",
+    DecisionResult.DEADLOCK: "without agreement (deadlock)",
+    DecisionResult.CLOSED: "without agreement (closed)",
 }
 
 
-def against(state: State) -> str:
+def describe_approval_against_result(state: State) -> str:
     """`against the vote (not carried)`, if a person approved what was not carried; else empty."""
-    return AGAINST.get(state.result, "") if state.stage is Stage.APPROVED else ""
+    return AGAINST_THE_RESULT.get(state.result, "") if state.stage is Stage.APPROVED else ""
 
 
-def title(question: str) -> str:
+def shorten_question(question: str) -> str:
     """The question as a title: its first line, shortened."""
     line = next((" ".join(row.split()) for row in question.splitlines() if row.strip()), "")
-    return line if len(line) <= MOST_TITLE else f"{line[: MOST_TITLE - 1]}…"
+    return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1]}…"
 
 
-def in_order(state: State) -> list[FirstAnswer]:
+def list_answers(state: State) -> list[FirstAnswer]:
     """First answers in the order of the seats."""
     return [state.answers[seat.agent] for seat in state.seats if seat.agent in state.answers]
 
 
-def shared_models(state: State) -> dict[str, list[str]]:
+def find_shared_models(state: State) -> dict[str, list[str]]:
     """Models, or programs that do not name theirs, with more than one seat (DEC-019).
 
     Agreement between seats that are one model weighs less.
@@ -166,7 +166,7 @@ def shared_models(state: State) -> dict[str, list[str]]:
     return {model: names for model, names in voices.items() if len(names) > 1}
 
 
-def costs(state: State) -> list[tuple[str, Purse]]:
+def list_costs(state: State) -> list[tuple[str, CallCost]]:
     """What each participant cost, in the order of the seats, without those who were never asked."""
     names = [seat.agent for seat in state.seats if seat.agent in state.purses]
     return [(name, state.purses[name]) for name in names]

@@ -9,27 +9,27 @@ The text, with no ledger behind it:
     types.py       the ten types as data: ACK table, sections, what each asks
     subject.py     `TYPE: words`, `DELTA[role]: words`      threads.py   ids of threads
     body.py        title, sections, fenced blocks           outline.py   found quickly
-    draft.py       a message as the rules look at it: subject and body read once
+    message_draft.py       a message as the rules look at it: subject and body read once
     rules.py       MB-001 to MB-012 and MBX-...: the rule table
-                   (checks.py, typechecks.py, deltachecks.py)
+                   (checks.py, type_checks.py, delta_checks.py)
     lint.py        every finding about one message          fix.py       repairs without guessing
-    templates.py   a new message to fill in                 reply.py     bodies from fields
+    templates.py   a new message to fill in                 body_writer.py     bodies from fields
     codec.py       a message as a file, with its envelope
 
 Research threads:
 
-    deltas.py      delta blocks as strict JSON              strays.py    deltas in the wrong place
-    merge.py       ADD, EDIT, KILL in one order             mergerules.py   rows of its findings
+    deltas.py      delta blocks as strict JSON              stray_deltas.py    deltas in the wrong place
+    merge.py       ADD, EDIT, KILL in one order             merge_rules.py   rows of its findings
     artifact.py    seven sections of numbered items, and their markdown
-    compiled.py    COMPILED vN with contributors and statistics
+    compilation.py    COMPILED vN with contributors and statistics
 
 The history of a thread:
 
     model.py       messages that wait for an answer         commands.py, events.py
     case.py        one command under check                  facts.py     item, title, version
-    conduct.py     who may send and answer what: the rule table of the history
-    sending.py     the events of a command                  acks.py      a message after an answer
-    evolution.py   the state after an event                 rows.py      index rows (keys.py)
+    command_rules.py     who may send and answer what: the rule table of the history
+    event_drafts.py     the events of a command                  acknowledgement.py      a message after an answer
+    evolution.py   the state after an event                 index_rows.py      index rows (keys.py)
     machine.py     decide, evolve, agenda, timeouts, index  views.py     what people read
 
 Text that others wrote never becomes structure here: headings, fences and deltas count only at the

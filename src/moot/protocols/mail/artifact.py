@@ -17,15 +17,15 @@ from immutables import Map
 
 from moot.core.clock import Millis, to_text
 from moot.core.markdown import escape_comments
-from moot.protocols.mail.deltas import RESEARCH_THREAD, SHELVES, Shelf
+from moot.protocols.mail.deltas import ARTIFACT_SECTIONS, RESEARCH_THREAD, ArtifactSection
 
-DIMENSIONS = ("likelihood_ratio", "cost", "speed", "ambiguity")
+SCORE_DIMENSIONS = ("likelihood_ratio", "cost", "speed", "ambiguity")
 UNKNOWN = "unknown"
 NOT_APPLICABLE = "N/A"
 _PLAIN_NAME = re.compile(r"\w[\w -]*")
 
 
-class Kill(msgspec.Struct, frozen=True):
+class KillNote(msgspec.Struct, frozen=True):
     """Who took an item out of the artifact, when and why."""
 
     by: str
@@ -33,14 +33,14 @@ class Kill(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Item(msgspec.Struct, frozen=True):
+class ArtifactItem(msgspec.Struct, frozen=True):
     """One numbered item; `fields` are its author's, as they stand after all edits."""
 
     id: str
     fields: Mapping[str, Any]
     added_by: str
     added_at: Millis
-    killed: Kill | None = None
+    killed: KillNote | None = None
 
     @property
     def name(self) -> str:
@@ -50,9 +50,9 @@ class Item(msgspec.Struct, frozen=True):
     def score(self) -> int | None:
         """The sum of the four dimensions, if each is a whole number from 0 to 3."""
         score = self.fields.get("score")
-        values = [score.get(name) for name in DIMENSIONS] if isinstance(score, dict) else []
+        values = [score.get(name) for name in SCORE_DIMENSIONS] if isinstance(score, dict) else []
         valid = [value for value in values if type(value) is int and 0 <= value <= 3]
-        return sum(valid) if len(valid) == len(DIMENSIONS) else None
+        return sum(valid) if len(valid) == len(SCORE_DIMENSIONS) else None
 
 
 class Contributor(msgspec.Struct, frozen=True):
@@ -73,16 +73,16 @@ class Artifact(msgspec.Struct, frozen=True):
     version: int = 0
     status: str = "draft"
     thread: Mapping[str, Any] = Map()
-    items: Mapping[str, tuple[Item, ...]] = Map()
+    items: Mapping[str, tuple[ArtifactItem, ...]] = Map()
     contributors: tuple[Contributor, ...] = ()
 
-    def active(self, section: str) -> list[Item]:
+    def items_alive(self, section: str) -> list[ArtifactItem]:
         return [item for item in self.items.get(section, ()) if item.killed is None]
 
-    def counts(self) -> dict[str, int]:
+    def count_items_alive(self) -> dict[str, int]:
         """How many items that were not killed each section has, but for the research thread."""
-        sections = (section for section in SHELVES if section != RESEARCH_THREAD.id)
-        return {section: len(self.active(section)) for section in sections}
+        sections = (section for section in ARTIFACT_SECTIONS if section != RESEARCH_THREAD.id)
+        return {section: len(self.items_alive(section)) for section in sections}
 
 
 def new_artifact(session_id: str, created_at: Millis, question: str = "") -> Artifact:
@@ -94,10 +94,10 @@ def new_artifact(session_id: str, created_at: Millis, question: str = "") -> Art
 # Markdown -----------------------------------------------------------------------------------------
 
 
-def artifact_markdown(artifact: Artifact) -> str:
+def write_artifact_markdown(artifact: Artifact) -> str:
     """The whole artifact as one document with front matter."""
     parts = [_write_front_matter(artifact)]
-    for number, shelf in enumerate(SHELVES.values(), 1):
+    for number, shelf in enumerate(ARTIFACT_SECTIONS.values(), 1):
         content = "\n".join(_write_items(artifact, shelf)) or "None registered.\n"
         parts.append(f"\n## {number}. {shelf.heading}\n\n{content}")
     return "".join(parts)
@@ -126,7 +126,7 @@ def _yaml_string(text: str) -> str:
     return json.dumps(text)
 
 
-def _write_items(artifact: Artifact, shelf: Shelf) -> Iterator[str]:
+def _write_items(artifact: Artifact, shelf: ArtifactSection) -> Iterator[str]:
     if shelf is RESEARCH_THREAD:
         if artifact.thread:
             fields = sorted(artifact.thread.items())
@@ -136,12 +136,12 @@ def _write_items(artifact: Artifact, shelf: Shelf) -> Iterator[str]:
         yield _write_item(item, shelf, artifact)
 
 
-def _sort_for_reading(items: tuple[Item, ...]) -> list[Item]:
+def _sort_for_reading(items: tuple[ArtifactItem, ...]) -> list[ArtifactItem]:
     """Killed items last; among the others the better score first, else the lower number."""
     return sorted(items, key=lambda item: (item.killed is not None, -(item.score or 0)))
 
 
-def _write_item(item: Item, shelf: Shelf, artifact: Artifact) -> str:
+def _write_item(item: ArtifactItem, shelf: ArtifactSection, artifact: Artifact) -> str:
     name = f": {item.name}" if item.name else ""
     ended = " (killed)" if item.killed else ""
     lines = [f"### {item.id}{name}{ended}\n\n"]
@@ -152,7 +152,7 @@ def _write_item(item: Item, shelf: Shelf, artifact: Artifact) -> str:
     others = sorted(fields.keys() - set(required))
     lines += (_write_field(name, fields[name]) for name in (*required, *others))
     if item.score is not None:
-        lines.append(_write_field("total score", f"{item.score} of {3 * len(DIMENSIONS)}"))
+        lines.append(_write_field("total score", f"{item.score} of {3 * len(SCORE_DIMENSIONS)}"))
     lines.append(_write_field("added", f"{item.added_by}, {to_text(item.added_at)}"))
     if item.killed:
         killed = item.killed

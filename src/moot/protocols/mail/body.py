@@ -11,7 +11,7 @@ import re
 from functools import cached_property
 
 from moot.core.markdown import fences
-from moot.protocols.mail.outline import Block, Heading, outline
+from moot.protocols.mail.outline import Block, Heading, find_outline
 
 _NOTE = re.compile(r"\((?:optional|if applicable)\)\Z", re.IGNORECASE)
 _NOTHING = re.compile(r'(?:\s++|<!--(?:(?!-->).)*+-->|\{[^{}"\n]*+\})*+\Z', re.DOTALL)
@@ -31,13 +31,13 @@ def is_unfilled(text: str) -> bool:
     return _NOTHING.match(text) is not None
 
 
-def template_text(text: str) -> str:
+def find_template_text(text: str) -> str:
     """The first `{...}` of a text that holds nothing else, or an empty string."""
     hole = _HOLE.search(text) if is_unfilled(text) else None
     return hole[0] if hole else ""
 
 
-class Part:
+class BodySection:
     """One section: its `name` as it was written, and `text`, everything below its heading."""
 
     __slots__ = ("heading", "key", "text")
@@ -56,31 +56,31 @@ class Part:
         return self.heading.number
 
     @property
-    def said(self) -> str:
+    def filled_text(self) -> str:
         """The text without the white space around it; empty if nothing was filled in."""
         return "" if is_unfilled(self.text) else self.text.strip()
 
     @property
-    def value(self) -> str:
+    def plain_value(self) -> str:
         """`said` on one line without markup around it: for names and fixed words."""
-        words = _BLANKS.sub(" ", unwrapped(self.said))
+        words = _BLANKS.sub(" ", unwrap_text_block(self.filled_text))
         return words.strip("`*_ ").removeprefix("- ").strip("`*_ ")
 
 
-class Body:
+class MessageBody:
     """The parts of one body; the first section of a name is the one that counts."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.titles: list[Heading] = []
-        self.parts: list[Part] = []
+        self.sections: list[BodySection] = []
         self.others: list[Heading] = []  # of level 3 and below
         self.blocks: list[Block] = []
         self._read()
 
     def _read(self) -> None:
         open_heading: Heading | None = None
-        for mark in outline(self.text):
+        for mark in find_outline(self.text):
             if isinstance(mark, Block):
                 self.blocks.append(mark)
             elif mark.level > 2:
@@ -94,26 +94,26 @@ class Body:
 
     def _close(self, heading: Heading | None, end: int) -> None:
         if heading is not None:
-            self.parts.append(Part(heading, self.text[heading.end : end]))
+            self.sections.append(BodySection(heading, self.text[heading.end : end]))
 
     @cached_property
-    def _first(self) -> dict[str, Part]:
-        return {part.key: part for part in reversed(self.parts)}
+    def _first(self) -> dict[str, BodySection]:
+        return {part.key: part for part in reversed(self.sections)}
 
     @property
     def title(self) -> Heading | None:
         return self.titles[0] if self.titles else None
 
-    def part(self, name: str) -> Part | None:
+    def find_section(self, name: str) -> BodySection | None:
         """The first section of this name."""
         return self._first.get(section_key(name))
 
-    def said(self, name: str) -> str:
+    def text_of(self, name: str) -> str:
         """What the section says; empty if it is missing, blank or unfilled."""
-        part = self.part(name)
-        return part.said if part else ""
+        part = self.find_section(name)
+        return part.filled_text if part else ""
 
-    def code(self, block: Block) -> str:
+    def read_code(self, block: Block) -> str:
         """The code of a block, less the indentation of its fence."""
         text, start, end = self.text, block.start, block.end
         if not block.closed or text[start] == " " or "\r" in text[start:end]:
@@ -122,18 +122,18 @@ class Body:
         return text[first : text.rindex("\n", start, end - 1) + 1]
 
 
-def read_body(text: str) -> Body:
-    return Body(text)
+def read_body(text: str) -> MessageBody:
+    return MessageBody(text)
 
 
-def unwrapped(text: str) -> str:
+def unwrap_text_block(text: str) -> str:
     """The code of a text that is one `text` block and nothing more; else the text itself."""
-    body = Body(text)
-    if len(body.blocks) != 1 or body.blocks[0].info != TEXT:
+    body = MessageBody(text)
+    if len(body.blocks) != 1 or body.blocks[0].info != TEXT_FENCE:
         return text
     (block,) = body.blocks
     alone = not text[: block.start].strip() and not text[block.end :].strip()
-    return body.code(block).strip("\r\n") if alone and block.closed else text
+    return body.read_code(block).strip("\r\n") if alone and block.closed else text
 
 
-TEXT = "text"
+TEXT_FENCE = "text"

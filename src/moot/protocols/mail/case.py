@@ -1,6 +1,6 @@
 """One command under check: its text linted, and the message that it answers looked up.
 
-A case is built once for each decision. The rules of `conduct.py` and the drafts of `sending.py`
+A case is built once for each decision. The rules of `command_rules.py` and the drafts of `event_drafts.py`
 read it and look nothing up themselves, so both always speak of the same message.
 """
 
@@ -15,11 +15,18 @@ from moot.core.findings import Finding, Known
 from moot.core.machine import C, Case, Command, Context
 from moot.core.record import MAX_TEXT_BYTES
 from moot.protocols.mail import commands as ask
-from moot.protocols.mail.facts import Facts, facts_of
-from moot.protocols.mail.lint import Linted, lint
-from moot.protocols.mail.model import Message, Receiver, State, message_id, number_of, thread_of
-from moot.protocols.mail.reply import read_ack
-from moot.protocols.mail.subject import find_subject
+from moot.protocols.mail.body_writer import read_ack
+from moot.protocols.mail.facts import MessageFacts, read_facts
+from moot.protocols.mail.lint import LintedMessage, lint_message
+from moot.protocols.mail.model import (
+    MailMessage,
+    Receiver,
+    State,
+    make_message_id,
+    number_of_message,
+    thread_of,
+)
+from moot.protocols.mail.subject import parse_subject
 from moot.protocols.mail.types import AckStatus, MessageType
 
 
@@ -31,10 +38,10 @@ class MailCase(Case[State, C], Generic[C], frozen=True):
     `candidates` counts the messages that an ACK without an id could mean.
     """
 
-    linted: Linted | None = None
-    facts: Facts = Facts()
+    linted: LintedMessage | None = None
+    facts: MessageFacts = MessageFacts()
     answered_id: str | None = None
-    answered: Message | None = None
+    answered: MailMessage | None = None
     status: AckStatus | None = None
     ack_status: AckStatus | None = None
     candidates: int = 0
@@ -53,14 +60,14 @@ class MailCase(Case[State, C], Generic[C], frozen=True):
         return thread_of(self.context.stream)
 
     @property
-    def known(self) -> Known:
+    def hint_words(self) -> Known:
         """What the words in capitals of a hint stand for."""
         message = self.answered
         names = {} if message is None else {"ID": message.id, "TO": message.sender}
         return {"THREAD": self.thread, **names}
 
     @property
-    def answers(self) -> bool:
+    def is_answer(self) -> bool:
         """True if this answers a message: an ACK, or an INFO in reply to a question."""
         return self.status is not None
 
@@ -68,20 +75,20 @@ class MailCase(Case[State, C], Generic[C], frozen=True):
     def receiver(self) -> Receiver | None:
         """Whoever acts, as a receiver of the message that is answered."""
         message, actor = self.answered, self.context.actor
-        return message.receiver(actor.id, actor.epoch) if message is not None else None
+        return message.find_receiver(actor.id, actor.epoch) if message is not None else None
 
-    def knows(self, id: str) -> bool:  # noqa: A002 - the word of every message
+    def has_message(self, id: str) -> bool:  # noqa: A002 - the word of every message
         """True if this thread ever had a message of this id, even if the state has dropped it."""
-        number = number_of(id)
-        return 1 <= number <= self.state.count and id == message_id(self.thread, number)
+        number = number_of_message(id)
+        return 1 <= number <= self.state.count and id == make_message_id(self.thread, number)
 
 
-def text_bytes(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     """The text in UTF-8. A lone surrogate does not raise here: the record refuses it later."""
     return text.encode("utf-8", "surrogatepass")
 
 
-def fits(text: str, data: bytes) -> bool:
+def fits_in_event(text: str, data: bytes) -> bool:
     """True if an event can hold this text, both as it is and as escaped JSON in the record."""
     if len(data) > MAX_TEXT_BYTES:
         return False
@@ -98,8 +105,8 @@ def build_case(state: State, command: C, context: Context) -> MailCase[C]:
 
 def _look_up_send(case: MailCase[ask.Send]) -> MailCase[ask.Send]:
     command, actor = case.command, case.context.actor
-    linted = lint(command.subject, command.body, command.ack_required, sender=actor.id)
-    facts = facts_of(linted.type, command.body)
+    linted = lint_message(command.subject, command.body, command.ack_required, sender=actor.id)
+    facts = read_facts(linted.type, command.body)
     case = msgspec.structs.replace(case, linted=linted, facts=facts)
     if linted.type is MessageType.ACK:
         return _look_up_acknowledged(case)
@@ -121,7 +128,7 @@ def _look_up_acknowledged(case: MailCase[ask.Send]) -> MailCase[ask.Send]:
         return msgspec.structs.replace(
             case,
             answered_id=named,
-            answered=case.state.message(named),
+            answered=case.state.find_message(named),
             status=ack.status,
             ack_status=ack.status,
         )
@@ -136,10 +143,10 @@ def _look_up_acknowledged(case: MailCase[ask.Send]) -> MailCase[ask.Send]:
     )
 
 
-def _messages_with_this_subject(case: MailCase[ask.Send]) -> list[Message]:
+def _messages_with_this_subject(case: MailCase[ask.Send]) -> list[MailMessage]:
     """Messages to whoever acts that have the subject of this ACK."""
-    actor, wanted = case.context.actor, find_subject(case.command.subject)
-    rest = wanted.rest.strip() if wanted is not None else ""
+    actor, wanted = case.context.actor, parse_subject(case.command.subject)
+    rest = wanted.description.strip() if wanted is not None else ""
     messages = (*case.state.open.values(), *case.state.recent)
     received = (message for message in messages if message.receiver(actor.id, actor.epoch))
     return [
@@ -150,32 +157,32 @@ def _messages_with_this_subject(case: MailCase[ask.Send]) -> list[Message]:
 
 
 def _without_prefix(line: str) -> str:
-    subject = find_subject(line)
-    return subject.rest.strip() if subject is not None else line
+    subject = parse_subject(line)
+    return subject.description.strip() if subject is not None else line
 
 
 def _look_up_question(case: MailCase[ask.Send], answered_id: str) -> MailCase[ask.Send]:
     """An INFO in answer to a question put to its sender closes the question (D-14)."""
-    message, actor = case.state.message(answered_id), case.context.actor
+    message, actor = case.state.find_message(answered_id), case.context.actor
     if message is None or message.type is not MessageType.QUESTION:
         return case
-    if not any(receiver.is_(actor.id, actor.epoch) for receiver in message.to):
+    if not any(receiver.is_holder(actor.id, actor.epoch) for receiver in message.to):
         return case
     return msgspec.structs.replace(case, answered=message, status=AckStatus.COMPLETED)
 
 
 def _look_up_acknowledge(case: MailCase[ask.Acknowledge]) -> MailCase[ask.Acknowledge]:
-    command, status = case.command, status_of(case.command.status)
+    command, status = case.command, read_ack_status(case.command.status)
     return msgspec.structs.replace(
         case,
         answered_id=command.id,
-        answered=case.state.message(command.id),
+        answered=case.state.find_message(command.id),
         status=status,
         ack_status=status,
     )
 
 
-def status_of(text: str) -> AckStatus | None:
+def read_ack_status(text: str) -> AckStatus | None:
     """The status of this name, whatever the case (D-19)."""
     wanted = " ".join(text.split()).casefold()
     return next((status for status in AckStatus if status.value.casefold() == wanted), None)
@@ -183,7 +190,7 @@ def status_of(text: str) -> AckStatus | None:
 
 def _look_up_import(case: MailCase[ask.Import]) -> MailCase[ask.Import]:
     command = case.command
-    linted = lint(
+    linted = lint_message(
         command.subject,
         command.body,
         command.ack_required,
@@ -191,7 +198,7 @@ def _look_up_import(case: MailCase[ask.Import]) -> MailCase[ask.Import]:
         sender=command.sender,
         agents=frozenset(command.agents) if command.agents else None,
     )
-    facts = facts_of(linted.type, command.body)
+    facts = read_facts(linted.type, command.body)
     return msgspec.structs.replace(case, linted=linted, facts=facts)
 
 

@@ -1,8 +1,8 @@
 """The checks behind the rule table: each yields a breach for every place that breaks its rule.
 
 A breach is (message, where, line). Many checks are made for the name of a section, so that the
-table itself says which section a type asks for. Checks of single types are in `typechecks.py` and
-`deltachecks.py`.
+table itself says which section a type asks for. Checks of single types are in `type_checks.py` and
+`delta_checks.py`.
 """
 
 from __future__ import annotations
@@ -12,31 +12,33 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from moot.core.findings import Breach
-from moot.protocols.mail.body import Part, section_key, template_text
-from moot.protocols.mail.draft import Draft
-from moot.protocols.mail.subject import MAX_LENGTH, ROLES, has_control
-from moot.protocols.mail.types import Need, ack_expected
+from moot.protocols.mail.body import BodySection, find_template_text, section_key
+from moot.protocols.mail.message_draft import MessageDraft
+from moot.protocols.mail.subject import KNOWN_ROLES, MAX_SUBJECT_LENGTH, has_control_characters
+from moot.protocols.mail.types import SectionNeed, is_ack_owed
 
-Check = Callable[[Draft], Iterable[Breach]]
+Check = Callable[[MessageDraft], Iterable[Breach]]
 
 # Sections -----------------------------------------------------------------------------------------
 
 
-def missing(name: str, alias: str = "") -> Check:
+def section_missing(name: str, alias: str = "") -> Check:
     """A check that the section is there and says something."""
 
-    def check(draft: Draft) -> Iterator[Breach]:
-        if not draft.body.said(name):
-            yield absence(draft, name, alias)
+    def check(draft: MessageDraft) -> Iterator[Breach]:
+        if not draft.body.text_of(name):
+            yield describe_absence(draft, name, alias)
 
     return check
 
 
-def absence(draft: Draft, name: str, alias: str = "") -> tuple[str, str, int | None]:
+def describe_absence(
+    draft: MessageDraft, name: str, alias: str = ""
+) -> tuple[str, str, int | None]:
     """The breach of a section that is missing, empty or unfilled, with the line to look at."""
-    part = draft.body.part(name)
+    part = draft.body.find_section(name)
     if part is not None:
-        left = template_text(part.text)
+        left = find_template_text(part.text)
         words = f"still holds the template text {left[:60]}" if left else "is empty"
         return f"`## {name}` {words}", f"## {name}", part.line
     line = _line_that_looks_like(draft.body.text, name, alias)
@@ -60,64 +62,64 @@ def _line_that_looks_like(text: str, name: str, alias: str) -> int | None:
     return text.count("\n", 0, match.start()) + 1 if match else None
 
 
-def not_one_of(name: str) -> Check:
+def no_fixed_word(name: str) -> Check:
     """A check that the section is there and holds one of its fixed words."""
 
-    def check(draft: Draft) -> Iterator[Breach]:
-        spec = draft.spec.section(name) if draft.spec else None
-        part = draft.body.part(name)
-        if part is None or not part.said:
-            yield absence(draft, name)
-        elif spec and choice(part, spec.choices) is None:
-            words = f"`## {name}` says {part.value[:60]!r}"
+    def check(draft: MessageDraft) -> Iterator[Breach]:
+        spec = draft.spec.find_section(name) if draft.spec else None
+        part = draft.body.find_section(name)
+        if part is None or not part.filled_text:
+            yield describe_absence(draft, name)
+        elif spec and find_choice(part, spec.choices) is None:
+            words = f"`## {name}` says {part.plain_value[:60]!r}"
             yield words, f"## {name}", part.line
 
     return check
 
 
-def choice(part: Part, choices: tuple[str, ...]) -> str | None:
+def find_choice(part: BodySection, choices: tuple[str, ...]) -> str | None:
     """The fixed word a section holds, whatever its case."""
-    value = part.value.casefold()
+    value = part.plain_value.casefold()
     return next((word for word in choices if word.casefold() == value), None)
 
 
-def twice(draft: Draft) -> Iterator[Breach]:
+def section_twice(draft: MessageDraft) -> Iterator[Breach]:
     """D-20: of two sections with one name the first counts."""
     sections = draft.spec.sections if draft.spec else ()
     known = {section_key(section.heading) for section in sections}
     seen: Counter[str] = Counter()
-    for part in draft.body.parts:
+    for part in draft.body.sections:
         seen[part.key] += 1
         if part.key in known and seen[part.key] == 2:
             words = f"`## {part.name[:60]}` stands there twice; the first counts"
             yield words, f"## {part.name[:60]}", part.line
 
 
-def left_over(draft: Draft) -> Iterator[Breach]:
+def template_text_left(draft: MessageDraft) -> Iterator[Breach]:
     """Template text in a section that has no row of its own."""
     sections = draft.spec.sections if draft.spec else ()
-    optional = (section.heading for section in sections if section.need is Need.OPTIONAL)
+    optional = (section.heading for section in sections if section.need is SectionNeed.OPTIONAL)
     headings = {section_key(heading): heading for heading in optional}
-    for part in draft.body.parts:
-        left = template_text(part.text) if part.key in headings else ""
+    for part in draft.body.sections:
+        left = find_template_text(part.text) if part.key in headings else ""
         if left:
             name = headings[part.key]
             yield f"`## {name}` still holds the template text {left[:60]}", f"## {name}", part.line
 
 
-def never_closed(draft: Draft) -> Iterator[Breach]:
+def fence_never_closed(draft: MessageDraft) -> Iterator[Breach]:
     for block in draft.body.blocks[-1:]:
         if not block.closed:
             yield "all that follows this fence is code", None, block.number
 
 
-def not_utf8(draft: Draft) -> Iterator[Breach]:
-    if draft.undecodable:
-        yield "", None, draft.undecodable
+def not_utf8(draft: MessageDraft) -> Iterator[Breach]:
+    if draft.undecodable_line:
+        yield "", None, draft.undecodable_line
 
 
-def byte_order_mark(draft: Draft) -> Iterator[Breach]:
-    if draft.marked:
+def has_byte_order_mark(draft: MessageDraft) -> Iterator[Breach]:
+    if draft.has_byte_order_mark:
         yield "", None, 1
 
 
@@ -126,40 +128,40 @@ def byte_order_mark(draft: Draft) -> Iterator[Breach]:
 IN_SUBJECT = "subject"
 
 
-def no_prefix(draft: Draft) -> Iterator[Breach]:
+def no_valid_prefix(draft: MessageDraft) -> Iterator[Breach]:
     if draft.subject is None:
-        yield f"{draft.line[:80]!r} begins with none of the ten types", IN_SUBJECT
+        yield f"{draft.subject_line[:80]!r} begins with none of the ten types", IN_SUBJECT
 
 
-def no_description(draft: Draft) -> Iterator[Breach]:
-    if draft.subject and not draft.subject.rest.strip():
+def no_description(draft: MessageDraft) -> Iterator[Breach]:
+    if draft.subject and not draft.subject.description.strip():
         yield f"nothing follows {draft.subject.prefix}:", IN_SUBJECT
 
 
-def too_long(draft: Draft) -> Iterator[Breach]:
-    if len(draft.line) > MAX_LENGTH:
-        yield f"the subject has {len(draft.line)} characters", IN_SUBJECT
+def subject_too_long(draft: MessageDraft) -> Iterator[Breach]:
+    if len(draft.subject_line) > MAX_SUBJECT_LENGTH:
+        yield f"the subject has {len(draft.subject_line)} characters", IN_SUBJECT
 
 
-def not_one_line(draft: Draft) -> Iterator[Breach]:
-    if has_control(draft.line):
+def subject_not_one_line(draft: MessageDraft) -> Iterator[Breach]:
+    if has_control_characters(draft.subject_line):
         yield "", IN_SUBJECT
 
 
-def reply_prefix(draft: Draft) -> Iterator[Breach]:
-    if draft.replied:
+def has_reply_prefix(draft: MessageDraft) -> Iterator[Breach]:
+    if draft.had_reply_prefix:
         yield "", IN_SUBJECT
 
 
-def strange_role(draft: Draft) -> Iterator[Breach]:
-    if draft.subject and draft.subject.role and draft.subject.role not in ROLES:
+def unusual_role(draft: MessageDraft) -> Iterator[Breach]:
+    if draft.subject and draft.subject.role and draft.subject.role not in KNOWN_ROLES:
         yield f"{draft.subject.role[:40]!r} is not one of the usual roles", IN_SUBJECT
 
 
 # ACK flag -----------------------------------------------------------------------------------------
 
 
-def ack_differs(draft: Draft) -> Iterator[Breach]:
+def ack_flag_differs(draft: MessageDraft) -> Iterator[Breach]:
     """MB-009 to MB-012 and our own rows for the other types: the flag is what the type asks for."""
-    if draft.type and draft.ack_required is not ack_expected(draft.type):
+    if draft.type and draft.ack_required is not is_ack_owed(draft.type):
         yield "", "ack_required"

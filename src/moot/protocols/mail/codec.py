@@ -16,7 +16,7 @@ import msgspec
 from moot.core.clock import from_text
 from moot.core.errors import Malformed
 from moot.core.markdown import BYTE_ORDER_MARK
-from moot.protocols.mail.deltas import strict_json
+from moot.protocols.mail.deltas import parse_strict_json
 
 _HINT = "front matter between two lines of ---, then the body; or one JSON object"
 # What other mail programs call our fields.
@@ -40,7 +40,7 @@ _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 _FLAGS = _TRUTH | {"1": True, "0": False}
 
 
-class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+class MessageFile(msgspec.Struct, frozen=True, kw_only=True):
     """A message with what stands around its body; `ack_required` None: it does not say."""
 
     subject: str
@@ -62,13 +62,13 @@ def _to_json(value: Any) -> str:
     return text if text.isprintable() else json.dumps(value)
 
 
-def head_of(text: str) -> str | None:
+def find_front_matter(text: str) -> str | None:
     """What stands before the body of a message file; None if it is one JSON object."""
     front = _FRONT.match(text, 1 if text.startswith(BYTE_ORDER_MARK) else 0)
     return text[: front.end()] if front is not None else None
 
 
-def mended_head(head: str, subject: str, ack_required: bool) -> str:
+def mend_front_matter(head: str, subject: str, ack_required: bool) -> str:
     """The same lines, with these two values where they differ; no line is added."""
     return "\n".join(_mend_line(line, subject, ack_required) for line in head.split("\n"))
 
@@ -87,7 +87,7 @@ def _mend_line(line: str, subject: str, ack_required: bool) -> str:
     return f"{key}: {_to_json(wanted)}{line[len(bare) :]}"
 
 
-def read_message(data: bytes | str) -> Envelope:
+def read_message_file(data: bytes | str) -> MessageFile:
     """The message in this file; Malformed if there is none."""
     text = _decode(data)
     if text.lstrip()[:1] == "{":
@@ -108,7 +108,7 @@ def _decode(data: bytes | str) -> str:
 def _read_json_object(text: str) -> dict[str, Any]:
     """The object of a text that begins with a brace, so that it is no other JSON value."""
     try:
-        value: dict[str, Any] = strict_json(text)
+        value: dict[str, Any] = parse_strict_json(text)
     except json.JSONDecodeError as error:
         raise Malformed(error.msg, code="bad_message", line=error.lineno, hint=_HINT) from None
     except ValueError as error:
@@ -116,7 +116,7 @@ def _read_json_object(text: str) -> dict[str, Any]:
     return value
 
 
-def _read_front_matter(text: str) -> Envelope:
+def _read_front_matter(text: str) -> MessageFile:
     front = _FRONT.match(text)
     if front is None:
         raise Malformed(
@@ -151,7 +151,7 @@ def _read_value(text: str) -> Any:
     """JSON if it is; else the text itself."""
     if text[:1] in ('"', "["):
         try:
-            return strict_json(text)
+            return parse_strict_json(text)
         except ValueError:
             return text.strip("[]'\" ")
     return _TRUTH.get(text.casefold(), text.strip("'"))
@@ -172,14 +172,14 @@ def _rename_fields(fields: dict[str, Any]) -> dict[str, Any]:
     return renamed
 
 
-def _build_envelope(fields: dict[str, Any]) -> Envelope:
+def _build_envelope(fields: dict[str, Any]) -> MessageFile:
     """The message of these fields; fields that are not ours are ignored."""
     texts = {name: _read_text(fields.get(name), name) for name in (*_TEXTS, "body")}
     if not texts["subject"]:
         raise Malformed("there is no subject", code="bad_message", where="subject", hint=_HINT)
     if texts["created_at"]:
         _check_time(texts["created_at"])
-    return Envelope(
+    return MessageFile(
         subject=texts["subject"],
         body=texts["body"],
         sender=texts["from"],

@@ -1,7 +1,7 @@
 """Delta blocks: strict JSON in top-level fences whose info string is exactly `delta`.
 
-`strays.py` finds what was meant as a delta but stands in the wrong place. Any text is accepted;
-only `strict_json` raises, and only ValueError.
+`stray_deltas.py` finds what was meant as a delta but stands in the wrong place. Any text is accepted;
+only `parse_strict_json` raises, and only ValueError.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 
 import msgspec
 
-from moot.protocols.mail.body import Body, is_unfilled
+from moot.protocols.mail.body import MessageBody, is_unfilled
 from moot.protocols.mail.outline import Block
 
-INFO = "delta"
+DELTA_FENCE = "delta"
 MAX_DEPTH = 32
 
 
-class Operation(StrEnum):
+class DeltaOperation(StrEnum):
     """What a delta does to an item of the artifact (BRN-020)."""
 
     ADD = "ADD"
@@ -29,7 +29,7 @@ class Operation(StrEnum):
     KILL = "KILL"
 
 
-class Shelf(msgspec.Struct, frozen=True):
+class ArtifactSection(msgspec.Struct, frozen=True):
     """One section of the artifact: how its items are numbered, what a new one must say."""
 
     id: str
@@ -38,37 +38,39 @@ class Shelf(msgspec.Struct, frozen=True):
     required: tuple[str, ...] = ()
 
 
-RESEARCH_THREAD = Shelf("research_thread", "RT", "Research Thread")
-SHELVES: dict[str, Shelf] = {
+RESEARCH_THREAD = ArtifactSection("research_thread", "RT", "Research Thread")
+ARTIFACT_SECTIONS: dict[str, ArtifactSection] = {
     shelf.id: shelf
     for shelf in (
         RESEARCH_THREAD,
-        Shelf(
+        ArtifactSection(
             "hypothesis_slate",
             "H",
             "Hypothesis Slate",
             ("name", "claim", "mechanism", "anchors"),
         ),
-        Shelf("predictions_table", "P", "Predictions Table", ("condition", "predictions")),
-        Shelf(
+        ArtifactSection(
+            "predictions_table", "P", "Predictions Table", ("condition", "predictions")
+        ),
+        ArtifactSection(
             "discriminative_tests",
             "T",
             "Discriminative Tests",
             ("name", "procedure", "discriminates", "expected_outcomes"),
         ),
-        Shelf(
+        ArtifactSection(
             "assumption_ledger",
             "A",
             "Assumption Ledger",
             ("name", "statement", "load", "test", "status"),
         ),
-        Shelf(
+        ArtifactSection(
             "anomaly_register",
             "X",
             "Anomaly Register",
             ("name", "observation", "conflicts_with", "status"),
         ),
-        Shelf(
+        ArtifactSection(
             "adversarial_critique",
             "C",
             "Adversarial Critique",
@@ -81,7 +83,7 @@ SHELVES: dict[str, Shelf] = {
 class Delta(msgspec.Struct, frozen=True):
     """One change to the artifact, as its author wrote it (BRN-021)."""
 
-    operation: Operation
+    operation: DeltaOperation
     section: str
     target_id: str | None
     payload: dict[str, Any]
@@ -102,7 +104,7 @@ class DeltaBlock(msgspec.Struct, frozen=True):
         return f"delta block {self.number}"
 
 
-def lacking(payload: dict[str, Any], names: tuple[str, ...]) -> list[str]:
+def find_missing_fields(payload: dict[str, Any], names: tuple[str, ...]) -> list[str]:
     """Which of these fields say nothing: missing, blank, or text of the template."""
     return [name for name in names if _says_nothing(payload.get(name))]
 
@@ -114,23 +116,23 @@ def _says_nothing(value: Any) -> bool:
 # Reading ------------------------------------------------------------------------------------------
 
 
-def delta_blocks(body: Body) -> list[DeltaBlock]:
+def read_delta_blocks(body: MessageBody) -> list[DeltaBlock]:
     """Every delta block of a body, good or bad, numbered from 1."""
-    fenced = (block for block in body.blocks if block.info == INFO)
+    fenced = (block for block in body.blocks if block.info == DELTA_FENCE)
     return [_read_block(body, block, number) for number, block in enumerate(fenced, 1)]
 
 
-def _read_block(body: Body, block: Block, number: int) -> DeltaBlock:
+def _read_block(body: MessageBody, block: Block, number: int) -> DeltaBlock:
     try:
-        value = strict_json(body.code(block))
+        value = parse_strict_json(body.read_code(block))
     except json.JSONDecodeError as error:
         return DeltaBlock(number, block.number + error.lineno, problem=error.msg)
     except ValueError as error:
         return DeltaBlock(number, block.number, problem=str(error))
-    return DeltaBlock(number, block.number, value, as_delta(value))
+    return DeltaBlock(number, block.number, value, read_delta(value))
 
 
-def strict_json(text: str) -> Any:
+def parse_strict_json(text: str) -> Any:
     """The JSON in this text; ValueError for anything that readers would not agree on."""
     try:
         value = _DECODER.decode(text)
@@ -186,7 +188,7 @@ def _require_plain_json(value: Any, depth: int = 0) -> None:
         _require_plain_json(child, depth + 1)
 
 
-def as_delta(value: Any) -> Delta | None:
+def read_delta(value: Any) -> Delta | None:
     """The delta in a JSON value, if it is an object with a valid operation."""
     word = value.get("operation") if isinstance(value, dict) else None
     operation = _OPERATIONS.get(word) if isinstance(word, str) else None
@@ -202,7 +204,7 @@ def as_delta(value: Any) -> Delta | None:
     )
 
 
-_OPERATIONS = {operation.value: operation for operation in Operation}
+_OPERATIONS = {operation.value: operation for operation in DeltaOperation}
 
 
 def _text_or_empty(value: Any) -> str:

@@ -8,11 +8,11 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.machine import Event, Recorded
-from moot.protocols.mail import acks
+from moot.protocols.mail import acknowledgement
 from moot.protocols.mail import events as did
 from moot.protocols.mail.model import (
     MAX_RECENT,
-    Message,
+    MailMessage,
     Receiver,
     State,
     with_deadline,
@@ -42,9 +42,9 @@ def _on_imported(state: State, recorded: Recorded[did.MessageImported]) -> State
 
 def _build_message(
     recorded: Recorded[Any], sender: str, sender_epoch: int, linked: str | None
-) -> Message:
+) -> MailMessage:
     event: did.MessageKept = recorded.event
-    return Message(
+    return MailMessage(
         id=event.id,
         type=event.type,
         sender=sender,
@@ -63,19 +63,19 @@ def _build_message(
     )
 
 
-def _add_message(state: State, recorded: Recorded[Any], message: Message) -> State:
+def _add_message(state: State, recorded: Recorded[Any], message: MailMessage) -> State:
     """Count the message, and keep it among those that wait or among the recent ones.
 
     An ACK that waits for nothing is not kept: nobody acknowledges an ACK.
     """
     event: did.MessageKept = recorded.event
     state = msgspec.structs.replace(state, count=state.count + 1)
-    if message.waits:
+    if message.is_waiting:
         return _keep_waiting(state, message)
     return _settle(state, message) if event.type is not MessageType.ACK else state
 
 
-def _keep_waiting(state: State, message: Message) -> State:
+def _keep_waiting(state: State, message: MailMessage) -> State:
     """Put the message among those that wait, and its time limit among the deadlines."""
     before, deadlines = state.open.get(message.id), state.deadlines
     if before is not None and before.ack_by is not None:
@@ -87,7 +87,7 @@ def _keep_waiting(state: State, message: Message) -> State:
     )
 
 
-def _settle(state: State, message: Message) -> State:
+def _settle(state: State, message: MailMessage) -> State:
     """Move the message to the recent ones: nobody waits for it; a late answer still finds it."""
     before, opened, deadlines = state.open.get(message.id), state.open, state.deadlines
     if before is not None:
@@ -99,16 +99,16 @@ def _settle(state: State, message: Message) -> State:
     return msgspec.structs.replace(state, open=opened, deadlines=deadlines, recent=recent)
 
 
-def _update(state: State, message: Message) -> State:
-    return _keep_waiting(state, message) if message.waits else _settle(state, message)
+def _update(state: State, message: MailMessage) -> State:
+    return _keep_waiting(state, message) if message.is_waiting else _settle(state, message)
 
 
 def _on_acknowledged(state: State, recorded: Recorded[did.MessageAcknowledged]) -> State:
     event, actor = recorded.event, recorded.actor
-    message = state.message(event.id)
+    message = state.find_message(event.id)
     if message is None:
         return state
-    after = acks.acknowledged(message, actor.id, actor.epoch, event.status, recorded.at)
+    after = acknowledgement.with_ack(message, actor.id, actor.epoch, event.status, recorded.at)
     return _update(state, after)
 
 
@@ -116,12 +116,16 @@ def _on_resent(state: State, recorded: Recorded[did.MessageResent]) -> State:
     message = state.open.get(recorded.event.id)
     if message is None:
         return state
-    return _update(state, acks.resent(message, recorded.event.ack_by))
+    return _update(state, acknowledgement.with_new_limit(message, recorded.event.ack_by))
 
 
 def _on_escalated(state: State, recorded: Recorded[did.MessageEscalated]) -> State:
     message = state.open.get(recorded.event.id)
-    return state if message is None else _update(state, acks.escalated(message, recorded.at))
+    return (
+        state
+        if message is None
+        else _update(state, acknowledgement.without_limit(message, recorded.at))
+    )
 
 
 _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {

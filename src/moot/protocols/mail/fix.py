@@ -14,10 +14,17 @@ from typing import NamedTuple
 import msgspec
 
 from moot.core.markdown import BYTE_ORDER_MARK
-from moot.protocols.mail.body import Body, Part, section_key
-from moot.protocols.mail.subject import Subject, find_subject
-from moot.protocols.mail.templates import heading_line
-from moot.protocols.mail.types import TYPES, MessageType, Need, SectionSpec, TypeSpec, ack_expected
+from moot.protocols.mail.body import BodySection, MessageBody, section_key
+from moot.protocols.mail.subject import Subject, parse_subject
+from moot.protocols.mail.templates import write_heading
+from moot.protocols.mail.types import (
+    TYPES,
+    MessageType,
+    SectionNeed,
+    SectionSpec,
+    TypeSpec,
+    is_ack_owed,
+)
 
 _TYPES = "|".join(kind.value for kind in MessageType)
 _LOOSE = re.compile(
@@ -26,7 +33,7 @@ _LOOSE = re.compile(
 )
 
 
-class Fixed(msgspec.Struct, frozen=True):
+class FixedMessage(msgspec.Struct, frozen=True):
     """The message as repaired; `repairs` says in words what was done."""
 
     subject: str
@@ -44,22 +51,22 @@ class _Edit(NamedTuple):
     why: str
 
 
-def fix(subject: str, body: str, ack_required: bool | None = None) -> Fixed:
+def fix_message(subject: str, body: str, ack_required: bool | None = None) -> FixedMessage:
     """Repair a message; without a valid prefix only the subject and the byte order mark."""
     repairs: list[str] = []
     line = _repair_subject(subject, repairs)
     if body.startswith(BYTE_ORDER_MARK) and body[1:2] != BYTE_ORDER_MARK:  # a second one is text
         body = body[1:]
         repairs.append("the byte order mark was taken out")
-    valid = find_subject(line)
+    valid = parse_subject(line)
     if valid is None:
-        return Fixed(line, body, ack_required, tuple(repairs))
+        return FixedMessage(line, body, ack_required, tuple(repairs))
     for repair in _REPAIRS:
         body = _apply_repair(body, TYPES[valid.type], repair, repairs)
-    expected = ack_expected(valid.type)
+    expected = is_ack_owed(valid.type)
     if ack_required is not None and ack_required is not expected:
         repairs.append(f"ack_required is {str(expected).lower()} for {valid.type.value}")
-    return Fixed(line, body, expected, tuple(repairs))
+    return FixedMessage(line, body, expected, tuple(repairs))
 
 
 def _repair_subject(text: str, repairs: list[str]) -> str:
@@ -70,7 +77,7 @@ def _repair_subject(text: str, repairs: list[str]) -> str:
     kind = MessageType(loose["type"].upper())
     repaired = str(Subject(kind, loose["rest"], (loose["role"] or "").lower()))
     has_role = bool(loose["role"])
-    if repaired == text or find_subject(repaired) is None or has_role != (kind == "DELTA"):
+    if repaired == text or parse_subject(repaired) is None or has_role != (kind == "DELTA"):
         return text
     repairs.append(f"the subject begins {repaired[: repaired.index(':') + 1]}")
     return repaired
@@ -82,38 +89,39 @@ def _repair_subject(text: str, repairs: list[str]) -> str:
 def _apply_repair(
     text: str,
     spec: TypeSpec,
-    repair: Callable[[Body, TypeSpec], Iterator[_Edit]],
+    repair: Callable[[MessageBody, TypeSpec], Iterator[_Edit]],
     repairs: list[str],
 ) -> str:
     """The text after one kind of repair, if it still says the same."""
-    before = Body(text)
+    before = MessageBody(text)
     edits = sorted(repair(before, spec), key=lambda edit: edit.start)
     repaired = text
     for edit in reversed(edits):
         repaired = repaired[: edit.start] + edit.text + repaired[edit.end :]
-    if not edits or not _says_the_same(before, Body(repaired)):
+    if not edits or not _says_the_same(before, MessageBody(repaired)):
         return text
     repairs += (edit.why for edit in edits)
     return repaired
 
 
-def _says_the_same(before: Body, after: Body) -> bool:
+def _says_the_same(before: MessageBody, after: MessageBody) -> bool:
     """Every section says what it said, whatever the case; only empty ones may be new."""
     return (
         _filled_sections(before) == _filled_sections(after)
         and [title.value for title in before.titles] == [title.value for title in after.titles]
-        and [before.code(b) for b in before.blocks] == [after.code(b) for b in after.blocks]
+        and [before.read_code(b) for b in before.blocks]
+        == [after.read_code(b) for b in after.blocks]
     )
 
 
-def _filled_sections(body: Body) -> list[tuple[str, str]]:
-    parts = [(part.key.rstrip(": "), part.text.strip().casefold()) for part in body.parts]
+def _filled_sections(body: MessageBody) -> list[tuple[str, str]]:
+    parts = [(part.key.rstrip(": "), part.text.strip().casefold()) for part in body.sections]
     return [part for part in parts if part[1]]
 
 
-def _repair_headings(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
+def _repair_headings(body: MessageBody, spec: TypeSpec) -> Iterator[_Edit]:
     """`## context:` is `## Context`, unless that is there as well."""
-    for part in body.parts:
+    for part in body.sections:
         section = _find_section(spec, part.key) or _find_section_without_colon(body, spec, part)
         wanted = _canonical_heading(section, part) if section else part.name
         if wanted != part.name:
@@ -127,21 +135,23 @@ def _find_section(spec: TypeSpec, key: str) -> SectionSpec | None:
     return next((known for known in spec.sections if section_key(known.heading) == key), None)
 
 
-def _find_section_without_colon(body: Body, spec: TypeSpec, part: Part) -> SectionSpec | None:
+def _find_section_without_colon(
+    body: MessageBody, spec: TypeSpec, part: BodySection
+) -> SectionSpec | None:
     bare = section_key(part.name.rstrip(": "))
-    return None if body.part(bare) else _find_section(spec, bare)
+    return None if body.find_section(bare) else _find_section(spec, bare)
 
 
-def _canonical_heading(section: SectionSpec, part: Part) -> str:
+def _canonical_heading(section: SectionSpec, part: BodySection) -> str:
     """Its canonical name, with the note it has in the template if it had one."""
     noted = part.name.rstrip(": ").endswith(")")
     return f"{section.heading} {section.note}".rstrip() if noted else section.heading
 
 
-def _repair_fixed_words(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
+def _repair_fixed_words(body: MessageBody, spec: TypeSpec) -> Iterator[_Edit]:
     """`critical` is `Critical`, where nothing else stands."""
     for section in spec.sections:
-        part = body.part(section.heading) if section.choices else None
+        part = body.find_section(section.heading) if section.choices else None
         if part is None:
             continue
         text = part.text.strip()
@@ -152,17 +162,17 @@ def _repair_fixed_words(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
             yield _Edit(start, start + len(text), word, f"`## {section.heading}` says {word}")
 
 
-def _add_missing_headings(body: Body, spec: TypeSpec) -> Iterator[_Edit]:
+def _add_missing_headings(body: MessageBody, spec: TypeSpec) -> Iterator[_Edit]:
     """Headings that may stay empty, each where its template has it."""
-    if spec.type is MessageType.DELTA or not body.parts:
+    if spec.type is MessageType.DELTA or not body.sections:
         return
     newline = "\r\n" if "\r\n" in body.text else "\n"
     for place, section in enumerate(spec.sections):
-        if section.need is not Need.OPTIONAL or body.part(section.heading):
+        if section.need is not SectionNeed.OPTIONAL or body.find_section(section.heading):
             continue
-        later = (body.part(other.heading) for other in spec.sections[place + 1 :])
+        later = (body.find_section(other.heading) for other in spec.sections[place + 1 :])
         following = next((part for part in later if part), None)
-        heading = heading_line(section)
+        heading = write_heading(section)
         why = f"`{heading}` was added, empty"
         if following:
             start = following.heading.start

@@ -7,10 +7,10 @@ from typing import Final
 INBOX: Final = "mail.inbox"
 ANSWERS: Final = "mail.answers"
 MESSAGES: Final = "mail.messages"
-LONG: Final = "mail.long"
-EVENTS: Final = "mail.events"
-OUTSIDE: Final = "mail.outside"
-ITEMS: Final = "mail.items"
+LONG_MESSAGES: Final = "mail.long"
+MESSAGES_OF_EVENTS: Final = "mail.events"
+IMPORTED_MESSAGES: Final = "mail.outside"
+WORK_ITEMS: Final = "mail.items"
 OPEN: Final = "open"
 
 

@@ -1,4 +1,4 @@
-"""`lint`: every finding about one message, with its line and what to do.
+"""`lint_message`: every finding about one message, with its line and what to do.
 
 Any text gives an answer. A message that was received differs from one of ours in three ways: `Re:`
 is taken off with a warning, a missing ack flag counts as false instead of what its type asks for,
@@ -13,15 +13,15 @@ from itertools import islice
 import msgspec
 
 from moot.core.findings import Finding, errors
-from moot.protocols.mail.draft import Draft
-from moot.protocols.mail.rules import EVERY, RULES, Row
+from moot.protocols.mail.message_draft import MessageDraft
+from moot.protocols.mail.rules import RULES_BY_TYPE, RULES_FOR_ALL, Row
 from moot.protocols.mail.types import MessageType
 
 # One rule reports so many places of one message and no more: a body may hold a million of them.
 MAX_BREACHES = 50
 
 
-class Linted(msgspec.Struct, frozen=True):
+class LintedMessage(msgspec.Struct, frozen=True):
     """A message that was checked; `type` is None if its subject has no valid prefix."""
 
     type: MessageType | None
@@ -30,12 +30,12 @@ class Linted(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
 
     @property
-    def valid(self) -> bool:
+    def is_valid(self) -> bool:
         """No errors; warnings and notes leave a message valid."""
         return not errors(self.findings)
 
 
-def lint(
+def lint_message(
     subject: str,
     body: str | bytes,
     ack_required: bool | None = None,
@@ -44,13 +44,13 @@ def lint(
     sender: str = "",
     agents: Container[str] | None = None,
     items: Container[str] | None = None,
-) -> Linted:
+) -> LintedMessage:
     """Check one message; `ack_required` is None if it does not say it.
 
     `agents` and `items` are the known names, if they are known: any other name is a warning.
     """
     return lint_draft(
-        Draft(
+        MessageDraft(
             subject,
             body,
             ack_required,
@@ -62,15 +62,15 @@ def lint(
     )
 
 
-def lint_draft(draft: Draft) -> Linted:
+def lint_draft(draft: MessageDraft) -> LintedMessage:
     """The same for a message that was read already: the rows of all types, then those of its own
     (BRN-001)."""
-    rows = EVERY + (RULES[draft.type] if draft.type else ())
+    rows = RULES_FOR_ALL + (RULES_BY_TYPE[draft.type] if draft.type else ())
     findings = tuple(finding for row in rows for finding in _check_row(row, draft))
     role = draft.subject.role if draft.subject else ""
-    return Linted(draft.type, role, draft.ack_required, findings)
+    return LintedMessage(draft.type, role, draft.ack_required, findings)
 
 
-def _check_row(row: Row, draft: Draft) -> Iterator[Finding]:
+def _check_row(row: Row, draft: MessageDraft) -> Iterator[Finding]:
     for place in islice(row.check(draft), MAX_BREACHES):
         yield row.finding(*place)

@@ -8,8 +8,8 @@
 It is settled when everyone has acknowledged it, and one has said Completed if it asks for more
 than an ACK. A message that asks for nothing is settled at once.
 
-The rules of the text are in `rules.py`, those of sending and answering in `conduct.py`; what is
-recorded in `sending.py`, what follows from it in `evolution.py`.
+The rules of the text are in `rules.py`, those of sending and answering in `command_rules.py`; what is
+recorded in `event_drafts.py`, what follows from it in `evolution.py`.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from moot.core.names import OPERATOR
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
 from moot.protocols.mail.case import build_case
-from moot.protocols.mail.conduct import RULES
+from moot.protocols.mail.command_rules import RULES
+from moot.protocols.mail.event_drafts import draft_events, remarks_on
 from moot.protocols.mail.evolution import evolve
-from moot.protocols.mail.model import PROTOCOL, Message, Receiver, Stage, State
-from moot.protocols.mail.rows import index
-from moot.protocols.mail.sending import accepted, remarks
+from moot.protocols.mail.index_rows import index
+from moot.protocols.mail.model import PROTOCOL, MailMessage, Receiver, Stage, State
 from moot.protocols.mail.types import MessageType
 
 TRANSITIONS: Final[dict[Stage, dict[type[Event], frozenset[Stage]]]] = {
@@ -65,27 +65,27 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     case = build_case(state, command, context)
     # What is sent must be right (BRN-078); what is received is only flagged (BRN-079).
     on_the_text = case.findings if isinstance(command, ask.Send) else ()
-    findings = (*on_the_text, *filled_in(check_all(rules, case), case.known))
+    findings = (*on_the_text, *filled_in(check_all(rules, case), case.hint_words))
     if errors(findings):
         return refuse(findings)
-    return accept(*accepted(case), findings=(*findings, *remarks(case)))
+    return accept(*draft_events(case), findings=(*findings, *remarks_on(case)))
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
     """What each message that waits needs from whom, in the order they were sent."""
-    return tuple(due for message in state.in_order() for due in _dues_of(message))
+    return tuple(due for message in state.waiting_in_order() for due in _dues_of(message))
 
 
-def _dues_of(message: Message) -> Iterator[Due]:
+def _dues_of(message: MailMessage) -> Iterator[Due]:
     """Who owes the ACK, who owes more than an ACK, and the operator if nobody answers.
 
     A message with an `event` is on the agenda of presence until it is accepted, and not on this.
     """
-    missing, in_presence = message.missing, message.event is not None
+    missing, in_presence = message.missing_receivers, message.event is not None
     for receiver in missing:
         if not in_presence:
             yield _build_due(message, receiver, message.ack_by)
-    for receiver in message.to if message.unfinished else ():
+    for receiver in message.to if message.is_unfinished else ():
         accepted_there = not in_presence or receiver.status is not None
         if receiver not in missing and receiver.epoch and accepted_there:
             yield _build_due(message, receiver, None)
@@ -100,7 +100,7 @@ def _dues_of(message: Message) -> Iterator[Due]:
         )
 
 
-def _build_due(message: Message, receiver: Receiver, by: Millis | None) -> Due:
+def _build_due(message: MailMessage, receiver: Receiver, by: Millis | None) -> Due:
     """What this receiver owes; once that holder of the name is gone, it is the sender's to settle.
 
     A later holder of the same name is someone else and may not answer for the earlier one.
@@ -124,8 +124,8 @@ def _build_due(message: Message, receiver: Receiver, by: Millis | None) -> Due:
     return msgspec.structs.replace(owed, instead=unanswered)
 
 
-def _ack_command(message: Message, receiver: Receiver) -> str:
-    status = "Completed" if message.unfinished else "Received"
+def _ack_command(message: MailMessage, receiver: Receiver) -> str:
+    status = "Completed" if message.is_unfinished else "Received"
     return f"moot mail ack {message.id} --agent {receiver.name} --status {status}"
 
 

@@ -2,7 +2,8 @@
 
 Deltas are sorted by time, then agent, message and block, and applied one after the other, so that
 everyone who merges the same messages gets the same artifact. A delta that cannot be applied is left
-out and reported; the others still count. `merge` depends on its arguments alone and never raises.
+out and reported; the others still count. `merge_deltas` depends on its arguments alone and never
+raises.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from immutables import Map
 
 from moot.core.clock import Millis
 from moot.core.findings import Finding
-from moot.protocols.mail.artifact import Artifact, Contributor, Item, Kill
-from moot.protocols.mail.body import Body
+from moot.protocols.mail.artifact import Artifact, ArtifactItem, Contributor, KillNote
+from moot.protocols.mail.body import MessageBody
 from moot.protocols.mail.deltas import (
+    ARTIFACT_SECTIONS,
     RESEARCH_THREAD,
-    SHELVES,
     Delta,
-    Operation,
-    delta_blocks,
-    lacking,
+    DeltaOperation,
+    find_missing_fields,
+    read_delta_blocks,
 )
-from moot.protocols.mail.mergerules import MERGE_RULES
+from moot.protocols.mail.merge_rules import MERGE_RULES
 
 MAX_HYPOTHESES = 6
 _LIMITED_SECTION = "hypothesis_slate"
@@ -51,7 +52,7 @@ class Contribution(msgspec.Struct, frozen=True):
     delta: Delta
 
     @property
-    def order(self) -> tuple[Millis, str, str, int]:
+    def merge_order(self) -> tuple[Millis, str, str, int]:
         return self.at, self.agent, self.message_id, self.number
 
     @property
@@ -59,7 +60,7 @@ class Contribution(msgspec.Struct, frozen=True):
         return f"{self.message_id} delta block {self.number}"
 
 
-class Merged(NamedTuple):
+class MergedArtifact(NamedTuple):
     """The new version, the findings about its deltas, and the deltas that were applied."""
 
     artifact: Artifact
@@ -67,20 +68,22 @@ class Merged(NamedTuple):
     applied: tuple[Contribution, ...]
 
 
-def contributions(message_id: str, agent: str, at: Millis, body: str) -> tuple[Contribution, ...]:
+def read_contributions(
+    message_id: str, agent: str, at: Millis, body: str
+) -> tuple[Contribution, ...]:
     """The deltas of one message; blocks that are no delta are the linter's to report."""
     return tuple(
         Contribution(at, agent, message_id, block.number, delta)
-        for block in delta_blocks(Body(body))
+        for block in read_delta_blocks(MessageBody(body))
         for delta in (block.delta,)
         if delta is not None
     )
 
 
-def merge(base: Artifact, deltas: Iterable[Contribution]) -> Merged:
+def merge_deltas(base: Artifact, deltas: Iterable[Contribution]) -> MergedArtifact:
     """`base` with these deltas applied, as its next version; a delta given twice counts once."""
     merging = _Merging(base)
-    by_order = {contribution.order: contribution for contribution in deltas}
+    by_order = {contribution.merge_order: contribution for contribution in deltas}
     for order in sorted(by_order):
         merging.apply(by_order[order])
     return merging.next_version()
@@ -96,8 +99,8 @@ class _Merging:
     def __init__(self, base: Artifact) -> None:
         self.base = base
         self.thread = dict(base.thread)
-        self.items = {section: list(base.items.get(section, ())) for section in SHELVES}
-        self.standing = len(base.active(_LIMITED_SECTION))  # hypotheses that were not killed
+        self.items = {section: list(base.items.get(section, ())) for section in ARTIFACT_SECTIONS}
+        self.standing = len(base.items_alive(_LIMITED_SECTION))  # hypotheses that were not killed
         self.findings: list[Finding] = []
         self.applied: list[Contribution] = []
         # (item, field) -> who set it in this round, and to what
@@ -116,7 +119,7 @@ class _Merging:
     def report(self, contribution: Contribution, code: str, message: str) -> None:
         self.findings.append(MERGE_RULES[code].finding(message, contribution.where))
 
-    def next_version(self) -> Merged:
+    def next_version(self) -> MergedArtifact:
         base = self.base
         artifact = msgspec.structs.replace(
             base,
@@ -127,13 +130,13 @@ class _Merging:
             items=Map({section: tuple(items) for section, items in self.items.items() if items}),
             contributors=_count_contributors(base.contributors, self.applied),
         )
-        return Merged(artifact, tuple(self.findings), tuple(self.applied))
+        return MergedArtifact(artifact, tuple(self.findings), tuple(self.applied))
 
     # The three operations -------------------------------------------------------------------------
 
     def add(self, contribution: Contribution) -> bool:
         delta = contribution.delta
-        shelf = SHELVES.get(delta.section)
+        shelf = ARTIFACT_SECTIONS.get(delta.section)
         if shelf is None:
             raise _LeftOut("invalid_section", f"there is no section {delta.section[:40]!r}")
         if shelf is RESEARCH_THREAD:
@@ -141,13 +144,13 @@ class _Merging:
         items = self.items[shelf.id]
         if shelf.id == _LIMITED_SECTION and self.standing >= MAX_HYPOTHESES:
             raise _LeftOut("section_limit_exceeded", f"{MAX_HYPOTHESES} hypotheses stand already")
-        missing = lacking(delta.payload, shelf.required)
+        missing = find_missing_fields(delta.payload, shelf.required)
         item_id = f"{shelf.prefix}{len(items) + 1}"
         if missing:
             words = f"{item_id} lacks {', '.join(missing)}"
             self.report(contribution, "missing_required_field", words)
         fields = {name: value for name, value, _ in self._accepted_fields(contribution, {})}
-        items.append(Item(item_id, Map(fields), contribution.agent, contribution.at))
+        items.append(ArtifactItem(item_id, Map(fields), contribution.agent, contribution.at))
         self.standing += shelf.id == _LIMITED_SECTION
         return True
 
@@ -178,12 +181,12 @@ class _Merging:
         if not reason:
             words = f"{item.id} is killed without a reason"
             self.report(contribution, "missing_required_field", words)
-        kill = Kill(contribution.agent, contribution.at, reason)
+        kill = KillNote(contribution.agent, contribution.at, reason)
         items[place] = msgspec.structs.replace(item, killed=kill)
         self.standing -= contribution.delta.section == _LIMITED_SECTION
         return True
 
-    def _find_target(self, contribution: Contribution) -> tuple[list[Item], int]:
+    def _find_target(self, contribution: Contribution) -> tuple[list[ArtifactItem], int]:
         delta = contribution.delta
         items = self.items.get(delta.section)
         if items is None:
@@ -191,7 +194,7 @@ class _Merging:
         if delta.target_id is None:
             raise _LeftOut("invalid_target", f"which item to {delta.operation.lower()} is not said")
         # Numbers are given in order and never again, so H3 is the third hypothesis.
-        number = delta.target_id.removeprefix(SHELVES[delta.section].prefix)
+        number = delta.target_id.removeprefix(ARTIFACT_SECTIONS[delta.section].prefix)
         place = int(number) - 1 if _NUMBER.fullmatch(number) else len(items)
         if place >= len(items) or items[place].id != delta.target_id:
             raise _LeftOut("invalid_target", f"{delta.target_id[:40]!r} is not in {delta.section}")
@@ -236,10 +239,10 @@ class _Merging:
                 yield name, value, True
 
 
-_OPERATIONS: dict[Operation, Callable[[_Merging, Contribution], bool]] = {
-    Operation.ADD: _Merging.add,
-    Operation.EDIT: _Merging.edit,
-    Operation.KILL: _Merging.kill,
+_OPERATIONS: dict[DeltaOperation, Callable[[_Merging, Contribution], bool]] = {
+    DeltaOperation.ADD: _Merging.add,
+    DeltaOperation.EDIT: _Merging.edit,
+    DeltaOperation.KILL: _Merging.kill,
 }
 
 

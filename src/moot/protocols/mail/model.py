@@ -34,7 +34,7 @@ class Importance(StrEnum):
     URGENT = "urgent"
 
 
-class Progress(StrEnum):
+class AckProgress(StrEnum):
     """How many of those who owe an ACK have given it."""
 
     NONE = "none"
@@ -66,12 +66,12 @@ class Receiver(msgspec.Struct, frozen=True, array_like=True, gc=False):
     status: AckStatus | None = None
     acked_at: Millis | None = None
 
-    def is_(self, name: str, epoch: int) -> bool:
+    def is_holder(self, name: str, epoch: int) -> bool:
         """True if this is that holder of the name; an earlier holder is someone else."""
         return self.name == name and self.epoch == epoch
 
 
-class Message(msgspec.Struct, frozen=True, array_like=True):
+class MailMessage(msgspec.Struct, frozen=True, array_like=True):
     """A message as far as its answers are concerned; its text is in its event."""
 
     id: str
@@ -94,38 +94,38 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
     closed: bool = False
 
     @property
-    def missing(self) -> tuple[Receiver, ...]:
+    def missing_receivers(self) -> tuple[Receiver, ...]:
         """Who owes an ACK: each `to` that has given none (BRN-075). A `cc` owes nothing (D-10)."""
         if not self.ack_required:
             return ()
         return tuple(receiver for receiver in self.to if receiver.status is None and receiver.epoch)
 
     @property
-    def progress(self) -> Progress:
-        if not self.missing:
-            return Progress.COMPLETE
+    def progress(self) -> AckProgress:
+        if not self.missing_receivers:
+            return AckProgress.COMPLETE
         answered = any(receiver.status is not None for receiver in self.to)
-        return Progress.PARTIAL if answered else Progress.NONE
+        return AckProgress.PARTIAL if answered else AckProgress.NONE
 
     @property
-    def unfinished(self) -> bool:
+    def is_unfinished(self) -> bool:
         """True for a QUESTION, HANDOFF or BLOCKED to someone here before anyone said Completed."""
         here = any(receiver.epoch for receiver in self.to)
         return self.type in CLOSED_BY_COMPLETED and here and not self.closed
 
     @property
-    def waits(self) -> bool:
-        return bool(self.missing) or self.unfinished
+    def is_waiting(self) -> bool:
+        return bool(self.missing_receivers) or self.is_unfinished
 
     @property
     def stage(self) -> Stage:
-        if not self.waits:
+        if not self.is_waiting:
             return Stage.SETTLED
         if self.escalated_at is not None:
             return Stage.ESCALATED
         return Stage.RESENT if self.resent else Stage.WAITING
 
-    def passes_to(self, receiver: Receiver) -> bool:
+    def hands_work_to(self, receiver: Receiver) -> bool:
         """True if the work of a HANDOFF becomes this receiver's with its ACK.
 
         It goes to the agent that the message names, else to the only one it was sent to.
@@ -136,9 +136,9 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
             return receiver.name == self.taker
         return len(self.to) == 1
 
-    def receiver(self, name: str, epoch: int) -> Receiver | None:
+    def find_receiver(self, name: str, epoch: int) -> Receiver | None:
         everyone = (*self.to, *self.cc)
-        return next((receiver for receiver in everyone if receiver.is_(name, epoch)), None)
+        return next((receiver for receiver in everyone if receiver.is_holder(name, epoch)), None)
 
 
 Deadline = tuple[Millis, str]
@@ -151,21 +151,21 @@ class State(msgspec.Struct, frozen=True):
     """
 
     count: int = 0
-    open: Map[str, Message] = Map()
-    recent: tuple[Message, ...] = ()
+    open: Map[str, MailMessage] = Map()
+    recent: tuple[MailMessage, ...] = ()
     deadlines: tuple[Deadline, ...] = ()
     outside: tuple[str, ...] = ()
     title: str = ""
     compiled: int = 0
 
-    def message(self, id: str) -> Message | None:  # noqa: A002 - the word of every message
+    def find_message(self, id: str) -> MailMessage | None:  # noqa: A002 - the word of every message
         """A message that may still be answered; None if it is long settled, or was never sent."""
         waiting = self.open.get(id)
         return waiting or next((message for message in self.recent if message.id == id), None)
 
-    def in_order(self) -> list[Message]:
+    def waiting_in_order(self) -> list[MailMessage]:
         """The messages that wait, as they were sent; by number, since a clock may go back."""
-        return sorted(self.open.values(), key=lambda message: number_of(message.id))
+        return sorted(self.open.values(), key=lambda message: number_of_message(message.id))
 
 
 def stream_of(thread: str) -> str:
@@ -176,12 +176,12 @@ def thread_of(stream: str) -> str:
     return stream.partition("/")[2]
 
 
-def message_id(thread: str, number: int) -> str:
+def make_message_id(thread: str, number: int) -> str:
     """`auth-cache:3`, the third message of the thread `auth-cache`."""
     return f"{thread}:{number}"
 
 
-def number_of(id: str) -> int:  # noqa: A002
+def number_of_message(id: str) -> int:  # noqa: A002
     """3 of `auth-cache:3`; 0 if it is no message id."""
     digits = id.rpartition(":")[2]
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0

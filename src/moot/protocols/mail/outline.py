@@ -1,7 +1,7 @@
 """The headings and fenced blocks at the top level of a markdown text, found quickly.
 
-`outline` gives exactly what a walk through all lines gives (`plain_outline`; the tests compare the
-two), many times faster.
+`find_outline` gives exactly what a walk through all lines gives (`find_outline_by_line`; the tests
+compare the two), many times faster.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Block(msgspec.Struct, frozen=True, gc=False):
     closed: bool
 
 
-Mark = Heading | Block
+HeadingOrBlock = Heading | Block
 
 _SIGNS = r"""
     (?P<hashes>\#{1,6}+)(?=[ \t\r\n]|\Z)(?P<title>[^\r\n]*+)
@@ -58,14 +58,14 @@ _NEXT = re.compile(rf"\n(?=[#`~<\ ])(?:{_SIGNS})", re.VERBOSE)
 _LONE_CR = re.compile(r"\r(?!\n)")
 
 
-def outline(text: str) -> Iterator[Mark]:
+def find_outline(text: str) -> Iterator[HeadingOrBlock]:
     """Headings and blocks, in order."""
     if "\r" in text and _LONE_CR.search(text):
-        return plain_outline(text)
+        return find_outline_by_line(text)
     return _Walk(text).marks()
 
 
-def plain_outline(text: str, start: int = 0, number: int = 1) -> Iterator[Mark]:
+def find_outline_by_line(text: str, start: int = 0, number: int = 1) -> Iterator[HeadingOrBlock]:
     """The same, line by line."""
     opening: Line | None = None
     last: Line | None = None
@@ -93,7 +93,7 @@ class _Walk:
         self.at = 1 if text.startswith(BYTE_ORDER_MARK) else 0
         self.number = 1
 
-    def marks(self) -> Iterator[Mark]:
+    def marks(self) -> Iterator[HeadingOrBlock]:
         text, size = self.text, len(self.text)
         while self.at < size:
             match = _HERE.match(text, self.at) or _NEXT.search(text, self.at)
@@ -107,7 +107,7 @@ class _Walk:
                 self._go_to(match.start("comment"))
                 self._skip_comment()
             else:
-                mark = next(plain_outline(text, self.at, self.number), None)
+                mark = next(find_outline_by_line(text, self.at, self.number), None)
                 if mark is None:
                     return
                 self._continue_after(mark)
@@ -139,7 +139,7 @@ class _Walk:
         end = self.text.find("-->", self.at)
         self._go_to(self._line_end(end) if end >= 0 else len(self.text))
 
-    def _continue_after(self, mark: Mark) -> None:
+    def _continue_after(self, mark: HeadingOrBlock) -> None:
         self._go_to(mark.end)
 
     def _go_to(self, place: int) -> None:

@@ -2,18 +2,18 @@
 
 MB-001 to MB-012 are the document's own and mean exactly what it says, with its severities
 (BRN-081, BRN-082). MBX-nnn are ours, for the rows of its tables that have no id (Required: error,
-Recommended: warning) and for the readings in docs/readings.md. `EVERY` holds for all messages,
-`RULES[type]` for those of one type: what a body must hold follows from its subject's prefix
-(BRN-001). Every finding names its row's id, severity and message (BRN-003).
+Recommended: warning) and for the readings in docs/readings.md. `RULES_FOR_ALL` holds for all
+messages, `RULES[type]` for those of one type: what a body must hold follows from its subject's
+prefix (BRN-001). Every finding names its row's id, severity and message (BRN-003).
 """
 
 from __future__ import annotations
 
 from moot.core.findings import Rule, Severity
 from moot.protocols.mail import checks as breach
-from moot.protocols.mail import deltachecks as delta
-from moot.protocols.mail import typechecks as special
-from moot.protocols.mail.draft import Draft
+from moot.protocols.mail import delta_checks as delta
+from moot.protocols.mail import type_checks as special
+from moot.protocols.mail.message_draft import MessageDraft
 from moot.protocols.mail.subject import PREFIX_HINT
 from moot.protocols.mail.types import MessageType
 
@@ -30,28 +30,29 @@ _ROLES_HINT = (
     "adversarial_critic are understood everywhere"
 )
 
-Row = Rule[Draft]
+Row = Rule[MessageDraft]
 
-EVERY: tuple[Row, ...] = (
-    Row("MB-001", "invalid_subject_prefix", "the subject has a valid prefix", breach.no_prefix,
-        PREFIX_HINT, requirement="BRN-005"),
+RULES_FOR_ALL: tuple[Row, ...] = (
+    Row("MB-001", "invalid_subject_prefix", "the subject has a valid prefix",
+        breach.no_valid_prefix, PREFIX_HINT, requirement="BRN-005"),
     Row("MBX-001", "empty_subject_description", "the subject says something after its prefix",
         breach.no_description, "write a few words after the colon",
         requirement=("BRN-006", "BRN-030", "BRN-037", "BRN-043", "BRN-055", "BRN-063")),
-    Row("MBX-002", "subject_too_long", "a subject has at most 120 characters", breach.too_long,
-        "shorten it, and put the rest into the body", _WARN),
+    Row("MBX-002", "subject_too_long", "a subject has at most 120 characters",
+        breach.subject_too_long, "shorten it, and put the rest into the body", _WARN),
     Row("MBX-003", "subject_not_one_line", "a subject is one line without control characters",
-        breach.not_one_line, "take out line breaks and control characters"),
-    Row("MBX-004", "reply_prefix", "`Re:` before the prefix was taken off", breach.reply_prefix,
-        "reply in the same thread with a subject of one of the ten types", _WARN),
+        breach.subject_not_one_line, "take out line breaks and control characters"),
+    Row("MBX-004", "reply_prefix", "`Re:` before the prefix was taken off",
+        breach.has_reply_prefix, "reply in the same thread with a subject of one of the ten types",
+        _WARN),
     Row("MBX-005", "not_utf8", "a body is UTF-8 text", breach.not_utf8, "save the file as UTF-8"),
     Row("MBX-006", "byte_order_mark", "the byte order mark at the start is ignored",
-        breach.byte_order_mark, "save the file without it; --fix takes it out", _NOTE),
-    Row("MBX-007", "unclosed_fence", "a fenced block is closed", breach.never_closed,
+        breach.has_byte_order_mark, "save the file without it; --fix takes it out", _NOTE),
+    Row("MBX-007", "unclosed_fence", "a fenced block is closed", breach.fence_never_closed,
         "end the block with a line of the same marks", _WARN),
-    Row("MBX-008", "duplicate_section", "a section stands there once", breach.twice,
+    Row("MBX-008", "duplicate_section", "a section stands there once", breach.section_twice,
         "join the two; only the first is read", _WARN),
-    Row("MBX-009", "template_text", "template text was replaced", breach.left_over,
+    Row("MBX-009", "template_text", "template text was replaced", breach.template_text_left,
         "fill the section in, or take its heading out", _WARN),
 )  # fmt: skip
 
@@ -65,7 +66,7 @@ def _section(
     *,
     requirement: str,
 ) -> Row:
-    sentence, check = f"`## {name}` says something", breach.missing(name)
+    sentence, check = f"`## {name}` says something", breach.section_missing(name)
     return Row(id, code, sentence, check, hint, severity, requirement=requirement)
 
 
@@ -78,24 +79,24 @@ def _choice(
     *,
     requirement: str,
 ) -> Row:
-    sentence, check = f"`## {name}` is one of {words}", breach.not_one_of(name)
+    sentence, check = f"`## {name}` is one of {words}", breach.no_fixed_word(name)
     hint = f"write one of {words} under `## {name}`"
     return Row(id, code, sentence, check, hint, severity, requirement=requirement)
 
 
 def _owed(id: str, kind: MessageType, *requirement: str) -> Row:  # noqa: A002 - as in Rule
-    return Row(id, "ack_not_set", f"{kind.value} sets ack_required: true", breach.ack_differs,
+    return Row(id, "ack_not_set", f"{kind.value} sets ack_required: true", breach.ack_flag_differs,
                _ACK_HINT, _WARN, requirement=requirement)  # fmt: skip
 
 
 def _not_owed(id: str, kind: MessageType, *requirement: str) -> Row:  # noqa: A002 - as in Rule
-    return Row(id, "ack_set", f"{kind.value} does not set ack_required", breach.ack_differs,
+    return Row(id, "ack_set", f"{kind.value} does not set ack_required", breach.ack_flag_differs,
                _NO_ACK_HINT, _WARN, requirement=requirement)  # fmt: skip
 
 
 _UNKNOWN_ITEM = Row("MBX-011", "unknown_item", "a work id that is named exists",
-                    special.unknown_item, "check the id; a task in words is fine too",
-                    _WARN, requirement="BRN-079")  # fmt: skip
+                    special.unknown_item, "check the id; a task in words is fine too", _WARN,
+                    requirement="BRN-079")  # fmt: skip
 
 
 def _known(*names: str) -> Row:
@@ -111,7 +112,7 @@ def _known(*names: str) -> Row:
 
 
 _DELTA: tuple[Row, ...] = (
-    Row("MB-004", "no_delta_block", "a DELTA has at least one delta block", delta.no_block,
+    Row("MB-004", "no_delta_block", "a DELTA has at least one delta block", delta.no_delta_block,
         _FENCE_HINT, requirement="BRN-018"),
     Row("MB-005", "invalid_delta_json", "each delta block parses as JSON", delta.not_json,
         "strict JSON: no comments, no trailing commas, no NaN, every key once",
@@ -123,32 +124,33 @@ _DELTA: tuple[Row, ...] = (
     Row("MBX-032", "invalid_section", "`section` is one of the artifact's seven",
         delta.unknown_section, _SECTIONS_HINT, _WARN),
     Row("MBX-033", "missing_delta_field", "a delta has section, target_id, payload and rationale",
-        delta.no_fields, "`moot mail template DELTA` shows a whole one", _WARN,
+        delta.missing_fields, "`moot mail template DELTA` shows a whole one", _WARN,
         requirement="BRN-021"),
     Row("MBX-034", "invalid_target", "EDIT and KILL name a target, ADD does not",
         delta.wrong_target, "target_id: null to add, an id such as H2 to edit or kill", _WARN),
     Row("MBX-035", "missing_required_field", "the payload says what its section asks",
-        delta.poor_payload, "add the fields that are named; a KILL gives a reason", _WARN),
+        delta.incomplete_payload, "add the fields that are named; a KILL gives a reason", _WARN),
     Row("MBX-036", "rt_add_not_allowed", "the research thread is only edited",
-        delta.thread_only_edited, '"operation": "EDIT" with target_id null or "RT"', _WARN),
-    Row("MBX-037", "stray_delta", "no delta stands where it does not count", delta.astray,
+        delta.research_thread_not_edited, '"operation": "EDIT" with target_id null or "RT"', _WARN),
+    Row("MBX-037", "stray_delta", "no delta stands where it does not count", delta.stray_delta,
         _FENCE_HINT, _WARN),
-    Row("MBX-038", "unknown_role", "the role is one of the usual", breach.strange_role,
+    Row("MBX-038", "unknown_role", "the role is one of the usual", breach.unusual_role,
         _ROLES_HINT, _NOTE, requirement="BRN-015"),
     _not_owed("MBX-012", MessageType.DELTA, "BRN-016"),
 )  # fmt: skip
 
-RULES: dict[MessageType, tuple[Row, ...]] = {
+RULES_BY_TYPE: dict[MessageType, tuple[Row, ...]] = {
     MessageType.KICKOFF: (
         Row("MB-002", "missing_research_question", "a KICKOFF has a research question",
-            special.no_question, "write it as `# Title` or under `## Research Question`",
+            special.no_research_question, "write it as `# Title` or under `## Research Question`",
             requirement="BRN-009"),
         _section("MB-003", "missing_context", "Context",
                  "say under `## Context` what one has to know", requirement="BRN-010"),
         Row("MBX-020", "no_excerpt", "`## Excerpt` cites its passages as §n", special.no_citation,
             "quote what this rests on, such as: §42", _WARN, requirement="BRN-011"),
         Row("MBX-021", "unusual_length", "the question is one sentence, the context two to four",
-            special.wordy, "a short kickoff is read by everyone", _NOTE, requirement="BRN-013"),
+            special.unusual_length, "a short kickoff is read by everyone", _NOTE,
+            requirement="BRN-013"),
         _owed("MB-010", MessageType.KICKOFF, "BRN-007", "BRN-014"),
     ),
     MessageType.DELTA: _DELTA,
@@ -190,22 +192,23 @@ RULES: dict[MessageType, tuple[Row, ...]] = {
     ),
     MessageType.HANDOFF: (
         Row("MB-008", "missing_handoff_agents", "a HANDOFF has From and To agents",
-            special.no_agents, "one agent's name under each of `## From` and `## To`",
+            special.no_handoff_agents, "one agent's name under each of `## From` and `## To`",
             requirement="BRN-053"),
         _section("MBX-080", "missing_item", "Item", "name what is passed on under `## Item`",
                  requirement="BRN-052"),
         _section("MBX-081", "no_state", "State", "say under `## State` how far it is", _WARN,
                  requirement="BRN-054"),
         Row("MBX-082", "no_receiver_in_subject", "the subject ends with the receiver",
-            special.no_receiver, "HANDOFF: {work id or task} to {agent}", _WARN,
+            special.no_receiver_in_subject, "HANDOFF: {work id or task} to {agent}", _WARN,
             requirement="BRN-048"),
         Row("MBX-083", "receiver_differs", "subject and `## To` name the same agent",
-            special.other_receiver, "name one agent in both places", _WARN, requirement="BRN-048"),
+            special.receiver_differs, "name one agent in both places", _WARN,
+            requirement="BRN-048"),
         Row("MBX-084", "not_the_sender", "`## From` is who sends it",
-            special.other_sender(received=False),
+            special.sender_differs(received=False),
             "put your own name there; nobody hands over in another's name", requirement="BRN-053"),
         Row("MBX-085", "from_differs", "`## From` is who sent it",
-            special.other_sender(received=True), "ask the sender before you take it over", _WARN,
+            special.sender_differs(received=True), "ask the sender before you take it over", _WARN,
             requirement="BRN-079"),
         _known("From", "To"),
         _UNKNOWN_ITEM,

@@ -1,7 +1,7 @@
 """Subjects: `TYPE: description`, and `DELTA[role]: description`.
 
-`find_subject` is strict, as for what we send. `read_received` reads what others sent: it takes off
-`Re:` and says that it did. The rest of a subject is free Unicode text on one line.
+`parse_subject` is strict, as for what we send. `parse_received_subject` reads what others sent: it
+takes off `Re:` and says that it did. The rest of a subject is free Unicode text on one line.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import msgspec
 
 from moot.protocols.mail.types import MessageType
 
-MAX_LENGTH = 120
+MAX_SUBJECT_LENGTH = 120
 # Roles that DELTA messages name in practice, and the parts they stand for.
-ROLES = {
+KNOWN_ROLES = {
     "opus": "test_designer",
     "claude": "test_designer",
     "gpt": "hypothesis_generator",
@@ -37,10 +37,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udf
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """`rest` is the description; `role` is empty except for a DELTA."""
+    """`description` is the description; `role` is empty except for a DELTA."""
 
     type: MessageType
-    rest: str
+    description: str
     role: str = ""
 
     @property
@@ -48,23 +48,23 @@ class Subject(msgspec.Struct, frozen=True):
         return f"DELTA[{self.role}]" if self.type is MessageType.DELTA else self.type.value
 
     def __str__(self) -> str:
-        return f"{self.prefix}: {self.rest}"
+        return f"{self.prefix}: {self.description}"
 
     @property
-    def handoff(self) -> tuple[str, str] | None:
+    def handoff_parts(self) -> tuple[str, str] | None:
         """The item and the agent of `HANDOFF: {item} to {agent}`, if both are there (BRN-048)."""
-        match = _HANDOFF.fullmatch(self.rest.strip())
+        match = _HANDOFF.fullmatch(self.description.strip())
         return (match["item"], match["agent"]) if match else None
 
 
-class Received(msgspec.Struct, frozen=True):
-    """A subject as it was read; `replied` if `Re:` was taken off."""
+class ReceivedSubject(msgspec.Struct, frozen=True):
+    """A subject as it was read; `had_reply_prefix` if `Re:` was taken off."""
 
     subject: Subject | None
-    replied: bool
+    had_reply_prefix: bool
 
 
-def find_subject(text: str) -> Subject | None:
+def parse_subject(text: str) -> Subject | None:
     """The subject, if its prefix is one of the ten; the description may be missing."""
     match = _PREFIX.match(text)
     if match is None:
@@ -79,23 +79,23 @@ PREFIX_HINT = (
 )
 
 
-def read_received(text: str) -> Received:
+def parse_received_subject(text: str) -> ReceivedSubject:
     """The subject of a message that we received, without a leading `Re:`."""
     reply = _REPLY.match(text)
     bare = text[reply.end() :] if reply else text
-    return Received(find_subject(bare), reply is not None)
+    return ReceivedSubject(parse_subject(bare), reply is not None)
 
 
-def has_control(text: str) -> bool:
+def has_control_characters(text: str) -> bool:
     """True if it holds line breaks or control characters, which could pose as another subject."""
     return _CONTROL.search(text) is not None
 
 
-def ack_subject(subject: str) -> str:
+def write_ack_subject(subject: str) -> str:
     """The subject of an ACK: it repeats the subject that it answers (BRN-037)."""
-    return f"ACK: {one_line(subject) or 'message'}"
+    return f"ACK: {to_one_line(subject) or 'message'}"
 
 
-def one_line(text: str) -> str:
+def to_one_line(text: str) -> str:
     """The text on one line and without control characters, as a subject may hold it."""
     return " ".join(_CONTROL.sub(" ", text).split())

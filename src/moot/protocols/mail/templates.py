@@ -27,12 +27,12 @@ _DELTA_BLOCK = """\
 """
 
 
-class Template(NamedTuple):
+class MessageTemplate(NamedTuple):
     subject: str
     body: str
 
 
-def template(kind: MessageType) -> Template:
+def write_template(kind: MessageType) -> MessageTemplate:
     """What one starts from to write a message of this type: its title and its sections.
 
     The sections are those of `TYPES` (BRN-008, BRN-017, BRN-024, BRN-032, BRN-039, BRN-045,
@@ -45,14 +45,14 @@ def template(kind: MessageType) -> Template:
     parts += (_write_section(section) for section in spec.sections)
     if kind is MessageType.DELTA:
         parts.append(f"\n{_DELTA_BLOCK}")
-    return Template(spec.subject, "".join(parts))
+    return MessageTemplate(spec.subject, "".join(parts))
 
 
 def _write_section(section: SectionSpec) -> str:
-    asks = f"{section.asks}\n" if section.asks else ""
-    return f"\n{heading_line(section)}\n{asks}"
+    asks = f"{section.prompt}\n" if section.prompt else ""
+    return f"\n{write_heading(section)}\n{asks}"
 
 
-def heading_line(section: SectionSpec) -> str:
+def write_heading(section: SectionSpec) -> str:
     """The heading as a template has it, `(optional)` included."""
     return f"## {section.heading} {section.note}".rstrip()

@@ -17,7 +17,7 @@ class ThreadKind(StrEnum):
     COORDINATION = "coordination"
 
 
-MAX_LENGTH = 120
+MAX_ID_LENGTH = 120
 # By how an id begins: what it must look like, the code if it does not, and an example.
 _GRAMMARS: tuple[tuple[str, ThreadKind, re.Pattern[str], str, str], ...] = (
     (
@@ -44,23 +44,23 @@ _GRAMMARS: tuple[tuple[str, ThreadKind, re.Pattern[str], str, str], ...] = (
 )
 
 
-def thread_kind(text: str) -> ThreadKind:
+def require_thread_kind(text: str) -> ThreadKind:
     """What kind of thread this id names, else Malformed with its own code."""
     for start, kind, grammar, code, example in _GRAMMARS:
         if text.upper().startswith(start):
-            if len(text) <= MAX_LENGTH and grammar.fullmatch(text):
+            if len(text) <= MAX_ID_LENGTH and grammar.fullmatch(text):
                 return kind
             raise Malformed(f"{text[:80]!r} is not a thread id", code=code, hint=example)
     raise AssertionError("the last row takes any id")
 
 
-def thread_id(text: str) -> str:
+def require_thread_id(text: str) -> str:
     """`text` if it names a thread, else Malformed."""
-    thread_kind(text)
+    require_thread_kind(text)
     return text
 
 
-def spelled(text: str) -> str:
+def normalize_id(text: str) -> str:
     """The id of a thread or a message in the case we write, since no two differ in case only."""
     start = next(row[0] for row in _GRAMMARS if text.upper().startswith(row[0]))
     return start + text[len(start) :].lower()
@@ -68,7 +68,7 @@ def spelled(text: str) -> str:
 
 def is_thread_id(text: str) -> bool:
     try:
-        thread_kind(text)
+        require_thread_kind(text)
     except Malformed:
         return False
     return True

@@ -1,7 +1,7 @@
 """The ten message types as data: when an ACK is owed, which sections a body has, what they ask.
 
 Everything that depends on a type is read from `TYPES`: templates, the linter's tables, the writers
-of bodies, the ACK table. `Need` follows the document: Required is an error when missing,
+of bodies, the ACK table. `SectionNeed` follows the document: Required is an error when missing,
 Recommended a warning; the other sections belong to the template only.
 """
 
@@ -27,7 +27,7 @@ class MessageType(StrEnum):
     INFO = "INFO"
 
 
-class Need(StrEnum):
+class SectionNeed(StrEnum):
     """How much a section is wanted."""
 
     REQUIRED = "required"
@@ -45,11 +45,11 @@ class AckStatus(StrEnum):
 
 
 class SectionSpec(msgspec.Struct, frozen=True):
-    """One `## Heading` of a type: `note` stands behind it in a template, `asks` below it."""
+    """One `## Heading` of a type: `note` stands behind it in a template, `prompt` below it."""
 
     heading: str
-    need: Need
-    asks: str
+    need: SectionNeed
+    prompt: str
     note: str = ""
     choices: tuple[str, ...] = ()
 
@@ -65,14 +65,14 @@ class TypeSpec(msgspec.Struct, frozen=True):
     sections: tuple[SectionSpec, ...]
     prose: str = ""
 
-    def section(self, heading: str) -> SectionSpec | None:
+    def find_section(self, heading: str) -> SectionSpec | None:
         """The section of this name, whatever the case."""
         wanted = heading.casefold()
         matching = (spec for spec in self.sections if spec.heading.casefold() == wanted)
         return next(matching, None)
 
 
-_MUST, _SHOULD, _MAY = Need.REQUIRED, Need.RECOMMENDED, Need.OPTIONAL
+_MUST, _SHOULD, _MAY = SectionNeed.REQUIRED, SectionNeed.RECOMMENDED, SectionNeed.OPTIONAL
 _OPTIONAL = "(optional)"
 STATISTICS = ("Hypotheses", "Predictions", "Tests", "Assumptions", "Anomalies", "Critiques")
 
@@ -233,6 +233,6 @@ _ALL = (
 TYPES: dict[MessageType, TypeSpec] = {spec.type: spec for spec in _ALL}
 
 
-def ack_expected(kind: MessageType) -> bool:
+def is_ack_owed(kind: MessageType) -> bool:
     """True if a message of this type is owed an ACK: the document's table (BRN-002, BRN-073)."""
     return TYPES[kind].ack_required

@@ -12,10 +12,10 @@ from moot.core.findings import Severity
 from moot.core.machine import Recorded
 from moot.protocols.mail import events as did
 from moot.protocols.mail.model import (
+    AckProgress,
     Importance,
-    Message,
+    MailMessage,
     Party,
-    Progress,
     Receiver,
     Stage,
     State,
@@ -90,7 +90,7 @@ class StandingView(msgspec.Struct, frozen=True, kw_only=True):
     type: MessageType | None
     sent_at: str
     stage: Stage
-    acknowledged: Progress
+    acknowledged: AckProgress
     open: bool
     missing: tuple[str, ...]
     receivers: tuple[ReceiverView, ...]
@@ -102,12 +102,12 @@ class StandingView(msgspec.Struct, frozen=True, kw_only=True):
     item: str | None
 
     @property
-    def owing(self) -> list[str]:
+    def agents_owing(self) -> list[str]:
         """Everyone who still has to answer."""
         return [receiver.agent for receiver in self.receivers if receiver.owes]
 
 
-def message(recorded: Recorded[Any], body: str | None = None) -> SentView | ImportedView:
+def describe_message(recorded: Recorded[Any], body: str | None = None) -> SentView | ImportedView:
     """One message as it was sent; `body` is the whole text if the event holds its beginning."""
     event: did.MessageSent | did.MessageImported = recorded.event
     common: dict[str, Any] = {
@@ -153,7 +153,7 @@ def _names(parties: Iterable[Party | Receiver]) -> tuple[str, ...]:
     return tuple(party.name for party in parties)
 
 
-def standing(message: Message, now: Millis) -> StandingView:
+def describe_standing(message: MailMessage, now: Millis) -> StandingView:
     """How far a message is answered, by whom, and who is missing (BRN-076)."""
     return StandingView(
         id=message.id,
@@ -164,8 +164,8 @@ def standing(message: Message, now: Millis) -> StandingView:
         sent_at=to_text(message.sent_at),
         stage=message.stage,
         acknowledged=message.progress,
-        open=message.waits,
-        missing=_names(message.missing),
+        open=message.is_waiting,
+        missing=_names(message.missing_receivers),
         receivers=tuple(_receiver(message, receiver) for receiver in message.to),
         cc=_names(message.cc),
         by=None if message.ack_by is None else to_text(message.ack_by),
@@ -176,7 +176,7 @@ def standing(message: Message, now: Millis) -> StandingView:
     )
 
 
-def _receiver(message: Message, receiver: Receiver) -> ReceiverView:
+def _receiver(message: MailMessage, receiver: Receiver) -> ReceiverView:
     return ReceiverView(
         agent=receiver.name,
         owes=_owes(message, receiver),
@@ -185,37 +185,39 @@ def _receiver(message: Message, receiver: Receiver) -> ReceiverView:
     )
 
 
-def _owes(message: Message, receiver: Receiver) -> bool:
+def _owes(message: MailMessage, receiver: Receiver) -> bool:
     """True if its ACK is missing, or the message waits for someone to say Completed."""
-    return receiver in message.missing or (message.unfinished and bool(receiver.epoch))
+    return receiver in message.missing_receivers or (message.is_unfinished and bool(receiver.epoch))
 
 
-def pending(
+def list_pending(
     state: State, now: Millis, agent: str | None = None, epoch: int = 0
 ) -> list[StandingView]:
     """What waits in this thread: all of it, or what `agent` sent, or owes as this holder."""
     return [
-        standing(message, now)
-        for message in state.in_order()
+        describe_standing(message, now)
+        for message in state.waiting_in_order()
         if agent is None or _concerns(message, agent, epoch)
     ]
 
 
-def _concerns(message: Message, agent: str, epoch: int) -> bool:
-    owing = message.to if message.unfinished else message.missing
-    return message.sender == agent or any(receiver.is_(agent, epoch) for receiver in owing)
+def _concerns(message: MailMessage, agent: str, epoch: int) -> bool:
+    owing = message.to if message.is_unfinished else message.missing_receivers
+    return message.sender == agent or any(receiver.is_holder(agent, epoch) for receiver in owing)
 
 
-def owed_by(state: State, agent: str, epoch: int) -> list[str]:
+def list_owed_by(state: State, agent: str, epoch: int) -> list[str]:
     """The messages of this thread that this holder of a name owes an answer to."""
     return [
         message.id
-        for message in state.in_order()
-        if any(to.is_(agent, epoch) and _owes(message, to) for to in message.to)
+        for message in state.waiting_in_order()
+        if any(to.is_holder(agent, epoch) and _owes(message, to) for to in message.to)
     ]
 
 
-def owed(state: State) -> Iterable[Receiver]:
+def receivers_owing(state: State) -> Iterable[Receiver]:
     """Everyone who owes an answer here, once for each message."""
     for message in state.open.values():
-        yield from message.missing or (receiver for receiver in message.to if receiver.epoch)
+        yield from message.missing_receivers or (
+            receiver for receiver in message.to if receiver.epoch
+        )

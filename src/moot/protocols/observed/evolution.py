@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from moot.core.machine import Event, Recorded
 from moot.protocols.observed import events as did
-from moot.protocols.observed.model import GAPS_KEPT, MAX_TOOLS, OTHERS, Gap, State
+from moot.protocols.observed.model import MAX_GAPS, MAX_TOOLS, OTHER_TOOLS, Gap, State
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
@@ -31,7 +31,7 @@ def _on_begun(state: State, recorded: Recorded[did.ObservingBegun]) -> State:
 def _on_tool(state: State, recorded: Recorded[did.ToolObserved]) -> State:
     tool = recorded.event.tool
     if tool not in state.tools and len(state.tools) >= MAX_TOOLS:
-        tool = OTHERS
+        tool = OTHER_TOOLS
     return replace(
         state,
         tools=state.tools.set(tool, state.tools.get(tool, 0) + 1),
@@ -51,7 +51,7 @@ def _on_gap(state: State, recorded: Recorded[did.GapNoted]) -> State:
     closes = state.blind_since == event.since
     return replace(
         state,
-        gaps=(*state.gaps, gap)[-GAPS_KEPT:],
+        gaps=(*state.gaps, gap)[-MAX_GAPS:],
         gap_count=state.gap_count + 1,
         blind_since=None if closes else state.blind_since,
         blind_why="" if closes else state.blind_why,

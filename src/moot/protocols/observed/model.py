@@ -11,9 +11,9 @@ from immutables import Map
 from moot.core.clock import Millis
 
 # The state is kept small: it is read before every observation. The events have everything.
-MAX_TOOLS, GAPS_KEPT = 200, 64
+MAX_TOOLS, MAX_GAPS = 200, 64
 # Tools beyond the first `MAX_TOOLS` names are counted together under this one.
-OTHERS: Final = "(others)"
+OTHER_TOOLS: Final = "(others)"
 
 
 class Stage(StrEnum):

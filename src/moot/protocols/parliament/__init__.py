@@ -7,11 +7,11 @@ a seat with the key of its agent, the prime minister with a person's key.
     model.py       seats, round, bill, ballot, State
     commands.py    what may be asked                   events.py  what may stand in the ledger
     case.py        a command under check, with what its rules look up
-    rules.py       the rules as tables, those of the messages in messagerules.py; their checks in
-                   setup.py, admission.py (who and when), speech.py, outcomes.py
-    drafts.py      the events of each command, numbered in minutes.py; rounds, votes in rulings.py
+    rules.py       the rules as tables, those of the messages in message_rules.py; their checks in
+                   setup_checks.py, admission_checks.py (who and when), speech_checks.py, outcome_checks.py
+    command_events.py      the events of each command, numbered in minutes.py; rounds, votes in ruling_events.py
     phases.py      TRANSITIONS, and what belongs to which phase
-    evolution.py   the state after an event; after a message in effects.py
+    evolution.py   the state after an event; after a message in message_effects.py
     turns.py       whose turn it is
     machine.py     decide, index, MACHINE
     views.py       what people and agents read
@@ -21,7 +21,7 @@ a seat with the key of its agent, the prime minister with a person's key.
     amendments.py  positions and support               discipline.py    quiet and expelled seats
     votes.py       the ballot and its tally            drafter.py       who drafts the bill
 
-    papers.py      the four files as bytes             importing.py     files become events
+    session_files.py      the four files as bytes             importing.py     files become events
     summaries.py   what a round came to
     files/         are the four files sound? answered from their bytes alone
     documents/     the final document, the page, what a participant reads

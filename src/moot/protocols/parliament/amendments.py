@@ -14,35 +14,40 @@ from typing import Final
 import msgspec
 
 from moot.protocols.parliament.messages.contents import BillDraft, Sections
-from moot.protocols.parliament.messages.words import Action, AmendmentStatus, Position, Section
-from moot.protocols.parliament.model import Amendment, Bill, Endorsement, State
+from moot.protocols.parliament.messages.words import (
+    AmendmentAction,
+    AmendmentStatus,
+    BillSection,
+    Position,
+)
+from moot.protocols.parliament.model import Amendment, AmendmentEndorsement, Bill, State
 
 UNCLEAR_AFTER: Final = 2  # PAR-117: so many exchanges about it
 # A seat may have so many pending, and propose so many in a round. A round's summary names all that
 # were settled and must fit into one event.
-MOST_OF_A_SEAT: Final = 6
+MAX_PER_SEAT: Final = 6
 _ID_IN_TEXT: Final = re.compile(r"\bamend-[0-9]{3,9}\b")
 
 replace = msgspec.structs.replace
 
 
-def named_in(*texts: str) -> tuple[str, ...]:
+def find_amendment_ids(*texts: str) -> tuple[str, ...]:
     """The amendments that a text names."""
     ids = (name for text in texts for name in _ID_IN_TEXT.findall(text))
     return tuple(dict.fromkeys(ids))
 
 
-def next_id(state: State) -> str:
+def next_amendment_id(state: State) -> str:
     """A free id: one more than the highest."""
     highest = max((int(name.removeprefix("amend-")) for name in state.amendments), default=0)
     return f"amend-{highest + 1:03d}"
 
 
-def count(amendment: Amendment, position: Position) -> int:
+def count_positions(amendment: Amendment, position: Position) -> int:
     return sum(row.position is position for row in amendment.endorsements)
 
 
-def registered(amendment: Amendment, row: Endorsement) -> Amendment:
+def register_position(amendment: Amendment, row: AmendmentEndorsement) -> Amendment:
     """PAR-039: a seat's latest position takes the place of its earlier one."""
     others = tuple(
         endorsement
@@ -52,43 +57,45 @@ def registered(amendment: Amendment, row: Endorsement) -> Amendment:
     return replace(amendment, endorsements=(*others, row))
 
 
-def discussed(amendment: Amendment) -> Amendment:
+def count_exchange(amendment: Amendment) -> Amendment:
     """C-43: one more exchange was about it."""
     return replace(amendment, status=AmendmentStatus.DEBATING, exchanges=amendment.exchanges + 1)
 
 
-def opposed(amendment: Amendment) -> bool:
+def is_opposed(amendment: Amendment) -> bool:
     """PAR-118: more against than for, of the positions that were registered."""
-    return count(amendment, Position.OPPOSE) > count(amendment, Position.ENDORSE)
+    return count_positions(amendment, Position.OPPOSE) > count_positions(
+        amendment, Position.ENDORSE
+    )
 
 
-def carried(amendment: Amendment, drafter: str | None) -> bool:
+def is_carried(amendment: Amendment, drafter: str | None) -> bool:
     """PAR-114, PAR-115 and PAR-116: the drafter, or anyone but the proposer, endorses it.
 
     After a formal vote the majority of positions decides (C-25).
     """
-    if opposed(amendment):
+    if is_opposed(amendment):
         return False
     endorsers = {row.agent_id for row in amendment.endorsements if row.position is Position.ENDORSE}
     if amendment.formal:
-        return len(endorsers) > count(amendment, Position.OPPOSE)
+        return len(endorsers) > count_positions(amendment, Position.OPPOSE)
     return drafter in endorsers or bool(endorsers - {amendment.proposed_by})
 
 
-def lost(state: State) -> Iterator[Amendment]:
+def list_opposed(state: State) -> Iterator[Amendment]:
     """Pending amendments that fall when the discussion ends."""
-    return (amendment for amendment in state.unsettled() if opposed(amendment))
+    return (amendment for amendment in state.pending_amendments() if is_opposed(amendment))
 
 
-def section(sections: Sections, name: Section) -> str | None:
+def section_text(sections: Sections, name: BillSection) -> str | None:
     """The plain text of a section; the scope is a set of lists and has none."""
     text = getattr(sections, name)
     return text if isinstance(text, str) else None
 
 
-def carried_out(bill: Bill, amendment: Amendment) -> BillDraft | None:
+def apply_amendment(bill: Bill, amendment: Amendment) -> BillDraft | None:
     """C-26: the next version, changed exactly as proposed; None if only the drafter can word it."""
-    text = section(bill.sections, amendment.target_section)
+    text = section_text(bill.sections, amendment.target_section)
     if text is None:
         return None
     changed = _apply_to_text(text, amendment)
@@ -103,21 +110,21 @@ def _apply_to_text(text: str, amendment: Amendment) -> str | None:
     if not new:
         return None
     match amendment.action:
-        case Action.ADD:
+        case AmendmentAction.ADD:
             return f"{text.rstrip()}\n\n{new}" if text.strip() else new
-        case Action.REPLACE:
+        case AmendmentAction.REPLACE:
             return new
-        case Action.REMOVE:
+        case AmendmentAction.REMOVE:
             exact = amendment.proposed_text if amendment.proposed_text in text else new
             return text.replace(exact, "", 1).strip() if exact in text else None
-        case Action.MODIFY:
+        case AmendmentAction.MODIFY:
             return None
 
 
-def draft_breaches(bill: Bill, amendment: Amendment, draft: BillDraft) -> Iterator[tuple[str, str]]:
+def check_draft(bill: Bill, amendment: Amendment, draft: BillDraft) -> Iterator[tuple[str, str]]:
     """What a drafter's version of an amendment gets wrong: why, and in which section."""
     target = amendment.target_section
-    for name in Section:
+    for name in BillSection:
         same = getattr(bill.sections, name) == getattr(draft.sections, name)
         if name is target and same:
             yield f"{name} is unchanged", f"draft.sections.{name}"
@@ -126,15 +133,15 @@ def draft_breaches(bill: Bill, amendment: Amendment, draft: BillDraft) -> Iterat
                 f"{amendment.amendment_id} concerns {target}, not {name}",
                 f"draft.sections.{name}",
             )
-    text, new = section(draft.sections, target), amendment.proposed_text.strip()
+    text, new = section_text(draft.sections, target), amendment.proposed_text.strip()
     if text is not None and new and not _follows_action(text, new, amendment.action):
         yield f"{target} does not {amendment.action} the text", f"draft.sections.{target}"
 
 
-def _follows_action(text: str, new: str, action: Action) -> bool:
+def _follows_action(text: str, new: str, action: AmendmentAction) -> bool:
     return {
-        Action.ADD: new in text,
-        Action.REPLACE: text.strip() == new,
-        Action.REMOVE: new not in text,
-        Action.MODIFY: True,
+        AmendmentAction.ADD: new in text,
+        AmendmentAction.REPLACE: text.strip() == new,
+        AmendmentAction.REMOVE: new not in text,
+        AmendmentAction.MODIFY: True,
     }[action]

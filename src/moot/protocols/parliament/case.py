@@ -1,6 +1,6 @@
 """A command under check: who gives it, for which seat, with which message, draft or amendment.
 
-Made once for each decision. The checks behind `rules.py` and the events in `drafts.py` look at it
+Made once for each decision. The checks behind `rules.py` and the events in `command_events.py` look at it
 and at nothing else.
 """
 
@@ -22,7 +22,7 @@ from moot.protocols.parliament.messages.contents import (
     Question,
     SpeakerRuling,
 )
-from moot.protocols.parliament.messages.message import Response, response_findings, response_of
+from moot.protocols.parliament.messages.message import Response, read_response, response_findings
 from moot.protocols.parliament.messages.schema import BILL_DRAFT
 from moot.protocols.parliament.messages.words import PRIME_MINISTER, Kind
 from moot.protocols.parliament.model import Amendment, Seat, State
@@ -91,7 +91,7 @@ def case_of(state: State, command: C, context: Context) -> ParliamentCase[C]:
     )
     if document is None or errors(malformed):
         return case
-    return _with_message(case, response_of(document))
+    return _with_message(case, read_response(document))
 
 
 def _with_message(case: ParliamentCase[C], response: Response) -> MessageCase[C, Content]:
@@ -122,7 +122,7 @@ def _message_document(command: Command) -> Any:
     return None
 
 
-def next_version(state: State) -> int:
+def next_bill_version(state: State) -> int:
     """The version that the next draft of the bill carries."""
     return 1 if state.bill is None else state.bill.version + 1
 
@@ -133,6 +133,6 @@ def _read_draft(state: State, command: Command) -> tuple[BillDraft | None, tuple
     if document is None:
         return None, ()
     if isinstance(document, dict):
-        document = {"bill_version": next_version(state), **document}
+        document = {"bill_version": next_bill_version(state), **document}
     findings = tuple(BILL_DRAFT(document, "draft"))
     return (None if errors(findings) else msgspec.convert(document, BillDraft)), findings

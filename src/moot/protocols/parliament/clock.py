@@ -12,33 +12,33 @@ from moot.protocols.parliament.messages.words import RulingAction
 from moot.protocols.parliament.model import State
 
 # PAR-108: what is left to the speaker once the exchanges are used up.
-AFTER_THE_CAP: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.ROUND_END})
+RULINGS_AFTER_THE_CAP: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.ROUND_END})
 
 
-def cap(state: State) -> int:
+def exchange_cap(state: State) -> int:
     """The exchanges of the current round."""
     return limits.max_exchanges(len(state.order), state.round.number)
 
 
-def budget(state: State) -> int:
+def sentence_budget(state: State) -> int:
     """The sentences of a response in the current round."""
     return limits.response_budget(state.round.number)
 
 
-def asked_out(state: State) -> bool:
+def all_questions_asked(state: State) -> bool:
     """C-07: an open question counts, or the last answer would break the cap."""
-    return state.round.asked >= cap(state)
+    return state.round.asked >= exchange_cap(state)
 
 
-def ran_out(state: State) -> bool:
+def exchanges_used_up(state: State) -> bool:
     """PAR-108: every exchange of the round has taken place."""
-    return state.round.running and state.round.exchanges >= cap(state)
+    return state.round.running and state.round.exchanges >= exchange_cap(state)
 
 
-def last_round(state: State) -> bool:
+def is_last_round(state: State) -> bool:
     return state.round.number >= state.max_rounds
 
 
 def forces_a_vote(state: State) -> bool:
     """C-14: the exchanges are used up, or no further round will come."""
-    return state.round.exchanges >= cap(state) or last_round(state)
+    return state.round.exchanges >= exchange_cap(state) or is_last_round(state)

@@ -14,7 +14,7 @@ _HOLD: Final = frozenset({Stance.MAINTAIN, Stance.CHALLENGE})
 _SOFTEN_FROM, _CONCEDE_FROM = 3, 4
 
 
-def allowed(round_number: int) -> frozenset[Stance]:
+def allowed_stances(round_number: int) -> frozenset[Stance]:
     """The stances that may be taken in a round."""
     if round_number < _SOFTEN_FROM:
         return _HOLD
@@ -23,13 +23,15 @@ def allowed(round_number: int) -> frozenset[Stance]:
     return frozenset(Stance)
 
 
-def too_early(stance: Stance, round_number: int) -> bool:
-    return stance not in allowed(round_number)
+def is_too_early(stance: Stance, round_number: int) -> bool:
+    return stance not in allowed_stances(round_number)
 
 
-def redirect(name: str, stance: Stance, round_number: int) -> str:
+def redirect_text(name: str, stance: Stance, round_number: int) -> str:
     """What the speaker says to a seat that gave way too early."""
-    in_time = ", ".join(candidate for candidate in Stance if candidate in allowed(round_number))
+    in_time = ", ".join(
+        candidate for candidate in Stance if candidate in allowed_stances(round_number)
+    )
     return (
         f"{name} chose to {stance} in round {round_number}, where the stances are {in_time}. "
         "The answer stands; I ask for the argument before the concession."

@@ -12,64 +12,75 @@ import msgspec
 
 from moot.core.findings import Finding, Severity
 from moot.protocols.parliament.messages.contents import Vote
-from moot.protocols.parliament.messages.shapes import breach
-from moot.protocols.parliament.messages.words import Ballot, Kind, Status
+from moot.protocols.parliament.messages.shapes import make_finding
+from moot.protocols.parliament.messages.words import Ballot, Kind, SessionStatus
 from moot.protocols.parliament.model import Seat, State
 
 MALFORMED_LIMIT: Final = 2
-SILENCED: Final = frozenset({Kind.QUESTION, Kind.AMENDMENT, Kind.MOTION, Kind.BILL_DRAFT})
+FORBIDDEN_WHEN_QUIET: Final = frozenset(
+    {Kind.QUESTION, Kind.AMENDMENT, Kind.MOTION, Kind.BILL_DRAFT}
+)
 # Only here a reply of a seat is expected: elsewhere a malformed one is refused and not counted.
-HEARD: Final = frozenset({Status.OPENING_STATEMENTS, Status.DRAFTING, Status.DEBATE, Status.VOTING})
+STATUSES_THAT_COUNT: Final = frozenset(
+    {
+        SessionStatus.OPENING_STATEMENTS,
+        SessionStatus.DRAFTING,
+        SessionStatus.DEBATE,
+        SessionStatus.VOTING,
+    }
+)
 
 replace = msgspec.structs.replace
 
 
-def counts(state: State, seat: Seat | None) -> bool:
+def counts_against(state: State, seat: Seat | None) -> bool:
     """Does a malformed reply of this seat count now?"""
-    return seat is not None and not seat.expelled and state.status in HEARD
+    return seat is not None and not seat.expelled and state.status in STATUSES_THAT_COUNT
 
 
-def counted(seat: Seat) -> Finding:
+def warn_of_expulsion(seat: Seat) -> Finding:
     """Tells the sender, with the refusal, that the reply was counted and what that leads to."""
     if seat.malformed + 1 < MALFORMED_LIMIT:
         why = f"this counts against {seat.id}: the next malformed reply in a row expels it"
         hint = "`moot parliament template TYPE` shows a message; a sound one starts the count anew"
-        return breach("S-03", "counted", why, "", hint, Severity.WARNING)
+        return make_finding("S-03", "counted", why, "", hint, Severity.WARNING)
     why = f"{seat.id} is expelled: {MALFORMED_LIMIT} malformed replies in a row"
     hint = "it counts as NO in every vote; the others go on"
-    return breach("S-03", "now_expelled", why, "", hint, Severity.WARNING)
+    return make_finding("S-03", "now_expelled", why, "", hint, Severity.WARNING)
 
 
-def nobody_left(state: State) -> bool:
+def is_everyone_expelled(state: State) -> bool:
     """Was every seat expelled?"""
-    return all(seat.expelled for seat in state.in_order())
+    return all(seat.expelled for seat in state.seats_in_order())
 
 
-def quieted(seat: Seat, round_number: int) -> Seat:
+def make_quiet(seat: Seat, round_number: int) -> Seat:
     """PAR-061 and C-10: quiet for the current round."""
     return replace(seat, quiet_until_round=round_number + 1)
 
 
-def heard_again(seat: Seat, round_number: int) -> Seat:
+def end_quiet(seat: Seat, round_number: int) -> Seat:
     """At the start of a round, end the quiet of a seat that was quiet for an earlier one."""
     until = seat.quiet_until_round
     return seat if until is None or round_number < until else replace(seat, quiet_until_round=None)
 
 
-def expelled_to_vote(state: State) -> list[Seat]:
+def list_expelled_without_vote(state: State) -> list[Seat]:
     """Expelled seats whose NO is not on the open ballot yet."""
     if state.poll is None:
         return []
-    return [seat for seat in state.in_order() if seat.expelled and seat.id not in state.poll.votes]
+    return [
+        seat for seat in state.seats_in_order() if seat.expelled and seat.id not in state.poll.votes
+    ]
 
 
-def default_vote(seat: Seat) -> Vote:
+def make_default_vote(seat: Seat) -> Vote:
     """The NO of an expelled seat; a motive that it never scored gets the lowest score."""
     return Vote(
         vote=Ballot.NO,
         reasoning=f"{seat.id} was expelled after {MALFORMED_LIMIT} malformed replies and counts"
         " as NO.",
-        motive_scores={motive: score or 1 for motive, score in seat.satisfaction()},
+        motive_scores={motive: score or 1 for motive, score in seat.scores_by_motive()},
         reservations="",
         conditions=("a representative who can be heard",),
     )

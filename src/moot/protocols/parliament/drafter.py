@@ -11,23 +11,25 @@ from moot.protocols.parliament import motives
 from moot.protocols.parliament.model import Seat, State
 
 
-class Choice(NamedTuple):
+class DrafterChoice(NamedTuple):
     seat: str
     why: str
 
 
-def choose(state: State) -> Choice | None:
+def choose_drafter(state: State) -> DrafterChoice | None:
     """The choice that follows from guidance and issues; None if nobody can draft."""
-    able = [seat for seat in state.in_order() if not seat.expelled]
+    able = [seat for seat in state.seats_in_order() if not seat.expelled]
     if not able:
         return None
     named = _seat_named_in(state.guidance, able)
     if named is not None:
-        return Choice(named.id, "named by the prime minister")
+        return DrafterChoice(named.id, "named by the prime minister")
     issues = state.constituent_issues
-    best = max(able, key=lambda seat: motives.covered(issues, seat.motives))  # the first of equals
-    count = motives.covered(issues, best.motives)
-    return Choice(best.id, f"speaks for {count} of {len(issues)} issues")
+    best = max(
+        able, key=lambda seat: motives.count_covered_issues(issues, seat.motives)
+    )  # the first of equals
+    count = motives.count_covered_issues(issues, best.motives)
+    return DrafterChoice(best.id, f"speaks for {count} of {len(issues)} issues")
 
 
 def _seat_named_in(guidance: str, able: list[Seat]) -> Seat | None:

@@ -11,19 +11,32 @@ from immutables import Map
 from moot.core.machine import Event, Recorded
 from moot.protocols.parliament import discipline
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.effects import bill_of, in_round, logged, with_seat
-from moot.protocols.parliament.messages.words import Status
-from moot.protocols.parliament.model import Outcome, OwedRuling, Poll, Round, Seat, Settled, State
+from moot.protocols.parliament.message_effects import (
+    apply_message,
+    bill_from_draft,
+    with_round,
+    with_seat,
+)
+from moot.protocols.parliament.messages.words import SessionStatus
+from moot.protocols.parliament.model import (
+    OpenBallot,
+    OwedRuling,
+    Round,
+    Seat,
+    SessionOutcome,
+    SettledAmendment,
+    State,
+)
 from moot.protocols.parliament.phases import TRANSITIONS
 
 replace = msgspec.structs.replace
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
-    return apply(state, recorded.event)
+    return apply_event(state, recorded.event)
 
 
-def apply(state: State, event: Event) -> State:
+def apply_event(state: State, event: Event) -> State:
     """Like `evolve`, for an event that is not recorded yet: the minutes look ahead with it."""
     after = _EVOLVE.get(type(event), _keep_state)(state, event)
     if after.status is None:
@@ -61,7 +74,7 @@ def _on_convened(state: State, event: did.ParliamentConvened) -> State:
         problem_statement=event.problem_statement,
         constituent_issues=event.issues,
         max_rounds=event.max_rounds,
-        status=Status.SETUP,
+        status=SessionStatus.SETUP,
         order=tuple(seat.id for seat in seats),
         seats=Map({seat.id: seat for seat in seats}),
         holders=Map({seat.agent: seat.id for seat in seats}),
@@ -83,7 +96,7 @@ def _on_drafter(state: State, event: did.DrafterChosen | did.DrafterReplaced) ->
 
 
 def _on_message(state: State, event: did.MessageLogged) -> State:
-    return logged(state, event.message)
+    return apply_message(state, event.message)
 
 
 def _on_owed(state: State, event: did.RulingOwed) -> State:
@@ -99,7 +112,7 @@ def _on_started(state: State, event: did.RoundStarted) -> State:
     """PAR-066: the clock at zero (PAR-104), quiet seats free again, temperatures drawn anew."""
     seats = state.seats
     for name, temperature in zip(state.order, event.temperatures, strict=False):
-        heard = discipline.heard_again(seats[name], event.round)
+        heard = discipline.end_quiet(seats[name], event.round)
         seats = seats.set(name, _with_temperature(heard, event.round, temperature))
     return replace(state, seats=seats, round=Round(number=event.round, running=True))
 
@@ -112,14 +125,14 @@ def _with_temperature(seat: Seat, number: int, temperature: int) -> Seat:
 
 
 def _on_ended(state: State, event: did.RoundEnded) -> State:
-    return in_round(
+    return with_round(
         state, running=False, questions=Map(), motions=Map(), open_issues=event.open_issues
     )
 
 
 def _on_summarized(state: State, event: did.RoundSummarized) -> State:
     replaces_summary = event.told and event.summary.get("round") == state.round.number
-    return in_round(state, told=event.summary) if replaces_summary else state
+    return with_round(state, told=event.summary) if replaces_summary else state
 
 
 def _on_malformed(state: State, event: did.ReplyMalformed) -> State:
@@ -139,8 +152,8 @@ def _on_settled(state: State, event: did.AmendmentSettled) -> State:
     closed = replace(amendment, status=event.status, proposed_text="")
     amendments_now = state.amendments.set(amendment.amendment_id, closed)
     left = tuple(name for name in state.pending if name != event.amendment_id)
-    row = Settled(event.amendment_id, event.status)
-    return in_round(
+    row = SettledAmendment(event.amendment_id, event.status)
+    return with_round(
         replace(state, amendments=amendments_now, pending=left), settled=(*state.round.settled, row)
     )
 
@@ -154,7 +167,9 @@ def _on_amendment_vote(state: State, event: did.AmendmentVoteCalled) -> State:
 
 
 def _on_called(state: State, event: did.VoteCalled) -> State:
-    poll = Poll(round=state.round.number, bill_version=event.bill_version, forced=event.forced)
+    poll = OpenBallot(
+        round=state.round.number, bill_version=event.bill_version, forced=event.forced
+    )
     return replace(state, poll=poll)
 
 
@@ -163,14 +178,16 @@ def _on_closed(state: State, _event: did.BallotClosed) -> State:
 
 
 def _on_amended(state: State, event: did.BillAmended) -> State:
-    return replace(state, bill=bill_of(event.draft), outcome=Outcome.APPROVED_WITH_AMENDMENTS)
+    return replace(
+        state, bill=bill_from_draft(event.draft), outcome=SessionOutcome.APPROVED_WITH_AMENDMENTS
+    )
 
 
 def _on_returned(state: State, event: did.BillReturned) -> State:
     return replace(state, max_rounds=event.max_rounds)
 
 
-def _end_with(outcome: Outcome) -> Callable[[State, Event], State]:
+def _end_with(outcome: SessionOutcome) -> Callable[[State, Event], State]:
     return lambda state, _event: replace(state, outcome=outcome)
 
 
@@ -192,9 +209,9 @@ _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.AmendmentVoteCalled: _on_amendment_vote,
     did.VoteCalled: _on_called,
     did.BallotClosed: _on_closed,
-    did.BillApproved: _end_with(Outcome.APPROVED),
+    did.BillApproved: _end_with(SessionOutcome.APPROVED),
     did.BillAmended: _on_amended,
     did.BillReturned: _on_returned,
-    did.BillRejected: _end_with(Outcome.VETOED),
-    did.PassageFailed: _end_with(Outcome.NO_PASSAGE),
+    did.BillRejected: _end_with(SessionOutcome.VETOED),
+    did.PassageFailed: _end_with(SessionOutcome.NO_PASSAGE),
 }

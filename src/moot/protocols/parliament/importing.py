@@ -18,28 +18,28 @@ from moot.core.machine import Event
 from moot.core.names import AGENT, RESERVED
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.commands import Import
-from moot.protocols.parliament.evolution import apply
-from moot.protocols.parliament.files.fileshapes import (
+from moot.protocols.parliament.evolution import apply_event
+from moot.protocols.parliament.files.file_shapes import (
     BILL_FILE,
     LEDGER_FILE,
     SESSION_FILE,
     SHAPES,
     SUMMARIES_FILE,
 )
-from moot.protocols.parliament.files.inspection import cross_findings
+from moot.protocols.parliament.files.inspection import compare_files
 from moot.protocols.parliament.messages.contents import BillDraft, Sections
-from moot.protocols.parliament.messages.message import as_document, message_of
-from moot.protocols.parliament.messages.shapes import breach
+from moot.protocols.parliament.messages.message import read_message, to_document
+from moot.protocols.parliament.messages.shapes import make_finding
 from moot.protocols.parliament.messages.words import (
     AmendmentStatus,
     Kind,
     NextAction,
+    PrimeMinisterChoice,
     RulingAction,
-    Status,
-    Word,
+    SessionStatus,
 )
 from moot.protocols.parliament.model import State
-from moot.protocols.parliament.papers import bill_document, session_document
+from moot.protocols.parliament.session_files import make_bill_file, make_session_file
 
 Document = dict[str, Any]
 
@@ -65,7 +65,7 @@ def import_findings(command: Import) -> tuple[Finding, ...]:
         SUMMARIES_FILE: command.summaries,
     }
     found = [one for name in documents for one in SHAPES[name](documents[name], f"{name}#")]
-    found = found or [*cross_findings(documents), *_agent_findings(command)]
+    found = found or [*compare_files(documents), *_agent_findings(command)]
     if errors(found):
         return tuple(found)
     return (*found, *_differences(command))
@@ -78,22 +78,24 @@ def _agent_findings(command: Import) -> Iterator[Finding]:
     sound = all(AGENT.match(agent) and agent not in RESERVED for agent in given)
     if len(set(given)) != len(named) or not sound:
         hint = "name an agent of its own for each seat, or none"
-        yield breach("S-02", "bad_agent", "every seat needs an agent of its own", "agents", hint)
+        yield make_finding(
+            "S-02", "bad_agent", "every seat needs an agent of its own", "agents", hint
+        )
 
 
 def _differences(command: Import) -> Iterator[Finding]:
     """Where the files differ from what follows from their messages."""
-    state = Retelling(command).state
+    state = FilesAsEvents(command).state
     pairs = (
-        (SESSION_FILE, command.session, as_document(session_document(state))),
-        (BILL_FILE, command.bill, as_document(bill_document(state))),
+        (SESSION_FILE, command.session, to_document(make_session_file(state))),
+        (BILL_FILE, command.bill, to_document(make_bill_file(state))),
     )
     for name, given, follows in pairs:
         for key, value in follows.items():
             if _with_forced(given.get(key)) != value:
                 why = f"{key} does not follow from the messages"
                 hint = "only a session that its messages explain can be gone on with"
-                yield breach("PAR-085", "not_explained", why, f"{name}#{key}", hint)
+                yield make_finding("PAR-085", "not_explained", why, f"{name}#{key}", hint)
 
 
 def _with_forced(value: Any) -> Any:
@@ -111,7 +113,7 @@ def _temperature_changes(rep: Document) -> tuple[list[int], list[int]]:
     return [row["round"] for row in rows], [row["temperature"] for row in rows]
 
 
-class Retelling:
+class FilesAsEvents:
     """Sound files as `events`, and the `state` that these lead to."""
 
     def __init__(self, command: Import) -> None:
@@ -131,17 +133,17 @@ class Retelling:
         self._convene()
         for place, message in enumerate(messages):
             self._prepare(message)
-            self._add(did.MessageLogged(message=as_document(message_of(message))))
+            self._add(did.MessageLogged(message=to_document(read_message(message))))
             self._follow_up(message, last=place == len(messages) - 1)
         self._settle(None)
         self._replace_drafter()
-        self._advance_to(Status(self._session["status"]))
+        self._advance_to(SessionStatus(self._session["status"]))
         for row in self._command.summaries:
             self._add(did.RoundSummarized(summary=row))
 
     def _add(self, event: Event) -> None:
         self.events.append(event)
-        self.state = apply(self.state, event)
+        self.state = apply_event(self.state, event)
 
     def _convene(self) -> None:
         seats = tuple(
@@ -165,14 +167,14 @@ class Retelling:
                 max_rounds=self._session["max_rounds"],
             )
         )
-        if self._session["status"] != Status.SETUP:
+        if self._session["status"] != SessionStatus.SETUP:
             self._add(did.StatementsOpened())
 
     def _prepare(self, message: Document) -> None:
         """Add the events without which this message could not have been sent."""
         kind = message["type"]
         if kind == Kind.BILL_DRAFT and self.state.bill is None:
-            self._advance_to(Status.DRAFTING, message["from"])
+            self._advance_to(SessionStatus.DRAFTING, message["from"])
         if message["round"] > self.state.round.number:
             self._add(
                 did.RoundStarted(
@@ -185,7 +187,7 @@ class Retelling:
     def _follow_up(self, message: Document, last: bool) -> None:
         """Add the events that this message leads to."""
         kind, content = message["type"], message["content"]
-        if kind == Kind.BILL_DRAFT and self.state.status is Status.DRAFTING:
+        if kind == Kind.BILL_DRAFT and self.state.status is SessionStatus.DRAFTING:
             self._add(did.DebateOpened())
         elif kind == Kind.SPEAKER_RULING and content["action"] == RulingAction.ROUND_END:
             self._end_round()
@@ -219,14 +221,17 @@ class Retelling:
         self._add(did.VoteCalled(bill_version=version, forced=row.get("forced", False)))
 
     def _decide(self, word: str, last: bool) -> None:
-        ended = last and self._session["status"] in (Status.SYNTHESIS, Status.COMPLETE)
-        if word == Word.APPROVE:
+        ended = last and self._session["status"] in (
+            SessionStatus.SYNTHESIS,
+            SessionStatus.COMPLETE,
+        )
+        if word == PrimeMinisterChoice.APPROVE:
             self._add(did.BillApproved())
-        elif word == Word.AMEND_AND_APPROVE:
+        elif word == PrimeMinisterChoice.AMEND_AND_APPROVE:
             self._add(did.BillAmended(draft=self._amended_draft()))
-        elif word == Word.VETO and ended:
+        elif word == PrimeMinisterChoice.VETO and ended:
             self._add(did.BillRejected())
-        elif word == Word.VETO:
+        elif word == PrimeMinisterChoice.VETO:
             self._add(did.BillReturned(max_rounds=self._session["max_rounds"]))
 
     def _amended_draft(self) -> BillDraft:
@@ -251,10 +256,10 @@ class Retelling:
         if self.state.drafter is not None and drafter not in (None, self.state.drafter):
             self._add(did.DrafterReplaced(seat=drafter, why=_NAMED_IN_FILES))
 
-    def _advance_to(self, status: Status, drafter: str | None = None) -> None:
+    def _advance_to(self, status: SessionStatus, drafter: str | None = None) -> None:
         """Add the events of phases that no message opens, up to this status."""
         chosen = drafter or self._session["drafter"]
-        order = list(Status)
+        order = list(SessionStatus)
         while self.state.status is not None and self.state.status is not status:
             ahead = order.index(status) > order.index(self.state.status)
             event = self._next_phase_event(self.state.status, chosen) if ahead else None
@@ -262,13 +267,13 @@ class Retelling:
                 return
             self._add(event)
 
-    def _next_phase_event(self, status: Status, drafter: str | None) -> Event | None:
-        if status is Status.OPENING_STATEMENTS:
+    def _next_phase_event(self, status: SessionStatus, drafter: str | None) -> Event | None:
+        if status is SessionStatus.OPENING_STATEMENTS:
             return did.StatementsClosed()
-        if status is Status.EVALUATING_STATEMENTS and drafter is not None:
+        if status is SessionStatus.EVALUATING_STATEMENTS and drafter is not None:
             return did.DrafterChosen(seat=drafter, why=_NAMED_IN_FILES)
-        if status in (Status.EVALUATING_STATEMENTS, Status.DRAFTING):
+        if status in (SessionStatus.EVALUATING_STATEMENTS, SessionStatus.DRAFTING):
             return did.PassageFailed()  # beyond them, and there is no bill
-        if status is Status.SYNTHESIS:
+        if status is SessionStatus.SYNTHESIS:
             return did.SessionCompleted()
         return None

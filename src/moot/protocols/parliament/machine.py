@@ -8,7 +8,7 @@
 
     evaluating_statements, drafting -> synthesis   everyone was expelled: nobody can draft
 
-The table is in `phases.py`, the rules in `rules.py`, what is recorded in `drafts.py`, what
+The table is in `phases.py`, the rules in `rules.py`, what is recorded in `command_events.py`, what
 follows from it in `evolution.py`, whose turn it is in `turns.py`.
 """
 
@@ -33,13 +33,13 @@ from moot.core.machine import (
     refuse,
 )
 from moot.core.record import ArtifactRef
+from moot.protocols.parliament import command_events, discipline
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament import discipline, drafts
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.case import MessageCase, ParliamentCase, case_of
 from moot.protocols.parliament.evolution import evolve
 from moot.protocols.parliament.files.summary_shape import summary_findings
-from moot.protocols.parliament.messages.shapes import breach
+from moot.protocols.parliament.messages.shapes import make_finding
 from moot.protocols.parliament.model import Seat, State
 from moot.protocols.parliament.phases import TRANSITIONS
 from moot.protocols.parliament.rules import RULES
@@ -64,7 +64,9 @@ def decide(state: State, command: Command, context: Context) -> Decision:
         return refusal("C-22", "unknown_command", "parliament knows no such command")
     findings = (*malformed, *check_all(rules, case))
     return (
-        refuse(findings) if errors(findings) else accept(*drafts.accepted(case), findings=findings)
+        refuse(findings)
+        if errors(findings)
+        else accept(*command_events.record_command(case), findings=findings)
     )
 
 
@@ -86,10 +88,10 @@ def _refuse_malformed(
     raw: ArtifactRef | None,
 ) -> Decision:
     """PAR-084: not appended; counted where it is a seat's reply."""
-    if seat is None or not discipline.counts(case.state, seat):
+    if seat is None or not discipline.counts_against(case.state, seat):
         return refuse(findings)
-    events = drafts.malformed(case, seat, findings, raw)
-    return refuse((*findings, discipline.counted(seat)), *events)
+    events = command_events.record_malformed_reply(case, seat, findings, raw)
+    return refuse((*findings, discipline.warn_of_expulsion(seat)), *events)
 
 
 def _refuse_unreadable(case: ParliamentCase[Command], command: ask.ReportUnreadable) -> Decision:
@@ -99,7 +101,7 @@ def _refuse_unreadable(case: ParliamentCase[Command], command: ask.ReportUnreada
         return refuse(findings)
     seat = case.state.seats.get(command.seat) if command.seat is not None else case.seat
     why = f"the reply cannot be read: {command.problem}"[:300]
-    not_json = breach("PAR-084", "not_json", why, "", "send exactly one JSON object")
+    not_json = make_finding("PAR-084", "not_json", why, "", "send exactly one JSON object")
     return _refuse_malformed(case, seat, (not_json,), command.raw)
 
 

@@ -17,19 +17,19 @@ from immutables import Map
 
 from moot.protocols.parliament.messages.contents import Sections
 from moot.protocols.parliament.messages.words import (
-    Action,
+    AmendmentAction,
     AmendmentStatus,
     Ballot,
+    BillSection,
     MotionType,
     Position,
     RulingAction,
     RulingType,
-    Section,
+    SessionStatus,
     Stance,
-    Status,
 )
 
-BILL: Final = "BILL-001"
+BILL_NUMBER: Final = "BILL-001"
 DEFAULT_ROUNDS: Final = 6  # PAR-088
 MAX_ROUNDS: Final = 1_000
 # Two, for a question needs another seat (C-37); thirty still get temperatures that all differ.
@@ -37,10 +37,10 @@ MIN_SEATS, MAX_SEATS = 2, 30
 MAX_MOTIVES: Final = 12
 MAX_ISSUES: Final = 100
 # A session's stream: `parliament/parl-20260210-001`.
-STREAM: Final = re.compile(r"parliament/(parl-[0-9]{8}-[0-9]{3,9})\Z")
+STREAM_NAME: Final = re.compile(r"parliament/(parl-[0-9]{8}-[0-9]{3,9})\Z")
 
 
-class Outcome(StrEnum):
+class SessionOutcome(StrEnum):
     """How a session ended."""
 
     APPROVED = "approved"
@@ -49,14 +49,14 @@ class Outcome(StrEnum):
     NO_PASSAGE = "no_passage"
 
 
-class Heat(NamedTuple):
+class TemperatureReading(NamedTuple):
     """A row of `temperature_history`."""
 
     round: int
     temperature: int
 
 
-class Cast(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class VotingRecordRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A row of a seat's `voting_record` (C-32)."""
 
     round: int
@@ -83,7 +83,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     temperature: int
     heat: tuple[int, ...]
     quiet_until_round: int | None = None
-    voting_record: tuple[Cast, ...] = ()
+    voting_record: tuple[VotingRecordRow, ...] = ()
     opened: bool = False
     malformed: int = 0
     expelled: bool = False
@@ -92,14 +92,14 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     epoch: int = 1
 
     @property
-    def temperature_history(self) -> tuple[Heat, ...]:
-        return tuple(map(Heat, self.heat[::2], self.heat[1::2]))
+    def temperature_history(self) -> tuple[TemperatureReading, ...]:
+        return tuple(map(TemperatureReading, self.heat[::2], self.heat[1::2]))
 
     @property
     def is_quiet(self) -> bool:
         return self.quiet_until_round is not None
 
-    def satisfaction(self) -> Iterator[tuple[str, int | None]]:
+    def scores_by_motive(self) -> Iterator[tuple[str, int | None]]:
         """`motive_satisfaction`, in the order of the motives."""
         return zip(self.motives, self.scores, strict=True)
 
@@ -128,7 +128,7 @@ def message_order(message: OpenQuestion | OpenMotion) -> tuple[int, str]:
     return len(message.id), message.id
 
 
-class Shift(msgspec.Struct, frozen=True, array_like=True):
+class StanceShift(msgspec.Struct, frozen=True, array_like=True):
     """Someone softened or conceded on a topic in this round."""
 
     seat: str
@@ -136,7 +136,7 @@ class Shift(msgspec.Struct, frozen=True, array_like=True):
     topic: str
 
 
-class Settled(msgspec.Struct, frozen=True, array_like=True):
+class SettledAmendment(msgspec.Struct, frozen=True, array_like=True):
     """A row of `amendments_actioned`."""
 
     amendment_id: str
@@ -161,14 +161,14 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     motions: Map[str, OpenMotion] = Map()
     proposed: Map[str, int] = Map()
     topics: Map[str, int] = Map()
-    shifts: tuple[Shift, ...] = ()
-    settled: tuple[Settled, ...] = ()
+    shifts: tuple[StanceShift, ...] = ()
+    settled: tuple[SettledAmendment, ...] = ()
     open_issues: tuple[str, ...] = ()
     floor: str | None = None
     told: dict[str, Any] | None = None
 
 
-class Endorsement(msgspec.Struct, frozen=True, array_like=True):
+class AmendmentEndorsement(msgspec.Struct, frozen=True, array_like=True):
     """A row of an amendment's `endorsements`: a seat's latest position."""
 
     agent_id: str
@@ -186,12 +186,12 @@ class Amendment(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     number: int
     proposed_by: str
     round: int
-    target_section: Section
-    action: Action
+    target_section: BillSection
+    action: AmendmentAction
     description: str
     proposed_text: str = ""
     status: AmendmentStatus = AmendmentStatus.PROPOSED
-    endorsements: tuple[Endorsement, ...] = ()
+    endorsements: tuple[AmendmentEndorsement, ...] = ()
     exchanges: int = 0
     formal: bool = False
 
@@ -216,7 +216,7 @@ class CastVote(msgspec.Struct, frozen=True, array_like=True):
     concern: str
 
 
-class Poll(msgspec.Struct, frozen=True, kw_only=True):
+class OpenBallot(msgspec.Struct, frozen=True, kw_only=True):
     """The open ballot. `forced`: a motive is below 3, but the clock or the last round forced it."""
 
     round: int
@@ -260,7 +260,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     problem_statement: str = ""
     constituent_issues: tuple[str, ...] = ()
     max_rounds: int = DEFAULT_ROUNDS
-    status: Status | None = None
+    status: SessionStatus | None = None
     next_message_id: int = 1
     order: tuple[str, ...] = ()
     seats: Map[str, Seat] = Map()
@@ -270,11 +270,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     amendments: Map[str, Amendment] = Map()
     pending: tuple[str, ...] = ()
     round: Round = Round()
-    poll: Poll | None = None
+    poll: OpenBallot | None = None
     vote_history: tuple[VoteRow, ...] = ()
     guidance: str = ""
     owed: tuple[OwedRuling, ...] = ()
-    outcome: Outcome | None = None
+    outcome: SessionOutcome | None = None
     imported: int = 0
 
     def seat_of(self, agent: str, epoch: int) -> Seat | None:
@@ -282,14 +282,14 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         seat = self.seats.get(self.holders.get(agent, ""))
         return seat if seat is not None and seat.epoch == epoch else None
 
-    def in_order(self) -> Iterator[Seat]:
+    def seats_in_order(self) -> Iterator[Seat]:
         """The representatives, as they were seated."""
         return (self.seats[seat] for seat in self.order)
 
-    def unsettled(self) -> Iterator[Amendment]:
+    def pending_amendments(self) -> Iterator[Amendment]:
         """The pending amendments, as they were proposed."""
         return (self.amendments[name] for name in self.pending)
 
-    def proposals(self) -> list[Amendment]:
+    def amendments_in_order(self) -> list[Amendment]:
         """The amendments, as they were proposed."""
         return sorted(self.amendments.values(), key=lambda amendment: amendment.number)

@@ -16,11 +16,11 @@ import msgspec
 from moot.protocols.parliament import clock
 from moot.protocols.parliament.model import Seat, State
 
-SERVED: Final = 3
+SERVED_FROM: Final = 3
 _WORDS: Final = re.compile(r"\w+")
 
 
-class Underserved(msgspec.Struct, frozen=True):
+class UnderservedMotive(msgspec.Struct, frozen=True):
     """A motive below 3; None: not scored yet."""
 
     seat: str
@@ -28,7 +28,7 @@ class Underserved(msgspec.Struct, frozen=True):
     score: int | None
 
 
-class Exchange(msgspec.Struct, frozen=True):
+class SuggestedExchange(msgspec.Struct, frozen=True):
     """A question worth asking: by whom, to whom, about which motive."""
 
     asker: str
@@ -36,7 +36,7 @@ class Exchange(msgspec.Struct, frozen=True):
     motive: str
 
 
-def matches(issue: str, motive: str) -> bool:
+def is_about(issue: str, motive: str) -> bool:
     """C-20: the same words, or all words of the one are among those of the other."""
     ours, theirs = _words_in(issue), _words_in(motive)
     if not ours or not theirs:
@@ -48,69 +48,71 @@ def _words_in(text: str) -> frozenset[str]:
     return frozenset(_WORDS.findall(text.casefold()))
 
 
-def covered(issues: Iterable[str], motives: Iterable[str]) -> int:
+def count_covered_issues(issues: Iterable[str], motives: Iterable[str]) -> int:
     """How many of the issues some motive speaks for."""
     motives_known = tuple(motives)
-    return sum(any(matches(issue, motive) for motive in motives_known) for issue in issues)
+    return sum(any(is_about(issue, motive) for motive in motives_known) for issue in issues)
 
 
-def unassigned(issues: Iterable[str], motives: Iterable[str]) -> list[tuple[int, str]]:
+def find_unassigned_issues(issues: Iterable[str], motives: Iterable[str]) -> list[tuple[int, str]]:
     """Issues nobody stands for, with their places."""
     motives_known = tuple(motives)
     return [
         (place, issue)
         for place, issue in enumerate(issues)
-        if not any(matches(issue, motive) for motive in motives_known)
+        if not any(is_about(issue, motive) for motive in motives_known)
     ]
 
 
-def scored(seat: Seat, scores: dict[str, int]) -> Seat:
+def with_scores(seat: Seat, scores: dict[str, int]) -> Seat:
     """PAR-034 and C-15: the latest score of each motive; one that is not named keeps its last."""
-    latest = tuple(scores.get(motive, before) for motive, before in seat.satisfaction())
+    latest = tuple(scores.get(motive, before) for motive, before in seat.scores_by_motive())
     return msgspec.structs.replace(seat, scores=latest)
 
 
-def underserved(state: State) -> list[Underserved]:
+def list_underserved(state: State) -> list[UnderservedMotive]:
     """Every motive below 3: what nobody scored first, then the lowest."""
     low = [
-        Underserved(seat.id, motive, score)
-        for seat in state.in_order()
-        for motive, score in seat.satisfaction()
-        if score is None or score < SERVED
+        UnderservedMotive(seat.id, motive, score)
+        for seat in state.seats_in_order()
+        for motive, score in seat.scores_by_motive()
+        if score is None or score < SERVED_FROM
     ]
     return sorted(low, key=lambda motive: motive.score or 0)
 
 
-def served(state: State) -> bool:
+def all_served(state: State) -> bool:
     """PAR-035: every motive has at least 3, so a vote may be called without force."""
     return not any(
-        score is None or score < SERVED for seat in state.in_order() for score in seat.scores
+        score is None or score < SERVED_FROM
+        for seat in state.seats_in_order()
+        for score in seat.scores
     )
 
 
 def may_vote(state: State) -> bool:
     """PAR-035: every motive is served, or the clock or the last round forces the vote (C-14)."""
-    return clock.forces_a_vote(state) or served(state)
+    return clock.forces_a_vote(state) or all_served(state)
 
 
-def suggestions(state: State) -> Iterator[Exchange]:
+def suggest_exchanges(state: State) -> Iterator[SuggestedExchange]:
     """Who should be asked next, the worst served motive first; one suggestion a seat."""
     waiting = {question.asked for question in state.round.questions.values()}
-    for low in underserved(state):
+    for low in list_underserved(state):
         seat = state.seats[low.seat]
         if low.seat in waiting or seat.is_quiet or seat.expelled:
             continue
         asker = _best_asker(state, low.seat)
         if asker is not None:
             waiting.add(low.seat)
-            yield Exchange(asker, low.seat, low.motive)
+            yield SuggestedExchange(asker, low.seat, low.motive)
 
 
 def _best_asker(state: State, asked: str) -> str | None:
     """The drafter, who can change the bill; else whoever has been silent longest."""
     able = [
         (seat.id != state.drafter, seat.spoke_in, place, seat.id)
-        for place, seat in enumerate(state.in_order())
+        for place, seat in enumerate(state.seats_in_order())
         if seat.id != asked and not seat.is_quiet and not seat.expelled
     ]
     return min(able)[-1] if able else None

@@ -7,46 +7,59 @@ from typing import Final
 from moot.core.machine import Command, Event
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.messages.words import Kind, RulingAction, Status, Word
+from moot.protocols.parliament.messages.words import (
+    Kind,
+    PrimeMinisterChoice,
+    RulingAction,
+    SessionStatus,
+)
 
-TRANSITIONS: Final[dict[Status, dict[type[Event], Status]]] = {
-    Status.SETUP: {did.StatementsOpened: Status.OPENING_STATEMENTS},
-    Status.OPENING_STATEMENTS: {did.StatementsClosed: Status.EVALUATING_STATEMENTS},
-    Status.EVALUATING_STATEMENTS: {
-        did.DrafterChosen: Status.DRAFTING,
-        did.PassageFailed: Status.SYNTHESIS,
+TRANSITIONS: Final[dict[SessionStatus, dict[type[Event], SessionStatus]]] = {
+    SessionStatus.SETUP: {did.StatementsOpened: SessionStatus.OPENING_STATEMENTS},
+    SessionStatus.OPENING_STATEMENTS: {did.StatementsClosed: SessionStatus.EVALUATING_STATEMENTS},
+    SessionStatus.EVALUATING_STATEMENTS: {
+        did.DrafterChosen: SessionStatus.DRAFTING,
+        did.PassageFailed: SessionStatus.SYNTHESIS,
     },
-    Status.DRAFTING: {did.DebateOpened: Status.DEBATE, did.PassageFailed: Status.SYNTHESIS},
-    Status.DEBATE: {did.VoteCalled: Status.VOTING},
-    Status.VOTING: {
-        did.BillDefeated: Status.DEBATE,
-        did.BillPassed: Status.PM_REVIEW,
-        did.PassageFailed: Status.SYNTHESIS,
+    SessionStatus.DRAFTING: {
+        did.DebateOpened: SessionStatus.DEBATE,
+        did.PassageFailed: SessionStatus.SYNTHESIS,
     },
-    Status.PM_REVIEW: {
-        did.BillReturned: Status.DEBATE,
-        did.BillApproved: Status.SYNTHESIS,
-        did.BillAmended: Status.SYNTHESIS,
-        did.BillRejected: Status.SYNTHESIS,
+    SessionStatus.DEBATE: {did.VoteCalled: SessionStatus.VOTING},
+    SessionStatus.VOTING: {
+        did.BillDefeated: SessionStatus.DEBATE,
+        did.BillPassed: SessionStatus.PM_REVIEW,
+        did.PassageFailed: SessionStatus.SYNTHESIS,
     },
-    Status.SYNTHESIS: {did.SessionCompleted: Status.COMPLETE},
-    Status.COMPLETE: {},
+    SessionStatus.PM_REVIEW: {
+        did.BillReturned: SessionStatus.DEBATE,
+        did.BillApproved: SessionStatus.SYNTHESIS,
+        did.BillAmended: SessionStatus.SYNTHESIS,
+        did.BillRejected: SessionStatus.SYNTHESIS,
+    },
+    SessionStatus.SYNTHESIS: {did.SessionCompleted: SessionStatus.COMPLETE},
+    SessionStatus.COMPLETE: {},
 }
 
-_DEBATE: Final = (Status.DEBATE,)
-_TALK: Final = (Status.OPENING_STATEMENTS, Status.DRAFTING, Status.DEBATE, Status.VOTING)
+_DEBATE: Final = (SessionStatus.DEBATE,)
+_TALK: Final = (
+    SessionStatus.OPENING_STATEMENTS,
+    SessionStatus.DRAFTING,
+    SessionStatus.DEBATE,
+    SessionStatus.VOTING,
+)
 
-MESSAGES: Final[dict[Kind, tuple[Status, ...]]] = {
-    Kind.OPENING_STATEMENT: (Status.OPENING_STATEMENTS,),
-    Kind.BILL_DRAFT: (Status.DRAFTING, Status.DEBATE),
+STATUSES_BY_MESSAGE: Final[dict[Kind, tuple[SessionStatus, ...]]] = {
+    Kind.OPENING_STATEMENT: (SessionStatus.OPENING_STATEMENTS,),
+    Kind.BILL_DRAFT: (SessionStatus.DRAFTING, SessionStatus.DEBATE),
     Kind.QUESTION: _DEBATE,
     Kind.ANSWER: _DEBATE,
     Kind.AMENDMENT: _DEBATE,
     Kind.MOTION: _DEBATE,
-    Kind.VOTE: (Status.VOTING,),
-    Kind.VOTE_TALLY: (Status.VOTING,),
+    Kind.VOTE: (SessionStatus.VOTING,),
+    Kind.VOTE_TALLY: (SessionStatus.VOTING,),
 }
-RULINGS: Final[dict[RulingAction, tuple[Status, ...]]] = {
+STATUSES_BY_RULING: Final[dict[RulingAction, tuple[SessionStatus, ...]]] = {
     RulingAction.REDIRECT: _TALK,
     RulingAction.QUIET: _DEBATE,
     RulingAction.CALL_VOTE: _DEBATE,
@@ -56,30 +69,37 @@ RULINGS: Final[dict[RulingAction, tuple[Status, ...]]] = {
     RulingAction.ROUND_START: _DEBATE,
     RulingAction.ROUND_END: _DEBATE,
 }
-DECISIONS: Final[dict[Word, tuple[Status, ...]]] = {
-    Word.APPROVE: (Status.PM_REVIEW,),
-    Word.VETO: (Status.PM_REVIEW,),
-    Word.AMEND_AND_APPROVE: (Status.PM_REVIEW,),
-    Word.OPENING_GUIDANCE: (Status.OPENING_STATEMENTS, Status.EVALUATING_STATEMENTS),
+STATUSES_BY_DECISION: Final[dict[PrimeMinisterChoice, tuple[SessionStatus, ...]]] = {
+    PrimeMinisterChoice.APPROVE: (SessionStatus.PM_REVIEW,),
+    PrimeMinisterChoice.VETO: (SessionStatus.PM_REVIEW,),
+    PrimeMinisterChoice.AMEND_AND_APPROVE: (SessionStatus.PM_REVIEW,),
+    PrimeMinisterChoice.OPENING_GUIDANCE: (
+        SessionStatus.OPENING_STATEMENTS,
+        SessionStatus.EVALUATING_STATEMENTS,
+    ),
 }
-COMMANDS: Final[dict[type[Command], tuple[Status, ...]]] = {
-    ask.Begin: (Status.SETUP,),
-    ask.CloseStatements: (Status.OPENING_STATEMENTS,),
-    ask.ChooseDrafter: (Status.EVALUATING_STATEMENTS, Status.DRAFTING, Status.DEBATE),
-    ask.EndUndrafted: (Status.EVALUATING_STATEMENTS, Status.DRAFTING),
+STATUSES_BY_COMMAND: Final[dict[type[Command], tuple[SessionStatus, ...]]] = {
+    ask.Begin: (SessionStatus.SETUP,),
+    ask.CloseStatements: (SessionStatus.OPENING_STATEMENTS,),
+    ask.ChooseDrafter: (
+        SessionStatus.EVALUATING_STATEMENTS,
+        SessionStatus.DRAFTING,
+        SessionStatus.DEBATE,
+    ),
+    ask.EndUndrafted: (SessionStatus.EVALUATING_STATEMENTS, SessionStatus.DRAFTING),
     ask.Incorporate: _DEBATE,
     ask.Withdraw: _DEBATE,
     ask.ConcludeAmendment: _DEBATE,
     ask.CallAmendmentVote: _DEBATE,
-    ask.CloseBallot: (Status.VOTING,),
-    ask.CastDefaultVote: (Status.VOTING,),
-    ask.CountVotes: (Status.VOTING,),
-    ask.Complete: (Status.SYNTHESIS,),
+    ask.CloseBallot: (SessionStatus.VOTING,),
+    ask.CastDefaultVote: (SessionStatus.VOTING,),
+    ask.CountVotes: (SessionStatus.VOTING,),
+    ask.Complete: (SessionStatus.SYNTHESIS,),
 }
 # These messages, and these rulings, need a round that has started and not ended.
-IN_A_ROUND: Final = frozenset({Kind.QUESTION, Kind.ANSWER, Kind.AMENDMENT, Kind.MOTION})
-RULED_IN_A_ROUND: Final = frozenset({RulingAction.QUIET, RulingAction.ROUND_END})
+MESSAGES_IN_A_ROUND: Final = frozenset({Kind.QUESTION, Kind.ANSWER, Kind.AMENDMENT, Kind.MOTION})
+RULINGS_IN_A_ROUND: Final = frozenset({RulingAction.QUIET, RulingAction.ROUND_END})
 
 
-def listed(statuses: tuple[Status, ...]) -> str:
+def join_statuses(statuses: tuple[SessionStatus, ...]) -> str:
     return " or ".join(statuses)

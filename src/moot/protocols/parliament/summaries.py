@@ -14,32 +14,32 @@ import msgspec
 from moot.protocols.parliament.files.contents import VoteResult
 from moot.protocols.parliament.messages.words import Lean, Stance
 from moot.protocols.parliament.model import Round, Seat, State, VoteRow
-from moot.protocols.parliament.motives import SERVED
+from moot.protocols.parliament.motives import SERVED_FROM
 
 Summary = dict[str, Any]
 
 _SHIFT_VERBS: Final = {Stance.CONCEDE: "conceded on", Stance.SOFTEN: "softened on"}
 
 
-def summary_of(state: State, open_issues: tuple[str, ...]) -> Summary:
+def summarize_round(state: State, open_issues: tuple[str, ...]) -> Summary:
     """PAR-121: the summary of the current round. Without a vote its result is null (PAR-126)."""
     this = state.round
     vote = next((row for row in reversed(state.vote_history) if row.round == this.number), None)
     return {
         "round": this.number,
         "summary": " ".join(_summary_sentences(state, vote)),
-        "positions": {seat.id: _seat_position(seat, this) for seat in state.in_order()},
+        "positions": {seat.id: _seat_position(seat, this) for seat in state.seats_in_order()},
         "key_shifts": list(_describe_shifts(state)),
         "amendments_actioned": [
             {"amendment_id": amendment.amendment_id, "status": str(amendment.status)}
             for amendment in this.settled
         ],
-        "vote_result": None if vote is None else msgspec.structs.asdict(vote_result(vote)),
+        "vote_result": None if vote is None else msgspec.structs.asdict(make_vote_result(vote)),
         "open_issues": list(open_issues),
     }
 
 
-def vote_result(row: VoteRow) -> VoteResult:
+def make_vote_result(row: VoteRow) -> VoteResult:
     """C-32: a vote as both files print it."""
     return VoteResult(
         round=row.round,
@@ -75,24 +75,24 @@ def _count_of(number: int, noun: str) -> str:
 
 def _seat_position(seat: Seat, this: Round) -> dict[str, str]:
     return {
-        "lean": str(lean_of(seat, this.number)),
+        "lean": str(infer_lean(seat, this.number)),
         "key_concern": seat.concern or _lowest_motive(seat),
     }
 
 
-def lean_of(seat: Seat, number: int) -> Lean:
+def infer_lean(seat: Seat, number: int) -> Lean:
     """PAR-123: its vote in this round, else what its scores suggest, if it has scored all."""
     cast = [row.vote for row in seat.voting_record if row.round == number]
     if cast:
         return Lean(cast[-1])
     scores = [score for score in seat.scores if score is not None]
-    if any(score < SERVED for score in scores):
+    if any(score < SERVED_FROM for score in scores):
         return Lean.NO
     return Lean.YES if len(scores) == len(seat.motives) else Lean.UNDECIDED
 
 
 def _lowest_motive(seat: Seat) -> str:
-    scored = [(score, motive) for motive, score in seat.satisfaction() if score is not None]
+    scored = [(score, motive) for motive, score in seat.scores_by_motive() if score is not None]
     if not scored:
         return f"{seat.motives[0]} is not scored yet" if seat.motives else ""
     score, motive = min(scored)

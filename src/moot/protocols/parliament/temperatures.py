@@ -23,23 +23,23 @@ ARCHETYPES: Final = (
 SHIFTS: Final = ((30, "big shift"), (15, "shift"))
 
 
-def bounds(round_number: int) -> tuple[int, int]:
+def temperature_range(round_number: int) -> tuple[int, int]:
     return RANGES[min(round_number, len(RANGES) - 1)]
 
 
-def archetype(temperature: int) -> str:
+def archetype_of(temperature: int) -> str:
     """The character that goes with a temperature."""
     return next(name for least, name in ARCHETYPES if temperature >= least)
 
 
-def shift(before: int, after: int) -> str:
-    """How strong a change is: `big shift`, `shift`, or empty if it is small."""
+def describe_shift(before: int, after: int) -> str:
+    """How strong a change is: `big shift`, `describe_shift`, or empty if it is small."""
     return next((name for more, name in SHIFTS if abs(after - before) > more), "")
 
 
-def draw(seed: str, round_number: int, seats: int) -> tuple[int, ...]:
+def draw_temperatures(seed: str, round_number: int, seats: int) -> tuple[int, ...]:
     """PAR-094: one temperature a seat, all different, each from a band of its own."""
-    low, high = bounds(round_number)
+    low, high = temperature_range(round_number)
     width = high - low + 1
     edges = [low + width * number // seats for number in range(seats + 1)]
     chance = _random_numbers(f"{seed}\n{round_number}\n{seats}")

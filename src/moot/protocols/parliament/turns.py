@@ -13,11 +13,11 @@ from moot.core.clock import Millis
 from moot.core.machine import Command, Due
 from moot.protocols.parliament import amendments, clock, discipline, motives, votes
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.messages.words import Status
+from moot.protocols.parliament.messages.words import SessionStatus
 from moot.protocols.parliament.model import State, message_order
 
 SPEAKER, CLERK, PRIME_MINISTER = "speaker", "clerk", "prime-minister"
-_BEFORE_A_BILL: Final = (Status.EVALUATING_STATEMENTS, Status.DRAFTING)
+_BEFORE_A_BILL: Final = (SessionStatus.EVALUATING_STATEMENTS, SessionStatus.DRAFTING)
 
 
 def agenda(state: State, now: Millis) -> tuple[Due, ...]:
@@ -35,13 +35,14 @@ def timeouts(state: State, _now: Millis) -> Iterable[Command]:
 def _follow_ups(state: State) -> Iterator[Command]:
     if state.owed:
         yield ask.GiveOwedRuling()
-    if state.status is Status.OPENING_STATEMENTS and all_opened(state):
+    if state.status is SessionStatus.OPENING_STATEMENTS and has_everyone_opened(state):
         yield ask.CloseStatements()
-    if state.status in _BEFORE_A_BILL and discipline.nobody_left(state):
+    if state.status in _BEFORE_A_BILL and discipline.is_everyone_expelled(state):
         yield ask.EndUndrafted()
-    if state.status is Status.VOTING:
+    if state.status is SessionStatus.VOTING:
         yield from (
-            ask.CastDefaultVote(seat=seat.id) for seat in discipline.expelled_to_vote(state)
+            ask.CastDefaultVote(seat=seat.id)
+            for seat in discipline.list_expelled_without_vote(state)
         )
 
 
@@ -52,8 +53,8 @@ def _due_now(state: State, now: Millis) -> Iterator[Due]:
         yield Due(who=who, what=what.lower(), by=now, command=command)
 
 
-def all_opened(state: State) -> bool:
-    return all(seat.opened or seat.expelled for seat in state.in_order())
+def has_everyone_opened(state: State) -> bool:
+    return all(seat.opened or seat.expelled for seat in state.seats_in_order())
 
 
 def _setup(state: State) -> Iterator[Due]:
@@ -61,7 +62,7 @@ def _setup(state: State) -> Iterator[Due]:
 
 
 def _statements(state: State) -> Iterator[Due]:
-    for seat in state.in_order():
+    for seat in state.seats_in_order():
         if not seat.opened and not seat.expelled:
             yield Due(who=seat.agent, what="make an opening statement", subject=seat.id)
 
@@ -88,13 +89,13 @@ def _debate(state: State) -> Iterator[Due]:
     yield from _settling(state)
     if not state.round.running:
         yield _between_rounds(state)
-    elif clock.ran_out(state):
+    elif clock.exchanges_used_up(state):
         yield Due(who=SPEAKER, what="call a vote or end the round", subject="cap reached")
     else:
         yield from _motions(state)
         yield from _positions(state)
         yield from _speaking(state)
-        votable = motives.may_vote(state) and not votes.voted_this_round(state)
+        votable = motives.may_vote(state) and not votes.has_voted_this_round(state)
         what = "call a vote or end the round" if votable else "give the floor or end the round"
         yield Due(who=SPEAKER, what=what, subject=f"round {state.round.number}")
 
@@ -109,8 +110,8 @@ def _answers(state: State) -> Iterator[Due]:
 
 def _settling(state: State) -> Iterator[Due]:
     """Amendments that have their support wait for the next version of the bill."""
-    for amendment in state.unsettled():
-        if amendments.carried(amendment, state.drafter):
+    for amendment in state.pending_amendments():
+        if amendments.is_carried(amendment, state.drafter):
             drafter = state.seats.get(state.drafter or "")
             who = CLERK if drafter is None or drafter.expelled else drafter.agent
             subject = f"{amendment.amendment_id}: {amendment.description}"
@@ -119,10 +120,10 @@ def _settling(state: State) -> Iterator[Due]:
 
 def _between_rounds(state: State) -> Due:
     this = state.round
-    voted = votes.voted_this_round(state)
-    if clock.last_round(state) and not voted:
+    voted = votes.has_voted_this_round(state)
+    if clock.is_last_round(state) and not voted:
         return Due(who=SPEAKER, what="call the vote", subject=f"round {this.number} was the last")
-    if motives.served(state) and this.number and not voted:
+    if motives.all_served(state) and this.number and not voted:
         subject = f"round {this.number + 1}, or the vote"
         return Due(who=SPEAKER, what="start a round or call a vote", subject=subject)
     return Due(who=SPEAKER, what="start the round", subject=f"round {this.number + 1}")
@@ -137,12 +138,12 @@ def _motions(state: State) -> Iterator[Due]:
 
 def _positions(state: State) -> Iterator[Due]:
     """C-25: a formal vote waits for the seats that have no position yet."""
-    for amendment in state.unsettled():
+    for amendment in state.pending_amendments():
         if amendment.formal:
             took = {row.agent_id for row in amendment.endorsements}
             left = ", ".join(
                 seat.id
-                for seat in state.in_order()
+                for seat in state.seats_in_order()
                 if seat.id not in took and not seat.expelled and not seat.is_quiet
             )
             if left:
@@ -156,22 +157,22 @@ def _speaking(state: State) -> Iterator[Due]:
     floor = state.seats.get(this.floor or "")
     if floor is not None and floor.spoke_in < this.number and not floor.is_quiet:
         yield Due(who=floor.agent, what="speak", subject=f"{floor.id} has the floor")
-    if clock.asked_out(state):
+    if clock.all_questions_asked(state):
         return
-    for exchange in motives.suggestions(state):
+    for exchange in motives.suggest_exchanges(state):
         asker = state.seats[exchange.asker]
         subject = f"{asker.id} asks {exchange.asked} about {exchange.motive}"
         yield Due(who=asker.agent, what="ask", subject=subject)
-    for seat in state.in_order():
+    for seat in state.seats_in_order():
         if seat.spoke_in < this.number and not seat.is_quiet and not seat.expelled:
             yield Due(who=seat.agent, what="be heard", subject=f"{seat.id} in round {this.number}")
 
 
 def _voting(state: State) -> Iterator[Due]:
-    if votes.ready(state):
+    if votes.is_ready_to_count(state):
         yield Due(who=CLERK, what="count the votes", subject=state.parliament_id)
         return
-    for name in votes.missing(state):
+    for name in votes.seats_without_vote(state):
         seat = state.seats[name]
         if not seat.expelled:
             version = state.poll.bill_version if state.poll is not None else 0
@@ -196,14 +197,14 @@ def _nobody_waits(_state: State) -> Iterator[Due]:
     return iter(())
 
 
-_WAITING: Final[dict[Status, Callable[[State], Iterator[Due]]]] = {
-    Status.SETUP: _setup,
-    Status.OPENING_STATEMENTS: _statements,
-    Status.EVALUATING_STATEMENTS: _evaluation,
-    Status.DRAFTING: _drafting,
-    Status.DEBATE: _debate,
-    Status.VOTING: _voting,
-    Status.PM_REVIEW: _review,
-    Status.SYNTHESIS: _synthesis,
-    Status.COMPLETE: _nobody_waits,
+_WAITING: Final[dict[SessionStatus, Callable[[State], Iterator[Due]]]] = {
+    SessionStatus.SETUP: _setup,
+    SessionStatus.OPENING_STATEMENTS: _statements,
+    SessionStatus.EVALUATING_STATEMENTS: _evaluation,
+    SessionStatus.DRAFTING: _drafting,
+    SessionStatus.DEBATE: _debate,
+    SessionStatus.VOTING: _voting,
+    SessionStatus.PM_REVIEW: _review,
+    SessionStatus.SYNTHESIS: _synthesis,
+    SessionStatus.COMPLETE: _nobody_waits,
 }

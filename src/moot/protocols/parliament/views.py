@@ -6,10 +6,10 @@ import msgspec
 
 from moot.protocols.parliament import amendments, clock, motives, votes
 from moot.protocols.parliament.files.contents import VoteResult
-from moot.protocols.parliament.messages.words import AmendmentStatus, Status
-from moot.protocols.parliament.model import Amendment, Outcome, Seat, State
-from moot.protocols.parliament.summaries import vote_result
-from moot.protocols.parliament.temperatures import archetype, shift
+from moot.protocols.parliament.messages.words import AmendmentStatus, SessionStatus
+from moot.protocols.parliament.model import Amendment, Seat, SessionOutcome, State
+from moot.protocols.parliament.summaries import make_vote_result
+from moot.protocols.parliament.temperatures import archetype_of, describe_shift
 
 
 class SeatView(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,11 +38,11 @@ class AmendmentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
-    """A session at a glance. The four files are the protocol's own view (`papers.py`)."""
+    """A session at a glance. The four files are the protocol's own view (`session_files.py`)."""
 
     parliament_id: str
-    status: Status | None
-    outcome: Outcome | None
+    status: SessionStatus | None
+    outcome: SessionOutcome | None
     round: int
     max_rounds: int
     round_running: bool
@@ -54,8 +54,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     bill_title: str | None
     guidance: str
     may_vote: bool
-    underserved: tuple[motives.Underserved, ...]
-    ask_next: tuple[motives.Exchange, ...]
+    underserved: tuple[motives.UnderservedMotive, ...]
+    ask_next: tuple[motives.SuggestedExchange, ...]
     seats: tuple[SeatView, ...]
     amendments: tuple[AmendmentView, ...]
     next_amendment_id: str
@@ -63,7 +63,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     vote_history: tuple[VoteResult, ...]
 
 
-def as_json(state: State) -> SessionView:
+def view_session(state: State) -> SessionView:
     this, bill = state.round, state.bill
     return SessionView(
         parliament_id=state.parliament_id,
@@ -73,22 +73,22 @@ def as_json(state: State) -> SessionView:
         max_rounds=state.max_rounds,
         round_running=this.running,
         exchanges=this.exchanges,
-        max_exchanges=clock.cap(state),
-        response_budget=clock.budget(state),
+        max_exchanges=clock.exchange_cap(state),
+        response_budget=clock.sentence_budget(state),
         drafter=state.drafter,
         bill_version=bill.version if bill is not None else 0,
         bill_title=bill.title if bill is not None else None,
         guidance=state.guidance,
         may_vote=motives.may_vote(state) if this.number else False,
-        underserved=tuple(motives.underserved(state)),
-        ask_next=tuple(motives.suggestions(state)),
-        seats=tuple(_view_seat(seat, this.number) for seat in state.in_order()),
+        underserved=tuple(motives.list_underserved(state)),
+        ask_next=tuple(motives.suggest_exchanges(state)),
+        seats=tuple(_view_seat(seat, this.number) for seat in state.seats_in_order()),
         amendments=tuple(
-            _view_amendment(amendment, state.drafter) for amendment in state.proposals()
+            _view_amendment(amendment, state.drafter) for amendment in state.amendments_in_order()
         ),
-        next_amendment_id=amendments.next_id(state),
-        missing_votes=votes.missing(state),
-        vote_history=tuple(map(vote_result, state.vote_history)),
+        next_amendment_id=amendments.next_amendment_id(state),
+        missing_votes=votes.seats_without_vote(state),
+        vote_history=tuple(map(make_vote_result, state.vote_history)),
     )
 
 
@@ -99,9 +99,9 @@ def _view_seat(seat: Seat, round_number: int) -> SeatView:
         agent=seat.agent,
         bound=seat.bound,
         temperature=seat.temperature,
-        archetype=archetype(seat.temperature),
+        archetype=archetype_of(seat.temperature),
         shift=_temperature_shift(seat, round_number),
-        satisfaction=dict(seat.satisfaction()),
+        satisfaction=dict(seat.scores_by_motive()),
         quiet=seat.is_quiet,
         expelled=seat.expelled,
     )
@@ -109,7 +109,7 @@ def _view_seat(seat: Seat, round_number: int) -> SeatView:
 
 def _temperature_shift(seat: Seat, round_number: int) -> str:
     before = [row.temperature for row in seat.temperature_history if row.round < round_number]
-    return shift(before[-1], seat.temperature) if before else ""
+    return describe_shift(before[-1], seat.temperature) if before else ""
 
 
 def _view_amendment(amendment: Amendment, drafter: str | None) -> AmendmentView:
@@ -118,5 +118,5 @@ def _view_amendment(amendment: Amendment, drafter: str | None) -> AmendmentView:
         proposed_by=amendment.proposed_by,
         description=amendment.description,
         status=amendment.status,
-        carried=amendment.pending and amendments.carried(amendment, drafter),
+        carried=amendment.pending and amendments.is_carried(amendment, drafter),
     )

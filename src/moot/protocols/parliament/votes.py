@@ -10,21 +10,21 @@ from moot.protocols.parliament import clock
 from moot.protocols.parliament.messages.contents import Objection, Tally, VoteTally
 from moot.protocols.parliament.messages.limits import is_majority
 from moot.protocols.parliament.messages.words import Ballot, NextAction
-from moot.protocols.parliament.model import CastVote, Poll, State, VoteRow
+from moot.protocols.parliament.model import CastVote, OpenBallot, State, VoteRow
 
 
-def missing(state: State) -> tuple[str, ...]:
+def seats_without_vote(state: State) -> tuple[str, ...]:
     """Seats that have not voted on the open ballot."""
     poll = state.poll
     return () if poll is None else tuple(seat for seat in state.order if seat not in poll.votes)
 
 
-def ready(state: State) -> bool:
+def is_ready_to_count(state: State) -> bool:
     """True if everyone voted, or the ballot was closed without the missing votes."""
-    return state.poll is not None and (state.poll.closed or not missing(state))
+    return state.poll is not None and (state.poll.closed or not seats_without_vote(state))
 
 
-def tally(state: State, poll: Poll) -> VoteTally:
+def count_votes(state: State, poll: OpenBallot) -> VoteTally:
     """PAR-071: the announcement, from the ballots alone."""
     yes = tuple(seat for seat in state.order if _has_voted(poll, seat, Ballot.YES))
     no = tuple(seat for seat in state.order if _has_voted(poll, seat, Ballot.NO))
@@ -36,23 +36,25 @@ def tally(state: State, poll: Poll) -> VoteTally:
         tally=Tally(yes=len(yes), no=len(no), total=len(state.order)),
         passed=passed,
         key_objections=tuple(Objection(seat, poll.votes[seat].concern) for seat in no),
-        next_action=next_action(state, passed),
+        next_action=choose_next_action(state, passed),
     )
 
 
-def _has_voted(poll: Poll, seat: str, vote: Ballot) -> bool:
+def _has_voted(poll: OpenBallot, seat: str, vote: Ballot) -> bool:
     cast: CastVote | None = poll.votes.get(seat)
     return cast is not None and cast.vote is vote
 
 
-def next_action(state: State, passed: bool) -> NextAction:
+def choose_next_action(state: State, passed: bool) -> NextAction:
     """PAR-072: what passed goes to the prime minister; a last defeat ends the session (C-17)."""
     if passed:
         return NextAction.ADVANCE_TO_PM
-    return NextAction.END_WITHOUT_PASSAGE if clock.last_round(state) else NextAction.CONTINUE_DEBATE
+    return (
+        NextAction.END_WITHOUT_PASSAGE if clock.is_last_round(state) else NextAction.CONTINUE_DEBATE
+    )
 
 
-def row(content: VoteTally, poll: Poll) -> VoteRow:
+def make_history_row(content: VoteTally, poll: OpenBallot) -> VoteRow:
     """C-32: what `vote_history` keeps of a tally."""
     count = content.tally
     return VoteRow(
@@ -66,6 +68,6 @@ def row(content: VoteTally, poll: Poll) -> VoteRow:
     )
 
 
-def voted_this_round(state: State) -> bool:
+def has_voted_this_round(state: State) -> bool:
     """One ballot a round: after a defeat or a veto the next round comes first."""
     return bool(state.vote_history) and state.vote_history[-1].round == state.round.number

@@ -9,8 +9,8 @@ from moot.core.findings import Breach
 from moot.core.machine import Command, KeyClass
 from moot.protocols.path import commands as ask
 from moot.protocols.path.case import PathCase
-from moot.protocols.path.flows import GUARDS
-from moot.protocols.path.model import MOST_MADE, MOST_STEPS, Stage
+from moot.protocols.path.flows import GUARD_EVENTS
+from moot.protocols.path.model import MAX_MADE, MAX_STEPS, Stage
 
 Breaches = Iterator[Breach]
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
@@ -22,13 +22,13 @@ def not_the_machine(case: PathCase[Command]) -> Breaches:
         yield f"{case.context.actor.id} is not the machine", None
 
 
-def begun_before(case: PathCase[ask.BeginPath]) -> Breaches:
-    if case.state.begun:
+def path_begun_before(case: PathCase[ask.BeginPath]) -> Breaches:
+    if case.state.is_begun:
         yield "", None
 
 
-def not_begun(case: PathCase[ask.StepCommand]) -> Breaches:
-    if not case.state.begun:
+def path_not_begun(case: PathCase[ask.StepCommand]) -> Breaches:
+    if not case.state.is_begun:
         yield "", None
 
 
@@ -44,7 +44,7 @@ def unknown_flow(case: PathCase[ask.StepCommand]) -> Breaches:
         yield f"no flow is called {case.command.flow[:60]!r}", "flow"
 
 
-def bad_join(case: PathCase[ask.BeginStep]) -> Breaches:
+def wrong_protocols(case: PathCase[ask.BeginStep]) -> Breaches:
     flow, command = case.flow, case.command
     if flow is None:
         return
@@ -68,9 +68,9 @@ def other_target(case: PathCase[ask.BeginStep]) -> Breaches:
         yield f"it was begun with {step.target.id}", "target"
 
 
-def too_many(case: PathCase[ask.BeginStep]) -> Breaches:
-    if case.step is None and len(case.state.steps) >= MOST_STEPS:
-        yield f"this path has {MOST_STEPS} steps", None
+def too_many_steps(case: PathCase[ask.BeginStep]) -> Breaches:
+    if case.step is None and len(case.state.steps) >= MAX_STEPS:
+        yield f"this path has {MAX_STEPS} steps", None
 
 
 def unknown_step(case: PathCase[ask.MoveStep | ask.FinishStep | ask.FailStep]) -> Breaches:
@@ -78,12 +78,12 @@ def unknown_step(case: PathCase[ask.MoveStep | ask.FinishStep | ask.FailStep]) -
         yield "", "source"
 
 
-def done_before(case: PathCase[ask.StepCommand]) -> Breaches:
+def step_done_before(case: PathCase[ask.StepCommand]) -> Breaches:
     if case.step is not None and case.step.stage is Stage.DONE:
         yield "", "source"
 
 
-def unsure(case: PathCase[ask.BeginStep]) -> Breaches:
+def result_unsure(case: PathCase[ask.BeginStep]) -> Breaches:
     """X-04: nothing may follow from a result that is thin, provisional or faulty."""
     standing, flow = case.command.standing, case.flow
     if flow is None or "debate" not in flow.sources or flow.target != "parliament":
@@ -95,15 +95,15 @@ def unsure(case: PathCase[ask.BeginStep]) -> Breaches:
         yield f"the session has {standing.errors} errors", "standing"
     if standing.provisional:
         yield "the round is still running", "standing"
-    if flow.settled and standing.thin:
+    if flow.needs_agreement and standing.thin:
         yield "fewer than half of the agents took a position", "standing"
-    if flow.settled and not standing.reached:
+    if flow.needs_agreement and not standing.reached:
         yield "no agreement was reached", "standing"
-    if not flow.settled and standing.reached:
+    if not flow.needs_agreement and standing.reached:
         yield "agreement was reached", "standing"
 
 
-def unsigned(case: PathCase[ask.BeginStep]) -> Breaches:
+def words_unsigned(case: PathCase[ask.BeginStep]) -> Breaches:
     """X-05: words in a file count only once their author has signed them."""
     standing = case.command.standing
     for name in standing.unsigned if standing is not None else ():
@@ -111,7 +111,7 @@ def unsigned(case: PathCase[ask.BeginStep]) -> Breaches:
         yield words, "standing", None, {"NAME": name}
 
 
-def two_parts(case: PathCase[ask.BeginStep]) -> Breaches:
+def runs_and_approves(case: PathCase[ask.BeginStep]) -> Breaches:
     """X-08: whoever runs something does not approve it."""
     parts = {part.role: part.agent for part in case.command.parts}
     if EXECUTOR in parts and parts[EXECUTOR] == parts.get(CRITIC):
@@ -129,7 +129,7 @@ def lone_approver(case: PathCase[ask.BeginStep]) -> Breaches:
 def makes_a_guard(case: PathCase[ask.FinishStep]) -> Breaches:
     """X-03: approvals, reservations and verifications are never made by a flow."""
     for place, made in enumerate(case.command.made):
-        if made.kind in GUARDS:
+        if made.kind in GUARD_EVENTS:
             yield f"a flow makes no {made.kind}", f"made[{place}]"
 
 
@@ -137,10 +137,10 @@ def makes_another_thing(case: PathCase[ask.FinishStep]) -> Breaches:
     if case.flow is None:
         return
     for place, made in enumerate(case.command.made):
-        if made.kind not in case.flow.makes and made.kind not in GUARDS:
+        if made.kind not in case.flow.makes and made.kind not in GUARD_EVENTS:
             yield f"{case.flow.name} makes no {made.kind[:60]}", f"made[{place}]"
 
 
 def made_nothing(case: PathCase[ask.FinishStep]) -> Breaches:
-    if not 1 <= len(case.command.made) <= MOST_MADE:
+    if not 1 <= len(case.command.made) <= MAX_MADE:
         yield f"{len(case.command.made)} things were made", "made"

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from moot.core.machine import Command
-from moot.protocols.path.model import Made, Part, Source, Standing, Target
+from moot.protocols.path.model import (
+    MadeThing,
+    PlayedPart,
+    ResultStanding,
+    SourceRecord,
+    StepTarget,
+)
 
 
 class BeginPath(Command, frozen=True):
@@ -11,7 +17,7 @@ class BeginPath(Command, frozen=True):
 
     title: str
     origin: str
-    source: Source
+    source: SourceRecord
 
 
 class BeginStep(Command, frozen=True):
@@ -22,11 +28,11 @@ class BeginStep(Command, frozen=True):
     """
 
     flow: str
-    source: Source
-    target: Target
+    source: SourceRecord
+    target: StepTarget
     asked_by: str
-    standing: Standing | None = None
-    parts: tuple[Part, ...] = ()
+    standing: ResultStanding | None = None
+    parts: tuple[PlayedPart, ...] = ()
     approvers: tuple[str, ...] = ()
 
 
@@ -34,23 +40,23 @@ class MoveStep(Command, frozen=True):
     """Name another target: someone else took the id in between."""
 
     flow: str
-    source: Source
-    target: Target
+    source: SourceRecord
+    target: StepTarget
 
 
 class FinishStep(Command, frozen=True):
     """Say what was made."""
 
     flow: str
-    source: Source
-    made: tuple[Made, ...]
+    source: SourceRecord
+    made: tuple[MadeThing, ...]
 
 
 class FailStep(Command, frozen=True):
     """Say why a step failed, and under which message someone was told."""
 
     flow: str
-    source: Source
+    source: SourceRecord
     code: str
     why: str
     told: str = ""

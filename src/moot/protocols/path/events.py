@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 from moot.core.machine import Event
-from moot.protocols.path.model import Made, Part, Source, Standing, Target
+from moot.protocols.path.model import (
+    MadeThing,
+    PlayedPart,
+    ResultStanding,
+    SourceRecord,
+    StepTarget,
+)
 
 
 class PathBegun(Event, frozen=True):
     title: str
     origin: str
-    source: Source
+    source: SourceRecord
 
 
 class StepBegun(Event, frozen=True):
     number: int
     flow: str
-    source: Source
-    target: Target
+    source: SourceRecord
+    target: StepTarget
     asked_by: str
-    standing: Standing | None = None
-    parts: tuple[Part, ...] = ()
+    standing: ResultStanding | None = None
+    parts: tuple[PlayedPart, ...] = ()
     approvers: tuple[str, ...] = ()
 
 
 class StepMoved(Event, frozen=True):
     flow: str
-    source: Source
-    target: Target
+    source: SourceRecord
+    target: StepTarget
 
 
 class StepDone(Event, frozen=True):
     """`left` is how many steps of this path are still open."""
 
     flow: str
-    source: Source
-    target: Target
-    made: tuple[Made, ...]
+    source: SourceRecord
+    target: StepTarget
+    made: tuple[MadeThing, ...]
     left: int
 
 
@@ -43,7 +49,7 @@ class StepFailed(Event, frozen=True):
     """`told` is the message that says so, if anyone could be told."""
 
     flow: str
-    source: Source
+    source: SourceRecord
     code: str
     why: str
     told: str = ""

@@ -9,7 +9,7 @@ import msgspec
 
 from moot.core.machine import Event, Recorded
 from moot.protocols.path import events as did
-from moot.protocols.path.model import Stage, State, Step, step_key
+from moot.protocols.path.model import PathStep, Stage, State, make_step_key
 
 replace = msgspec.structs.replace
 
@@ -41,10 +41,10 @@ def _on_path_begun(state: State, recorded: Recorded[did.PathBegun]) -> State:
 
 def _on_step_begun(state: State, recorded: Recorded[did.StepBegun]) -> State:
     event = recorded.event
-    known = state.step(event.flow, event.source)
+    known = state.find_step(event.flow, event.source)
     if known is not None and known.stage is Stage.DONE:
         return state
-    step = Step(
+    step = PathStep(
         number=known.number if known is not None else event.number,
         flow=event.flow,
         source=event.source,
@@ -58,14 +58,14 @@ def _on_step_begun(state: State, recorded: Recorded[did.StepBegun]) -> State:
 
 def _update_step(state: State, recorded: Recorded[Any], **changes: Any) -> State:
     event = recorded.event
-    step = state.steps.get(step_key(event.flow, event.source))
+    step = state.steps.get(make_step_key(event.flow, event.source))
     if step is None or step.stage is Stage.DONE:
         return state
     stage = TRANSITIONS[step.stage].get(type(event), step.stage)
     return _store_step(state, replace(step, stage=stage, **changes))
 
 
-def _store_step(state: State, step: Step) -> State:
+def _store_step(state: State, step: PathStep) -> State:
     waiting = state.open
     if step.stage is not Stage.DONE:
         waiting = waiting.set(step.key, step.number)

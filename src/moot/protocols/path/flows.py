@@ -7,25 +7,27 @@ from typing import Final
 import msgspec
 
 
-class Flow(msgspec.Struct, frozen=True):
+class FlowSpec(msgspec.Struct, frozen=True):
     """One way from one protocol to another: `makes` are the only things it may make."""
 
     name: str
     sources: frozenset[str]
     target: str
     makes: frozenset[str]
-    says: str
-    settled: bool = False
+    purpose: str
+    needs_agreement: bool = False
 
 
 def _flow(
     name: str, sources: str, target: str, makes: str, says: str, settled: bool = False
-) -> Flow:
-    return Flow(name, frozenset(sources.split()), target, frozenset(makes.split()), says, settled)
+) -> FlowSpec:
+    return FlowSpec(
+        name, frozenset(sources.split()), target, frozenset(makes.split()), says, settled
+    )
 
 
 # No flow makes an approval, a reservation or a verification: X-03.
-GUARDS: Final = frozenset(
+GUARD_EVENTS: Final = frozenset(
     {
         "proposal_reviewed",
         "tool_intent_reviewed",
@@ -36,7 +38,7 @@ GUARDS: Final = frozenset(
         "pm_decision",
     }
 )
-FLOWS: Final[dict[str, Flow]] = {
+FLOWS: Final[dict[str, FlowSpec]] = {
     flow.name: flow
     for flow in (
         _flow(

@@ -36,7 +36,7 @@ from moot.protocols.path import commands as ask
 from moot.protocols.path import events as did
 from moot.protocols.path.case import PathCase, build_case
 from moot.protocols.path.evolution import TRANSITIONS, evolve
-from moot.protocols.path.model import Source, Stage, State, step_key
+from moot.protocols.path.model import SourceRecord, Stage, State, make_step_key
 from moot.protocols.path.rules import RULES
 
 __all__ = ["MACHINE", "TRANSITIONS"]
@@ -45,7 +45,7 @@ PATHS: Final = "path.paths"
 STEPS: Final = "path.steps"
 # The path that a native id belongs to, or a stream that is a single session, trace or decision.
 ITEMS: Final = "path.items"
-AFFAIRS: Final = frozenset({"debate", "parliament", "trace", "decision"})
+SESSION_PROTOCOLS: Final = frozenset({"debate", "parliament", "trace", "decision"})
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
@@ -141,10 +141,10 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         yield from _index_source(event.source, path)
     elif isinstance(event, did.StepBegun):
         yield Put("open", stream, {})
-        yield Put(STEPS, step_key(event.flow, event.source), {"path": path})
+        yield Put(STEPS, make_step_key(event.flow, event.source), {"path": path})
         yield from _index_source(event.source, path)
     elif isinstance(event, did.StepDone):
-        if event.target.protocol in AFFAIRS:
+        if event.target.protocol in SESSION_PROTOCOLS:
             yield Put(ITEMS, event.target.stream, {"path": path})
         for made in event.made:
             yield Put(ITEMS, made.id, {"path": path})
@@ -152,9 +152,9 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
             yield Drop("open", stream)
 
 
-def _index_source(source: Source, path: str) -> Iterable[RowChange]:
+def _index_source(source: SourceRecord, path: str) -> Iterable[RowChange]:
     yield Put(ITEMS, source.id, {"path": path})
-    if source.protocol in AFFAIRS:
+    if source.protocol in SESSION_PROTOCOLS:
         yield Put(ITEMS, source.stream, {"path": path})
 
 

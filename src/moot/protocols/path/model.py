@@ -10,10 +10,10 @@ from immutables import Map
 
 from moot.core.clock import Millis
 
-MOST_STEPS: Final = 1_000
-MOST_MADE: Final = 100
-MOST_TITLE: Final = 300
-MOST_TEXT: Final = 2_000
+MAX_STEPS: Final = 1_000
+MAX_MADE: Final = 100
+MAX_TITLE: Final = 300
+MAX_TEXT: Final = 2_000
 
 
 class Stage(StrEnum):
@@ -24,7 +24,7 @@ class Stage(StrEnum):
     FAILED = "failed"
 
 
-class Source(msgspec.Struct, frozen=True):
+class SourceRecord(msgspec.Struct, frozen=True):
     """The record that leads to something: where it stands, its hash, and its native id."""
 
     stream: str
@@ -41,7 +41,7 @@ class Source(msgspec.Struct, frozen=True):
         return f"{self.stream}#{self.seq}"
 
 
-class Target(msgspec.Struct, frozen=True):
+class StepTarget(msgspec.Struct, frozen=True):
     """What will be made: in which stream, under which native id, in which file or folder."""
 
     stream: str
@@ -53,7 +53,7 @@ class Target(msgspec.Struct, frozen=True):
         return self.stream.partition("/")[0]
 
 
-class Made(msgspec.Struct, frozen=True):
+class MadeThing(msgspec.Struct, frozen=True):
     """One thing a step has made: what it is, where it stands, its native id."""
 
     kind: str
@@ -62,7 +62,7 @@ class Made(msgspec.Struct, frozen=True):
     id: str
 
 
-class Standing(msgspec.Struct, frozen=True):
+class ResultStanding(msgspec.Struct, frozen=True):
     """How sure a result is (X-04); `unsigned` names the agents who have not signed their words."""
 
     reached: bool
@@ -72,33 +72,33 @@ class Standing(msgspec.Struct, frozen=True):
     unsigned: tuple[str, ...] = ()
 
 
-class Part(msgspec.Struct, frozen=True):
+class PlayedPart(msgspec.Struct, frozen=True):
     """Who would play a part in what is made."""
 
     role: str
     agent: str
 
 
-class Step(msgspec.Struct, frozen=True):
+class PathStep(msgspec.Struct, frozen=True):
     """One step; `why` says how its last try failed, `approvers` who voted for what led to it."""
 
     number: int
     flow: str
-    source: Source
-    target: Target
+    source: SourceRecord
+    target: StepTarget
     asked_by: str
     since: Millis
     stage: Stage = Stage.BEGUN
-    made: tuple[Made, ...] = ()
+    made: tuple[MadeThing, ...] = ()
     why: str = ""
     approvers: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
-        return step_key(self.flow, self.source)
+        return make_step_key(self.flow, self.source)
 
 
-def step_key(flow: str, source: Source) -> str:
+def make_step_key(flow: str, source: SourceRecord) -> str:
     """One record leads to one thing by one flow (X-02)."""
     return f"{flow} {source.place}"
 
@@ -109,15 +109,15 @@ class State(msgspec.Struct, frozen=True):
     title: str = ""
     origin: str = ""
     since: Millis | None = None
-    steps: Map[str, Step] = Map()
+    steps: Map[str, PathStep] = Map()
     open: Map[str, int] = Map()
 
     @property
-    def begun(self) -> bool:
+    def is_begun(self) -> bool:
         return self.since is not None
 
-    def step(self, flow: str, source: Source) -> Step | None:
-        return self.steps.get(step_key(flow, source))
+    def find_step(self, flow: str, source: SourceRecord) -> PathStep | None:
+        return self.steps.get(make_step_key(flow, source))
 
-    def in_order(self) -> list[Step]:
+    def steps_in_order(self) -> list[PathStep]:
         return sorted(self.steps.values(), key=lambda step: step.number)

@@ -10,7 +10,7 @@ from moot.core.machine import Command
 from moot.core.wording import empty, too_long
 from moot.protocols.path import checks as breach
 from moot.protocols.path import commands as ask
-from moot.protocols.path.model import MOST_TEXT, MOST_TITLE
+from moot.protocols.path.model import MAX_TEXT, MAX_TITLE
 
 Rows = tuple[Rule[Any], ...]
 
@@ -18,8 +18,8 @@ _MACHINE: Final = Rule("X-05", "not_the_machine",
                        "a path is written by the machine, with whoever asked named",
                        breach.not_the_machine, "let `moot flow` do this",
                        requirement="XPR-05")  # fmt: skip
-_BEGUN: Final = Rule("PTH-001", "path_not_found", "this path was never begun", breach.not_begun,
-                     "`moot flow list` shows what can be begun")  # fmt: skip
+_BEGUN: Final = Rule("PTH-001", "path_not_found", "this path was never begun",
+                     breach.path_not_begun, "`moot flow list` shows what can be begun")  # fmt: skip
 _SOURCE: Final = Rule("X-01", "bad_source", "a step names the record that led to it",
                       breach.bad_source,
                       "name a message, a session or a trace that is on record here",
@@ -28,7 +28,7 @@ _FLOW: Final = Rule("PTH-002", "unknown_flow", "there is no such flow", breach.u
                     "`moot flow list` shows all")  # fmt: skip
 _STEP: Final = Rule("PTH-003", "step_not_found", "this step was never begun", breach.unknown_step,
                     "`moot story ID` shows the steps of a path", requirement="XPR-02")  # fmt: skip
-_DONE: Final = Rule("X-02", "step_done", "this step is done", breach.done_before,
+_DONE: Final = Rule("X-02", "step_done", "this step is done", breach.step_done_before,
                     "`moot story ID` shows what it made", requirement="XPR-02")  # fmt: skip
 
 
@@ -43,10 +43,10 @@ def _text(most: int, *fields: str, requirement: str | tuple[str, ...] = ()) -> R
 
 _BEGIN_PATH: Final[Rows] = (
     _MACHINE,
-    Rule("PTH-001", "path_begun", "a path is begun once", breach.begun_before,
+    Rule("PTH-001", "path_begun", "a path is begun once", breach.path_begun_before,
          "go on with it: `moot story ID`"),
     _SOURCE,
-    *_text(MOST_TITLE, "title"),
+    *_text(MAX_TITLE, "title"),
     *_text(100, "origin", requirement="XPR-05"),
 )  # fmt: skip
 _BEGIN_STEP: Final[Rows] = (
@@ -54,21 +54,21 @@ _BEGIN_STEP: Final[Rows] = (
     _BEGUN,
     _SOURCE,
     _FLOW,
-    Rule("PTH-002", "bad_join", "a flow leads from one protocol to another", breach.bad_join,
-         "`moot flow list` says what leads where"),
+    Rule("PTH-002", "bad_join", "a flow leads from one protocol to another",
+         breach.wrong_protocols, "`moot flow list` says what leads where"),
     *_text(100, "asked_by", requirement="XPR-05"),
     _DONE,
     Rule("X-02", "other_target", "one record leads to one thing by one flow", breach.other_target,
          "run it as it was begun: `moot story ID` shows the target", requirement="XPR-02"),
-    Rule("PTH-005", "path_full", "a path has a limited number of steps", breach.too_many,
+    Rule("PTH-005", "path_full", "a path has a limited number of steps", breach.too_many_steps,
          "begin anew with a new message"),
-    Rule("X-04", "not_settled", "only a sure result leads further", breach.unsure,
+    Rule("X-04", "not_settled", "only a sure result leads further", breach.result_unsure,
          "`moot debate consensus FILE` says what is missing", requirement="XPR-04"),
     Rule("X-05", "words_unsigned", "a result rests on words that their authors have signed",
-         breach.unsigned, "their authors sign them: `moot debate sign FILE --author NAME`",
+         breach.words_unsigned, "their authors sign them: `moot debate sign FILE --author NAME`",
          requirement="XPR-05"),
-    Rule("X-08", "two_parts", "whoever runs something does not approve it", breach.two_parts,
-         "name another critic: --critic NAME", requirement="XPR-08"),
+    Rule("X-08", "two_parts", "whoever runs something does not approve it",
+         breach.runs_and_approves, "name another critic: --critic NAME", requirement="XPR-08"),
     Rule("X-08", "lone_approver", "one agent alone does not decide and then approve",
          breach.lone_approver, "name another critic: --critic NAME", requirement="XPR-08"),
 )  # fmt: skip
@@ -82,8 +82,7 @@ RULES: Final[dict[type[Command], Rows]] = {
         _STEP,
         _DONE,
         Rule("PTH-002", "bad_join", "a flow leads from one protocol to another",
-             breach.wrong_target, "`moot flow list` says what leads where",
-             requirement="XPR-02"),
+             breach.wrong_target, "`moot flow list` says what leads where", requirement="XPR-02"),
     ),
     ask.FinishStep: (
         _MACHINE,
@@ -106,6 +105,6 @@ RULES: Final[dict[type[Command], Rows]] = {
         _FLOW,
         _STEP,
         _DONE,
-        *_text(MOST_TEXT, "code", "why", requirement="XPR-06"),
+        *_text(MAX_TEXT, "code", "why", requirement="XPR-06"),
     ),
 }  # fmt: skip

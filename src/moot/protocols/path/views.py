@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from moot.core.clock import to_text
-from moot.protocols.path.model import Made, Source, Stage, Step, Target
+from moot.protocols.path.model import MadeThing, PathStep, SourceRecord, Stage, StepTarget
 
 
 class StepView(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,15 +14,15 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     flow: str
     stage: Stage
-    source: Source
-    target: Target
+    source: SourceRecord
+    target: StepTarget
     asked_by: str
     since: str
-    made: tuple[Made, ...]
+    made: tuple[MadeThing, ...]
     why: str
 
 
-def step_data(step: Step) -> StepView:
+def describe_step(step: PathStep) -> StepView:
     return StepView(
         number=step.number,
         flow=step.flow,

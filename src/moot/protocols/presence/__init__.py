@@ -13,18 +13,18 @@ asks for help, RESUME continues an earlier session. Each project has one stream,
     drafts.py      the events that an accepted (or refused) command records
     evolution.py   the state after an event: evolve
     codec.py       the v1 envelope as JSON    contract.py   what must hold of it, row by row
-    views.py       what people and agents read; labels.py, timeline.py, sessions.py beside it
+    views.py       what people and agents read; labels.py, timeline.py, work_state.py beside it
 
 The pure arithmetic, each idea in its own file:
 
     paths.py       the one way scopes are normalised and compared
     liveness.py    active, stale, evicted, and why
-    shelf.py       sorted tuples as indexes, so that finding overlaps does not scan
+    sorted_index.py       sorted tuples as indexes, so that finding overlaps does not scan
     overlap.py     whose reservations are in the way, and the takeover table
-    handover.py    what an accepted HANDOFF moves
+    handoff_moves.py    what an accepted HANDOFF moves
     adoption.py    may a name be adopted, on which evidence
-    recommend.py   what a starting session should do
-    nameforge.py   adjective-noun names
+    recommendation.py   what a starting session should do
+    agent_names.py   adjective-noun names
     numbering.py   v1 event ids and fencing numbers
 
 OPR-088: names and keys are in the registry (`core/registry`), signs of life in the engine

@@ -14,15 +14,15 @@ import msgspec
 from moot.core.errors import Malformed
 from moot.core.plural import plural
 from moot.protocols.presence.commands import Evidence
-from moot.protocols.presence.model import WORK, Kind, Reservation, ResumeReason
-from moot.protocols.presence.paths import Scope, classify, inside, read_path
+from moot.protocols.presence.model import WORK_ID, Kind, Reservation, ResumeReason
+from moot.protocols.presence.paths import Scope, classify_overlap, is_inside, read_path
 
 IN_PROGRESS = "in_progress"
-SHOWN = 5
+MAX_NAMES_SHOWN = 5
 MAX_BEADS = 50
 
 
-class Question(msgspec.Struct, frozen=True):
+class AdoptionQuestion(msgspec.Struct, frozen=True):
     """Whose name it is, what that session still holds, and what was seen outside.
 
     `scopes` and `work` are what the caller names (`--scope`, `--work`); a person whose adoption was
@@ -37,7 +37,7 @@ class Question(msgspec.Struct, frozen=True):
     evidence: Evidence
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class AdoptionVerdict(msgspec.Struct, frozen=True):
     """Truthy if the name may be adopted; else `missing` says what would have allowed it."""
 
     reason: ResumeReason | None
@@ -49,25 +49,25 @@ class Verdict(msgspec.Struct, frozen=True):
         return self.reason is not None
 
 
-def judge(question: Question) -> Verdict:
+def judge_adoption(question: AdoptionQuestion) -> AdoptionVerdict:
     """Uncommitted files, else beads in progress, else no (OPR-011).
 
     A person cannot overrule it: RESUME states the evidence, and must not state what is not there
     (B-32).
     """
-    dirty = uncommitted(question)
-    beads = relevant_beads(question)
+    dirty = find_uncommitted_files(question)
+    beads = find_relevant_beads(question)
     if dirty:
         files = plural(len(dirty), "uncommitted file")
         evidence = f"{files} in the claimed scope: {_list_some(dirty)}"
-        return Verdict(ResumeReason.UNCOMMITTED_SCOPE, evidence, beads)
+        return AdoptionVerdict(ResumeReason.UNCOMMITTED_SCOPE, evidence, beads)
     if beads:
         evidence = f"in progress and owned by {question.target}: {_list_some(beads)}"
-        return Verdict(ResumeReason.IN_PROGRESS_OWNERSHIP, evidence, beads)
-    return Verdict(None, "", (), (_why_no_files(question), _why_no_beads(question)))
+        return AdoptionVerdict(ResumeReason.IN_PROGRESS_OWNERSHIP, evidence, beads)
+    return AdoptionVerdict(None, "", (), (_why_no_files(question), _why_no_beads(question)))
 
 
-def uncommitted(question: Question) -> tuple[str, ...]:
+def find_uncommitted_files(question: AdoptionQuestion) -> tuple[str, ...]:
     """Dirty paths inside what the target holds or the caller named (OPR-009, B-01).
 
     Those elsewhere do not count (OPR-013): they may be anybody's.
@@ -78,18 +78,18 @@ def uncommitted(question: Question) -> tuple[str, ...]:
     return tuple(sorted(inside_claim))
 
 
-def relevant_beads(question: Question) -> tuple[str, ...]:
+def find_relevant_beads(question: AdoptionQuestion) -> tuple[str, ...]:
     """In-progress beads the target owns and that belong to the question (OPR-010, B-04)."""
     owned = {
         bead.id
         for bead in question.evidence.beads or ()
         if bead.owner == question.target and bead.status == IN_PROGRESS
     }
-    relevant = (bead for bead in owned if WORK.match(bead) and _is_relevant(bead, question))
+    relevant = (bead for bead in owned if WORK_ID.match(bead) and _is_relevant(bead, question))
     return tuple(sorted(relevant))[:MAX_BEADS]
 
 
-def _is_relevant(bead: str, question: Question) -> bool:
+def _is_relevant(bead: str, question: AdoptionQuestion) -> bool:
     """True if it is the work named, or something that overlaps a named scope is held for it."""
     if question.work is None and not question.scopes:
         return True
@@ -97,16 +97,16 @@ def _is_relevant(bead: str, question: Question) -> bool:
         return True
     named = tuple(scope.key for scope in question.scopes)
     reserved_for = (held.key for held in question.held if held.work == bead)
-    return any(classify(a, b) is not Kind.DISJOINT for a in reserved_for for b in named)
+    return any(classify_overlap(a, b) is not Kind.DISJOINT for a in reserved_for for b in named)
 
 
-def _claimed_keys(question: Question) -> tuple[str, ...]:
+def _claimed_keys(question: AdoptionQuestion) -> tuple[str, ...]:
     named = (scope.key for scope in question.scopes)
     return (*(held.key for held in question.held), *named)
 
 
 def _covers(claimed: Iterable[str], path: str) -> bool:
-    return any(path == key or inside(path, key) for key in claimed)
+    return any(path == key or is_inside(path, key) for key in claimed)
 
 
 def _read_inside(text: str, root: str) -> Scope | None:
@@ -116,7 +116,7 @@ def _read_inside(text: str, root: str) -> Scope | None:
         return None  # a path outside of this project is no evidence for anyone
 
 
-def _why_no_files(question: Question) -> str:
+def _why_no_files(question: AdoptionQuestion) -> str:
     if question.evidence.dirty is None:
         return f"uncommitted changes are unknown ({question.evidence.no_git or 'no git'})"
     if not _claimed_keys(question):
@@ -124,12 +124,12 @@ def _why_no_files(question: Question) -> str:
     return f"no uncommitted file in the scope of {question.target}"
 
 
-def _why_no_beads(question: Question) -> str:
+def _why_no_beads(question: AdoptionQuestion) -> str:
     if question.evidence.beads is None:
         return f"beads are unknown ({question.evidence.no_beads or 'beads_unavailable'})"
     return f"{question.target} owns no bead in progress that belongs here"
 
 
 def _list_some(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(name[:80] for name in names[:SHOWN]) + more
+    more = f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
+    return ", ".join(name[:80] for name in names[:MAX_NAMES_SHOWN]) + more

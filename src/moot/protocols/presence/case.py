@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from moot.core.errors import Malformed
 from moot.core.machine import C, Case, Command, Context
-from moot.protocols.presence import adoption, overlap, shelf
+from moot.protocols.presence import adoption, overlap, sorted_index
 from moot.protocols.presence import commands as ask
-from moot.protocols.presence.model import Message, Reservation, State
-from moot.protocols.presence.overlap import Asker, Conflict
+from moot.protocols.presence.model import PresenceMessage, Reservation, State
+from moot.protocols.presence.overlap import OverlapConflict, Requester
 from moot.protocols.presence.paths import Scope, read_path, read_scope
 
 # Commands by what they have in common: checks and drafts that serve several say so by these names.
@@ -49,35 +49,35 @@ class PresenceCase(Case[State, C], frozen=True, gc=False):
 class OverlapCase(PresenceCase[C], frozen=True, gc=False):
     """For commands that reach for paths: `conflicts` are the reservations of others in the way."""
 
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[OverlapConflict, ...]
 
 
 class ReceiptCase(PresenceCase[C], frozen=True, gc=False):
     """For commands that answer an event: `message` is that event, None if it is not known here."""
 
-    message: Message | None
+    message: PresenceMessage | None
 
 
 class ResumeCase(PresenceCase[ask.Resume], frozen=True, gc=False):
     """For an adoption: what the earlier holder still has, and whether that allows it."""
 
     prior: tuple[Reservation, ...]
-    adoption: adoption.Verdict
+    adoption: adoption.AdoptionVerdict
 
 
 def case_of(state: State, command: C, context: Context) -> PresenceCase[C]:
     """Everything that the rules and drafts of this command need to see."""
-    claims, unreadable = claims_of(command)
+    claims, unreadable = read_claims(command)
     case = PresenceCase(state, command, context, claims, unreadable)
     look_up = _LOOK_UPS.get(type(command))
     return case if look_up is None else look_up(case)
 
 
-def claims_of(command: Command) -> tuple[Claims, Unreadable]:
+def read_claims(command: Command) -> tuple[Claims, Unreadable]:
     """The scopes of a command that can be read, without repeats, and the texts that cannot."""
     if not isinstance(command, Located):
         return (), ()
-    root, read = root_of(command), read_path if _names_real_files(command) else read_scope
+    root, read = scope_root(command), read_path if _names_real_files(command) else read_scope
     claims: dict[str, Scope] = {}
     unreadable: list[tuple[str, Malformed]] = []
     for text in scope_texts(command):
@@ -90,7 +90,7 @@ def claims_of(command: Command) -> tuple[Claims, Unreadable]:
     return tuple(claims.values()), tuple(unreadable)
 
 
-def root_of(command: Located) -> str:
+def scope_root(command: Located) -> str:
     """What scopes are relative to: the worktree, else the project root."""
     return command.worktree or command.project_root
 
@@ -113,8 +113,8 @@ def _names_real_files(command: Located) -> bool:
 
 def _find_overlaps(case: PresenceCase[Overlapping]) -> OverlapCase[Overlapping]:
     actor, context = case.context.actor, case.context
-    asker = Asker(actor.id, actor.epoch, context.now, context.seen, case.command.stale_millis)
-    conflicts = tuple(overlap.conflicts(case.state, case.claims, asker))
+    asker = Requester(actor.id, actor.epoch, context.now, context.seen, case.command.stale_millis)
+    conflicts = tuple(overlap.find_conflicts(case.state, case.claims, asker))
     return OverlapCase(case.state, case.command, context, case.claims, case.unreadable, conflicts)
 
 
@@ -129,18 +129,22 @@ def _find_message(case: PresenceCase[Receiving]) -> ReceiptCase[Receiving]:
 
 def _judge_adoption(case: PresenceCase[ask.Resume]) -> ResumeCase:
     state, command, actor = case.state, case.command, case.context.actor
-    held = shelf.held_by(state, actor.id, prior_epoch(state, actor.id, actor.epoch))
-    prior = tuple(reservation for reservation in held if not reservation.over(case.context.now))
-    question = adoption.Question(
-        actor.id, prior, case.claims, command.work, root_of(command), command.evidence
+    held = sorted_index.reservations_of(
+        state, actor.id, find_prior_epoch(state, actor.id, actor.epoch)
     )
-    verdict = adoption.judge(question)
+    prior = tuple(
+        reservation for reservation in held if not reservation.has_ended(case.context.now)
+    )
+    question = adoption.AdoptionQuestion(
+        actor.id, prior, case.claims, command.work, scope_root(command), command.evidence
+    )
+    verdict = adoption.judge_adoption(question)
     return ResumeCase(state, command, case.context, case.claims, case.unreadable, prior, verdict)
 
 
-def prior_epoch(state: State, name: str, epoch: int) -> int:
+def find_prior_epoch(state: State, name: str, epoch: int) -> int:
     """The holder before: the last one who acted here, else the one before `epoch`."""
-    member = shelf.member(state, name)
+    member = sorted_index.find_member(state, name)
     return member.epoch if member is not None else epoch - 1
 
 

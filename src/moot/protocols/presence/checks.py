@@ -13,8 +13,8 @@ from moot.core.errors import Malformed
 from moot.core.findings import Breach
 from moot.core.machine import Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
+from moot.protocols.presence import agent_names, sorted_index
 from moot.protocols.presence import commands as ask
-from moot.protocols.presence import nameforge, shelf
 from moot.protocols.presence.case import (
     Located,
     OverlapCase,
@@ -26,14 +26,14 @@ from moot.protocols.presence.case import (
     Scoped,
     Sending,
     Working,
-    root_of,
+    scope_root,
     scope_texts,
 )
-from moot.protocols.presence.handover import moved_by
-from moot.protocols.presence.liveness import MAX_STALE, span
-from moot.protocols.presence.model import WORK, EventType, Liveness, Urgency
+from moot.protocols.presence.handoff_moves import find_moved
+from moot.protocols.presence.liveness import MAX_STALE_MILLIS, format_span
+from moot.protocols.presence.model import WORK_ID, EventType, Liveness, Urgency
 from moot.protocols.presence.overlap import TAKEOVER
-from moot.protocols.presence.paths import absolute_root
+from moot.protocols.presence.paths import require_absolute_root
 
 Breaches = Iterator[Breach]
 
@@ -45,7 +45,7 @@ MAX_PENDING = 200
 MAX_SUBJECT, MAX_TEXT, MAX_NAME = 200, 8_000, 200
 
 
-def bad_scope(code: str) -> Callable[[PresenceCase[Located]], Breaches]:
+def unreadable_scope(code: str) -> Callable[[PresenceCase[Located]], Breaches]:
     """Scopes that could not be read, for one reason: each reason is a row with its own code."""
 
     def check(case: PresenceCase[Located]) -> Breaches:
@@ -57,20 +57,20 @@ def bad_scope(code: str) -> Callable[[PresenceCase[Located]], Breaches]:
 
 
 def relative_root(case: PresenceCase[Located]) -> Breaches:
-    for folder in dict.fromkeys((case.command.project_root, root_of(case.command))):
+    for folder in dict.fromkeys((case.command.project_root, scope_root(case.command))):
         try:
-            absolute_root(folder)
+            require_absolute_root(folder)
         except Malformed as problem:
             yield str(problem), "project_root"
 
 
-def nothing_named(case: PresenceCase[Scoped]) -> Breaches:
+def no_scope_named(case: PresenceCase[Scoped]) -> Breaches:
     everything = isinstance(case.command, ask.Release) and case.command.all
     if not everything and not scope_texts(case.command):
         yield "", "scopes"
 
 
-def too_many_named(case: PresenceCase[Scoped]) -> Breaches:
+def too_many_scopes(case: PresenceCase[Scoped]) -> Breaches:
     count = len(scope_texts(case.command))
     if count > MAX_SCOPES:
         yield f"{count} scopes at once, the limit is {MAX_SCOPES}", "scopes"
@@ -83,11 +83,11 @@ def bad_ttl(case: PresenceCase[Reserving]) -> Breaches:
 
 
 def bad_work(case: PresenceCase[Working]) -> Breaches:
-    if case.command.work is not None and not WORK.match(case.command.work):
+    if case.command.work is not None and not WORK_ID.match(case.command.work):
         yield "", "work"
 
 
-def no_work(case: PresenceCase[Sending]) -> Breaches:
+def work_missing(case: PresenceCase[Sending]) -> Breaches:
     if not case.command.work:
         yield "", "work"
 
@@ -113,7 +113,7 @@ _LENGTHS: Final = {
 }
 
 
-def too_wide(case: OverlapCase[Reserving]) -> Breaches:
+def scope_too_wide(case: OverlapCase[Reserving]) -> Breaches:
     if len(case.conflicts) > MAX_OVERLAPS:
         yield f"this would touch {len(case.conflicts)} reservations of others", "scopes"
 
@@ -139,32 +139,32 @@ def _conflicts_with(case: OverlapCase[Reserving], *, active: bool) -> Breaches:
             yield conflict.sentence, conflict.claim.shown, None, known
 
 
-def slipped_past(case: OverlapCase[ask.NoteIncursion]) -> Breaches:
+def changed_despite_reservation(case: OverlapCase[ask.NoteIncursion]) -> Breaches:
     for conflict in case.conflicts[:MAX_SHOWN]:
         yield conflict.sentence, conflict.claim.shown
 
 
-def not_held(case: PresenceCase[ask.Release]) -> Breaches:
+def scope_not_held(case: PresenceCase[ask.Release]) -> Breaches:
     for scope in case.claims:
-        if shelf.held(case.state, scope.key) is None:
+        if sorted_index.find_reservation(case.state, scope.key) is None:
             yield f"nobody holds {scope.shown}", scope.shown
 
 
 def not_the_owner(case: PresenceCase[ask.Release]) -> Breaches:
     actor = case.context.actor
     for scope in case.claims:
-        held = shelf.held(case.state, scope.key)
-        if held is not None and not held.held_by(actor.id, actor.epoch):
+        held = sorted_index.find_reservation(case.state, scope.key)
+        if held is not None and not held.is_held_by(actor.id, actor.epoch):
             earlier = "an earlier " if held.owner == actor.id else ""
             yield f"{scope.shown} is held by {earlier}{held.owner}", scope.shown
 
 
-def by_the_machine(case: PresenceCase[Command]) -> Breaches:
+def sent_by_system(case: PresenceCase[Command]) -> Breaches:
     if case.context.actor.id == SYSTEM:
         yield "", None
 
 
-def not_by_the_machine(case: PresenceCase[ask.ExpireScopes]) -> Breaches:
+def not_sent_by_system(case: PresenceCase[ask.ExpireScopes]) -> Breaches:
     if case.context.actor.id != SYSTEM:
         yield "", None
 
@@ -174,12 +174,12 @@ def unknown_receiver(case: PresenceCase[Sending]) -> Breaches:
     if not AGENT.match(to):
         yield f"{to[:60]!r} is not an agent name", "to"
     elif case.command.to_epoch is None:
-        member = shelf.member(case.state, to)
+        member = sorted_index.find_member(case.state, to)
         if member is None or member.left:
             yield f"nobody called {to} is here", "to"
 
 
-def to_oneself(case: PresenceCase[Sending]) -> Breaches:
+def receiver_is_sender(case: PresenceCase[Sending]) -> Breaches:
     if case.command.to == case.context.actor.id:
         yield "", "to"
 
@@ -225,23 +225,23 @@ def not_the_receiver(case: ReceiptCase[ask.Accept]) -> Breaches:
         yield f"only {message.to} may accept this", "id"
 
 
-def moved_nothing(case: ReceiptCase[ask.Accept]) -> Breaches:
+def accepted_but_nothing_moved(case: ReceiptCase[ask.Accept]) -> Breaches:
     message = case.message
     if message is None or message.key is None or message.accepted:
         return
-    if not moved_by(case.state, message, case.context.now):
+    if not find_moved(case.state, message, case.context.now):
         yield f"{message.sender} no longer holds exactly {message.scope}, or more than it", "id"
 
 
-def not_adopted(case: PresenceCase[ask.Join]) -> Breaches:
+def adoption_missing(case: PresenceCase[ask.Join]) -> Breaches:
     """A later holder of a name must have passed the adoption checks (OPR-015)."""
-    actor, member = case.context.actor, shelf.member(case.state, case.context.actor.id)
+    actor, member = case.context.actor, sorted_index.find_member(case.state, case.context.actor.id)
     if actor.epoch > 1 and (member is None or member.epoch < actor.epoch):
         yield f"{actor.id} was someone else's name", "name", None, {"NAME": actor.id}
 
 
 def same_holder(case: ResumeCase) -> Breaches:
-    actor, member = case.context.actor, shelf.member(case.state, case.context.actor.id)
+    actor, member = case.context.actor, sorted_index.find_member(case.state, case.context.actor.id)
     known = member.epoch if member is not None else 1
     if actor.epoch <= known:
         message = f"{actor.id} is still the same session; there is nothing to adopt"
@@ -253,44 +253,44 @@ def still_running(case: ResumeCase) -> Breaches:
         yield f"{case.context.actor.id} is being run at this moment", "name"
 
 
-def no_ground(case: ResumeCase) -> Breaches:
+def no_reason_to_adopt(case: ResumeCase) -> Breaches:
     """Neither condition of an adoption holds; the finding says what is missing (OPR-011)."""
     if not case.adoption:
         yield f"{case.context.actor.id}: {'; '.join(case.adoption.missing)}", "name"
 
 
-def not_a_persons_act(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:
+def not_by_person_or_system(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:
     """An agent that could shorten the stale time could declare others stale and take from them."""
     if case.context.actor.kind not in (KeyClass.HUMAN, KeyClass.SYSTEM):
         yield "", None
 
 
-def bad_stale(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:
-    if not 0 < case.command.stale_millis <= MAX_STALE:
-        yield f"not between 1 ms and {span(MAX_STALE)}", "stale_millis"
+def bad_stale_time(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:
+    if not 0 < case.command.stale_millis <= MAX_STALE_MILLIS:
+        yield f"not between 1 ms and {format_span(MAX_STALE_MILLIS)}", "stale_millis"
 
 
 def unusual_name(case: PresenceCase[ask.Join]) -> Breaches:
     actor = case.context.actor
-    if actor.kind is KeyClass.AGENT and not nameforge.in_style(actor.id):
+    if actor.kind is KeyClass.AGENT and not agent_names.is_adjective_noun(actor.id):
         yield f"{actor.id} is not an adjective and a noun", "name"
 
 
-def names_no_scope(case: PresenceCase[ask.SendHandoff]) -> Breaches:
+def handoff_without_scope(case: PresenceCase[ask.SendHandoff]) -> Breaches:
     """Only a sender who holds something is warned: else there is nothing that could move."""
     actor, now = case.context.actor, case.context.now
     if case.command.scope is None:
-        mine = shelf.held_by(case.state, actor.id, actor.epoch)
-        scopes = [reservation.scope for reservation in mine if not reservation.over(now)]
+        mine = sorted_index.reservations_of(case.state, actor.id, actor.epoch)
+        scopes = [reservation.scope for reservation in mine if not reservation.has_ended(now)]
         if scopes:
             more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
             message = f"no scope is named: you keep {scopes[0]}{more} when it is accepted"
             yield message, "scope", None, {"SCOPE": scopes[0]}
 
 
-def moves_nothing(case: PresenceCase[ask.SendHandoff]) -> Breaches:
+def handoff_moves_nothing(case: PresenceCase[ask.SendHandoff]) -> Breaches:
     actor = case.context.actor
     for scope in case.claims:
-        held = shelf.held(case.state, scope.key)
-        if held is None or not held.held_by(actor.id, actor.epoch):
+        held = sorted_index.find_reservation(case.state, scope.key)
+        if held is None or not held.is_held_by(actor.id, actor.epoch):
             yield f"you do not hold exactly {scope.shown}: accepting will move nothing", "scope"

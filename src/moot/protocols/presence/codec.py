@@ -1,8 +1,9 @@
 """The v1 envelope (section 6): our events as its JSON, and its JSON read back and checked.
 
 Strict when writing, tolerant when reading (OPR-006): another tool's document may carry keys that we
-do not know, which are kept, and may write its time in another way. `parse` raises only `Malformed`.
-What must hold of a document is in `contract.py`. OPR-061: names and types never change within v1.
+do not know, which are kept, and may write its time in another way. `parse_envelope` raises only
+`Malformed`. What must hold of a document is in `contract.py`. OPR-061: names and types never
+change within v1.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from moot.core.findings import Finding, errors
 from moot.core.machine import Recorded
 from moot.core.names import SYSTEM
 from moot.protocols.presence import events as did
-from moot.protocols.presence.contract import FIELDS, VERSION, Document, findings
+from moot.protocols.presence.contract import FIELDS, VERSION, Document, check_document
 from moot.protocols.presence.model import EventType
 
 MAX_BYTES: Final = 65_536
 
 
-class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+class OperativeEnvelope(msgspec.Struct, frozen=True, kw_only=True):
     """The ten fields, in the order of the document; `extra` is what another tool added."""
 
     id: str
@@ -40,11 +41,11 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     extra: Document = {}
 
 
-def envelope_of(recorded: Recorded[Any]) -> Envelope:
+def make_envelope(recorded: Recorded[Any]) -> OperativeEnvelope:
     """The v1 form of a recorded HANDOFF, BLOCKED, INCURSION or RESUME."""
     event, actor = recorded.event, recorded.actor.id
     kind, to, scope, payload = _PARTS[type(event)](event, actor)
-    return Envelope(
+    return OperativeEnvelope(
         id=event.id,
         event_type=kind,
         project_root=event.project_root,
@@ -112,20 +113,20 @@ _PARTS: Final[dict[type, Callable[[Any, str], _Parts]]] = {
 }
 
 
-def as_document(envelope: Envelope) -> Document:
+def make_document(envelope: OperativeEnvelope) -> Document:
     """Plain values in the order of the document."""
     fields = {name: getattr(envelope, name) for name in FIELDS}
     return {**fields, "event_type": str(envelope.event_type), **envelope.extra}
 
 
-def write(envelope: Envelope) -> bytes:
+def write_envelope(envelope: OperativeEnvelope) -> bytes:
     """Its JSON, indented; Malformed unless every row of the contract holds."""
-    document = as_document(envelope)
-    _raise_first(findings(document))
+    document = make_document(envelope)
+    _raise_first(check_document(document))
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
-def parse(data: bytes | str) -> Envelope:
+def parse_envelope(data: bytes | str) -> OperativeEnvelope:
     """A document as an envelope; Malformed, with the place, if a row of the contract is broken."""
     if len(data) > MAX_BYTES:
         raise Malformed(f"larger than {MAX_BYTES} bytes", code="too_large")
@@ -133,10 +134,10 @@ def parse(data: bytes | str) -> Envelope:
         document = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise Malformed(f"not JSON: {error}", code="not_json") from None
-    _raise_first(errors(findings(document)))
+    _raise_first(errors(check_document(document)))
     fields = {name: document[name] for name in FIELDS if name != "event_type"}
     extra = {key: value for key, value in document.items() if key not in FIELDS}
-    return Envelope(event_type=EventType(document["event_type"]), extra=extra, **fields)
+    return OperativeEnvelope(event_type=EventType(document["event_type"]), extra=extra, **fields)
 
 
 def _raise_first(problems: Iterable[Finding]) -> None:
@@ -144,12 +145,12 @@ def _raise_first(problems: Iterable[Finding]) -> None:
         raise Malformed(finding.message, code=finding.code, where=finding.where or "")
 
 
-def works_of(envelope: Envelope) -> tuple[str, ...]:
+def list_work_items(envelope: OperativeEnvelope) -> tuple[str, ...]:
     """The work items an event belongs to."""
     linked = envelope.payload.get("bead_ids", ())
     return tuple(dict.fromkeys(work for work in (envelope.bead_id, *linked) if work))
 
 
-def words_of(envelope: Envelope) -> str:
+def searchable_text(envelope: OperativeEnvelope) -> str:
     """The texts of its payload: what a search should find it by."""
     return "\n".join(text for text in envelope.payload.values() if isinstance(text, str))

@@ -14,7 +14,7 @@ from moot.core.errors import Malformed
 from moot.core.findings import Finding, Rule, Severity, check_all
 from moot.protocols.presence.model import EventType, Kind, Liveness, ResumeReason, Urgency
 from moot.protocols.presence.numbering import EVENT_ID
-from moot.protocols.presence.paths import absolute_root
+from moot.protocols.presence.paths import require_absolute_root
 
 VERSION: Final = "v1"
 FIELDS: Final = (
@@ -30,22 +30,22 @@ FIELDS: Final = (
     "payload",
 )
 # Moot itself may note these, so they need neither a sender nor a bead (B-05, B-08).
-SYSTEM_EVENTS: Final = (EventType.INCURSION, EventType.RESUME)
+EVENTS_WITHOUT_SENDER: Final = (EventType.INCURSION, EventType.RESUME)
 
 Document = dict[str, Any]
-Holds = Callable[[Any, Document], bool]
+FieldTest = Callable[[Any, Document], bool]
 Breaches = Iterator[tuple[str, str | None]]
 
 
-def findings(document: Any) -> tuple[Finding, ...]:
+def check_document(document: Any) -> tuple[Finding, ...]:
     """All breaches of the contract, envelope first; a payload is checked by its event type."""
     if not isinstance(document, dict):
         message = "an event is a JSON object"
         return (Finding(rule="OPR-049", code="not_an_object", message=message),)
-    return (*check_all(ENVELOPE, document), *payload_findings(document))
+    return (*check_all(ENVELOPE_RULES, document), *check_payload(document))
 
 
-def payload_findings(document: Document) -> tuple[Finding, ...]:
+def check_payload(document: Document) -> tuple[Finding, ...]:
     """Breaches of the payload's own rows.
 
     OPR-050: apart from the envelope, because the sample in the document leaves its payload out.
@@ -53,67 +53,67 @@ def payload_findings(document: Document) -> tuple[Finding, ...]:
     kind, payload = document.get("event_type"), document.get("payload")
     if kind not in tuple(EventType) or not isinstance(payload, dict):
         return ()  # the rows of the envelope report it
-    return check_all(PAYLOADS[EventType(kind)], payload)
+    return check_all(PAYLOAD_RULES[EventType(kind)], payload)
 
 
-def text(value: Any, _document: Document) -> bool:
+def is_text(value: Any, _document: Document) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def text_or_null(value: Any, document: Document) -> bool:
-    return value is None or text(value, document)
+def is_text_or_null(value: Any, document: Document) -> bool:
+    return value is None or is_text(value, document)
 
 
-def text_or_system(value: Any, document: Document) -> bool:
+def is_text_or_from_system(value: Any, document: Document) -> bool:
     if value is None:
-        return document.get("event_type") in SYSTEM_EVENTS
-    return text(value, document)
+        return document.get("event_type") in EVENTS_WITHOUT_SENDER
+    return is_text(value, document)
 
 
-def texts(value: Any, document: Document) -> bool:
-    return isinstance(value, list) and all(text(item, document) for item in value)
+def is_list_of_texts(value: Any, document: Document) -> bool:
+    return isinstance(value, list) and all(is_text(item, document) for item in value)
 
 
-def one_of(*values: str) -> Holds:
+def is_one_of(*values: str) -> FieldTest:
     return lambda value, _document: isinstance(value, str) and value in values
 
 
-def boolean(value: Any, _document: Document) -> bool:
+def is_boolean(value: Any, _document: Document) -> bool:
     return isinstance(value, bool)
 
 
-def true(value: Any, _document: Document) -> bool:
+def is_true(value: Any, _document: Document) -> bool:
     return value is True
 
 
-def mapping(value: Any, _document: Document) -> bool:
+def is_object(value: Any, _document: Document) -> bool:
     return isinstance(value, dict)
 
 
-def event_id(value: Any, _document: Document) -> bool:
+def is_event_id(value: Any, _document: Document) -> bool:
     return isinstance(value, str) and EVENT_ID.match(value) is not None
 
 
-def root(value: Any, _document: Document) -> bool:
+def is_absolute_root(value: Any, _document: Document) -> bool:
     try:
-        return isinstance(value, str) and bool(absolute_root(value))
+        return isinstance(value, str) and bool(require_absolute_root(value))
     except Malformed:
         return False
 
 
-def forward_slashes(value: Any, document: Document) -> bool:
-    return not root(value, document) or value.startswith("/") or "\\" not in value
+def has_forward_slashes(value: Any, document: Document) -> bool:
+    return not is_absolute_root(value, document) or value.startswith("/") or "\\" not in value
 
 
-def time(value: Any, _document: Document) -> bool:
+def is_time(value: Any, _document: Document) -> bool:
     try:
         return isinstance(value, str) and bool(from_text(value) or True)
     except Malformed:
         return False
 
 
-def usual_time(value: Any, document: Document) -> bool:
-    return not time(value, document) or to_text(from_text(value)) == value
+def is_utc_with_milliseconds(value: Any, document: Document) -> bool:
+    return not is_time(value, document) or to_text(from_text(value)) == value
 
 
 def _missing_keys(document: Document) -> Breaches:
@@ -135,7 +135,7 @@ def _field(
     norm: str,
     code: str,
     name: str,
-    holds: Holds,
+    holds: FieldTest,
     sentence: str,
     severity: Severity = Severity.ERROR,
     within: str = "",
@@ -151,7 +151,7 @@ def _field(
 
 
 def _required(
-    norm: str, name: str, holds: Holds, sentence: str = "text is required"
+    norm: str, name: str, holds: FieldTest, sentence: str = "text is required"
 ) -> tuple[Rule[Document], Rule[Document]]:
     """Two rows for a field of a payload: that it is there, and that its value is right."""
 
@@ -163,73 +163,89 @@ def _required(
     return present, _field(norm, "bad_field", name, holds, sentence, within="payload.")
 
 
-ENVELOPE: Final[tuple[Rule[Document], ...]] = (
+ENVELOPE_RULES: Final[tuple[Rule[Document], ...]] = (
     Rule("OPR-049", "missing_key", "all ten keys are required", _missing_keys),
     _only(*FIELDS),
-    _field("OPR-051", "bad_id", "id", event_id, "looks like proto_20260214_001"),
-    _field("OPR-052", "bad_version", "version", one_of(VERSION), "is v1"),
+    _field("OPR-051", "bad_id", "id", is_event_id, "looks like proto_20260214_001"),
+    _field("OPR-052", "bad_version", "version", is_one_of(VERSION), "is v1"),
     _field(
         "OPR-053",
         "bad_event_type",
         "event_type",
-        one_of(*EventType),
+        is_one_of(*EventType),
         "is HANDOFF, BLOCKED, INCURSION or RESUME",
     ),
-    _field("OPR-054", "bad_root", "project_root", root, "is an absolute path"),
+    _field("OPR-054", "bad_root", "project_root", is_absolute_root, "is an absolute path"),
     _field(
         "OPR-054",
         "backward_slashes",
         "project_root",
-        forward_slashes,
+        has_forward_slashes,
         "is written with /",
         Severity.WARNING,
     ),
     _field(
-        "OPR-055", "bad_bead_id", "bead_id", text_or_system, "is text; null in INCURSION, RESUME"
+        "OPR-055",
+        "bad_bead_id",
+        "bead_id",
+        is_text_or_from_system,
+        "is text; null in INCURSION, RESUME",
     ),
     _field(
-        "OPR-056", "bad_from_agent", "from_agent", text_or_system, "is null in system events only"
+        "OPR-056",
+        "bad_from_agent",
+        "from_agent",
+        is_text_or_from_system,
+        "is null in system events only",
     ),
-    _field("OPR-057", "bad_to_agent", "to_agent", text_or_system, "is null in system events only"),
-    _field("OPR-058", "bad_scope", "scope", text_or_null, "is text or null"),
-    _field("OPR-059", "bad_created_at", "created_at", time, "is ISO-8601 with a zone"),
+    _field(
+        "OPR-057",
+        "bad_to_agent",
+        "to_agent",
+        is_text_or_from_system,
+        "is null in system events only",
+    ),
+    _field("OPR-058", "bad_scope", "scope", is_text_or_null, "is text or null"),
+    _field("OPR-059", "bad_created_at", "created_at", is_time, "is ISO-8601 with a zone"),
     _field(
         "OPR-059",
         "unusual_time",
         "created_at",
-        usual_time,
+        is_utc_with_milliseconds,
         "is UTC with milliseconds, such as 2026-02-14T18:05:11.000Z",
         Severity.WARNING,
     ),
-    _field("OPR-060", "bad_payload", "payload", mapping, "is an object"),
+    _field("OPR-060", "bad_payload", "payload", is_object, "is an object"),
 )
 
 _CLASH = (Kind.EXACT, Kind.PARTIAL)
 
-PAYLOADS: Final[dict[EventType, tuple[Rule[Document], ...]]] = {
+PAYLOAD_RULES: Final[dict[EventType, tuple[Rule[Document], ...]]] = {
     EventType.HANDOFF: (
-        *_required("OPR-062", "subject", text),
-        *_required("OPR-062", "summary", text),
-        *_required("OPR-062", "next_action", text),
-        *_required("OPR-063", "requires_ack", boolean, "is true or false"),
+        *_required("OPR-062", "subject", is_text),
+        *_required("OPR-062", "summary", is_text),
+        *_required("OPR-062", "next_action", is_text),
+        *_required("OPR-063", "requires_ack", is_boolean, "is true or false"),
         _only("subject", "summary", "next_action", "requires_ack", within="payload."),
     ),
     EventType.BLOCKED: (
-        *_required("OPR-064", "subject", text),
-        *_required("OPR-064", "blocker", text),
-        *_required("OPR-064", "requested_action", text),
-        *_required("OPR-065", "urgency", one_of(*Urgency), "is low, medium or high"),
-        *_required("OPR-066", "requires_ack", true, "is true"),
+        *_required("OPR-064", "subject", is_text),
+        *_required("OPR-064", "blocker", is_text),
+        *_required("OPR-064", "requested_action", is_text),
+        *_required("OPR-065", "urgency", is_one_of(*Urgency), "is low, medium or high"),
+        *_required("OPR-066", "requires_ack", is_true, "is true"),
         _only(
             "subject", "blocker", "requested_action", "urgency", "requires_ack", within="payload."
         ),
     ),
     EventType.INCURSION: (
-        *_required("OPR-067", "incursion_kind", one_of(*_CLASH), "is exact or partial"),
-        *_required("OPR-068", "owner_agent", text),
-        *_required("OPR-068", "incoming_agent", text),
-        *_required("OPR-069", "owner_liveness", one_of(*Liveness), "is active, stale or evicted"),
-        *_required("OPR-070", "resolution_hint", text),
+        *_required("OPR-067", "incursion_kind", is_one_of(*_CLASH), "is exact or partial"),
+        *_required("OPR-068", "owner_agent", is_text),
+        *_required("OPR-068", "incoming_agent", is_text),
+        *_required(
+            "OPR-069", "owner_liveness", is_one_of(*Liveness), "is active, stale or evicted"
+        ),
+        *_required("OPR-070", "resolution_hint", is_text),
         _only(
             "incursion_kind",
             "owner_agent",
@@ -243,17 +259,17 @@ PAYLOADS: Final[dict[EventType, tuple[Rule[Document], ...]]] = {
         *_required(
             "OPR-071",
             "resume_reason",
-            one_of(*ResumeReason),
+            is_one_of(*ResumeReason),
             "is uncommitted_scope or in_progress_ownership",
         ),
-        *_required("OPR-072", "prior_session_agent", text),
-        *_required("OPR-072", "adopted_agent", text),
-        *_required("OPR-073", "evidence", text),
+        *_required("OPR-072", "prior_session_agent", is_text),
+        *_required("OPR-072", "adopted_agent", is_text),
+        *_required("OPR-073", "evidence", is_text),
         _field(
             "B-05",
             "bad_field",
             "bead_ids",
-            texts,
+            is_list_of_texts,
             "is a list of bead ids",
             within="payload.",
             requirement="OPR-018",

@@ -13,7 +13,7 @@ from moot.core.clock import MINUTE
 from moot.core.machine import Command, Event
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence import overlap, shelf
+from moot.protocols.presence import overlap, sorted_index
 from moot.protocols.presence.case import (
     OverlapCase,
     PresenceCase,
@@ -21,10 +21,10 @@ from moot.protocols.presence.case import (
     Reserving,
     ResumeCase,
     Sending,
-    prior_epoch,
-    root_of,
+    find_prior_epoch,
+    scope_root,
 )
-from moot.protocols.presence.handover import moved_by
+from moot.protocols.presence.handoff_moves import find_moved
 from moot.protocols.presence.model import (
     Liveness,
     Reservation,
@@ -33,16 +33,16 @@ from moot.protocols.presence.model import (
     State,
     Urgency,
 )
-from moot.protocols.presence.numbering import Numbers
-from moot.protocols.presence.overlap import TAKEOVER, Conflict
-from moot.protocols.presence.paths import Scope, absolute_root
+from moot.protocols.presence.numbering import NextNumbers
+from moot.protocols.presence.overlap import TAKEOVER, OverlapConflict
+from moot.protocols.presence.paths import Scope, require_absolute_root
 
-MAX_NOTED: Final = 64
-EXPIRED_AT_ONCE: Final = 100
-Outcome = Literal["refused", "taken_over", "slipped_past"]
+MAX_INCURSIONS: Final = 64
+MAX_EXPIRED_AT_ONCE: Final = 100
+IncursionOutcome = Literal["refused", "taken_over", "slipped_past"]
 
 # What the incoming agent should do (OPR-070), by what came of it and how alive the owner is.
-HINTS: Final[dict[Outcome, dict[Liveness, str]]] = {
+RESOLUTION_HINTS: Final[dict[IncursionOutcome, dict[Liveness, str]]] = {
     "refused": {
         Liveness.ACTIVE: "{owner} is at work there: work elsewhere, or ask {owner}",
         Liveness.STALE: "{owner} has gone quiet: reserve with --takeover-stale to take it over",
@@ -61,35 +61,35 @@ HINTS: Final[dict[Outcome, dict[Liveness, str]]] = {
 }
 
 
-def accepted(case: PresenceCase[Command], numbers: Numbers) -> tuple[Event, ...]:
+def draft_accepted(case: PresenceCase[Command], numbers: NextNumbers) -> tuple[Event, ...]:
     """The events of an accepted command; none if it asks for what is already so."""
     return tuple(DRAFTS[type(case.command)](case, numbers))
 
 
-def refused(
-    case: OverlapCase[Reserving] | OverlapCase[ask.NoteIncursion], numbers: Numbers
+def draft_refused(
+    case: OverlapCase[Reserving] | OverlapCase[ask.NoteIncursion], numbers: NextNumbers
 ) -> tuple[Event, ...]:
     """The INCURSIONs of a refused overlap, which is itself on record (OPR-104, B-30)."""
-    return tuple(islice(_incursions(case, numbers, "refused"), MAX_NOTED))
+    return tuple(islice(_incursions(case, numbers, "refused"), MAX_INCURSIONS))
 
 
-def _join(case: PresenceCase[ask.Join], _numbers: Numbers) -> Iterator[Event]:
+def _join(case: PresenceCase[ask.Join], _numbers: NextNumbers) -> Iterator[Event]:
     command = case.command
     yield did.AgentJoined(
-        project_root=absolute_root(command.project_root),
-        worktree=absolute_root(root_of(command)),
+        project_root=require_absolute_root(command.project_root),
+        worktree=require_absolute_root(scope_root(command)),
         branch=command.branch,
         work=command.work,
         session_key=command.session_key,
     )
 
 
-def _leave(case: PresenceCase[ask.Leave], _numbers: Numbers) -> Iterator[Event]:
+def _leave(case: PresenceCase[ask.Leave], _numbers: NextNumbers) -> Iterator[Event]:
     actor = case.context.actor
-    member = shelf.member(case.state, actor.id)
+    member = sorted_index.find_member(case.state, actor.id)
     if member is None or member.left:
         return
-    yield from map(_end_lease, shelf.held_by(case.state, actor.id, actor.epoch))
+    yield from map(_end_lease, sorted_index.reservations_of(case.state, actor.id, actor.epoch))
     yield did.AgentLeft(reason=case.command.reason)
 
 
@@ -97,11 +97,11 @@ def _end_lease(held: Reservation) -> Event:
     return did.ScopeReleased(fencing=held.fencing, key=held.key, scope=held.scope)
 
 
-def _reserve(case: OverlapCase[Reserving], numbers: Numbers) -> Iterator[Event]:
+def _reserve(case: OverlapCase[Reserving], numbers: NextNumbers) -> Iterator[Event]:
     """Incursions first, then the leases they end, then the new ones: as people read it."""
     yield from _incursions(case, numbers, "taken_over")
-    yield from map(_archive_lost, overlap.each_reservation(case.conflicts))
-    yield from map(_archive_lapsed, overlap.lapsed(case.state, case.claims, case.context.now))
+    yield from map(_archive_lost, overlap.first_by_reservation(case.conflicts))
+    yield from map(_archive_lapsed, overlap.find_lapsed(case.state, case.claims, case.context.now))
     for claim in case.claims:
         if not _changes_nothing(case, claim):
             yield _begin_lease(case, claim, numbers)
@@ -109,27 +109,27 @@ def _reserve(case: OverlapCase[Reserving], numbers: Numbers) -> Iterator[Event]:
 
 def _incursions(
     case: OverlapCase[Reserving] | OverlapCase[ask.NoteIncursion],
-    numbers: Numbers,
-    outcome: Outcome,
+    numbers: NextNumbers,
+    outcome: IncursionOutcome,
 ) -> Iterator[Event]:
     """One INCURSION for each reservation in the way; `once` leaves out those on record already."""
     actor, command = case.context.actor, case.command
-    for conflict in overlap.each_reservation(case.conflicts):
+    for conflict in overlap.first_by_reservation(case.conflicts):
         repeated = command.once and actor.id in conflict.held.hit_by
         if outcome == "taken_over" or not repeated:
-            yield _incursion(case, conflict, outcome, numbers.event_id())
+            yield _incursion(case, conflict, outcome, numbers.next_event_id())
 
 
 def _incursion(
     case: OverlapCase[Reserving] | OverlapCase[ask.NoteIncursion],
-    conflict: Conflict,
-    outcome: Outcome,
+    conflict: OverlapConflict,
+    outcome: IncursionOutcome,
     event_id: str,
 ) -> Event:
     held, verdict = conflict.held, conflict.verdict
     return did.IncursionNoted(
         id=event_id,
-        project_root=absolute_root(case.command.project_root),
+        project_root=require_absolute_root(case.command.project_root),
         work=case.command.work or held.work,
         owner=held.owner,
         owner_epoch=held.epoch,
@@ -141,11 +141,11 @@ def _incursion(
         owner_liveness=verdict.liveness,
         last_seen_at=verdict.last_seen_at,
         outcome=outcome,
-        resolution_hint=HINTS[outcome][verdict.liveness].format(owner=held.owner),
+        resolution_hint=RESOLUTION_HINTS[outcome][verdict.liveness].format(owner=held.owner),
     )
 
 
-def _archive_lost(conflict: Conflict) -> Event:
+def _archive_lost(conflict: OverlapConflict) -> Event:
     """How the loser's reservation ends, by the table TAKEOVER: expired or taken over (OPR-033)."""
     held, verdict = conflict.held, conflict.verdict
     if TAKEOVER[verdict.liveness][True] is Stage.EXPIRED:
@@ -184,7 +184,9 @@ def _archive_lapsed(held: Reservation) -> Event:
 def _is_mine(case: PresenceCase[Any], held: Reservation | None) -> bool:
     actor = case.context.actor
     return (
-        held is not None and held.held_by(actor.id, actor.epoch) and not held.over(case.context.now)
+        held is not None
+        and held.is_held_by(actor.id, actor.epoch)
+        and not held.has_ended(case.context.now)
     )
 
 
@@ -193,15 +195,15 @@ def _changes_nothing(case: OverlapCase[Reserving], claim: Scope) -> bool:
 
     A hook asks before every edit: without this each edit would leave an event.
     """
-    command, same = case.command, shelf.held(case.state, claim.key)
+    command, same = case.command, sorted_index.find_reservation(case.state, claim.key)
     if command.automatic:
-        around = (same, *shelf.above(case.state, claim.key))
+        around = (same, *sorted_index.reservations_above(case.state, claim.key))
         return any(_is_mine(case, held) and not _ends_soon(case, held) for held in around)
     if same is None or not _is_mine(case, same) or same.automatic:
         return False
     before = (same.expires_at, same.work, same.branch, same.worktree)
     work, branch = command.work or same.work, command.branch or same.branch
-    after = (None, work, branch, absolute_root(root_of(command)))
+    after = (None, work, branch, require_absolute_root(scope_root(command)))
     return command.ttl_minutes is None and before == after
 
 
@@ -211,44 +213,44 @@ def _ends_soon(case: OverlapCase[Reserving], held: Reservation | None) -> bool:
     return ttl is not None and ends is not None and ends - case.context.now < ttl * MINUTE // 2
 
 
-def _begin_lease(case: OverlapCase[Reserving], claim: Scope, numbers: Numbers) -> Event:
+def _begin_lease(case: OverlapCase[Reserving], claim: Scope, numbers: NextNumbers) -> Event:
     """A lease under a new number; a renewal keeps the work and branch that it does not name."""
-    command, same = case.command, shelf.held(case.state, claim.key)
+    command, same = case.command, sorted_index.find_reservation(case.state, claim.key)
     before = same if _is_mine(case, same) else None
     ttl = command.ttl_minutes
     return did.ScopeReserved(
-        fencing=numbers.fencing(),
+        fencing=numbers.next_fencing(),
         key=claim.key,
         scope=claim.shown,
         work=command.work or (before.work if before else None),
-        worktree=absolute_root(root_of(command)),
+        worktree=require_absolute_root(scope_root(command)),
         branch=command.branch or (before.branch if before else None),
         expires_at=None if ttl is None else case.context.now + ttl * MINUTE,
         automatic=command.automatic,
     )
 
 
-def _release(case: PresenceCase[ask.Release], _numbers: Numbers) -> Iterator[Event]:
+def _release(case: PresenceCase[ask.Release], _numbers: NextNumbers) -> Iterator[Event]:
     actor, state = case.context.actor, case.state
     if case.command.all:
-        return map(_end_lease, shelf.held_by(state, actor.id, actor.epoch))
-    leases = (shelf.held(state, claim.key) for claim in case.claims)
+        return map(_end_lease, sorted_index.reservations_of(state, actor.id, actor.epoch))
+    leases = (sorted_index.find_reservation(state, claim.key) for claim in case.claims)
     return (_end_lease(held) for held in leases if held is not None)
 
 
 def _receiver_epoch(state: State, command: Sending) -> int:
     """Which holder of the name is meant: `to_epoch`, unless a later one is already known here."""
-    member = shelf.member(state, command.to)
+    member = sorted_index.find_member(state, command.to)
     return max(command.to_epoch or 1, member.epoch if member is not None else 1)
 
 
-def _send_handoff(case: PresenceCase[ask.SendHandoff], numbers: Numbers) -> Iterator[Event]:
+def _send_handoff(case: PresenceCase[ask.SendHandoff], numbers: NextNumbers) -> Iterator[Event]:
     """OPR-103: what is sent stands in the ledger."""
     command = case.command
     scope = case.claims[0] if case.claims else None
     yield did.HandoffSent(
-        id=numbers.event_id(),
-        project_root=absolute_root(command.project_root),
+        id=numbers.next_event_id(),
+        project_root=require_absolute_root(command.project_root),
         work=command.work,
         to=command.to,
         to_epoch=_receiver_epoch(case.state, command),
@@ -261,11 +263,11 @@ def _send_handoff(case: PresenceCase[ask.SendHandoff], numbers: Numbers) -> Iter
     )
 
 
-def _send_blocked(case: PresenceCase[ask.SendBlocked], numbers: Numbers) -> Iterator[Event]:
+def _send_blocked(case: PresenceCase[ask.SendBlocked], numbers: NextNumbers) -> Iterator[Event]:
     command = case.command
     yield did.BlockedSent(
-        id=numbers.event_id(),
-        project_root=absolute_root(command.project_root),
+        id=numbers.next_event_id(),
+        project_root=require_absolute_root(command.project_root),
         work=command.work,
         to=command.to,
         to_epoch=_receiver_epoch(case.state, command),
@@ -277,29 +279,31 @@ def _send_blocked(case: PresenceCase[ask.SendBlocked], numbers: Numbers) -> Iter
     )
 
 
-def _mark_seen(case: ReceiptCase[ask.MarkSeen], _numbers: Numbers) -> Iterator[Event]:
+def _mark_seen(case: ReceiptCase[ask.MarkSeen], _numbers: NextNumbers) -> Iterator[Event]:
     """Once for each event and agent; repeating it records nothing (OPR-105)."""
     message = case.message
     if message is not None and case.context.actor.id not in message.seen_by:
         yield did.EventSeen(id=message.id)
 
 
-def _accept(case: ReceiptCase[ask.Accept], numbers: Numbers) -> Iterator[Event]:
+def _accept(case: ReceiptCase[ask.Accept], numbers: NextNumbers) -> Iterator[Event]:
     """The acceptance, once, and the leases that an accepted HANDOFF moves."""
     message = case.message
     if message is None or message.accepted:
         return
     yield did.EventAccepted(id=message.id)
-    for held in moved_by(case.state, message, case.context.now):
+    for held in find_moved(case.state, message, case.context.now):
         yield _hand_over(case, held, message.id, numbers)
 
 
-def _hand_over(case: PresenceCase[Any], held: Reservation, because: str, numbers: Numbers) -> Event:
+def _hand_over(
+    case: PresenceCase[Any], held: Reservation, because: str, numbers: NextNumbers
+) -> Event:
     """End the lease `held` and begin the actor's own, under a new number."""
     actor = case.context.actor
     return did.ScopeHandedOver(
         was=held.fencing,
-        fencing=numbers.fencing(),
+        fencing=numbers.next_fencing(),
         key=held.key,
         scope=held.scope,
         from_owner=held.owner,
@@ -309,12 +313,12 @@ def _hand_over(case: PresenceCase[Any], held: Reservation, because: str, numbers
     )
 
 
-def _resume(case: ResumeCase, numbers: Numbers) -> Iterator[Event]:
+def _resume(case: ResumeCase, numbers: NextNumbers) -> Iterator[Event]:
     """One RESUME (OPR-017), then every lease of the earlier session, issued anew."""
     reason = case.adoption.reason
     if reason is None:
         return
-    event = _resumed(case, reason, numbers.event_id())
+    event = _resumed(case, reason, numbers.next_event_id())
     yield event
     for held in case.prior:
         yield _hand_over(case, held, event.id, numbers)
@@ -323,12 +327,12 @@ def _resume(case: ResumeCase, numbers: Numbers) -> Iterator[Event]:
 def _resumed(case: ResumeCase, reason: ResumeReason, event_id: str) -> did.AgentResumed:
     """RESUME names the earlier holder, the reason and the linked beads (OPR-018)."""
     command, actor, verdict = case.command, case.context.actor, case.adoption
-    prior = shelf.member(case.state, actor.id)
-    epoch = prior_epoch(case.state, actor.id, actor.epoch)
+    prior = sorted_index.find_member(case.state, actor.id)
+    epoch = find_prior_epoch(case.state, actor.id, actor.epoch)
     return did.AgentResumed(
         id=event_id,
-        project_root=absolute_root(command.project_root),
-        worktree=absolute_root(root_of(command)),
+        project_root=require_absolute_root(command.project_root),
+        worktree=require_absolute_root(scope_root(command)),
         branch=command.branch,
         session_key=command.session_key,
         prior_agent=actor.id,
@@ -349,25 +353,25 @@ def _messages_for(state: State, name: str, epoch: int) -> tuple[str, ...]:
     return tuple(sorted(message.id for message in waiting))
 
 
-def _note_incursion(case: OverlapCase[ask.NoteIncursion], numbers: Numbers) -> Iterator[Event]:
+def _note_incursion(case: OverlapCase[ask.NoteIncursion], numbers: NextNumbers) -> Iterator[Event]:
     return _incursions(case, numbers, "slipped_past")
 
 
 def _set_stale_minutes(
-    case: PresenceCase[ask.SetStaleMinutes], _numbers: Numbers
+    case: PresenceCase[ask.SetStaleMinutes], _numbers: NextNumbers
 ) -> Iterator[Event]:
     if case.command.stale_millis != case.state.stale_millis:
         yield did.StaleMinutesSet(stale_millis=case.command.stale_millis)
 
 
-def _expire(case: PresenceCase[ask.ExpireScopes], _numbers: Numbers) -> Iterator[Event]:
+def _expire(case: PresenceCase[ask.ExpireScopes], _numbers: NextNumbers) -> Iterator[Event]:
     """The leases whose time is over, the longest overdue first, a limited number at once."""
-    due = [held for held in case.state.live if held.over(case.context.now)]
+    due = [held for held in case.state.live if held.has_ended(case.context.now)]
     due.sort(key=lambda held: (held.expires_at or 0, held.fencing))
-    return map(_archive_lapsed, due[:EXPIRED_AT_ONCE])
+    return map(_archive_lapsed, due[:MAX_EXPIRED_AT_ONCE])
 
 
-DRAFTS: Final[dict[type[Command], Callable[[Any, Numbers], Iterable[Event]]]] = {
+DRAFTS: Final[dict[type[Command], Callable[[Any, NextNumbers], Iterable[Event]]]] = {
     ask.Join: _join,
     ask.Leave: _leave,
     ask.Reserve: _reserve,

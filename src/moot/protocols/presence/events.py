@@ -182,7 +182,7 @@ class StaleMinutesSet(Event, frozen=True):
 
 
 # The four that have a v1 envelope.
-NATIVE = (HandoffSent, BlockedSent, IncursionNoted, AgentResumed)
+WITH_ENVELOPE = (HandoffSent, BlockedSent, IncursionNoted, AgentResumed)
 
 EVENTS = (
     AgentJoined,

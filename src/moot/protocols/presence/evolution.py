@@ -17,13 +17,13 @@ from moot.core.clock import Millis
 from moot.core.machine import Event, Recorded
 from moot.core.names import SYSTEM
 from moot.protocols.presence import events as did
-from moot.protocols.presence import shelf
-from moot.protocols.presence.model import EventType, Member, Message, Reservation, State
-from moot.protocols.presence.numbering import counted
+from moot.protocols.presence import sorted_index
+from moot.protocols.presence.model import EventType, Member, PresenceMessage, Reservation, State
+from moot.protocols.presence.numbering import count_event
 
-MEMBERS_KEPT: Final = 1_000
-RECENT_KEPT: Final = 256
-NAMES_KEPT: Final = 64
+MAX_MEMBERS: Final = 1_000
+MAX_RECENT: Final = 256
+MAX_NAMES: Final = 64
 
 replace = msgspec.structs.replace
 
@@ -38,15 +38,15 @@ def _note_actor(state: State, recorded: Recorded[Any]) -> State:
     actor, at = recorded.actor, recorded.at
     if actor.id == SYSTEM:
         return state
-    known = shelf.member(state, actor.id)
+    known = sorted_index.find_member(state, actor.id)
     if known is None or known.epoch < actor.epoch:
         before = _make_room(state) if known is None else state
         newcomer = Member(actor.id, actor.epoch, at, at)
-        return replace(before, members=shelf.put_member(before.members, newcomer))
+        return replace(before, members=sorted_index.put_member(before.members, newcomer))
     if known.epoch > actor.epoch:
         return state
     later = replace(known, last_at=max(known.last_at, at), left=False)
-    return replace(state, members=shelf.put_member(state.members, later))
+    return replace(state, members=sorted_index.put_member(state.members, later))
 
 
 def _make_room(state: State) -> State:
@@ -55,7 +55,7 @@ def _make_room(state: State) -> State:
     Thousands of sessions may end without leaving. What still waited for that name is dropped too,
     for nobody will answer it; the ledger keeps all of it.
     """
-    if len(state.members) < MEMBERS_KEPT:
+    if len(state.members) < MAX_MEMBERS:
         return state
     holders = {held.owner for held in state.live}
     idle = (member for member in state.members if member.name not in holders)
@@ -80,7 +80,7 @@ def _locate_actor(
     recorded: Recorded[did.AgentJoined] | Recorded[did.AgentResumed],
     work: str | None,
 ) -> State:
-    known, event = shelf.member(state, recorded.actor.id), recorded.event
+    known, event = sorted_index.find_member(state, recorded.actor.id), recorded.event
     if known is None:
         return state
     located = replace(
@@ -90,15 +90,15 @@ def _locate_actor(
         work=work,
         session_key=event.session_key or known.session_key,
     )
-    return replace(state, members=shelf.put_member(state.members, located))
+    return replace(state, members=sorted_index.put_member(state.members, located))
 
 
 def _on_left(state: State, recorded: Recorded[did.AgentLeft]) -> State:
-    known = shelf.member(state, recorded.actor.id)
+    known = sorted_index.find_member(state, recorded.actor.id)
     if known is None:
         return state
     gone = replace(known, left=True)
-    return replace(state, members=shelf.put_member(state.members, gone))
+    return replace(state, members=sorted_index.put_member(state.members, gone))
 
 
 def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
@@ -116,8 +116,8 @@ def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
         event.branch,
         event.automatic,
     )
-    before = shelf.held(state, event.key)
-    changed = _with_leases(state, shelf.put_held(state.live, lease), before)
+    before = sorted_index.find_reservation(state, event.key)
+    changed = _with_leases(state, sorted_index.put_reservation(state.live, lease), before)
     return replace(
         changed,
         fencing=max(state.fencing, event.fencing),
@@ -127,10 +127,10 @@ def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
 
 def _on_ended(state: State, recorded: Recorded[Any]) -> State:
     """Released, expired or taken over: the lease of that number, and no later one, is gone."""
-    held = shelf.held(state, recorded.event.key)
+    held = sorted_index.find_reservation(state, recorded.event.key)
     if held is None or held.fencing != recorded.event.fencing:
         return state
-    return _with_leases(state, shelf.without(state.live, held.key), held)
+    return _with_leases(state, sorted_index.remove_reservation(state.live, held.key), held)
 
 
 def _with_leases(state: State, live: tuple[Reservation, ...], gone: Reservation | None) -> State:
@@ -150,10 +150,10 @@ def _earlier(a: Millis | None, b: Millis | None) -> Millis | None:
 
 
 def _on_handed_over(state: State, recorded: Recorded[did.ScopeHandedOver]) -> State:
-    event, held = recorded.event, shelf.held(state, recorded.event.key)
+    event, held = recorded.event, sorted_index.find_reservation(state, recorded.event.key)
     if held is None or held.fencing != event.was:
         return state
-    member = shelf.member(state, event.owner)
+    member = sorted_index.find_member(state, event.owner)
     moved = replace(
         held,
         owner=event.owner,
@@ -164,7 +164,7 @@ def _on_handed_over(state: State, recorded: Recorded[did.ScopeHandedOver]) -> St
         branch=member.branch if member is not None else None,
         hit_by=(),
     )
-    live = shelf.put_held(state.live, moved)
+    live = sorted_index.put_reservation(state.live, moved)
     return replace(state, live=live, fencing=max(state.fencing, event.fencing))
 
 
@@ -201,7 +201,7 @@ def _on_blocked(state: State, recorded: Recorded[did.BlockedSent]) -> State:
 
 
 def _on_incursion(state: State, recorded: Recorded[did.IncursionNoted]) -> State:
-    event, held = recorded.event, shelf.held(state, recorded.event.key)
+    event, held = recorded.event, sorted_index.find_reservation(state, recorded.event.key)
     message = _message(
         recorded,
         EventType.INCURSION,
@@ -213,8 +213,8 @@ def _on_incursion(state: State, recorded: Recorded[did.IncursionNoted]) -> State
     changed = _add_message(state, message)
     if held is None or held.fencing != event.reservation or recorded.actor.id in held.hit_by:
         return changed
-    hit = replace(held, hit_by=(*held.hit_by, recorded.actor.id)[-NAMES_KEPT:])
-    return replace(changed, live=shelf.put_held(changed.live, hit))
+    hit = replace(held, hit_by=(*held.hit_by, recorded.actor.id)[-MAX_NAMES:])
+    return replace(changed, live=sorted_index.put_reservation(changed.live, hit))
 
 
 def _on_resumed(state: State, recorded: Recorded[did.AgentResumed]) -> State:
@@ -229,10 +229,10 @@ def _on_resumed(state: State, recorded: Recorded[did.AgentResumed]) -> State:
     return replace(changed, pending=pending)
 
 
-def _message(recorded: Recorded[Any], kind: EventType, **more: Any) -> Message:
+def _message(recorded: Recorded[Any], kind: EventType, **more: Any) -> PresenceMessage:
     actor = recorded.actor
     sender = None if actor.id == SYSTEM else actor.id
-    return Message(
+    return PresenceMessage(
         id=recorded.event.id,
         type=kind,
         sender=sender,
@@ -242,9 +242,9 @@ def _message(recorded: Recorded[Any], kind: EventType, **more: Any) -> Message:
     )
 
 
-def _add_message(state: State, message: Message) -> State:
+def _add_message(state: State, message: PresenceMessage) -> State:
     """What owes an acceptance is pending (OPR-106); of the rest only the latest are remembered."""
-    day, count = counted(state, message.id)
+    day, count = count_event(state, message.id)
     if message.requires_ack:
         pending, recent = state.pending.set(message.id, message), state.recent
     else:
@@ -252,8 +252,8 @@ def _add_message(state: State, message: Message) -> State:
     return replace(state, pending=pending, recent=recent, day=day, day_count=count)
 
 
-def _remember(state: State, message: Message) -> tuple[Message, ...]:
-    return (*state.recent, message)[-RECENT_KEPT:]
+def _remember(state: State, message: PresenceMessage) -> tuple[PresenceMessage, ...]:
+    return (*state.recent, message)[-MAX_RECENT:]
 
 
 def _on_seen(state: State, recorded: Recorded[did.EventSeen]) -> State:
@@ -267,10 +267,10 @@ def _on_seen(state: State, recorded: Recorded[did.EventSeen]) -> State:
     return replace(state, recent=recent)
 
 
-def _mark_seen(message: Message, name: str) -> Message:
+def _mark_seen(message: PresenceMessage, name: str) -> PresenceMessage:
     if name in message.seen_by:
         return message
-    return replace(message, seen_by=(*message.seen_by, name)[-NAMES_KEPT:])
+    return replace(message, seen_by=(*message.seen_by, name)[-MAX_NAMES:])
 
 
 def _on_accepted(state: State, recorded: Recorded[did.EventAccepted]) -> State:
@@ -286,7 +286,7 @@ def _on_accepted(state: State, recorded: Recorded[did.EventAccepted]) -> State:
     return replace(state, pending=state.pending.delete(event_id), recent=recent)
 
 
-def _mark_accepted(message: Message, name: str) -> Message:
+def _mark_accepted(message: PresenceMessage, name: str) -> PresenceMessage:
     """Accepting implies having seen (B-27)."""
     return replace(_mark_seen(message, name), accepted=True)
 

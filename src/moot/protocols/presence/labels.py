@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.presence.model import EventType, Liveness, Receipt
+from moot.protocols.presence.model import EventType, Liveness, ReceiptKind
 
-EVENTS: Final[dict[EventType, str]] = {
+EVENT_LABELS: Final[dict[EventType, str]] = {
     EventType.HANDOFF: "Passed to",  # OPR-074
     EventType.BLOCKED: "Needs input",  # OPR-075
     EventType.INCURSION: "Overlapping work",
     EventType.RESUME: "Picked up again",
 }
-RECEIPTS: Final[dict[Receipt, str]] = {
-    Receipt.SENT: "Sent",
-    Receipt.SEEN: "Seen",  # OPR-076
-    Receipt.ACCEPTED: "Accepted",  # OPR-077
+RECEIPT_LABELS: Final[dict[ReceiptKind, str]] = {
+    ReceiptKind.SENT: "Sent",
+    ReceiptKind.SEEN: "Seen",  # OPR-076
+    ReceiptKind.ACCEPTED: "Accepted",  # OPR-077
 }
-LIVENESS: Final[dict[Liveness, str]] = {
+LIVENESS_LABELS: Final[dict[Liveness, str]] = {
     Liveness.ACTIVE: "Active",
     Liveness.STALE: "Gone quiet",
     Liveness.EVICTED: "Gone",

@@ -19,18 +19,18 @@ import msgspec
 from moot.core.clock import DAY, HOUR, MINUTE, SECOND, Millis, to_text
 from moot.core.findings import Finding
 from moot.core.machine import Sign, remark
-from moot.protocols.presence.model import DEFAULT_STALE, Liveness
+from moot.protocols.presence.model import DEFAULT_STALE_MILLIS, Liveness
 
 STALE_VARIABLE: Final = "BB_AGENT_STALE_MINUTES"
-MAX_STALE: Final[Millis] = 366 * DAY
+MAX_STALE_MILLIS: Final[Millis] = 366 * DAY
 _DECIMAL: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|\.[0-9]{1,9}")
 _SPANS: Final = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s"))
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class LivenessVerdict(msgspec.Struct, frozen=True):
     """How alive someone is at `now`, with the facts that say so.
 
-    `seen_by` names what the last sign of life was; `ruled` is the reason where no sign decided.
+    `seen_by` names what the last sign of life was; `reason` is the reason where no sign decided.
     """
 
     liveness: Liveness
@@ -38,7 +38,7 @@ class Verdict(msgspec.Struct, frozen=True):
     stale_millis: Millis
     last_seen_at: Millis | None = None
     seen_by: str = ""
-    ruled: str = ""
+    reason: str = ""
 
     @property
     def stale_at(self) -> Millis | None:
@@ -47,42 +47,47 @@ class Verdict(msgspec.Struct, frozen=True):
     @property
     def because(self) -> str:
         """The facts in one sentence; it reads on after "active, because"."""
-        if self.ruled:
-            return self.ruled
+        if self.reason:
+            return self.reason
         if self.last_seen_at is None:
             return "there is no sign of life on record"
         return (
-            f"last seen {ago(self.now - self.last_seen_at)}"
+            f"last seen {format_ago(self.now - self.last_seen_at)}"
             f" ({self.seen_by}, {to_text(self.last_seen_at)});"
-            f" stale after {span(self.stale_millis)}, evicted after {span(2 * self.stale_millis)}"
+            f" stale after {format_span(self.stale_millis)},"
+            f" evicted after {format_span(2 * self.stale_millis)}"
         )
 
 
-def judge(
+def judge_liveness(
     last_seen_at: Millis | None, now: Millis, stale_millis: Millis, seen_by: str = "a signed event"
-) -> Verdict:
+) -> LivenessVerdict:
     if last_seen_at is None:
-        return Verdict(Liveness.EVICTED, now, stale_millis)
+        return LivenessVerdict(Liveness.EVICTED, now, stale_millis)
     if now < last_seen_at + stale_millis:
         liveness = Liveness.ACTIVE  # OPR-026
     elif now < last_seen_at + 2 * stale_millis:
         liveness = Liveness.STALE  # OPR-021, OPR-027
     else:
         liveness = Liveness.EVICTED  # OPR-022, OPR-028
-    return Verdict(liveness, now, stale_millis, last_seen_at, seen_by)
+    return LivenessVerdict(liveness, now, stale_millis, last_seen_at, seen_by)
 
 
-def judge_sign(sign: Sign | None, acted_at: Millis | None, now: Millis, stale: Millis) -> Verdict:
+def judge_sign(
+    sign: Sign | None, acted_at: Millis | None, now: Millis, stale_millis: Millis
+) -> LivenessVerdict:
     """By the later of the proved sign and the last act in this history.
 
     The sign may be the older one: acts that wait in the same commit are not indexed yet.
     """
     if sign is None or (acted_at is not None and acted_at > sign.at):
-        return judge(acted_at, now, stale)
-    return judge(sign.at, now, stale, "a signed heartbeat" if sign.heartbeat else "a signed event")
+        return judge_liveness(acted_at, now, stale_millis)
+    return judge_liveness(
+        sign.at, now, stale_millis, "a signed heartbeat" if sign.heartbeat else "a signed event"
+    )
 
 
-def effective_stale(requester: Millis | None, workspace: Millis) -> Millis:
+def longer_stale_time(requester: Millis | None, workspace: Millis) -> Millis:
     """The longer of the two times: nobody may call others stale sooner than the workspace does.
 
     Otherwise an agent could take from active owners by being impatient (OPR-001).
@@ -90,7 +95,7 @@ def effective_stale(requester: Millis | None, workspace: Millis) -> Millis:
     return workspace if requester is None else max(requester, workspace)
 
 
-def stale_from_text(text: str | None) -> tuple[Millis | None, Finding | None]:
+def read_stale_minutes(text: str | None) -> tuple[Millis | None, Finding | None]:
     """The value of BB_AGENT_STALE_MINUTES in milliseconds (OPR-020).
 
     A bad one gives the default and a warning (B-19). None if it is not set: then the workspace's
@@ -100,21 +105,26 @@ def stale_from_text(text: str | None) -> tuple[Millis | None, Finding | None]:
         return None, None
     value = text.strip()
     millis = round(Decimal(value) * MINUTE) if _DECIMAL.fullmatch(value) else 0
-    if 0 < millis <= MAX_STALE:
+    if 0 < millis <= MAX_STALE_MILLIS:
         return millis, None
-    return DEFAULT_STALE, remark(
+    return DEFAULT_STALE_MILLIS, remark(
         "B-19",
         "bad_stale_minutes",
-        f"{STALE_VARIABLE}={value[:40]!r} is not a number of minutes; {span(DEFAULT_STALE)} it is",
+        f"{STALE_VARIABLE}={value[:40]!r} is not a number of minutes;"
+        f" {format_span(DEFAULT_STALE_MILLIS)} it is",
         hint="a positive number such as 15 or 7.5",
     )
 
 
-def ago(millis: Millis) -> str:
-    return f"{span(millis)} ago" if millis >= 0 else f"{span(-millis)} ahead of this clock"
+def format_ago(millis: Millis) -> str:
+    return (
+        f"{format_span(millis)} ago"
+        if millis >= 0
+        else f"{format_span(-millis)} ahead of this clock"
+    )
 
 
-def span(millis: Millis) -> str:
+def format_span(millis: Millis) -> str:
     """`15 min`, `1 h 5 min`, `59.999 s`: the two largest units that say something."""
     parts: list[str] = []
     rest = millis

@@ -41,10 +41,10 @@ from moot.core.machine import (
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import drafts, overlap
 from moot.protocols.presence import events as did
-from moot.protocols.presence.case import OverlapCase, case_of, claims_of
+from moot.protocols.presence.case import OverlapCase, case_of, read_claims
 from moot.protocols.presence.evolution import evolve
-from moot.protocols.presence.model import EventType, Receipt, Reservation, Stage, State
-from moot.protocols.presence.numbering import Numbers
+from moot.protocols.presence.model import EventType, ReceiptKind, Reservation, Stage, State
+from moot.protocols.presence.numbering import NextNumbers
 from moot.protocols.presence.rules import RULES
 
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
@@ -60,14 +60,16 @@ TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
     Stage.TAKEN_OVER: {},
     Stage.HANDED_OVER: {},
 }
-RECEIPTS: Final[dict[Receipt, dict[type[Event], Receipt]]] = {
-    Receipt.SENT: {did.EventSeen: Receipt.SEEN, did.EventAccepted: Receipt.ACCEPTED},
-    Receipt.SEEN: {did.EventAccepted: Receipt.ACCEPTED},
-    Receipt.ACCEPTED: {},
+RECEIPT_TRANSITIONS: Final[dict[ReceiptKind, dict[type[Event], ReceiptKind]]] = {
+    ReceiptKind.SENT: {did.EventSeen: ReceiptKind.SEEN, did.EventAccepted: ReceiptKind.ACCEPTED},
+    ReceiptKind.SEEN: {did.EventAccepted: ReceiptKind.ACCEPTED},
+    ReceiptKind.ACCEPTED: {},
 }
 
 # Refusals for an overlap, which leave an INCURSION behind (OPR-104). Other mistakes leave nothing.
-OVERLAPS: Final = frozenset({"reservation_conflict", "reservation_stale_found", "scope_too_wide"})
+OVERLAP_CODES: Final = frozenset(
+    {"reservation_conflict", "reservation_stale_found", "scope_too_wide"}
+)
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
@@ -77,23 +79,23 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     case = case_of(state, command, context)
     findings = check_all(rules, case)
     codes = {finding.code for finding in errors(findings)}
-    numbers = Numbers(state, context.now)
+    numbers = NextNumbers(state, context.now)
     if not codes:
-        return accept(*drafts.accepted(case, numbers), findings=findings)
-    if codes <= OVERLAPS and isinstance(case, OverlapCase):
-        return refuse(findings, *drafts.refused(case, numbers))
+        return accept(*drafts.draft_accepted(case, numbers), findings=findings)
+    if codes <= OVERLAP_CODES and isinstance(case, OverlapCase):
+        return refuse(findings, *drafts.draft_refused(case, numbers))
     return refuse(findings)
 
 
-def asks(state: State, command: Command) -> tuple[str, ...]:
+def agents_to_prove(state: State, command: Command) -> tuple[str, ...]:
     """Whose last sign of life decides: the owners of what overlaps.
 
     The engine proves only these signs, so a decision stays quick however many agents there are.
     """
     if not isinstance(command, ask.Reserve | ask.TakeOver | ask.NoteIncursion):
         return ()
-    claims, _unreadable = claims_of(command)
-    return overlap.owners(state, claims)
+    claims, _unreadable = read_claims(command)
+    return overlap.find_owners(state, claims)
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
@@ -147,11 +149,11 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     event = recorded.event
     if recorded.seq == 0:
         yield Put("open", recorded.stream, {})
-    if isinstance(event, did.NATIVE):
+    if isinstance(event, did.WITH_ENVELOPE):
         yield from _event_rows(recorded)
     elif isinstance(event, did.EventSeen | did.EventAccepted):
         # OPR-105: one row for each event, agent and receipt.
-        receipt = RECEIPTS[Receipt.SENT][type(event)]
+        receipt = RECEIPT_TRANSITIONS[ReceiptKind.SENT][type(event)]
         key = f"{event.id} {recorded.actor.id} {receipt}"
         yield Put("presence.receipts", key, {"at": recorded.at})
     elif type(event) in TRANSITIONS[Stage.LIVE]:
@@ -166,10 +168,10 @@ def _event_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
         codec,  # the contract is loaded only where a v1 event is written
     )
 
-    envelope = codec.envelope_of(recorded)
-    yield Put("presence.events", envelope.id, codec.as_document(envelope))
-    yield Words("presence.events", envelope.id, codec.words_of(envelope))
-    for work in codec.works_of(envelope):
+    envelope = codec.make_envelope(recorded)
+    yield Put("presence.events", envelope.id, codec.make_document(envelope))
+    yield Words("presence.events", envelope.id, codec.searchable_text(envelope))
+    for work in codec.list_work_items(envelope):
         yield Put("presence.work", f"{work} {envelope.id}", {})
 
 
@@ -196,6 +198,6 @@ MACHINE: Machine[State] = Machine(
     agenda=agenda,
     index=index,
     timeouts=timeouts,
-    asks=asks,
+    asks=agents_to_prove,
     guarded=frozenset({ask.TakeOver, ask.Accept, ask.Resume}),
 )

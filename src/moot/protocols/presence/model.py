@@ -2,7 +2,7 @@
 
 The state holds only what is live, plus counters: what has ended stands in the ledger. Lists that
 may be long are sorted tuples of flat structs. A process that has just started, such as a hook,
-reads them from a snapshot and searches by bisection (`shelf.py`), without building an index first.
+reads them from a snapshot and searches by bisection (`sorted_index.py`), without building an index first.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from immutables import Map
 from moot.core.clock import MINUTE, Millis
 
 STREAM: Final = "presence"
-DEFAULT_STALE: Final[Millis] = 15 * MINUTE
+DEFAULT_STALE_MILLIS: Final[Millis] = 15 * MINUTE
 # A work item's id: a bead, an issue, a branch. It is part of index keys, so it holds no blanks.
-WORK: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}\Z")
+WORK_ID: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}\Z")
 
 
 class Kind(StrEnum):
@@ -48,7 +48,7 @@ class Stage(StrEnum):
     HANDED_OVER = "handed_over"
 
 
-class Receipt(StrEnum):
+class ReceiptKind(StrEnum):
     """How far a message has come with its receiver (B-27). Accepted implies seen."""
 
     SENT = "sent"
@@ -127,16 +127,16 @@ class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     automatic: bool = False
     hit_by: tuple[str, ...] = ()
 
-    def held_by(self, name: str, epoch: int) -> bool:
+    def is_held_by(self, name: str, epoch: int) -> bool:
         """True if that very holder has it: an earlier holder of the same name is someone else."""
         return self.owner == name and self.epoch == epoch
 
-    def over(self, now: Millis) -> bool:
+    def has_ended(self, now: Millis) -> bool:
         """True if its time has ended. It may still stand in the state until that is recorded."""
         return self.expires_at is not None and self.expires_at <= now
 
 
-class Message(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class PresenceMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A HANDOFF or BLOCKED that waits for an acceptance, or an event that may still be marked seen.
 
     `key` is the comparable form of `scope`, `seen_by` the agents that have marked it.
@@ -175,8 +175,8 @@ class State(msgspec.Struct, frozen=True):
     live: tuple[Reservation, ...] = ()
     fencing: int = 0
     next_expiry: Millis | None = None
-    pending: Map[str, Message] = Map()
-    recent: tuple[Message, ...] = ()
+    pending: Map[str, PresenceMessage] = Map()
+    recent: tuple[PresenceMessage, ...] = ()
     day: str = ""
     day_count: int = 0
-    stale_millis: Millis = DEFAULT_STALE
+    stale_millis: Millis = DEFAULT_STALE_MILLIS

@@ -15,7 +15,7 @@ from moot.protocols.presence.model import State
 EVENT_ID: Final = re.compile(r"proto_(\d{8})_(\d{3,})\Z", re.ASCII)
 
 
-class Numbers:
+class NextNumbers:
     """The next numbers of one decision."""
 
     def __init__(self, state: State, now: Millis) -> None:
@@ -25,16 +25,16 @@ class Numbers:
         self._count = state.day_count if self._day == state.day else 0
         self._fencing = state.fencing
 
-    def event_id(self) -> str:
+    def next_event_id(self) -> str:
         self._count += 1
         return f"proto_{self._day}_{self._count:03d}"
 
-    def fencing(self) -> int:
+    def next_fencing(self) -> int:
         self._fencing += 1
         return self._fencing
 
 
-def counted(state: State, event_id: str) -> tuple[str, int]:
+def count_event(state: State, event_id: str) -> tuple[str, int]:
     """The `day` and `day_count` of a state after `event_id` is on record; they never go back."""
     parts = EVENT_ID.match(event_id)
     if parts is None:

@@ -13,10 +13,10 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.machine import Sign
-from moot.protocols.presence import liveness, shelf
-from moot.protocols.presence.liveness import Verdict
+from moot.protocols.presence import liveness, sorted_index
+from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import Kind, Liveness, Reservation, Stage, State
-from moot.protocols.presence.paths import Scope, classify, inside
+from moot.protocols.presence.paths import Scope, classify_overlap, is_inside
 
 # Who may take from whom, by the owner's liveness and whether `--takeover-stale` was given: how the
 # old reservation is archived, or None for refused (section 4.4, B-15, B-16).
@@ -27,13 +27,13 @@ TAKEOVER: Final[dict[Liveness, dict[bool, Stage | None]]] = {
 }
 
 
-class Conflict(msgspec.Struct, frozen=True):
+class OverlapConflict(msgspec.Struct, frozen=True):
     """A claim meets what someone else holds; `verdict` says how alive that owner is."""
 
     claim: Scope
     held: Reservation
     kind: Kind
-    verdict: Verdict
+    verdict: LivenessVerdict
     sign: Sign | None = None
 
     @property
@@ -48,17 +48,17 @@ class Conflict(msgspec.Struct, frozen=True):
 
     @property
     def _held_how(self) -> str:
-        return "partly held by" if inside(self.held.key, self.claim.key) else "held by"
+        return "partly held by" if is_inside(self.held.key, self.claim.key) else "held by"
 
     @property
     def _held_as(self) -> str:
         if self.kind is Kind.EXACT:
             return ""
-        part = inside(self.held.key, self.claim.key)
+        part = is_inside(self.held.key, self.claim.key)
         return f" ({self.held.scope})" if part else f" as part of {self.held.scope}"
 
 
-class Asker(msgspec.Struct, frozen=True):
+class Requester(msgspec.Struct, frozen=True):
     """Who asks, when, with the proved signs of life of the others (`seen`).
 
     `stale_millis` is after how long the asker calls them stale; None: as the workspace does.
@@ -71,46 +71,56 @@ class Asker(msgspec.Struct, frozen=True):
     stale_millis: Millis | None
 
 
-def conflicts(state: State, claims: Iterable[Scope], asker: Asker) -> Iterator[Conflict]:
+def find_conflicts(
+    state: State, claims: Iterable[Scope], requester: Requester
+) -> Iterator[OverlapConflict]:
     """Every overlapping reservation of another holder, without those whose time is over."""
     for claim in claims:
-        for held in shelf.overlapping(state, claim.key):
-            if held.over(asker.now) or held.held_by(asker.name, asker.epoch):
+        for held in sorted_index.overlapping_reservations(state, claim.key):
+            if held.has_ended(requester.now) or held.is_held_by(requester.name, requester.epoch):
                 continue
-            verdict, sign = owner_verdict(state, held, asker)
-            yield Conflict(claim, held, classify(claim.key, held.key), verdict, sign)
+            verdict, sign = judge_owner(state, held, requester)
+            yield OverlapConflict(claim, held, classify_overlap(claim.key, held.key), verdict, sign)
 
 
-def owner_verdict(state: State, held: Reservation, asker: Asker) -> tuple[Verdict, Sign | None]:
+def judge_owner(
+    state: State, held: Reservation, requester: Requester
+) -> tuple[LivenessVerdict, Sign | None]:
     """How alive the owner is: evicted, if the name is unknown or has a later holder (B-35)."""
-    member = shelf.member(state, held.owner)
-    stale = liveness.effective_stale(asker.stale_millis, state.stale_millis)
+    member = sorted_index.find_member(state, held.owner)
+    stale = liveness.longer_stale_time(requester.stale_millis, state.stale_millis)
     if (
         member is None
         or member.epoch > held.epoch
-        or (held.owner == asker.name and held.epoch < asker.epoch)
+        or (held.owner == requester.name and held.epoch < requester.epoch)
     ):
         ruled = f"it belongs to an earlier {held.owner}"
-        return Verdict(Liveness.EVICTED, asker.now, stale, ruled=ruled), None
-    sign = asker.seen.get(held.owner)
-    return liveness.judge_sign(sign, member.last_at, asker.now, stale), sign
+        return LivenessVerdict(Liveness.EVICTED, requester.now, stale, reason=ruled), None
+    sign = requester.seen.get(held.owner)
+    return liveness.judge_sign(sign, member.last_at, requester.now, stale), sign
 
 
-def owners(state: State, claims: Iterable[Scope]) -> tuple[str, ...]:
+def find_owners(state: State, claims: Iterable[Scope]) -> tuple[str, ...]:
     """Whose signs of life decide about these claims."""
-    names = (held.owner for claim in claims for held in shelf.overlapping(state, claim.key))
+    names = (
+        held.owner
+        for claim in claims
+        for held in sorted_index.overlapping_reservations(state, claim.key)
+    )
     return tuple(dict.fromkeys(names))
 
 
-def lapsed(state: State, claims: Iterable[Scope], now: Millis) -> tuple[Reservation, ...]:
+def find_lapsed(state: State, claims: Iterable[Scope], now: Millis) -> tuple[Reservation, ...]:
     """Overlapping reservations whose time is over but which nobody has archived yet."""
-    leases = (held for claim in claims for held in shelf.overlapping(state, claim.key))
-    return tuple({held.fencing: held for held in leases if held.over(now)}.values())
+    leases = (
+        held for claim in claims for held in sorted_index.overlapping_reservations(state, claim.key)
+    )
+    return tuple({held.fencing: held for held in leases if held.has_ended(now)}.values())
 
 
-def each_reservation(conflicts: Iterable[Conflict]) -> tuple[Conflict, ...]:
+def first_by_reservation(conflicts: Iterable[OverlapConflict]) -> tuple[OverlapConflict, ...]:
     """The first conflict with each reservation: several claims may meet the same one."""
-    first: dict[int, Conflict] = {}
+    first: dict[int, OverlapConflict] = {}
     for conflict in conflicts:
         first.setdefault(conflict.held.fencing, conflict)
     return tuple(first.values())

@@ -43,28 +43,28 @@ class Comparison(msgspec.Struct, frozen=True):
     b: str
 
 
-def windows_rules(root: str) -> bool:
+def has_windows_root(root: str) -> bool:
     """True if the root looks like a Windows path (B-10), whatever host this runs on."""
     return _WINDOWS_ROOT.match(root) is not None
 
 
-def resolve(path: str, root: str) -> str:
+def resolve_path(path: str, root: str) -> str:
     """Steps 1, 2 and 4: absolute, with `/`, case kept (OPR-035, OPR-036, OPR-038).
 
     Relative paths start at the root, not at the current folder (B-11): everyone counts alike.
     """
-    if windows_rules(root):
+    if has_windows_root(root):
         return ntpath.normpath(ntpath.join(root, path)).replace("\\", "/")
     full = posixpath.normpath(posixpath.join(root, path))
     return full[1:] if full.startswith("//") else full
 
 
-def comparable(resolved: str, root: str) -> str:
+def fold_case(resolved: str, root: str) -> str:
     """Step 3: case is ignored under Windows rules and nowhere else (OPR-037)."""
-    return resolved.lower() if windows_rules(root) else resolved
+    return resolved.lower() if has_windows_root(root) else resolved
 
 
-def classify(a: str, b: str) -> Kind:
+def classify_overlap(a: str, b: str) -> Kind:
     """Exact, partial or disjoint, of two comparable texts of the same root.
 
     Symmetric and total (OPR-048). The examples of the document: `src/lib` and `src/lib/parser.ts`
@@ -73,21 +73,23 @@ def classify(a: str, b: str) -> Kind:
     """
     if a == b:
         return Kind.EXACT  # OPR-039
-    if inside(a, b) or inside(b, a):
+    if is_inside(a, b) or is_inside(b, a):
         return Kind.PARTIAL  # OPR-040
     return Kind.DISJOINT  # OPR-041
 
 
-def inside(inner: str, outer: str) -> bool:
+def is_inside(inner: str, outer: str) -> bool:
     """True if `inner` is below `outer`. Whole segments count: `src/library` is not in `src/lib`."""
     prefix = outer if not outer or outer.endswith("/") else f"{outer}/"
     return inner != outer and inner.startswith(prefix)
 
 
-def compare(a: str, b: str, root: str) -> Comparison:
+def compare_scopes(a: str, b: str, root: str) -> Comparison:
     """Classify two scopes as typed, inside the project or not. Malformed if one is no scope."""
-    first, second = (resolve(_split_wildcard(text, root)[0], root) for text in (a, b))
-    return Comparison(classify(comparable(first, root), comparable(second, root)), first, second)
+    first, second = (resolve_path(_split_wildcard(text, root)[0], root) for text in (a, b))
+    return Comparison(
+        classify_overlap(fold_case(first, root), fold_case(second, root)), first, second
+    )
 
 
 def read_scope(text: str, root: str) -> Scope:
@@ -96,38 +98,38 @@ def read_scope(text: str, root: str) -> Scope:
     return _scope_inside(path, root, text, wildcard)
 
 
-def without_wildcard(text: str, root: str) -> str:
+def strip_wildcard(text: str, root: str) -> str:
     """The path that a scope names; Malformed if it is none."""
     return _split_wildcard(text, root)[0]
 
 
 def read_path(text: str, root: str) -> Scope:
     """One real file or folder, named literally: its `*` is a letter."""
-    check_text(text)
+    require_scope_text(text)
     return _scope_inside(text, root, text, wildcard=False)
 
 
-def absolute_root(root: str) -> str:
+def require_absolute_root(root: str) -> str:
     """`root` with `/`, case kept (B-37); Malformed if it is not absolute."""
-    flavour = ntpath if windows_rules(root) else posixpath
+    flavour = ntpath if has_windows_root(root) else posixpath
     if not flavour.isabs(root) or _CONTROL.search(root):
         raise Malformed(f"{root!r} is not an absolute folder", code="bad_root")
-    return resolve("", root)
+    return resolve_path("", root)
 
 
-def symlink_remark(text: str, real: str, root: str) -> Finding | None:
+def warn_of_symlink(text: str, real: str, root: str) -> Finding | None:
     """A warning if `text` is a link: names are compared and links not followed (B-12, OPR-035).
 
     `real` is where it leads; the caller has looked, for nothing here reads the disk.
     """
     scope = read_scope(text, root)
-    if comparable(resolve(scope.key, root), root) == comparable(resolve(real, root), root):
+    if fold_case(resolve_path(scope.key, root), root) == fold_case(resolve_path(real, root), root):
         return None
     return Finding(
         rule="B-12",
         code="symlink",
         severity=Severity.WARNING,
-        message=f"{scope.shown} really is {resolve(real, root)}; the names are compared",
+        message=f"{scope.shown} really is {resolve_path(real, root)}; the names are compared",
         where=text,
         hint="reserve the real place too",
     )
@@ -138,8 +140,8 @@ def _split_wildcard(text: str, root: str) -> tuple[str, bool]:
 
     Any other `*` or `?` is refused (OPR-043), because what it covers would depend on the disk.
     """
-    check_text(text)
-    wildcard = re.search(r"(^|[\\/])\*\Z" if windows_rules(root) else r"(^|/)\*\Z", text)
+    require_scope_text(text)
+    wildcard = re.search(r"(^|[\\/])\*\Z" if has_windows_root(root) else r"(^|/)\*\Z", text)
     path = text[: wildcard.end() - 1] or "." if wildcard else text
     if "*" in path or "?" in path:
         raise Malformed(
@@ -150,7 +152,7 @@ def _split_wildcard(text: str, root: str) -> tuple[str, bool]:
     return path, wildcard is not None
 
 
-def check_text(text: str) -> None:
+def require_scope_text(text: str) -> None:
     """Malformed if no scope can be written so, whatever it may mean."""
     if not text.strip():
         raise Malformed("a scope may not be empty", code="scope_empty", hint="`.` is the root")
@@ -167,9 +169,9 @@ def _scope_inside(path: str, root: str, text: str, wildcard: bool) -> Scope:
 
     Relative, so that two worktrees name the same file alike and collide on it.
     """
-    top, full = absolute_root(root), resolve(path, root)
-    key, top_key = comparable(full, root), comparable(top, root)
-    if key != top_key and not inside(key, top_key):
+    top, full = require_absolute_root(root), resolve_path(path, root)
+    key, top_key = fold_case(full, root), fold_case(top, root)
+    if key != top_key and not is_inside(key, top_key):
         raise Malformed(
             f"{text!r} lies outside of {top}", code="scope_outside", hint="stay in the project"
         )

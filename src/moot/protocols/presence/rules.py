@@ -15,34 +15,35 @@ from moot.protocols.presence import checks as breach
 from moot.protocols.presence import commands as ask
 
 _READABLE: tuple[Rule[Any], ...] = (
-    Rule("B-14", "scope_empty", "a scope may not be empty", breach.bad_scope("scope_empty"),
+    Rule("B-14", "scope_empty", "a scope may not be empty", breach.unreadable_scope("scope_empty"),
          "`.` is the whole project", requirement="OPR-034"),
     Rule("B-14", "scope_outside", "a scope lies inside the project",
-         breach.bad_scope("scope_outside"),
+         breach.unreadable_scope("scope_outside"),
          "name it from the root of the worktree, such as src/api/x.py", requirement="OPR-034"),
     Rule("OPR-043", "unsupported_glob", "only a final /* is understood",
-         breach.bad_scope("unsupported_glob"), "reserve the folder (src/*) or name each file"),
-    Rule("OPR-035", "bad_scope", "a scope is a readable path", breach.bad_scope("bad_scope"),
-         "name a file or folder of the project"),
-    Rule("OPR-054", "bad_root", "the root of a scope is absolute", breach.bad_scope("bad_root"),
-         "run this inside the project"),
+         breach.unreadable_scope("unsupported_glob"),
+         "reserve the folder (src/*) or name each file"),
+    Rule("OPR-035", "bad_scope", "a scope is a readable path",
+         breach.unreadable_scope("bad_scope"), "name a file or folder of the project"),
+    Rule("OPR-054", "bad_root", "the root of a scope is absolute",
+         breach.unreadable_scope("bad_root"), "run this inside the project"),
 )  # fmt: skip
 _SOMEONE = Rule("B-08", "not_allowed", "only an agent or a person does this",
-                breach.by_the_machine, "use --as NAME with an agent's key",
+                breach.sent_by_system, "use --as NAME with an agent's key",
                 requirement="OPR-056")  # fmt: skip
 _ROOT = Rule("OPR-054", "bad_root", "the project root is absolute", breach.relative_root,
              "run this inside the project")  # fmt: skip
-_NAMED = Rule("B-14", "scope_empty", "name at least one scope", breach.nothing_named,
+_NAMED = Rule("B-14", "scope_empty", "name at least one scope", breach.no_scope_named,
               "`.` is the root", requirement="OPR-102")  # fmt: skip
-_MANY = Rule("OPR-102", "too_many_scopes", "too many scopes at once", breach.too_many_named,
+_MANY = Rule("OPR-102", "too_many_scopes", "too many scopes at once", breach.too_many_scopes,
              "name a folder")  # fmt: skip
 _LONG = Rule("OPR-061", "text_too_long", "the text is too long", breach.text_too_long,
              "shorten it, and name a file for the rest")  # fmt: skip
 _WORK_ID = Rule("OPR-055", "bad_work", "a work id is 1 to 200 characters without spaces",
                 breach.bad_work, "such as bb-u6f.6.3, or the branch")  # fmt: skip
-_TTL = Rule("B-18", "bad_ttl", "not a time to live", breach.bad_ttl,
-            "5 to 1440 minutes, or none", requirement="OPR-102")  # fmt: skip
-_WIDE = Rule("B-17", "scope_too_wide", "too many others hold parts of it", breach.too_wide,
+_TTL = Rule("B-18", "bad_ttl", "not a time to live", breach.bad_ttl, "5 to 1440 minutes, or none",
+            requirement="OPR-102")  # fmt: skip
+_WIDE = Rule("B-17", "scope_too_wide", "too many others hold parts of it", breach.scope_too_wide,
              "reserve less", requirement="OPR-104")  # fmt: skip
 _ACTIVE = Rule(
     "OPR-030",
@@ -53,8 +54,7 @@ _ACTIVE = Rule(
     " --blocker 'it is held' --requested-action 'release it, or say when'`",
 )
 _QUIET = Rule("B-15", "reservation_stale_found", "an agent that has gone quiet holds this",
-              breach.owner_quiet,
-              "`moot reserve SCOPE --takeover-stale` takes it over",
+              breach.owner_quiet, "`moot reserve SCOPE --takeover-stale` takes it over",
               requirement=("OPR-031", "OPR-032"))  # fmt: skip
 _RESERVE: tuple[Rule[Any], ...] = (
     _SOMEONE,
@@ -70,13 +70,13 @@ _RESERVE: tuple[Rule[Any], ...] = (
     _QUIET,
 )
 _SEND: tuple[Rule[Any], ...] = (
-    Rule("B-08", "sender_required", "only an agent or a person sends this", breach.by_the_machine,
+    Rule("B-08", "sender_required", "only an agent or a person sends this", breach.sent_by_system,
          "use --as NAME with an agent's key", requirement="OPR-056"),
     Rule("OPR-057", "agent_not_found", "the receiver is not known", breach.unknown_receiver,
          "`moot status` shows who is here"),
-    Rule("OPR-057", "to_yourself", "the receiver is someone else", breach.to_oneself,
+    Rule("OPR-057", "to_yourself", "the receiver is someone else", breach.receiver_is_sender,
          "name another agent: `moot status` shows who is here"),
-    Rule("B-05", "work_required", "say which work this is about", breach.no_work,
+    Rule("B-05", "work_required", "say which work this is about", breach.work_missing,
          "--work ID; the branch's name will do", requirement="OPR-055"),
     _WORK_ID,
     _ROOT,
@@ -88,14 +88,14 @@ _SEND: tuple[Rule[Any], ...] = (
 _KNOWN_EVENT = Rule("OPR-105", "event_not_found", "no such event waits here", breach.unknown_event,
                     "`moot event list` shows all")  # fmt: skip
 _BY_MACHINE = Rule("B-18", "not_allowed", "the workspace itself does this",
-                   breach.not_by_the_machine, "`moot tick` lets the workspace do it",
+                   breach.not_sent_by_system, "`moot tick` lets the workspace do it",
                    requirement="OPR-102")  # fmt: skip
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.Join: (
         _SOMEONE,
         Rule("OPR-015", "adoption_required", "an earlier session's name is adopted, not reused",
-             breach.not_adopted, "`moot join --adopt NAME`, or --register a new name"),
+             breach.adoption_missing, "`moot join --adopt NAME`, or --register a new name"),
         _ROOT,
         _WORK_ID,
         _LONG,
@@ -108,7 +108,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.Release: (
         _NAMED,
         *_READABLE,
-        Rule("OPR-102", "reservation_not_found", "this is not reserved", breach.not_held,
+        Rule("OPR-102", "reservation_not_found", "this is not reserved", breach.scope_not_held,
              "`moot scope list` shows what is"),
         Rule("OPR-102", "release_forbidden", "only its holder may release it",
              breach.not_the_owner, "`moot scope list` shows who holds what; ask the holder"),
@@ -119,10 +119,10 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              "--subject, --summary and --next-action each need text"),
         *_SEND,
         Rule("B-26", "nothing_to_move", "accepting it will move no reservation",
-             breach.moves_nothing, "reserve exactly this scope before it is accepted",
+             breach.handoff_moves_nothing, "reserve exactly this scope before it is accepted",
              Severity.WARNING, requirement="OPR-103"),
         Rule("B-26", "nothing_to_move", "no scope is named, so no reservation moves",
-             breach.names_no_scope, "--scope SCOPE moves what you hold there",
+             breach.handoff_without_scope, "--scope SCOPE moves what you hold there",
              Severity.WARNING, requirement="OPR-103"),
     ),
     ask.SendBlocked: (
@@ -140,9 +140,9 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              "`moot event list` shows what was sent to whom", requirement="OPR-105"),
         Rule("B-27", "ack_forbidden", "only the receiver may accept", breach.not_the_receiver,
              "`moot event list` shows what was sent to whom", requirement="OPR-105"),
-        Rule("B-26", "nothing_moved", "accepted, but no reservation moved", breach.moved_nothing,
-             "reserve the scope yourself once it is free", Severity.WARNING,
-             requirement="OPR-103"),
+        Rule("B-26", "nothing_moved", "accepted, but no reservation moved",
+             breach.accepted_but_nothing_moved, "reserve the scope yourself once it is free",
+             Severity.WARNING, requirement="OPR-103"),
     ),
     ask.Resume: (
         _SOMEONE,
@@ -155,7 +155,8 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         Rule("OPR-015", "adoption_rejected", "only a new session adopts a name",
              breach.same_holder, "`moot join --adopt NAME` makes the new session"),
         Rule("OPR-011", "adoption_rejected", "nothing of that session is unfinished here",
-             breach.no_ground, "name its --scope or --work, or --register NAME for a new one"),
+             breach.no_reason_to_adopt,
+             "name its --scope or --work, or --register NAME for a new one"),
     ),
     ask.NoteIncursion: (
         _ROOT,
@@ -164,14 +165,14 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _MANY,
         _WORK_ID,
         _LONG,
-        Rule("B-30", "slipped_past", "someone else holds what was changed", breach.slipped_past,
-             "tell the holder, or take your change back", Severity.WARNING,
-             requirement="OPR-104"),
+        Rule("B-30", "slipped_past", "someone else holds what was changed",
+             breach.changed_despite_reservation, "tell the holder, or take your change back",
+             Severity.WARNING, requirement="OPR-104"),
     ),
     ask.SetStaleMinutes: (
         Rule("OPR-001", "human_key_required", "only a person or the workspace itself sets this",
-             breach.not_a_persons_act, "let a registered person do this"),
-        Rule("B-19", "bad_stale_minutes", "not a stale time", breach.bad_stale,
+             breach.not_by_person_or_system, "let a registered person do this"),
+        Rule("B-19", "bad_stale_minutes", "not a stale time", breach.bad_stale_time,
              "a positive number of minutes, at most a year", requirement="OPR-020"),
     ),
     ask.ExpireScopes: (_BY_MACHINE,),

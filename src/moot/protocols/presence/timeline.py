@@ -15,19 +15,19 @@ import msgspec
 from moot.core.clock import Millis, from_text, to_text
 from moot.protocols.presence import labels
 from moot.protocols.presence.contract import Document
-from moot.protocols.presence.model import EventType, Receipt
+from moot.protocols.presence.model import EventType, ReceiptKind
 
 
-class Given(msgspec.Struct, frozen=True):
+class GivenReceipt(msgspec.Struct, frozen=True):
     """A receipt: who has seen or accepted which event, and when."""
 
     event: str
     agent: str
-    receipt: Receipt
+    receipt: ReceiptKind
     at: Millis
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class TimelineRow(msgspec.Struct, frozen=True, kw_only=True):
     """One line. `label` is for people; `kind` is the event type, or `RECEIPT`."""
 
     at: str
@@ -43,13 +43,15 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     status: str = ""
 
 
-def read_receipt(key: str, value: dict[str, Any]) -> Given:
+def read_receipt(key: str, value: dict[str, Any]) -> GivenReceipt:
     """A row of the index space `presence.receipts`."""
     event, agent, receipt = key.split(" ")
-    return Given(event, agent, Receipt(receipt), value["at"])
+    return GivenReceipt(event, agent, ReceiptKind(receipt), value["at"])
 
 
-def timeline(envelopes: Iterable[Document], receipts: Iterable[Given]) -> tuple[Row, ...]:
+def make_timeline(
+    envelopes: Iterable[Document], receipts: Iterable[GivenReceipt]
+) -> tuple[TimelineRow, ...]:
     """Events and receipts by time; the receipt of an event never stands above it."""
     by_id = {envelope["id"]: envelope for envelope in envelopes}
     known = [receipt for receipt in receipts if receipt.event in by_id]
@@ -61,14 +63,14 @@ def timeline(envelopes: Iterable[Document], receipts: Iterable[Given]) -> tuple[
 RECEIPT: Final = "RECEIPT"
 
 
-def _event_row(envelope: Document, receipts: Iterable[Given]) -> Row:
+def _event_row(envelope: Document, receipts: Iterable[GivenReceipt]) -> TimelineRow:
     kind, payload = EventType(envelope["event_type"]), envelope["payload"]
     title, text = (payload.get(name, "") for name in _SHOWN_FIELDS[kind])
-    return Row(
+    return TimelineRow(
         at=to_text(from_text(envelope["created_at"])),
         id=envelope["id"],
         kind=str(kind),
-        label=labels.EVENTS[kind],
+        label=labels.EVENT_LABELS[kind],
         from_agent=envelope["from_agent"],
         to_agent=envelope["to_agent"],
         title=title,
@@ -88,26 +90,26 @@ _SHOWN_FIELDS: Final[dict[EventType, tuple[str, str]]] = {
 }
 
 
-def _status(envelope: Document, receipts: Iterable[Given]) -> str:
+def _status(envelope: Document, receipts: Iterable[GivenReceipt]) -> str:
     """How far it has come with the one it was sent to; others may have seen it, too."""
     theirs = {
         receipt.receipt
         for receipt in receipts
         if (receipt.event, receipt.agent) == (envelope["id"], envelope["to_agent"])
     }
-    for receipt in (Receipt.ACCEPTED, Receipt.SEEN):
+    for receipt in (ReceiptKind.ACCEPTED, ReceiptKind.SEEN):
         if receipt in theirs:
-            return labels.RECEIPTS[receipt]
-    return labels.RECEIPTS[Receipt.SENT]
+            return labels.RECEIPT_LABELS[receipt]
+    return labels.RECEIPT_LABELS[ReceiptKind.SENT]
 
 
-def _receipt_row(receipt: Given, envelope: Document) -> Row:
+def _receipt_row(receipt: GivenReceipt, envelope: Document) -> TimelineRow:
     payload, kind = envelope["payload"], EventType(envelope["event_type"])
-    return Row(
+    return TimelineRow(
         at=to_text(receipt.at),
         id=receipt.event,
         kind=RECEIPT,
-        label=labels.RECEIPTS[receipt.receipt],
+        label=labels.RECEIPT_LABELS[receipt.receipt],
         from_agent=receipt.agent,
         to_agent=envelope["from_agent"],
         title=payload.get(_SHOWN_FIELDS[kind][0], ""),

@@ -12,26 +12,26 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.machine import Sign
-from moot.protocols.presence import adoption, labels, liveness, overlap, sessions, shelf
+from moot.protocols.presence import adoption, labels, liveness, overlap, sorted_index, work_state
 from moot.protocols.presence.commands import Evidence
-from moot.protocols.presence.liveness import Verdict
+from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import (
     EventType,
     Liveness,
     Member,
-    Message,
-    Receipt,
+    PresenceMessage,
+    ReceiptKind,
     Reservation,
     State,
     Urgency,
 )
-from moot.protocols.presence.overlap import Asker, Conflict
+from moot.protocols.presence.overlap import OverlapConflict, Requester
 from moot.protocols.presence.paths import Scope
-from moot.protocols.presence.recommend import Candidate
-from moot.protocols.presence.sessions import Health, SessionState
+from moot.protocols.presence.recommendation import AdoptionCandidate
+from moot.protocols.presence.work_state import Health, WorkState
 
 
-class Moment(msgspec.Struct, frozen=True):
+class Observation(msgspec.Struct, frozen=True):
     """From when and with what knowledge one looks.
 
     `seen` are the proved signs of life. `stale_millis` is after how long the reader calls an agent
@@ -45,15 +45,15 @@ class Moment(msgspec.Struct, frozen=True):
     registered: Mapping[str, Millis] = {}
 
 
-def liveness_of(state: State, name: str, moment: Moment) -> Verdict:
+def observe_liveness(state: State, name: str, observation: Observation) -> LivenessVerdict:
     """How alive `name` is; whoever never acted here is judged by its sign of life alone."""
-    member = shelf.member(state, name)
-    stale = liveness.effective_stale(moment.stale_millis, state.stale_millis)
-    acted, sign = member.last_at if member is not None else None, moment.seen.get(name)
+    member = sorted_index.find_member(state, name)
+    stale = liveness.longer_stale_time(observation.stale_millis, state.stale_millis)
+    acted, sign = member.last_at if member is not None else None, observation.seen.get(name)
     if acted is None and sign is None:
-        registered = moment.registered.get(name)
-        return liveness.judge(registered, moment.now, stale, "its registration")
-    return liveness.judge_sign(sign, acted, moment.now, stale)
+        registered = observation.registered.get(name)
+        return liveness.judge_liveness(registered, observation.now, stale, "its registration")
+    return liveness.judge_sign(sign, acted, observation.now, stale)
 
 
 class AgentView(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,14 +106,14 @@ class PresenceMessageView(msgspec.Struct, frozen=True, kw_only=True):
     scope: str | None
     urgency: Urgency | None
     created_at: str
-    status: Receipt
+    status: ReceiptKind
 
 
 class WorkItemView(msgspec.Struct, frozen=True):
     """How a work item stands, and who works on it."""
 
     work: str
-    state: SessionState
+    state: WorkState
     label: str
     agents: tuple[str, ...]
 
@@ -136,16 +136,19 @@ class PresenceStatusView(msgspec.Struct, frozen=True, kw_only=True):
     health: Health
 
 
-def agent(state: State, name: str, moment: Moment) -> AgentView:
-    verdict, member = liveness_of(state, name, moment), shelf.member(state, name)
-    held = shelf.held_by(state, name, member.epoch if member else 1)
+def view_agent(state: State, name: str, observation: Observation) -> AgentView:
+    verdict, member = (
+        observe_liveness(state, name, observation),
+        sorted_index.find_member(state, name),
+    )
+    held = sorted_index.reservations_of(state, name, member.epoch if member else 1)
     return AgentView(
         agent=name,
         session_agent_id=member.session_agent_id if member else name,
         logical_agent_id=member.logical_agent_id if member else name,
         liveness=verdict.liveness,
-        label=_label(member, verdict.liveness),
-        last_seen_at=_time(verdict.last_seen_at),
+        label=_liveness_label(member, verdict.liveness),
+        last_seen_at=_format_time(verdict.last_seen_at),
         because=verdict.because,
         here=member is not None and not member.left,
         worktree=member.worktree if member else "",
@@ -155,63 +158,63 @@ def agent(state: State, name: str, moment: Moment) -> AgentView:
     )
 
 
-def _label(member: Member | None, liveness: Liveness) -> str:
+def _liveness_label(member: Member | None, liveness: Liveness) -> str:
     """Whoever never joined is not here, however lately the name was registered."""
     if member is None:
         return labels.NOT_HERE
-    return labels.LEFT if member.left else labels.LIVENESS[liveness]
+    return labels.LEFT if member.left else labels.LIVENESS_LABELS[liveness]
 
 
-def members(state: State, moment: Moment) -> tuple[AgentView, ...]:
+def view_members(state: State, observation: Observation) -> tuple[AgentView, ...]:
     """Who is here, by name; those who have left are not."""
-    return tuple(agent(state, member.name, moment) for member in _members_here(state))
+    return tuple(view_agent(state, member.name, observation) for member in _members_here(state))
 
 
 def _members_here(state: State) -> Iterable[Member]:
     return (member for member in state.members if not member.left)
 
 
-def reservation(state: State, held: Reservation, moment: Moment) -> ReservationView:
-    asker = Asker("", 0, moment.now, moment.seen, moment.stale_millis)
-    verdict, _sign = overlap.owner_verdict(state, held, asker)
+def view_reservation(state: State, held: Reservation, observation: Observation) -> ReservationView:
+    asker = Requester("", 0, observation.now, observation.seen, observation.stale_millis)
+    verdict, _sign = overlap.judge_owner(state, held, asker)
     return ReservationView(
         scope=held.scope,
         owner=held.owner,
         liveness=verdict.liveness,
-        label=labels.LIVENESS[verdict.liveness],
+        label=labels.LIVENESS_LABELS[verdict.liveness],
         because=verdict.because,
         work=held.work,
         worktree=held.worktree,
         branch=held.branch,
         since=to_text(held.since),
-        expires_at=_time(held.expires_at),
+        expires_at=_format_time(held.expires_at),
         automatic=held.automatic,
         fencing=held.fencing,
     )
 
 
-def reservations(
-    state: State, moment: Moment, owner: str | None = None
+def view_reservations(
+    state: State, observation: Observation, owner: str | None = None
 ) -> tuple[ReservationView, ...]:
     """What is held, by path. What has lapsed is left out, even if it is not archived yet."""
     return tuple(
-        reservation(state, held, moment)
+        view_reservation(state, held, observation)
         for held in state.live
-        if not held.over(moment.now) and owner in (None, held.owner)
+        if not held.has_ended(observation.now) and owner in (None, held.owner)
     )
 
 
-def pending(state: State, agent: str | None = None) -> tuple[PresenceMessageView, ...]:
+def view_pending(state: State, agent: str | None = None) -> tuple[PresenceMessageView, ...]:
     """Events that owe an acceptance, oldest first; `agent` narrows to those it owes (OPR-106)."""
     waiting = sorted(state.pending.values(), key=lambda message: (message.at, message.id))
-    return tuple(message(each) for each in waiting if agent in (None, each.to))
+    return tuple(view_message(each) for each in waiting if agent in (None, each.to))
 
 
-def message(message: Message) -> PresenceMessageView:
+def view_message(message: PresenceMessage) -> PresenceMessageView:
     return PresenceMessageView(
         id=message.id,
         event_type=message.type,
-        label=labels.EVENTS[message.type],
+        label=labels.EVENT_LABELS[message.type],
         from_agent=message.sender,
         to_agent=message.to,
         subject=message.subject,
@@ -219,70 +222,78 @@ def message(message: Message) -> PresenceMessageView:
         scope=message.scope,
         urgency=message.urgency,
         created_at=to_text(message.at),
-        status=_receipt(message),
+        status=_furthest_receipt(message),
     )
 
 
-def _receipt(message: Message) -> Receipt:
+def _furthest_receipt(message: PresenceMessage) -> ReceiptKind:
     if message.accepted:
-        return Receipt.ACCEPTED
-    return Receipt.SEEN if message.to in message.seen_by else Receipt.SENT
+        return ReceiptKind.ACCEPTED
+    return ReceiptKind.SEEN if message.to in message.seen_by else ReceiptKind.SENT
 
 
-def status(state: State, moment: Moment, me: str | None = None) -> PresenceStatusView:
+def view_status(
+    state: State, observation: Observation, reader: str | None = None
+) -> PresenceStatusView:
     """OPR-095: overlaps of work and agents gone quiet are visible on one screen."""
-    here, held, waiting = members(state, moment), reservations(state, moment), pending(state)
+    here, held, waiting = (
+        view_members(state, observation),
+        view_reservations(state, observation),
+        view_pending(state),
+    )
     return PresenceStatusView(
         agents=here,
         reservations=held,
         pending=waiting,
-        mine=tuple(view for view in waiting if me is not None and view.to_agent == me),
-        work=work_items(state, moment, {}),
+        mine=tuple(view for view in waiting if reader is not None and view.to_agent == reader),
+        work=view_work_items(state, observation, {}),
         counts=StatusCounts(len(here), len(held), len(waiting)),
-        health=sessions.health(view.liveness for view in here),
+        health=work_state.judge_health(view.liveness for view in here),
     )
 
 
-def work_items(
-    state: State, moment: Moment, bead_status: Mapping[str, str]
+def view_work_items(
+    state: State, observation: Observation, bead_status: Mapping[str, str]
 ) -> tuple[WorkItemView, ...]:
     """The state of each work item that someone here works on, holds something for, or waits for."""
     sources = (*_members_here(state), *state.live, *state.pending.values())
     names = {source.work for source in sources if source.work} | bead_status.keys()
-    return tuple(_work_item(state, work, moment, bead_status) for work in sorted(names))
+    return tuple(_view_work_item(state, work, observation, bead_status) for work in sorted(names))
 
 
-def _work_item(
-    state: State, work: str, moment: Moment, bead_status: Mapping[str, str]
+def _view_work_item(
+    state: State, work: str, observation: Observation, bead_status: Mapping[str, str]
 ) -> WorkItemView:
     """Whoever was seen last speaks for the item: one agent gone does not end shared work."""
     agents = {member.name for member in _members_here(state) if member.work == work}
     agents |= {held.owner for held in state.live if held.work == work}
-    verdicts = [liveness_of(state, name, moment) for name in sorted(agents)]
+    verdicts = [observe_liveness(state, name, observation) for name in sorted(agents)]
     latest = max(verdicts, key=lambda verdict: verdict.last_seen_at or 0, default=None)
-    session_state = sessions.session_state(
-        sessions.Facts(
+    session_state = work_state.judge_work(
+        work_state.WorkFacts(
             bead_status=bead_status.get(work, "in_progress" if agents else None),
             answer_owed=any(message.work == work for message in state.pending.values()),
             liveness=latest.liveness if latest else None,
             last_activity=latest.last_seen_at if latest else None,
-            now=moment.now,
+            now=observation.now,
             stale_millis=latest.stale_millis if latest else state.stale_millis,
         )
     )
-    label = sessions.LABELS[session_state]
+    label = work_state.WORK_STATE_LABELS[session_state]
     return WorkItemView(work, session_state, label, tuple(sorted(agents)))
 
 
-def guard(
-    state: State, claims: Iterable[Scope], me: tuple[str, int], moment: Moment
-) -> tuple[Conflict, ...]:
-    """May `me` (name, epoch) write there? Whoever stands in the way; records nothing."""
-    asker = Asker(me[0], me[1], moment.now, moment.seen, moment.stale_millis)
-    return tuple(overlap.conflicts(state, claims, asker))
+def find_blockers(
+    state: State, claims: Iterable[Scope], holder: tuple[str, int], observation: Observation
+) -> tuple[OverlapConflict, ...]:
+    """May `holder` (name, epoch) write there? Whoever stands in the way; records nothing."""
+    asker = Requester(
+        holder[0], holder[1], observation.now, observation.seen, observation.stale_millis
+    )
+    return tuple(overlap.find_conflicts(state, claims, asker))
 
 
-def adoption_of(
+def judge_adoption_of(
     state: State,
     target: str,
     evidence: Evidence,
@@ -291,15 +302,17 @@ def adoption_of(
     *,
     scopes: tuple[Scope, ...] = (),
     work: str | None = None,
-) -> adoption.Verdict:
+) -> adoption.AdoptionVerdict:
     """May a new session here adopt `target`? Ask before the key is rotated: `Resume` asks again."""
-    member = shelf.member(state, target)
-    leases = shelf.held_by(state, target, member.epoch) if member is not None else ()
-    held = tuple(reservation for reservation in leases if not reservation.over(now))
-    return adoption.judge(adoption.Question(target, held, scopes, work, worktree, evidence))
+    member = sorted_index.find_member(state, target)
+    leases = sorted_index.reservations_of(state, target, member.epoch) if member is not None else ()
+    held = tuple(reservation for reservation in leases if not reservation.has_ended(now))
+    return adoption.judge_adoption(
+        adoption.AdoptionQuestion(target, held, scopes, work, worktree, evidence)
+    )
 
 
-def adoptable(
+def find_adoptable(
     state: State,
     evidence: Evidence,
     worktree: str,
@@ -308,15 +321,17 @@ def adoptable(
     scopes: tuple[Scope, ...] = (),
     work: str | None = None,
     running: frozenset[str] = frozenset(),
-) -> tuple[Candidate, ...]:
+) -> tuple[AdoptionCandidate, ...]:
     """Names that a new session here could adopt, with the reason for each, by name."""
     candidates = []
     for name in (member.name for member in state.members if member.name not in running):
-        verdict = adoption_of(state, name, evidence, worktree, now, scopes=scopes, work=work)
+        verdict = judge_adoption_of(state, name, evidence, worktree, now, scopes=scopes, work=work)
         if verdict.reason is not None:
-            candidates.append(Candidate(name, verdict.reason, verdict.evidence, verdict.bead_ids))
+            candidates.append(
+                AdoptionCandidate(name, verdict.reason, verdict.evidence, verdict.bead_ids)
+            )
     return tuple(candidates)
 
 
-def _time(at: Millis | None) -> str | None:
+def _format_time(at: Millis | None) -> str | None:
     return None if at is None else to_text(at)

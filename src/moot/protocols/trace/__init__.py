@@ -12,14 +12,14 @@ Where to look
     policy.py       what one trace allows, fixed in its first event
     commands.py     what may be asked          events.py     what may stand in the ledger
     roles.py        who may record what        lifecycle.py  the nine states as tables
-    rules.py        the rules by kind of event, with toolrules.py, claimrules.py and
-                    wordingrules.py; the checks behind them: checks.py, toolchecks.py,
-                    claimchecks.py, commandchecks.py; case.py is what a check looks at
+    rules.py        the rules by kind of event, with tool_rules.py, claim_rules.py and
+                    wording_rules.py; the checks behind them: checks.py, tool_checks.py,
+                    claim_checks.py, wording_checks.py; case.py is what a check looks at
     drafts.py       command -> event           evolution.py  event -> state
     risk.py         how risky, and why the critic must agree
-    inputs.py       the one form and hash of what is run
-    shelf.py        which artifacts the runs have left
-    machine.py      decide, index, MACHINE     duties.py     what waits, and for whom
+    tool_input.py       the one form and hash of what is run
+    left_artifacts.py        which artifacts the runs have left
+    machine.py      decide, index, MACHINE     agenda.py     what waits, and for whom
     audit/          fifteen checks, profiles, a verdict, a report and its page
     codec.py        events as plain JSON       views.py      what people and agents read
 

@@ -12,7 +12,7 @@ import msgspec
 
 from moot.core.machine import C, Case, E, Event
 from moot.protocols.trace.model import State
-from moot.protocols.trace.roles import Who
+from moot.protocols.trace.roles import TraceActor
 
 E_co = TypeVar("E_co", bound=Event, covariant=True)
 
@@ -26,7 +26,7 @@ class PermissionCase(msgspec.Struct, frozen=True, gc=False):
     """
 
     state: State
-    who: Who
+    who: TraceActor
     kind: type[Event]
 
 
@@ -36,5 +36,5 @@ class EventCase(PermissionCase, Generic[E_co], frozen=True, gc=False):
     event: E_co
 
 
-def case_of(state: State, event: E, who: Who) -> EventCase[E]:
+def case_of(state: State, event: E, who: TraceActor) -> EventCase[E]:
     return EventCase(state, who, type(event), event)

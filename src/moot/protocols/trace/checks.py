@@ -15,16 +15,16 @@ from moot.core.names import AGENT, OPERATOR
 from moot.protocols.trace import events as did
 from moot.protocols.trace import policy, roles
 from moot.protocols.trace.case import EventCase, PermissionCase
-from moot.protocols.trace.inputs import hash_of
-from moot.protocols.trace.lifecycle import accepted
-from moot.protocols.trace.model import MAX_PROPOSALS, Proposal, Review, Role, number
+from moot.protocols.trace.lifecycle import accepted_events
+from moot.protocols.trace.model import MAX_PROPOSALS, Proposal, Review, Role, number_of_id
+from moot.protocols.trace.tool_input import sha256_hex
 
 Breaches = Iterator[Breach]
 HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 KID: Final = re.compile(r"[0-9a-f]{32}\Z")
 # How a review may change (E-37). Rejected and blocked are final: a revision is a new proposal that
 # supersedes the old one, so that nobody approves a text which has already been turned down.
-REVIEWS: Final[dict[Review, frozenset[Review]]] = {
+NEXT_REVIEWS: Final[dict[Review, frozenset[Review]]] = {
     Review.PENDING: frozenset(Review) - {Review.PENDING},
     Review.APPROVED: frozenset({Review.CONDITIONAL, Review.BLOCKED}),
     Review.CONDITIONAL: frozenset({Review.APPROVED, Review.BLOCKED}),
@@ -42,27 +42,27 @@ def trace_ended(case: PermissionCase) -> Breaches:
 def wrong_role(case: PermissionCase) -> Breaches:
     if case.state.ended:
         return
-    problem = roles.wrong_role(case.state, case.kind, case.who)
+    problem = roles.explain_wrong_role(case.state, case.kind, case.who)
     if problem is not None:
         yield problem, "actor", None, _name_role_holder(case)
 
 
 def wrong_key(case: PermissionCase) -> Breaches:
-    problem = roles.wrong_key(case.state, case.kind, case.who)
+    problem = roles.explain_wrong_key(case.state, case.kind, case.who)
     if problem is not None:
         yield problem, "actor", None, _name_role_holder(case)
 
 
 def _name_role_holder(case: PermissionCase) -> Known:
     """For the hint: who plays the part that may do this."""
-    role = roles.EMITS[case.kind]
-    bound = case.state.holder(role) if role is not None else None
+    role = roles.ROLE_OF_EVENT[case.kind]
+    bound = case.state.binding_of(role) if role is not None else None
     return {} if bound is None else {"ROLE": bound.role, "NAME": bound.agent}
 
 
 def wrong_state(case: PermissionCase) -> Breaches:
     state = case.state
-    if state.ended or case.kind in accepted(state):
+    if state.ended or case.kind in accepted_events(state):
         return
     after = ", after the final statement" if state.final is not None else ""
     yield f"not while the trace is {state.stage}{after}", None
@@ -87,26 +87,26 @@ def bad_binding(case: EventCase[did.SessionInitialized]) -> Breaches:
 
 def one_agent_two_parts(case: EventCase[did.SessionInitialized]) -> Breaches:
     event = case.event
-    for first, second in roles.clashes(event.roles, event.policy.distinct_roles):
+    for first, second in roles.find_clashing_roles(event.roles, event.policy.distinct_roles):
         yield f"{first.agent} cannot be both {first.role} and {second.role}", "roles"
 
 
 def unusable_policy(case: EventCase[did.SessionInitialized]) -> Breaches:
-    for problem in policy.problems(case.event.policy):
+    for problem in policy.find_problems(case.event.policy):
         yield problem, "policy"
 
 
-def other_task(case: EventCase[did.SessionInitialized]) -> Breaches:
-    if hash_of(case.event.task.encode("utf-8", "replace")) != case.event.task_sha256:
+def task_hash_differs(case: EventCase[did.SessionInitialized]) -> Breaches:
+    if sha256_hex(case.event.task.encode("utf-8", "replace")) != case.event.task_sha256:
         yield "", "task_sha256"
 
 
-def other_policy(case: EventCase[did.SessionInitialized]) -> Breaches:
-    if policy.hash_of(case.event.policy) != case.event.policy_sha256:
+def policy_hash_differs(case: EventCase[did.SessionInitialized]) -> Breaches:
+    if policy.policy_hash(case.event.policy) != case.event.policy_sha256:
         yield "", "policy_sha256"
 
 
-def empty(*names: str) -> Callable[[EventCase[Event]], Breaches]:
+def require_texts(*names: str) -> Callable[[EventCase[Event]], Breaches]:
     """A check that these texts (or lists of texts) are not empty."""
 
     def check(case: EventCase[Event]) -> Breaches:
@@ -123,21 +123,21 @@ def proposal_of(case: EventCase[did.ProposalReviewed | did.ToolIntentSigned]) ->
     return case.state.proposals.get(case.event.proposal_id)
 
 
-def gone(name: str, count: int, what: str) -> str:
-    over = 0 < number(name) <= count
+def describe_missing(name: str, count: int, what: str) -> str:
+    over = 0 < number_of_id(name) <= count
     return f"{name} has been superseded" if over else f"there is no {what} {name[:40]!r}"
 
 
 def unknown_proposal(case: EventCase[did.ProposalReviewed | did.ToolIntentSigned]) -> Breaches:
     if proposal_of(case) is None:
         name = case.event.proposal_id
-        yield gone(name, case.state.proposal_count, "proposal"), "proposal_id"
+        yield describe_missing(name, case.state.proposal_count, "proposal"), "proposal_id"
 
 
 def supersedes_unknown_proposal(case: EventCase[did.ProposalCreated]) -> Breaches:
     name = case.event.supersedes
     if name is not None and name not in case.state.proposals:
-        yield gone(name, case.state.proposal_count, "proposal"), "supersedes"
+        yield describe_missing(name, case.state.proposal_count, "proposal"), "supersedes"
 
 
 def supersedes_running(case: EventCase[did.ProposalCreated]) -> Breaches:
@@ -148,13 +148,13 @@ def supersedes_running(case: EventCase[did.ProposalCreated]) -> Breaches:
             yield f"{run.id} runs under {name}", "supersedes"
 
 
-def no_fallback(case: EventCase[did.ProposalCreated]) -> Breaches:
+def fallback_not_allowed(case: EventCase[did.ProposalCreated]) -> Breaches:
     """TRC-055: after a failed run every further proposal is a fallback."""
     if case.state.failures and not case.state.policy.allow_fallback:
         yield "", "fallback_for"
 
 
-def fallback_for_nothing(case: EventCase[did.ProposalCreated]) -> Breaches:
+def fallback_for_no_failure(case: EventCase[did.ProposalCreated]) -> Breaches:
     """T-08: it names, as a retry does, the last failed intent of a step."""
     name = case.event.fallback_for
     if name is not None and all(name != step.intent for step in case.state.failing.values()):
@@ -168,7 +168,7 @@ def too_many_proposals(case: EventCase[did.ProposalCreated]) -> Breaches:
 
 def review_not_open(case: EventCase[did.ProposalReviewed]) -> Breaches:
     proposal = proposal_of(case)
-    if proposal is not None and case.event.status not in REVIEWS[proposal.review]:
+    if proposal is not None and case.event.status not in NEXT_REVIEWS[proposal.review]:
         message = f"{proposal.id} is {proposal.review}, not to become {case.event.status}"
         yield message, "status", None, {"ID": proposal.id}
 
@@ -187,8 +187,8 @@ def rotation_forbidden(case: EventCase[did.KeyRotated]) -> Breaches:
     yield "", "actor"
 
 
-def other_old_key(case: EventCase[did.KeyRotated]) -> Breaches:
-    bound = case.state.holder(case.event.role)
+def old_key_differs(case: EventCase[did.KeyRotated]) -> Breaches:
+    bound = case.state.binding_of(case.event.role)
     if bound is None or (bound.agent, bound.kid) != (case.event.agent, case.event.old_kid):
         yield f"that is not the key of the {case.event.role}", "old_kid"
 
@@ -201,7 +201,7 @@ def key_in_use(case: EventCase[did.KeyRotated]) -> Breaches:
             yield f"{binding.agent}, the {binding.role}, has this key", "new_kid"
 
 
-def wrong_number(name: str, count: str) -> Callable[[EventCase[Event]], Breaches]:
+def require_next_number(name: str, count: str) -> Callable[[EventCase[Event]], Breaches]:
     """E-19: ids count upwards without gaps, so that an id below the counter was given before."""
 
     def check(case: EventCase[Event]) -> Breaches:

@@ -1,7 +1,8 @@
 """Events of a trace as plain JSON with the document's own words, and read back.
 
-The document names its fields in prose only; ours are listed in docs/readings.md (E-36). `parse`
-reads one event's payload, raises only `Malformed`, and asks for every field that must be there.
+The document names its fields in prose only; ours are listed in docs/readings.md (E-36).
+`parse_event` reads one event's payload, raises only `Malformed`, and asks for every field that
+must be there.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from moot.core.machine import Event, Recorded, snake
 from moot.core.record import MAX_BODY_BYTES, ArtifactRef
 from moot.protocols.trace import events as did
 
-TYPES: Final[dict[str, type[Event]]] = {snake(kind.__name__): kind for kind in did.EVENTS}
-NAMES: Final[dict[type[Event], str]] = {kind: name for name, kind in TYPES.items()}
-OURS: Final = frozenset(NAMES[kind] for kind in did.EXTENSIONS)
+EVENT_TYPES: Final[dict[str, type[Event]]] = {snake(kind.__name__): kind for kind in did.EVENTS}
+EVENT_NAMES: Final[dict[type[Event], str]] = {kind: name for name, kind in EVENT_TYPES.items()}
+EXTENSION_NAMES: Final = frozenset(EVENT_NAMES[kind] for kind in did.EXTENSIONS)
 
 
 class ActorDocument(msgspec.Struct, frozen=True):
@@ -41,13 +42,13 @@ class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
     artifacts: tuple[ArtifactRef, ...]
 
 
-def document(recorded: Recorded[Any]) -> EventDocument:
-    name = NAMES[type(recorded.event)]
+def event_document(recorded: Recorded[Any]) -> EventDocument:
+    name = EVENT_NAMES[type(recorded.event)]
     actor = recorded.actor
     return EventDocument(
         seq=recorded.seq,
         event_type=name,
-        extension=name in OURS,
+        extension=name in EXTENSION_NAMES,
         created_at=to_text(recorded.at),
         actor=ActorDocument(actor.id, actor.role, actor.kid),
         event_hash=recorded.hash.hex(),
@@ -56,11 +57,11 @@ def document(recorded: Recorded[Any]) -> EventDocument:
     )
 
 
-def parse(event_type: str, payload: bytes | str) -> Event:
+def parse_event(event_type: str, payload: bytes | str) -> Event:
     """The event of a payload; Malformed, with the place, if it is none."""
-    kind = TYPES.get(event_type)
+    kind = EVENT_TYPES.get(event_type)
     if kind is None:
-        known = ", ".join(TYPES)
+        known = ", ".join(EVENT_TYPES)
         raise Malformed(
             f"{event_type[:60]!r} is no event of a trace",
             code="unknown_event",

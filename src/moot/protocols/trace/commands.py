@@ -8,8 +8,13 @@ import msgspec
 
 from moot.core.machine import Command
 from moot.core.record import ArtifactRef
-from moot.protocols.trace.model import Binding, Failure, Reserved, Result
-from moot.protocols.trace.policy import DEFAULT, Policy
+from moot.protocols.trace.model import (
+    ExecutionFailure,
+    ExecutionResult,
+    HeldReservation,
+    RoleBinding,
+)
+from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -35,8 +40,8 @@ class OpenTrace(Command, frozen=True):
     """Begin a trace: the task, the four parts with their keys, and the policy."""
 
     task: str
-    roles: tuple[Binding, ...]
-    policy: Policy = DEFAULT
+    roles: tuple[RoleBinding, ...]
+    policy: Policy = DEFAULT_POLICY
     follows: str | None = None
 
 
@@ -95,7 +100,7 @@ class StartExecution(Command, frozen=True):
 
     intent_id: str
     input: ArtifactRef
-    reservations: tuple[Reserved, ...] = ()
+    reservations: tuple[HeldReservation, ...] = ()
     program: str = ""
     program_sha256: str = ""
 
@@ -105,14 +110,14 @@ class CompleteExecution(Command, frozen=True):
 
     execution_id: str
     outputs: tuple[Stored, ...]
-    result: Result | None = None
+    result: ExecutionResult | None = None
 
 
 class FailExecution(Command, frozen=True):
     """Record that a run failed, and how."""
 
     execution_id: str
-    failure: Failure | None = None
+    failure: ExecutionFailure | None = None
     outputs: tuple[Stored, ...] = ()
 
 

@@ -17,30 +17,30 @@ from moot.core.record import ArtifactRef
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
 from moot.protocols.trace import risk
-from moot.protocols.trace.inputs import hash_of, input_bytes
 from moot.protocols.trace.model import (
-    Bundled,
+    AuditVerdict,
+    BundledClaim,
     Consent,
-    Failure,
+    ExecutionFailure,
+    ExecutionResult,
     FailureKind,
-    Output,
+    NamedOutput,
     Profile,
-    Result,
     Review,
     Role,
     State,
-    Verdict,
-    number,
+    number_of_id,
 )
-from moot.protocols.trace.policy import hash_of as policy_hash
-from moot.protocols.trace.toolchecks import step_of
+from moot.protocols.trace.policy import policy_hash as policy_hash
+from moot.protocols.trace.tool_checks import step_of
+from moot.protocols.trace.tool_input import encode_input, sha256_hex
 
 
 def _draft_opening(_state: State, command: ask.OpenTrace) -> Draft:
     return Draft(
         did.SessionInitialized(
             task=command.task,
-            task_sha256=hash_of(command.task.encode("utf-8", "replace")),
+            task_sha256=sha256_hex(command.task.encode("utf-8", "replace")),
             roles=command.roles,
             policy=command.policy,
             policy_sha256=policy_hash(command.policy),
@@ -80,10 +80,10 @@ def _draft_intent(state: State, command: ask.SignIntent) -> Draft:
     limit = state.policy.default_timeout_ms if limit is None else limit
     env = tuple(sorted(set(command.env)))
     try:
-        data = input_bytes(command.tool, command.command, command.cwd, env, limit)
+        data = encode_input(command.tool, command.command, command.cwd, env, limit)
     except Malformed:
         data = b""
-    grade = risk.risk_of(state.policy, command.tool, command.command, command.risk)
+    grade = risk.assess_risk(state.policy, command.tool, command.command, command.risk)
     proposal = state.proposals.get(command.proposal_id)
     replaces = state.intents.get(command.supersedes or "")
     needs = risk.approval_reasons(state.policy, proposal, command.tool, grade, replaces)
@@ -96,7 +96,7 @@ def _draft_intent(state: State, command: ask.SignIntent) -> Draft:
         env=env,
         timeout_ms=limit,
         writes=command.writes,
-        input_hash=command.input_hash or hash_of(data),
+        input_hash=command.input_hash or sha256_hex(data),
         declared_risk=command.risk,
         risk_class=grade,
         justification=command.justification,
@@ -140,8 +140,8 @@ def _intent_and_input(state: State, name: str) -> tuple[str, str]:
     return (run.intent, run.input_artifact) if run is not None else ("", "")
 
 
-def _outputs(stored: tuple[ask.Stored, ...]) -> tuple[Output, ...]:
-    return tuple(Output(output.name, output.ref.sha256) for output in stored)
+def _outputs(stored: tuple[ask.Stored, ...]) -> tuple[NamedOutput, ...]:
+    return tuple(NamedOutput(output.name, output.ref.sha256) for output in stored)
 
 
 def _unique_refs(stored: tuple[ask.Stored, ...]) -> tuple[ArtifactRef, ...]:
@@ -155,7 +155,7 @@ def _draft_completion(state: State, command: ask.CompleteExecution) -> Draft:
         intent_id=intent,
         input_artifact=input_artifact,
         outputs=_outputs(command.outputs),
-        result=command.result or Result(exit_status=0, duration_ms=0),
+        result=command.result or ExecutionResult(exit_status=0, duration_ms=0),
     )
     return Draft(event, _unique_refs(command.outputs))
 
@@ -164,11 +164,11 @@ def _draft_failure(state: State, command: ask.FailExecution) -> Draft:
     return _draft_failed_run(state, command, command.failure or _UNKNOWN_FAILURE, recovered=False)
 
 
-_UNKNOWN_FAILURE: Final = Failure(kind=FailureKind.DIED, detail="")
+_UNKNOWN_FAILURE: Final = ExecutionFailure(kind=FailureKind.DIED, detail="")
 
 
 def _draft_recovery(state: State, command: ask.RecoverExecution) -> Draft:
-    failure = Failure(
+    failure = ExecutionFailure(
         kind=FailureKind.DIED,
         detail="the process that ran it was gone before it could say how it ended",
         evidence=command.evidence,
@@ -179,7 +179,7 @@ def _draft_recovery(state: State, command: ask.RecoverExecution) -> Draft:
 def _draft_failed_run(
     state: State,
     command: ask.FailExecution | ask.RecoverExecution,
-    failure: Failure,
+    failure: ExecutionFailure,
     *,
     recovered: bool,
 ) -> Draft:
@@ -228,8 +228,8 @@ def _draft_withdrawal(_state: State, command: ask.WithdrawClaim) -> Draft:
 
 
 def _draft_final_statement(state: State, command: ask.SignFinalStatement) -> Draft:
-    standing = sorted(state.claims.values(), key=lambda claim: number(claim.id))
-    bundle = tuple(Bundled(claim.id, claim.event) for claim in standing)
+    standing = sorted(state.claims.values(), key=lambda claim: number_of_id(claim.id))
+    bundle = tuple(BundledClaim(claim.id, claim.event) for claim in standing)
     return Draft(did.FinalStatementSigned(statement=command.statement, claims=bundle))
 
 
@@ -248,7 +248,7 @@ def _draft_verification_end(_state: State, command: ask.CompleteVerification) ->
     report = command.report
     event = did.VerificationRunCompleted(
         run_id=command.run_id,
-        status=Verdict(command.status),
+        status=AuditVerdict(command.status),
         report_artifact=report.sha256 if report is not None else "",
         head=command.head,
         events=command.events,
@@ -267,7 +267,7 @@ def _draft_trace_failure(_state: State, command: ask.FailTrace) -> Draft:
 
 def _draft_rotation(state: State, command: ask.RotateKey) -> Draft:
     role = Role(command.role)
-    bound = state.holder(role)
+    bound = state.binding_of(role)
     return Draft(
         did.KeyRotated(
             role=role,

@@ -11,18 +11,18 @@ from typing import Final, TypeAlias
 
 from moot.core.machine import Event
 from moot.protocols.trace.model import (
-    Binding,
-    Bundled,
+    ApprovalReason,
+    AuditVerdict,
+    BundledClaim,
     Consent,
-    Failure,
-    Output,
+    ExecutionFailure,
+    ExecutionResult,
+    HeldReservation,
+    NamedOutput,
     Profile,
-    Reserved,
-    Result,
     Review,
     Role,
-    Verdict,
-    Why,
+    RoleBinding,
 )
 from moot.protocols.trace.policy import Policy, Risk
 
@@ -32,7 +32,7 @@ class SessionInitialized(Event, frozen=True):
 
     task: str
     task_sha256: str
-    roles: tuple[Binding, ...]
+    roles: tuple[RoleBinding, ...]
     policy: Policy
     policy_sha256: str
     follows: str | None = None
@@ -73,7 +73,7 @@ class ToolIntentSigned(Event, frozen=True):
     risk_class: Risk
     justification: str
     attempt: int
-    needs: tuple[Why, ...] = ()
+    needs: tuple[ApprovalReason, ...] = ()
     supersedes: str | None = None
     retry_of: str | None = None
 
@@ -84,7 +84,7 @@ class ToolExecutionStarted(Event, frozen=True):
     execution_id: str
     intent_id: str
     input_artifact: str
-    reservations: tuple[Reserved, ...] = ()
+    reservations: tuple[HeldReservation, ...] = ()
     program: str = ""
     program_sha256: str = ""
 
@@ -93,16 +93,16 @@ class ToolExecutionCompleted(Event, frozen=True):
     execution_id: str
     intent_id: str
     input_artifact: str
-    outputs: tuple[Output, ...]
-    result: Result
+    outputs: tuple[NamedOutput, ...]
+    result: ExecutionResult
 
 
 class ToolExecutionFailed(Event, frozen=True):
     execution_id: str
     intent_id: str
     input_artifact: str
-    outputs: tuple[Output, ...]
-    failure: Failure
+    outputs: tuple[NamedOutput, ...]
+    failure: ExecutionFailure
     recovered: bool = False
 
 
@@ -131,7 +131,7 @@ class ClaimChallenged(Event, frozen=True):
 
 class FinalStatementSigned(Event, frozen=True):
     statement: str
-    claims: tuple[Bundled, ...]
+    claims: tuple[BundledClaim, ...]
 
 
 class VerificationRunStarted(Event, frozen=True):
@@ -145,7 +145,7 @@ class VerificationRunStarted(Event, frozen=True):
 
 class VerificationRunCompleted(Event, frozen=True):
     run_id: str
-    status: Verdict
+    status: AuditVerdict
     report_artifact: str
     head: str
     events: int

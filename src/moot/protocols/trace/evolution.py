@@ -9,24 +9,24 @@ from msgspec.structs import replace
 
 from moot.core.machine import Event, Recorded
 from moot.protocols.trace import events as did
-from moot.protocols.trace import shelf
+from moot.protocols.trace import left_artifacts
 from moot.protocols.trace.lifecycle import next_stage
 from moot.protocols.trace.model import (
-    Binding,
     Claim,
     Execution,
-    Failing,
+    FailingStep,
     Intent,
     Proposal,
     Review,
-    Run,
+    RoleBinding,
     State,
-    number,
+    VerificationRun,
+    number_of_id,
 )
-from moot.protocols.trace.toolchecks import step_of
+from moot.protocols.trace.tool_checks import step_of
 
 # How much of an objective the state keeps, to be shown; the event has all of it.
-SHOWN: Final = 200
+OBJECTIVE_LENGTH: Final = 200
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
@@ -55,14 +55,14 @@ def _on_opened(state: State, recorded: Recorded[did.SessionInitialized]) -> Stat
 
 def _on_proposed(state: State, recorded: Recorded[did.ProposalCreated]) -> State:
     event = recorded.event
-    objective = event.objective[:SHOWN]
+    objective = event.objective[:OBJECTIVE_LENGTH]
     proposal = Proposal(event.proposal_id, objective, event.required_tools, recorded.at)
     if event.supersedes is not None and event.supersedes in state.proposals:
         state = _without_proposal(state, event.supersedes)
     return replace(
         state,
         proposals=state.proposals.set(proposal.id, proposal),
-        proposal_count=max(state.proposal_count, number(proposal.id)),
+        proposal_count=max(state.proposal_count, number_of_id(proposal.id)),
     )
 
 
@@ -105,7 +105,7 @@ def _on_intended(state: State, recorded: Recorded[did.ToolIntentSigned]) -> Stat
     return replace(
         state,
         intents=intents.set(intent.id, intent),
-        intent_count=max(state.intent_count, number(intent.id)),
+        intent_count=max(state.intent_count, number_of_id(intent.id)),
     )
 
 
@@ -134,7 +134,7 @@ def _on_started(state: State, recorded: Recorded[did.ToolExecutionStarted]) -> S
         state,
         intents=intents,
         running=state.running.set(run.id, run),
-        execution_count=max(state.execution_count, number(run.id)),
+        execution_count=max(state.execution_count, number_of_id(run.id)),
     )
 
 
@@ -153,7 +153,7 @@ def _on_failed(state: State, recorded: Recorded[did.ToolExecutionFailed]) -> Sta
     if run is None:
         return state
     known = state.failing.get(run.step)
-    failing = Failing((known.failed if known is not None else 0) + 1, run.intent)
+    failing = FailingStep((known.failed if known is not None else 0) + 1, run.intent)
     return replace(
         _with_run_ended(state, run, recorded.event),
         failing=state.failing.set(run.step, failing),
@@ -164,7 +164,11 @@ def _on_failed(state: State, recorded: Recorded[did.ToolExecutionFailed]) -> Sta
 
 def _with_run_ended(state: State, run: Execution, event: did.ExecutionEnded) -> State:
     left = dict.fromkeys((run.input_artifact, *(output.sha256 for output in event.outputs)))
-    return replace(state, running=state.running.delete(run.id), shelf=shelf.add(state.shelf, left))
+    return replace(
+        state,
+        running=state.running.delete(run.id),
+        shelf=left_artifacts.add_artifacts(state.shelf, left),
+    )
 
 
 def _on_claimed(state: State, recorded: Recorded[did.ClaimIssued]) -> State:
@@ -178,7 +182,7 @@ def _on_claimed(state: State, recorded: Recorded[did.ClaimIssued]) -> State:
     return replace(
         state,
         claims=claims.set(claim.id, claim),
-        claim_count=max(state.claim_count, number(claim.id)),
+        claim_count=max(state.claim_count, number_of_id(claim.id)),
     )
 
 
@@ -202,8 +206,8 @@ def _on_final(state: State, recorded: Recorded[did.FinalStatementSigned]) -> Sta
 
 def _on_verifying(state: State, recorded: Recorded[did.VerificationRunStarted]) -> State:
     event = recorded.event
-    run = Run(event.run_id, event.head, event.events, event.profile, recorded.at)
-    return replace(state, run=run, run_count=max(state.run_count, number(run.id)))
+    run = VerificationRun(event.run_id, event.head, event.events, event.profile, recorded.at)
+    return replace(state, run=run, run_count=max(state.run_count, number_of_id(run.id)))
 
 
 def _on_verified(state: State, recorded: Recorded[did.VerificationRunCompleted]) -> State:
@@ -228,7 +232,7 @@ def _on_session_failed(state: State, recorded: Recorded[did.SessionFailed]) -> S
 
 def _on_rotated(state: State, recorded: Recorded[did.KeyRotated]) -> State:
     event = recorded.event
-    fresh = Binding(event.role, event.agent, event.epoch, event.new_kid)
+    fresh = RoleBinding(event.role, event.agent, event.epoch, event.new_kid)
     roles = tuple(fresh if binding.role is event.role else binding for binding in state.roles)
     return replace(state, roles=roles)
 

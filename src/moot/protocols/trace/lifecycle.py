@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from moot.core.machine import Event
 from moot.protocols.trace import events as did
-from moot.protocols.trace.model import ENDED, Review, Stage, State, Verdict
+from moot.protocols.trace.model import ENDED, AuditVerdict, Review, Stage, State
 
 _PROPOSALS = (did.ProposalCreated, did.ProposalReviewed)
 _TOOLS = (
@@ -87,7 +87,7 @@ CONDITIONS: Final[dict[type[Event], Callable[[State, Any], bool]]] = {
 }
 
 
-def accepted(state: State) -> frozenset[type[Event]]:
+def accepted_events(state: State) -> frozenset[type[Event]]:
     """What may be recorded now, by the state alone."""
     if state.final is not None and state.stage not in ENDED:
         return AFTER_FINAL
@@ -96,7 +96,7 @@ def accepted(state: State) -> frozenset[type[Event]]:
 
 def next_stage(state: State, event: Event) -> Stage:
     """Where the trace stands after `event`; `state` is already what the event made of it."""
-    if isinstance(event, did.VerificationRunCompleted) and event.status is Verdict.FAIL:
+    if isinstance(event, did.VerificationRunCompleted) and event.status is AuditVerdict.FAIL:
         return Stage.FAILED if state.stage not in ENDED else state.stage
     to = TRANSITIONS[state.stage].get(type(event))
     if to is None or not CONDITIONS.get(type(event), _always)(state, event):

@@ -31,17 +31,17 @@ from moot.core.machine import (
 )
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
+from moot.protocols.trace.agenda import agenda
 from moot.protocols.trace.case import PermissionCase, case_of
 from moot.protocols.trace.drafts import DRAFTS
-from moot.protocols.trace.duties import agenda
 from moot.protocols.trace.evolution import evolve
 from moot.protocols.trace.lifecycle import TRANSITIONS
 from moot.protocols.trace.model import State
-from moot.protocols.trace.policy import OnForged
-from moot.protocols.trace.roles import acting
-from moot.protocols.trace.rules import ASKED, GUARDS, RULES
+from moot.protocols.trace.policy import OnForgery
+from moot.protocols.trace.roles import trace_actor
+from moot.protocols.trace.rules import GUARDS, RULES, WORDING_RULES
 
-__all__ = ["ITEMS", "MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "index"]
+__all__ = ["ITEM_SPACE", "MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "index"]
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
@@ -58,9 +58,9 @@ def _decide(state: State, command: Command, context: Context) -> Decision:
     if type(command) not in DRAFTS:
         return refusal("E-36", "unknown_command", "a trace knows no such command", "update moot")
     kind, draft_of = DRAFTS[type(command)]
-    who = acting(context.actor.as_actor(), context.actor.kind)
+    who = trace_actor(context.actor.as_actor(), context.actor.kind)
     findings = check_all(GUARDS, PermissionCase(state, who, kind))
-    findings = findings or check_all(ASKED[type(command)], Case(state, command, context))
+    findings = findings or check_all(WORDING_RULES[type(command)], Case(state, command, context))
     if errors(findings):
         return refuse(findings)
     draft = draft_of(state, command)
@@ -80,7 +80,7 @@ def _refuse_forgery(state: State, command: ask.ReportForgery, draft: Draft) -> D
         hint="find out who sent it; `moot trace status TRACE` shows what became of the trace",
     )
     bound = any(binding.kid == command.kid for binding in state.roles)
-    ends = bound and state.policy.on_invalid_signature is OnForged.FAIL
+    ends = bound and state.policy.on_invalid_signature is OnForgery.FAIL
     return refuse([finding], draft) if ends else refuse([finding])
 
 
@@ -105,11 +105,11 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         yield Drop("open", trace)
         yield Put("trace.ended", trace, {"by": type(event).__name__, "at": recorded.at})
     if type(event) in _ID_FIELDS:
-        yield Put(ITEMS, f"{trace} {getattr(event, _ID_FIELDS[type(event)])}", {})
+        yield Put(ITEM_SPACE, f"{trace} {getattr(event, _ID_FIELDS[type(event)])}", {})
 
 
 # Index space: where the event stands that an id such as `i3` names; of a run that is its end.
-ITEMS: Final = "trace.items"
+ITEM_SPACE: Final = "trace.items"
 _ID_FIELDS: Final[dict[type[Any], str]] = {
     did.ProposalCreated: "proposal_id",
     did.ToolIntentSigned: "intent_id",

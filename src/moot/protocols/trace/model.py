@@ -2,7 +2,7 @@
 
 The state holds what is still open, plus counters: ids count upwards, so an id below the counter
 that is not open has ended. What has ended is in the ledger. Of every artifact that a run left, the
-state holds eight bytes (`shelf.py`), because a claim may cite it at any time.
+state holds eight bytes (`left_artifacts.py`), because a claim may cite it at any time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from immutables import Map
 
 from moot.core.clock import Millis
-from moot.protocols.trace.policy import DEFAULT, Policy, Risk
+from moot.protocols.trace.policy import DEFAULT_POLICY, Policy, Risk
 
 # What may be open at once; a final bundle must fit in one event.
 MAX_PROPOSALS, MAX_INTENTS, MAX_CLAIMS, MAX_FAILING = 500, 256, 400, 1_000
@@ -62,7 +62,7 @@ class Consent(StrEnum):
     BLOCKED = "blocked"
 
 
-class Verdict(StrEnum):
+class AuditVerdict(StrEnum):
     """What a verification found (TRC-046, E-38)."""
 
     PASS = "pass"
@@ -78,7 +78,7 @@ class Profile(StrEnum):
     LENIENT = "lenient"
 
 
-class Why(StrEnum):
+class ApprovalReason(StrEnum):
     """Why an intent needs the critic's approval."""
 
     RISK = "risk"
@@ -99,7 +99,7 @@ class FailureKind(StrEnum):
     STOPPED = "stopped"
 
 
-class Binding(msgspec.Struct, frozen=True, cache_hash=True):
+class RoleBinding(msgspec.Struct, frozen=True, cache_hash=True):
     """Who plays a part: the agent, which holder of its name, and the key that signs."""
 
     role: Role
@@ -108,14 +108,14 @@ class Binding(msgspec.Struct, frozen=True, cache_hash=True):
     kid: str
 
 
-class Reserved(msgspec.Struct, frozen=True):
+class HeldReservation(msgspec.Struct, frozen=True):
     """Proof of a live reservation at the start: the declared scope, and its fencing number."""
 
     scope: str
     fencing: int
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class ExecutionResult(msgspec.Struct, frozen=True, kw_only=True):
     """What is known about a run that ended by itself."""
 
     exit_status: int
@@ -127,7 +127,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     watched: str = ""
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class ExecutionFailure(msgspec.Struct, frozen=True, kw_only=True):
     """The context of a run that failed. `evidence` is what a recovery saw: words, not proof."""
 
     kind: FailureKind
@@ -142,14 +142,14 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[str, ...] = ()
 
 
-class Output(msgspec.Struct, frozen=True):
+class NamedOutput(msgspec.Struct, frozen=True):
     """What a run left, by name: stdout, stderr, changed, ... and the stored bytes."""
 
     name: str
     sha256: str
 
 
-class Bundled(msgspec.Struct, frozen=True):
+class BundledClaim(msgspec.Struct, frozen=True):
     """A claim of the final bundle, with the hash of its one event (TRC-066)."""
 
     claim_id: str
@@ -177,7 +177,7 @@ class Intent(msgspec.Struct, frozen=True):
     step: str
     since: Millis
     writes: tuple[str, ...] = ()
-    needs: tuple[Why, ...] = ()
+    needs: tuple[ApprovalReason, ...] = ()
     consent: Consent = Consent.PENDING
 
 
@@ -193,7 +193,7 @@ class Execution(msgspec.Struct, frozen=True):
     since: Millis
 
 
-class Failing(msgspec.Struct, frozen=True):
+class FailingStep(msgspec.Struct, frozen=True):
     """A step that has failed and not yet gone well: how often, and which intent was the last."""
 
     failed: int
@@ -210,7 +210,7 @@ class Claim(msgspec.Struct, frozen=True):
     flagged: bool = False
 
 
-class Run(msgspec.Struct, frozen=True):
+class VerificationRun(msgspec.Struct, frozen=True):
     """A verification under way: what it looks at is fixed when it starts (E-34)."""
 
     id: str
@@ -224,14 +224,14 @@ class State(msgspec.Struct, frozen=True):
     """One trace. `failing` counts failed attempts by step, `exhausted` the steps given up.
 
     `head` and `events` are the last event's hash and the number of events: what a verification
-    is about. `shelf` is read and extended by `shelf.py` only.
+    is about. `shelf` is read and extended by `left_artifacts.py` only.
     """
 
     stage: Stage = Stage.INITIALIZED
     task: str = ""
     task_sha256: str = ""
-    policy: Policy = DEFAULT
-    roles: tuple[Binding, ...] = ()
+    policy: Policy = DEFAULT_POLICY
+    roles: tuple[RoleBinding, ...] = ()
     since: Millis = 0
     proposals: Map[str, Proposal] = Map()
     proposal_count: int = 0
@@ -241,15 +241,15 @@ class State(msgspec.Struct, frozen=True):
     execution_count: int = 0
     completed: int = 0
     failures: int = 0
-    failing: Map[str, Failing] = Map()
+    failing: Map[str, FailingStep] = Map()
     exhausted: int = 0
     claims: Map[str, Claim] = Map()
     claim_count: int = 0
     shelf: tuple[bytes, ...] = ()
     final: str | None = None
-    run: Run | None = None
+    run: VerificationRun | None = None
     run_count: int = 0
-    verdict: Verdict | None = None
+    verdict: AuditVerdict | None = None
     report: str | None = None
     because: str = ""
     head: str = ""
@@ -260,19 +260,19 @@ class State(msgspec.Struct, frozen=True):
     def ended(self) -> bool:
         return self.stage in ENDED
 
-    def holder(self, role: Role) -> Binding | None:
+    def binding_of(self, role: Role) -> RoleBinding | None:
         for binding in self.roles:  # asked for every event: a plain loop
             if binding.role is role:
                 return binding
         return None
 
-    def challenged(self) -> list[Claim]:
+    def challenged_claims(self) -> list[Claim]:
         """Claims with an open challenge, as they were issued."""
         disputed = (claim for claim in self.claims.values() if claim.challenged_at is not None)
-        return sorted(disputed, key=lambda claim: number(claim.id))
+        return sorted(disputed, key=lambda claim: number_of_id(claim.id))
 
 
-def number(name: str) -> int:
+def number_of_id(name: str) -> int:
     """The count in an id such as `i12`; 0 if it is none."""
     digits = name[1:]
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0

@@ -1,7 +1,7 @@
 """What a trace allows, fixed when it begins: risks of tools, bounds, who must agree, secrets.
 
-A policy is data inside the first event, so it is signed, hashed and never changes. `parse` reads
-one from JSON and raises only `Malformed`.
+A policy is data inside the first event, so it is signed, hashed and never changes. `parse_policy`
+reads one from JSON and raises only `Malformed`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 from moot.core.canonical import canonical, check_profile
 from moot.core.errors import Malformed
-from moot.core.secrets import SECRETS, Pattern
+from moot.core.secrets import SECRET_PATTERNS, SecretPattern
 
 MAX_BYTES: Final = 16_384
 MAX_TOOLS, MAX_PATTERNS, MAX_NAMES = 200, 64, 200
@@ -37,7 +37,7 @@ class Risk(StrEnum):
     CRITICAL = "critical"
 
 
-class OnForged(StrEnum):
+class OnForgery(StrEnum):
     """What a forged signature in a participant's name does: end the trace, or only be refused."""
 
     FAIL = "fail"
@@ -62,10 +62,10 @@ _RISKY_PROGRAMS: Final = {
     ),
     Risk.CRITICAL: ("dd", "doas", "kubectl", "mkfs", "shutdown", "su", "sudo", "terraform"),
 }
-TOOLS: Final = tuple(
+DEFAULT_TOOLS: Final = tuple(
     ToolRule(tool=name, risk=risk) for risk, names in _RISKY_PROGRAMS.items() for name in names
 )
-ENVIRONMENT: Final = (
+DEFAULT_ENVIRONMENT: Final = (
     *("HOME", "LANG", "LC_ALL", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
     *("APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE"),
 )
@@ -83,24 +83,24 @@ class Policy(
 
     approval_required_from: Risk = Risk.HIGH
     default_risk: Risk = Risk.LOW
-    tools: tuple[ToolRule, ...] = TOOLS
+    tools: tuple[ToolRule, ...] = DEFAULT_TOOLS
     max_attempts: int = 3
     min_evidence: int = 1
     allow_fallback: bool = True
-    on_invalid_signature: OnForged = OnForged.FAIL
+    on_invalid_signature: OnForgery = OnForgery.FAIL
     distinct_roles: bool = True
     require_reservation: bool = False
     default_timeout_ms: int = 600 * SECOND_MS
     max_timeout_ms: int = 3_600 * SECOND_MS
     max_output_bytes: int = 8 << 20
-    environment: tuple[str, ...] = ENVIRONMENT
-    secrets: tuple[Pattern, ...] = SECRETS
+    environment: tuple[str, ...] = DEFAULT_ENVIRONMENT
+    secrets: tuple[SecretPattern, ...] = SECRET_PATTERNS
 
 
-DEFAULT: Final = Policy()
+DEFAULT_POLICY: Final = Policy()
 
 
-def parse(data: bytes | str) -> Policy:
+def parse_policy(data: bytes | str) -> Policy:
     """A policy from its JSON; keys that are left out take their defaults."""
     if len(data) > MAX_BYTES:
         raise Malformed(
@@ -114,12 +114,12 @@ def parse(data: bytes | str) -> Policy:
         raise Malformed(
             f"not JSON: {error}", code="not_json", hint="an object such as {} with what differs"
         ) from None
-    for problem in problems(policy):
+    for problem in find_problems(policy):
         raise _bad_policy(problem)
     return policy
 
 
-def problems(policy: Policy) -> tuple[str, ...]:
+def find_problems(policy: Policy) -> tuple[str, ...]:
     """What makes a policy unusable, in the order of its fields."""
     return (
         *_tool_problems(policy.tools),
@@ -133,15 +133,15 @@ def problems(policy: Policy) -> tuple[str, ...]:
     )
 
 
-def as_document(policy: Policy) -> dict[str, Any]:
+def policy_document(policy: Policy) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.to_builtins(policy)
     return document
 
 
-def hash_of(policy: Policy) -> str:
+def policy_hash(policy: Policy) -> str:
     """Of its canonical bytes; empty if it cannot be written."""
     try:
-        return hashlib.sha256(canonical(as_document(policy))).hexdigest()
+        return hashlib.sha256(canonical(policy_document(policy))).hexdigest()
     except Malformed:
         return ""
 
@@ -172,13 +172,13 @@ def _environment_problems(names: tuple[str, ...]) -> list[str]:
     return [f"environment: {name[:40]!r} is no name of a variable" for name in bad]
 
 
-def _secret_problems(patterns: tuple[Pattern, ...]) -> list[str]:
+def _secret_problems(patterns: tuple[SecretPattern, ...]) -> list[str]:
     if len(patterns) > MAX_PATTERNS:
         return [f"secrets: more than {MAX_PATTERNS} patterns"]
     return [problem for pattern in patterns for problem in _pattern_problems(pattern)]
 
 
-def _pattern_problems(pattern: Pattern) -> list[str]:
+def _pattern_problems(pattern: SecretPattern) -> list[str]:
     if not _PATTERN_NAME.match(pattern.name):
         return [f"secrets: {pattern.name[:40]!r} is no name"]
     if not 0 < len(pattern.expression) <= MAX_PATTERN:

@@ -11,30 +11,30 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from moot.protocols.trace.model import Consent, Intent, Proposal, Review, Why
+from moot.protocols.trace.model import ApprovalReason, Consent, Intent, Proposal, Review
 from moot.protocols.trace.policy import Policy, Risk, ToolRule
 
-ORDER: Final = {risk: place for place, risk in enumerate(Risk)}
-Words = tuple[str, ...]
+RISK_ORDER: Final = {risk: place for place, risk in enumerate(Risk)}
+CommandWords = tuple[str, ...]
 
 
-def larger(one: Risk, other: Risk) -> Risk:
-    return max(one, other, key=ORDER.__getitem__)
+def larger_risk(first: Risk, second: Risk) -> Risk:
+    return max(first, second, key=RISK_ORDER.__getitem__)
 
 
-def declared(text: str) -> Risk:
+def read_declared_risk(text: str) -> Risk:
     """The risk class of this name; an unknown name counts as the highest."""
-    return Risk(text) if text in ORDER else Risk.CRITICAL
+    return Risk(text) if text in RISK_ORDER else Risk.CRITICAL
 
 
 @lru_cache(1024)  # the same command is intended again and again, and audited each time
-def risk_of(policy: Policy, tool: str, command: Words, said: str) -> Risk:
-    if not is_tool(policy, tool, command):
+def assess_risk(policy: Policy, tool: str, command: CommandWords, said: str) -> Risk:
+    if not is_named_tool(policy, tool, command):
         return Risk.CRITICAL
-    return larger(declared(said), by_policy(policy, tool, command))
+    return larger_risk(read_declared_risk(said), risk_by_policy(policy, tool, command))
 
 
-def by_policy(policy: Policy, tool: str, command: Words) -> Risk:
+def risk_by_policy(policy: Policy, tool: str, command: CommandWords) -> Risk:
     """The highest risk among the rules that fit the tool's name or the command itself.
 
     T-06: a rule for `git push` also fits `git -C . push`, but such a fit only raises the risk.
@@ -45,16 +45,16 @@ def by_policy(policy: Policy, tool: str, command: Words) -> Risk:
         for rule in policy.tools
         if rule.tool == tool or any(_begins_with(plain, first) for first in _first_words_of(rule))
     ]
-    by_name = max(fitting, key=ORDER.__getitem__, default=policy.default_risk)
+    by_name = max(fitting, key=RISK_ORDER.__getitem__, default=policy.default_risk)
     by_words = (
         rule.risk
         for rule in policy.tools
         if any(_contains_in_order(plain, first) for first in _first_words_of(rule))
     )
-    return max((by_name, *by_words), key=ORDER.__getitem__)
+    return max((by_name, *by_words), key=RISK_ORDER.__getitem__)
 
 
-def is_tool(policy: Policy, tool: str, command: Words) -> bool:
+def is_named_tool(policy: Policy, tool: str, command: CommandWords) -> bool:
     """Is this command the named tool? A path to a program of that name is not: it may be any."""
     firsts = [
         first for rule in policy.tools if rule.tool == tool for first in _first_words_of(rule)
@@ -66,33 +66,33 @@ def is_tool(policy: Policy, tool: str, command: Words) -> bool:
 
 def approval_reasons(
     policy: Policy, proposal: Proposal | None, tool: str, risk: Risk, replaces: Intent | None
-) -> tuple[Why, ...]:
+) -> tuple[ApprovalReason, ...]:
     """Why the critic must agree; empty if nobody must (E-09, E-10, E-40)."""
     return tuple(_list_reasons(policy, proposal, tool, risk, replaces))
 
 
 def _list_reasons(
     policy: Policy, proposal: Proposal | None, tool: str, risk: Risk, replaces: Intent | None
-) -> Iterator[Why]:
-    if ORDER[risk] >= ORDER[policy.approval_required_from]:
-        yield Why.RISK
+) -> Iterator[ApprovalReason]:
+    if RISK_ORDER[risk] >= RISK_ORDER[policy.approval_required_from]:
+        yield ApprovalReason.RISK
     if proposal is not None and proposal.review is Review.CONDITIONAL:
-        yield Why.CONDITIONAL
+        yield ApprovalReason.CONDITIONAL
     if proposal is not None and tool not in proposal.tools:
-        yield Why.OUTSIDE
+        yield ApprovalReason.OUTSIDE
     if replaces is not None and replaces.consent is Consent.BLOCKED:
-        yield Why.BLOCKED
+        yield ApprovalReason.BLOCKED
 
 
-def _first_words_of(rule: ToolRule) -> tuple[Words, ...]:
+def _first_words_of(rule: ToolRule) -> tuple[CommandWords, ...]:
     return rule.commands or (tuple(rule.tool.split()),)
 
 
-def _begins_with(command: Words, first: Words) -> bool:
+def _begins_with(command: CommandWords, first: CommandWords) -> bool:
     return bool(first) and command[: len(first)] == first
 
 
-def _contains_in_order(command: Words, first: Words) -> bool:
+def _contains_in_order(command: CommandWords, first: CommandWords) -> bool:
     """The same program, then the same words in their order, with any others in between."""
     rest = iter(command[1:])
     return command[:1] == first[:1] and all(word in rest for word in first[1:])

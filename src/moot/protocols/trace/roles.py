@@ -11,10 +11,10 @@ from moot.core.machine import Event, KeyClass
 from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import Actor
 from moot.protocols.trace import events as did
-from moot.protocols.trace.model import Binding, Role, State
+from moot.protocols.trace.model import Role, RoleBinding, State
 
 # Which role records which kind of event. None: a person, or the workspace itself.
-EMITS: Final[dict[type[Event], Role | None]] = {
+ROLE_OF_EVENT: Final[dict[type[Event], Role | None]] = {
     did.SessionInitialized: None,
     did.ProposalCreated: Role.PLANNER,  # TRC-002
     did.ProposalReviewed: Role.CRITIC,  # TRC-005
@@ -37,7 +37,7 @@ EMITS: Final[dict[type[Event], Role | None]] = {
 NEVER_TOGETHER: Final = ((Role.EXECUTOR, Role.CRITIC), (Role.EXECUTOR, Role.AUDITOR))
 
 
-class Who(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
+class TraceActor(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """Who acts, as far as a trace asks; `in_charge` for a person or the workspace itself."""
 
     id: str
@@ -47,23 +47,24 @@ class Who(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     role: str | None = None
 
 
-def acting(actor: Actor, kind: KeyClass | None = None) -> Who:
+def trace_actor(actor: Actor, kind: KeyClass | None = None) -> TraceActor:
     """`kind` is the class of the key; without it (a record alone does not say) the name decides."""
     if kind is None:
         in_charge = actor.id in (SYSTEM, OPERATOR)
     else:
         in_charge = kind in (KeyClass.HUMAN, KeyClass.SYSTEM)
-    return Who(actor.id, actor.epoch, actor.kid, in_charge, actor.role)
+    return TraceActor(actor.id, actor.epoch, actor.kid, in_charge, actor.role)
 
 
-def wrong_role(state: State, event: type[Event], who: Who) -> str | None:
-    """Why `who` may not record this, or None. Which key was used is `wrong_key`'s question."""
-    role = EMITS[event]
+def explain_wrong_role(state: State, event: type[Event], who: TraceActor) -> str | None:
+    """Why `who` may not record this, or None. Which key was used is `explain_wrong_key`'s
+    question."""
+    role = ROLE_OF_EVENT[event]
     if event is did.KeyRotated:  # also for the old key itself: a row of `rules.py` says when
         return None
     if role is None:
         return None if who.in_charge else "only a person or the workspace itself may do this"
-    bound = state.holder(role)
+    bound = state.binding_of(role)
     if bound is None:
         return f"nobody is the {role} here"
     if who.id != bound.agent:
@@ -73,10 +74,10 @@ def wrong_role(state: State, event: type[Event], who: Who) -> str | None:
     return None
 
 
-def wrong_key(state: State, event: type[Event], who: Who) -> str | None:
+def explain_wrong_key(state: State, event: type[Event], who: TraceActor) -> str | None:
     """Why this key may not act for the role although the agent's name fits, or None."""
-    role = EMITS[event]
-    bound = state.holder(role) if role is not None else None
+    role = ROLE_OF_EVENT[event]
+    bound = state.binding_of(role) if role is not None else None
     if bound is None or who.id != bound.agent:
         return None
     if (who.epoch, who.kid) == (bound.epoch, bound.kid):
@@ -84,7 +85,9 @@ def wrong_key(state: State, event: type[Event], who: Who) -> str | None:
     return f"{who.id} is the {role} under another key ({bound.kid[:8]}, not {who.kid[:8]})"
 
 
-def clashes(roles: tuple[Binding, ...], distinct: bool) -> Iterator[tuple[Binding, Binding]]:
+def find_clashing_roles(
+    roles: tuple[RoleBinding, ...], distinct: bool
+) -> Iterator[tuple[RoleBinding, RoleBinding]]:
     """Pairs of roles that one agent, or one key, plays although it must not."""
     for place, first in enumerate(roles):
         for second in roles[place + 1 :]:

@@ -13,10 +13,10 @@ from moot.core.clock import Millis, to_text
 from moot.core.findings import filled
 from moot.core.machine import Due, Event, Recorded
 from moot.protocols.trace import events as did
-from moot.protocols.trace.codec import NAMES, OURS
-from moot.protocols.trace.duties import agenda
-from moot.protocols.trace.model import Bundled, Consent, Intent, State, number
-from moot.protocols.trace.toolchecks import needs_now
+from moot.protocols.trace.agenda import agenda
+from moot.protocols.trace.codec import EVENT_NAMES, EXTENSION_NAMES
+from moot.protocols.trace.model import BundledClaim, Consent, Intent, State, number_of_id
+from moot.protocols.trace.tool_checks import approval_reasons_now
 
 
 class ProposalView(msgspec.Struct, frozen=True):
@@ -126,7 +126,7 @@ class _Numbered(Protocol):
 N = TypeVar("N", bound=_Numbered)
 
 
-def status(state: State, trace: str, now: Millis) -> TraceStatus:
+def view_status(state: State, trace: str, now: Millis) -> TraceStatus:
     return TraceStatus(
         trace=trace,
         state=str(state.stage),
@@ -158,7 +158,7 @@ def status(state: State, trace: str, now: Millis) -> TraceStatus:
 
 def _by_number(items: Iterable[N]) -> list[N]:
     """As they were made: ids count upwards, and `i10` comes after `i9`."""
-    return sorted(items, key=lambda item: number(item.id))
+    return sorted(items, key=lambda item: number_of_id(item.id))
 
 
 def _view_due(due: Due, trace: str) -> DueView:
@@ -166,7 +166,7 @@ def _view_due(due: Due, trace: str) -> DueView:
 
 
 def _view_intent(state: State, intent: Intent) -> IntentView:
-    reasons = needs_now(state, intent) if intent.consent is Consent.PENDING else ()
+    reasons = approval_reasons_now(state, intent) if intent.consent is Consent.PENDING else ()
     return IntentView(
         id=intent.id,
         proposal=intent.proposal,
@@ -178,22 +178,22 @@ def _view_intent(state: State, intent: Intent) -> IntentView:
     )
 
 
-def timeline(events: Iterable[Recorded[Any]]) -> list[TimelineLine]:
+def view_timeline(events: Iterable[Recorded[Any]]) -> list[TimelineLine]:
     """One line an event, in its order."""
     return [
         TimelineLine(
             seq=recorded.seq,
             at=to_text(recorded.at),
             who=recorded.actor.id,
-            what=NAMES[type(recorded.event)],
-            ours=NAMES[type(recorded.event)] in OURS,
-            says=sentence(recorded.event),
+            what=EVENT_NAMES[type(recorded.event)],
+            ours=EVENT_NAMES[type(recorded.event)] in EXTENSION_NAMES,
+            says=describe_event(recorded.event),
         )
         for recorded in events
     ]
 
 
-def sentence(event: Event) -> str:
+def describe_event(event: Event) -> str:
     """What an event says, in one line of at most 300 characters."""
     form = _SENTENCES[type(event)]
     words = {name: getattr(event, name) for name in event.__struct_fields__}
@@ -208,7 +208,7 @@ def sentence(event: Event) -> str:
     return " ".join(form.format(**words).split())[:300]
 
 
-def _bundled_claims(event: Event) -> tuple[Bundled, ...]:
+def _bundled_claims(event: Event) -> tuple[BundledClaim, ...]:
     return event.claims if isinstance(event, did.FinalStatementSigned) else ()
 
 

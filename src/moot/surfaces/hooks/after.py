@@ -77,7 +77,7 @@ def _slipped(
     state: State = space.engine.state(STREAM)
     agent = space.engine.registry().agents.get(who.name)
     epoch = agent.epoch if agent is not None else 0
-    others = tuple(one for one in state.live if not one.held_by(who.name, epoch))
+    others = tuple(one for one in state.live if not one.is_held_by(who.name, epoch))
     if text is not None:
         command = slipped.Command(text, shell_folder(call), began)
         return slipped.slipped_past(command, spot.root, others)

@@ -47,8 +47,8 @@ def _held_back(spot: Spot, call: Call, env: Mapping[str, str]) -> str | None:
     from moot.flows.guard.hook_workspace import beat, opened
     from moot.flows.guard.off_limits import require_allowed
     from moot.flows.guard.session_agent import who_acts
-    from moot.protocols.presence import STREAM, shelf
-    from moot.protocols.presence.machine import OVERLAPS
+    from moot.protocols.presence import STREAM, sorted_index
+    from moot.protocols.presence.machine import OVERLAP_CODES
 
     require_allowed(spot.scopes, spot.root, spot.workspace)
     with opened(spot.workspace, env) as space:
@@ -58,13 +58,13 @@ def _held_back(spot: Spot, call: Call, env: Mapping[str, str]) -> str | None:
         try:
             outcome = space.engine.execute(STREAM, command, who.name)
         except Refused as refused:
-            if refused.code not in OVERLAPS:
+            if refused.code not in OVERLAP_CODES:
                 raise
             return _reason(space, command, who, refused, env)
         if outcome.recorded:
             between = outcome.state.fencing - state.fencing - len(_reserved(outcome))
             return _too_late(space, spot, who, outcome, env) if between else None
-        member = shelf.member(outcome.state, who.name)
+        member = sorted_index.find_member(outcome.state, who.name)
         beat(space, who.name, member.last_at if member is not None else 0)
     return None
 
@@ -78,7 +78,7 @@ def _other_names(space: Workspace, state: State, spot: Spot, who: Who) -> tuple[
     holder = who.name, agent.epoch if agent is not None else 0
     require_one_meaning(state, spot, holder)
     found = twins(state, spot.scopes, spot.root)
-    return tuple(one.key for one in found if not (one.held_by(*holder) or one.over(now)))
+    return tuple(one.key for one in found if not (one.is_held_by(*holder) or one.has_ended(now)))
 
 
 def _too_late(

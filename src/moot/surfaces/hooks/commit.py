@@ -17,7 +17,7 @@ from moot.surfaces.hooks.call import session_key
 from moot.surfaces.hooks.entry import Reply
 
 if TYPE_CHECKING:
-    from moot.protocols.presence.overlap import Conflict
+    from moot.protocols.presence.overlap import OverlapConflict
     from moot.workspace.workspace import Workspace
 
 # Variables that tools set in the shells they start: whose session it is.
@@ -90,7 +90,7 @@ def _agent(space: Workspace, env: Mapping[str, str]) -> str | None:
 
 def _conflicts(
     space: Workspace, spot: Spot, paths: tuple[str, ...], name: str | None, env: Mapping[str, str]
-) -> tuple[Conflict, ...]:
+) -> tuple[OverlapConflict, ...]:
     """A person holds nothing, so that anyone who does is named."""
     from moot.flows.guard.blockers import in_the_way
 
@@ -98,7 +98,11 @@ def _conflicts(
 
 
 def _note(
-    space: Workspace, spot: Spot, found: tuple[Conflict, ...], name: str, env: Mapping[str, str]
+    space: Workspace,
+    spot: Spot,
+    found: tuple[OverlapConflict, ...],
+    name: str,
+    env: Mapping[str, str],
 ) -> None:
     from moot.flows.guard.hook_workspace import stale_millis
     from moot.protocols.presence import STREAM
@@ -113,7 +117,7 @@ def _note(
     space.engine.execute(STREAM, noted, name)
 
 
-def _said(found: tuple[Conflict, ...], name: str | None) -> str:
+def _said(found: tuple[OverlapConflict, ...], name: str | None) -> str:
     lines = [f"  {conflict.sentence}" for conflict in found[:10]]
     if len(found) > len(lines):
         lines.append(f"  and {len(found) - len(lines)} more")

@@ -46,7 +46,7 @@ def observe(
 ) -> None:
     """One use of a tool, on record."""
     with never_in_the_way():
-        from moot.flows.observed.watching import watch
+        from moot.flows.observed.watching import record_tool_use
         from moot.protocols.observed.commands import ObserveTool
 
         said = _text({"input": call.input, "response": call.response, "tool": call.name})
@@ -60,7 +60,7 @@ def observe(
             ok=call.ok,
             session=session_of(call),
         )
-        watch(space, agent, session_of(call), seen)
+        record_tool_use(space, agent, session_of(call), seen)
 
 
 def _text(value: Any) -> bytes:
@@ -71,15 +71,15 @@ def _text(value: Any) -> bytes:
 
 def _keep(space: Workspace, said: bytes) -> tuple[ArtifactRef, tuple[str, ...]]:
     """Without its secrets first, then cut: half a secret is not left at the edge."""
-    from moot.core.secrets import SECRETS, redact
+    from moot.core.secrets import SECRET_PATTERNS, redact_bytes
 
-    clean = redact(SECRETS, said[:LOOKED_AT])
+    clean = redact_bytes(SECRET_PATTERNS, said[:LOOKED_AT])
     return space.artifacts.put(clean.data[:KEPT], MEDIA_TYPE), clean.found
 
 
 def _files(call: Call, spot: Spot, began: int | None, home: Path | None) -> Iterator[str]:
     """What an edit names; of a shell command, what git calls changed and is newer than it."""
-    from moot.core.secrets import SECRETS, redact_text
+    from moot.core.secrets import SECRET_PATTERNS, redact_text
     from moot.flows.guard import incursions
     from moot.surfaces.hooks.touched import shell_text, touched
 
@@ -92,6 +92,6 @@ def _files(call: Call, spot: Spot, began: int | None, home: Path | None) -> Iter
         found = incursions.changed(spot.root, [])
         paths = [path for path in found if incursions.newer(spot.root / path, began)]
     for path in dict.fromkeys(paths):
-        name = redact_text(SECRETS, os.fsencode(path).decode("utf-8", "backslashreplace"))
+        name = redact_text(SECRET_PATTERNS, os.fsencode(path).decode("utf-8", "backslashreplace"))
         if len(name) <= LONGEST_PATH:
             yield name

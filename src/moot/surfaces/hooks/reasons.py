@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from moot.core.clock import to_text
-from moot.protocols.presence import shelf
-from moot.protocols.presence.liveness import ago
+from moot.protocols.presence import sorted_index
+from moot.protocols.presence.liveness import format_ago
 from moot.protocols.presence.model import Liveness
-from moot.protocols.presence.overlap import Conflict, each_reservation
+from moot.protocols.presence.overlap import OverlapConflict, first_by_reservation
 
 if TYPE_CHECKING:
     from moot.core.errors import MootError
@@ -37,9 +37,9 @@ _CHECKED: Final = frozenset({"not_for_agents", "other_root"})
 _RANK: Final = (Liveness.ACTIVE, Liveness.STALE, Liveness.EVICTED)
 
 
-def held(conflicts: Iterable[Conflict], state: State, who: Who) -> str:
+def held(conflicts: Iterable[OverlapConflict], state: State, who: Who) -> str:
     """The reason of a refusal; the advice is for the most alive of the holders."""
-    found = each_reservation(conflicts)
+    found = first_by_reservation(conflicts)
     told = [_sentence(conflict, state) for conflict in found[:SHOWN]]
     if len(found) > SHOWN:
         told.append(f"So are {len(found) - SHOWN} more.")
@@ -48,7 +48,7 @@ def held(conflicts: Iterable[Conflict], state: State, who: Who) -> str:
     return " ".join(("moot:", *told, _STAY_OFF, advice))
 
 
-def _words(conflict: Conflict) -> dict[str, str]:
+def _words(conflict: OverlapConflict) -> dict[str, str]:
     """For command lines: another's file names are quoted, whatever they hold."""
     owner, scope = conflict.held.owner, conflict.claim.shown
     return {
@@ -59,7 +59,7 @@ def _words(conflict: Conflict) -> dict[str, str]:
     }
 
 
-def _sentence(conflict: Conflict, state: State) -> str:
+def _sentence(conflict: OverlapConflict, state: State) -> str:
     kept, verdict = conflict.held, conflict.verdict
     return (
         f"{conflict.claim.shown} is held by {kept.owner}{_wider(conflict)}"
@@ -68,21 +68,21 @@ def _sentence(conflict: Conflict, state: State) -> str:
     )
 
 
-def _wider(conflict: Conflict) -> str:
+def _wider(conflict: OverlapConflict) -> str:
     same = conflict.held.key == conflict.claim.key
     return "" if same else f" as part of {conflict.held.scope}"
 
 
-def _seen(conflict: Conflict) -> str:
+def _seen(conflict: OverlapConflict) -> str:
     verdict = conflict.verdict
-    if verdict.ruled or verdict.last_seen_at is None:
+    if verdict.reason or verdict.last_seen_at is None:
         return verdict.because
-    return f"last seen {ago(verdict.now - verdict.last_seen_at)}"
+    return f"last seen {format_ago(verdict.now - verdict.last_seen_at)}"
 
 
-def _work(conflict: Conflict, state: State) -> str:
+def _work(conflict: OverlapConflict, state: State) -> str:
     """What the holder works on: the reservation says, else the holder itself, else its branch."""
-    member = shelf.member(state, conflict.held.owner)
+    member = sorted_index.find_member(state, conflict.held.owner)
     work = conflict.held.work or (member.work if member is not None else None)
     if work:
         return f", working on {work},"

@@ -37,7 +37,7 @@ back early: `{moot} release SCOPE`.
 
 def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     from moot.flows.guard.hook_workspace import opened
-    from moot.flows.observed.watching import begin
+    from moot.flows.observed.watching import begin_session
     from moot.surfaces.hooks import stamps
     from moot.surfaces.hooks.observing import never_in_the_way, session_of
     from moot.surfaces.hooks.waiting import waiting_line
@@ -49,7 +49,7 @@ def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     with opened(spot.workspace, env, pin=True) as space:
         who, alive_at = _join(space, spot, call, env)
         with never_in_the_way():
-            begin(space, who.name, session_of(call), alive_at)
+            begin_session(space, who.name, session_of(call), alive_at)
         said = [RULES.format(me=who.name, moot=who.moot), *_others(space, who, env)]
         waiting = waiting_line(space, who)
     text = "\n".join([*said, *([waiting] if waiting else [])])
@@ -60,7 +60,7 @@ def end(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     """Only a session that this hook registered itself is ended by it."""
     from moot.flows.guard.hook_workspace import opened
     from moot.flows.guard.session_agent import agent_of_session
-    from moot.flows.observed.watching import end as finish
+    from moot.flows.observed.watching import end_session as finish
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import Leave
     from moot.surfaces.hooks.observing import never_in_the_way, session_of
@@ -102,9 +102,9 @@ def _join(
 
 def _work_so_far(space: Workspace, name: str) -> str | None:
     """Joining again does not forget what the agent works on."""
-    from moot.protocols.presence import STREAM, shelf
+    from moot.protocols.presence import STREAM, sorted_index
 
-    member = shelf.member(space.engine.state(STREAM), name)
+    member = sorted_index.find_member(space.engine.state(STREAM), name)
     return member.work if member is not None else None
 
 
@@ -115,7 +115,7 @@ def _others(space: Workspace, who: Who, env: Mapping[str, str]) -> Iterator[str]
 
     state = space.engine.state(STREAM)
     names = tuple(member.name for member in state.members)
-    here = views.members(state, moment_of(space, names, env))
+    here = views.view_members(state, moment_of(space, names, env))
     others = [
         view
         for view in here

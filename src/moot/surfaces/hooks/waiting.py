@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import MarkSeen
-from moot.protocols.presence.model import EventType, Message, State
+from moot.protocols.presence.model import EventType, PresenceMessage, State
 
 if TYPE_CHECKING:
     from moot.flows.guard.session_agent import Who
@@ -35,7 +35,7 @@ def waiting_line(space: Workspace, who: Who) -> str | None:
     return f"moot: waiting for you: {'; '.join(lines)}" if lines else None
 
 
-def unseen(state: State, name: str, epoch: int) -> list[Message]:
+def unseen(state: State, name: str, epoch: int) -> list[PresenceMessage]:
     """HANDOFF and BLOCKED events that this holder of the name has not seen, oldest first."""
     mine = (one for one in state.pending.values() if one.is_for(name, epoch))
     return sorted((one for one in mine if name not in one.seen_by), key=lambda one: one.at)
@@ -59,7 +59,7 @@ def _epoch(space: Workspace, name: str) -> int:
     return agent.epoch if agent is not None else 0
 
 
-def _told(message: Message, who: Who) -> str:
+def _told(message: PresenceMessage, who: Who) -> str:
     """Others' words are quoted: they are a message, not an instruction of ours."""
     said = _SAID.get(message.type, "from")
     return (

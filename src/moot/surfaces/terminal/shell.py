@@ -77,9 +77,9 @@ class Shell:
         """How soon whoever started us calls others stale, and a warning if that is no number."""
         if not self.env.get(STALE_VARIABLE):
             return None, ()
-        from moot.protocols.presence.liveness import stale_from_text
+        from moot.protocols.presence.liveness import read_stale_minutes
 
-        millis, warning = stale_from_text(self.env[STALE_VARIABLE])
+        millis, warning = read_stale_minutes(self.env[STALE_VARIABLE])
         return millis, () if warning is None else (warning,)
 
     def _only_reads(self) -> bool:

@@ -15,13 +15,13 @@ from moot.protocols.parliament.messages.contents import (
     Vote,
     VoteTally,
 )
-from moot.protocols.parliament.messages.message import Message
-from moot.protocols.parliament.model import Outcome, State
+from moot.protocols.parliament.messages.message import LedgerMessage
+from moot.protocols.parliament.model import SessionOutcome, State
 
 C = TypeVar("C", bound=Content)
 
 
-class Counted(msgspec.Struct, frozen=True):
+class CountedBallot(msgspec.Struct, frozen=True):
     """A ballot: who voted what, and what was announced; None while it is open."""
 
     votes: dict[str, Vote]
@@ -29,7 +29,7 @@ class Counted(msgspec.Struct, frozen=True):
     round: int
 
 
-class Version(msgspec.Struct, frozen=True):
+class BillVersion(msgspec.Struct, frozen=True):
     """A version of the bill: whose, when, and its text."""
 
     draft: BillDraft
@@ -41,24 +41,24 @@ class Proceedings(msgspec.Struct, frozen=True):
     """`signers` says whose key signed a message, where that is known."""
 
     state: State
-    messages: tuple[Message, ...]
+    messages: tuple[LedgerMessage, ...]
     summaries: tuple[dict[str, Any], ...]
     signers: dict[str, str] = {}
 
-    def said(self, kind: type[C]) -> Iterator[tuple[Message, C]]:
+    def messages_with(self, kind: type[C]) -> Iterator[tuple[LedgerMessage, C]]:
         """The messages of one type, with their contents."""
         for message in self.messages:
             if isinstance(message.content, kind):
                 yield message, message.content
 
-    def name(self, seat: str) -> str:
+    def name_of_seat(self, seat: str) -> str:
         known_seat = self.state.seats.get(seat)
         return known_seat.name if known_seat is not None else seat.replace("_", " ")
 
 
-def ballots(record: Proceedings) -> list[Counted]:
+def list_ballots(record: Proceedings) -> list[CountedBallot]:
     """Every ballot in order: the votes before each tally, and those still open."""
-    counted: list[Counted] = []
+    counted: list[CountedBallot] = []
     votes: dict[str, Vote] = {}
     round_number = 0
     for message in record.messages:
@@ -67,28 +67,29 @@ def ballots(record: Proceedings) -> list[Counted]:
                 votes[message.sender] = vote
                 round_number = message.round
             case VoteTally() as tally:
-                counted.append(Counted(votes, tally, message.round))
+                counted.append(CountedBallot(votes, tally, message.round))
                 votes = {}
-    return [*counted, Counted(votes, None, round_number)] if votes else counted
+    return [*counted, CountedBallot(votes, None, round_number)] if votes else counted
 
 
-def versions(record: Proceedings) -> list[Version]:
+def list_bill_versions(record: Proceedings) -> list[BillVersion]:
     """The bill's history; the prime minister's own text is the last of it."""
     history = [
-        Version(draft, message.sender, message.round) for message, draft in record.said(BillDraft)
+        BillVersion(draft, message.sender, message.round)
+        for message, draft in record.messages_with(BillDraft)
     ]
     bill = record.state.bill
     if bill is not None and (not history or history[-1].draft.bill_version < bill.version):
         draft = BillDraft(bill.version, bill.title, bill.summary, bill.sections)
-        history.append(Version(draft, "prime_minister", record.state.round.number))
+        history.append(BillVersion(draft, "prime_minister", record.state.round.number))
     return history
 
 
-def decisions(record: Proceedings) -> list[tuple[Message, PmDecision]]:
-    return list(record.said(PmDecision))
+def list_decisions(record: Proceedings) -> list[tuple[LedgerMessage, PmDecision]]:
+    return list(record.messages_with(PmDecision))
 
 
-def decided_by(record: Proceedings, message: Message) -> str:
+def signer_of_decision(record: Proceedings, message: LedgerMessage) -> str:
     """The person who signed a decision here; empty if unknown, vague if it came from files."""
     number = int(message.id.removeprefix("msg-"))
     if number <= record.state.imported:
@@ -96,14 +97,14 @@ def decided_by(record: Proceedings, message: Message) -> str:
     return record.signers.get(message.id, "")
 
 
-def last_word(record: Proceedings) -> tuple[Message, PmDecision] | None:
+def find_final_decision(record: Proceedings) -> tuple[LedgerMessage, PmDecision] | None:
     """The decision that ended the session; None while it goes on, or if the vote ended it."""
-    all_decisions = decisions(record)
-    ended = record.state.outcome not in (None, Outcome.NO_PASSAGE)
+    all_decisions = list_decisions(record)
+    ended = record.state.outcome not in (None, SessionOutcome.NO_PASSAGE)
     return all_decisions[-1] if ended and all_decisions else None
 
 
-def origin(state: State) -> str:
+def describe_origin(state: State) -> str:
     """Where unsigned messages came from; empty if all were signed here."""
     if not state.imported:
         return ""
@@ -111,7 +112,7 @@ def origin(state: State) -> str:
     return f"{state.imported} of {all_of_them} messages were read from files, not signed here"
 
 
-def scores_by_round(record: Proceedings) -> dict[str, dict[int, dict[str, int]]]:
+def collect_scores_by_round(record: Proceedings) -> dict[str, dict[int, dict[str, int]]]:
     """For each seat and round, the latest score of each motive named in it."""
     scores: dict[str, dict[int, dict[str, int]]] = {}
     for message in record.messages:

@@ -12,29 +12,34 @@ from typing import Final
 
 from moot import pages as page
 from moot.core.plural import plural
-from moot.protocols.parliament.documents.difference import Mark, difference
-from moot.protocols.parliament.documents.final import OUTCOMES, dissenters, last_ballot, unaddressed
+from moot.protocols.parliament.documents.difference import EditMark, compare_sections
+from moot.protocols.parliament.documents.final_document import (
+    OUTCOME_WORDS,
+    describe_unaddressed,
+    last_counted_ballot,
+    list_dissenters,
+)
 from moot.protocols.parliament.documents.proceedings import (
-    Counted,
+    BillVersion,
+    CountedBallot,
     Proceedings,
-    Version,
-    decided_by,
-    last_word,
-    origin,
-    scores_by_round,
-    versions,
+    collect_scores_by_round,
+    describe_origin,
+    find_final_decision,
+    list_bill_versions,
+    signer_of_decision,
 )
 from moot.protocols.parliament.messages.contents import Vote, VoteTally
-from moot.protocols.parliament.messages.message import Message
+from moot.protocols.parliament.messages.message import LedgerMessage
 from moot.protocols.parliament.messages.words import AmendmentStatus, Ballot, Kind, RulingAction
-from moot.protocols.parliament.model import Outcome, Seat, State
-from moot.protocols.parliament.motives import SERVED
+from moot.protocols.parliament.model import Seat, SessionOutcome, State
+from moot.protocols.parliament.motives import SERVED_FROM
 
-_TONES: Final[dict[Outcome | None, page.Tone]] = {
-    Outcome.APPROVED: "good",
-    Outcome.APPROVED_WITH_AMENDMENTS: "good",
-    Outcome.VETOED: "bad",
-    Outcome.NO_PASSAGE: "bad",
+_TONES: Final[dict[SessionOutcome | None, page.Tone]] = {
+    SessionOutcome.APPROVED: "good",
+    SessionOutcome.APPROVED_WITH_AMENDMENTS: "good",
+    SessionOutcome.VETOED: "bad",
+    SessionOutcome.NO_PASSAGE: "bad",
     None: "neutral",
 }
 _STATUS_TONES: Final[dict[AmendmentStatus, page.Tone]] = {
@@ -50,12 +55,12 @@ _TURNING_RULINGS: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.QUIET}
 _SCRIPTED_NOTE: Final = "scripted; no model and no person thought about these words"
 
 
-def report(
+def make_report(
     record: Proceedings, proof: page.Proof | None = None, scripted: Collection[str] = ()
 ) -> page.Report:
     """The page of a session, finished or not; `scripted` are agents that followed a script."""
     state = record.state
-    last = last_ballot(record)
+    last = last_counted_ballot(record)
     return page.Report(
         kind="parliament",
         title=state.bill.title
@@ -74,50 +79,50 @@ def report(
 def _verdict(state: State) -> page.Verdict:
     if state.outcome is None:
         return page.Verdict("NOT DECIDED", "neutral", str(state.status or "not convened"))
-    return page.Verdict(OUTCOMES[state.outcome].upper(), _TONES[state.outcome])
+    return page.Verdict(OUTCOME_WORDS[state.outcome].upper(), _TONES[state.outcome])
 
 
 def _decision(record: Proceedings, scripted: Collection[str]) -> page.Decision:
     state = record.state
-    word = last_word(record)
+    word = find_final_decision(record)
     statement = word[1].reason if word else ""
     facts = [
         page.Fact("bill version", str(state.bill.version if state.bill else 0)),
-        page.Fact("drafter", record.name(state.drafter) if state.drafter else "none"),
+        page.Fact("drafter", record.name_of_seat(state.drafter) if state.drafter else "none"),
         page.Fact("rounds", f"{state.round.number} of {state.max_rounds}"),
     ]
     if state.vote_history:
         row = state.vote_history[-1]
         facts.append(page.Fact("last vote", f"{row.yes} of {row.total} for it"))
-    if word and decided_by(record, word[0]):
-        facts.append(page.Fact("decided by", decided_by(record, word[0])))
-    if origin(state):
-        facts.append(page.Fact("origin", origin(state)))
+    if word and signer_of_decision(record, word[0]):
+        facts.append(page.Fact("decided by", signer_of_decision(record, word[0])))
+    if describe_origin(state):
+        facts.append(page.Fact("origin", describe_origin(state)))
     if scripted:
         facts.append(page.Fact("note", f"{', '.join(scripted)}: {_SCRIPTED_NOTE}"))
-    sentence = f"{OUTCOMES[state.outcome]}. {statement}".strip()
+    sentence = f"{OUTCOME_WORDS[state.outcome]}. {statement}".strip()
     return page.Decision(sentence, tuple(facts))
 
 
-def _dissent(record: Proceedings, last: Counted | None) -> page.Dissent:
+def _dissent(record: Proceedings, last: CountedBallot | None) -> page.Dissent:
     if last is None:
         return page.Dissent((), "No vote has been counted yet.")
-    voices = tuple(_quote(record, seat, vote) for seat, vote in dissenters(last))
+    voices = tuple(_quote(record, seat, vote) for seat, vote in list_dissenters(last))
     return page.Dissent(voices, "" if voices else "Nobody voted against it on the last ballot.")
 
 
 def _quote(record: Proceedings, seat: str, vote: Vote) -> page.Quote:
     conditions = "\n".join(f"Would change it: {condition}" for condition in vote.conditions)
     return page.Quote(
-        author=record.name(seat),
-        text=f"{vote.reasoning}\n\nUnaddressed: {unaddressed(vote)}\n\n{conditions}",
+        author=record.name_of_seat(seat),
+        text=f"{vote.reasoning}\n\nUnaddressed: {describe_unaddressed(vote)}\n\n{conditions}",
         stance=str(vote.vote),
         tone="bad",
     )
 
 
 def _page_blocks(
-    record: Proceedings, last: Counted | None, scripted: Collection[str]
+    record: Proceedings, last: CountedBallot | None, scripted: Collection[str]
 ) -> list[page.Block]:
     blocks: list[page.Block] = [_chamber(record, last, scripted)]
     if last is not None and last.tally is not None:
@@ -127,18 +132,22 @@ def _page_blocks(
     return blocks
 
 
-def _chamber(record: Proceedings, last: Counted | None, scripted: Collection[str]) -> page.Chamber:
-    seats = tuple(_seat(seat, last, seat.agent in scripted) for seat in record.state.in_order())
+def _chamber(
+    record: Proceedings, last: CountedBallot | None, scripted: Collection[str]
+) -> page.Chamber:
+    seats = tuple(
+        _seat(seat, last, seat.agent in scripted) for seat in record.state.seats_in_order()
+    )
     row = record.state.vote_history[-1] if record.state.vote_history else None
     centre = f"{row.yes} yes · {row.no} no" if row is not None else "no vote yet"
     return page.Chamber(seats, centre, title="The chamber")
 
 
-def _seat(seat: Seat, last: Counted | None, scripted: bool) -> page.Seat:
+def _seat(seat: Seat, last: CountedBallot | None, scripted: bool) -> page.Seat:
     vote = last.votes.get(seat.id) if last is not None else None
     motives = ", ".join(
         f"{motive} {'not scored' if score is None else score}"
-        for motive, score in seat.satisfaction()
+        for motive, score in seat.scores_by_motive()
     )
     note = f"scripted voice; {motives}" if scripted else motives
     if vote is None:
@@ -147,9 +156,9 @@ def _seat(seat: Seat, last: Counted | None, scripted: bool) -> page.Seat:
     return page.Seat(seat.name, tone, str(vote.vote), note)
 
 
-def _vote_bars(record: Proceedings, last: Counted, tally: VoteTally) -> page.BarChart:
+def _vote_bars(record: Proceedings, last: CountedBallot, tally: VoteTally) -> page.BarChart:
     count = tally.tally
-    absent = [seat.name for seat in record.state.in_order() if seat.id not in last.votes]
+    absent = [seat.name for seat in record.state.seats_in_order() if seat.id not in last.votes]
     bars = (
         page.Bar("Yes", Decimal(count.yes), "good", _seat_names(record, tally.yes_votes)),
         page.Bar("No", Decimal(count.no), "bad", _seat_names(record, tally.no_votes)),
@@ -161,24 +170,24 @@ def _vote_bars(record: Proceedings, last: Counted, tally: VoteTally) -> page.Bar
 
 
 def _seat_names(record: Proceedings, seats: tuple[str, ...]) -> str:
-    return ", ".join(map(record.name, seats))
+    return ", ".join(map(record.name_of_seat, seats))
 
 
 def _satisfaction(record: Proceedings) -> page.LineChart:
     """Each seat's worst served motive, round by round: the one that holds a vote up."""
-    by_round = scores_by_round(record)
+    by_round = collect_scores_by_round(record)
     series = []
-    for seat in record.state.in_order():
+    for seat in record.state.seats_in_order():
         latest: dict[str, int] = {}
         points = []
         for number, scores in sorted(by_round.get(seat.id, {}).items()):
             latest.update(scores)
             score, motive = min((score, motive) for motive, score in latest.items())
-            points.append(page.Point(number, Decimal(score), motive, score < SERVED))
+            points.append(page.Point(number, Decimal(score), motive, score < SERVED_FROM))
         series.append(page.Series(seat.name, tuple(points)))
     return page.LineChart(
         tuple(series),
-        page.Mark(Decimal(SERVED), "enough for a vote"),
+        page.Mark(Decimal(SERVED_FROM), "enough for a vote"),
         y_label="Lowest score",
         hollow_means="not served well enough",
         low=Decimal(1),
@@ -190,17 +199,17 @@ def _satisfaction(record: Proceedings) -> page.LineChart:
 
 def _history(record: Proceedings) -> page.Block:
     rows: list[tuple[str | page.Cell, ...]] = []
-    before: Version | None = None
-    for version in versions(record):
+    before: BillVersion | None = None
+    for version in list_bill_versions(record):
         old = before.draft.sections if before else None
-        for edit in difference(old, version.draft.sections):
-            if edit.mark is not Mark.KEPT:
-                tone: page.Tone = "good" if edit.mark is Mark.ADDED else "bad"
+        for edit in compare_sections(old, version.draft.sections):
+            if edit.mark is not EditMark.KEPT:
+                tone: page.Tone = "good" if edit.mark is EditMark.ADDED else "bad"
                 rows.append(
                     (
                         str(version.draft.bill_version),
                         str(version.round),
-                        record.name(version.by),
+                        record.name_of_seat(version.by),
                         edit.part,
                         page.Cell(str(edit.mark), tone),
                         edit.text.strip(),
@@ -237,14 +246,14 @@ def _amendments(record: Proceedings) -> page.Table:
         tuple(
             (
                 amendment.amendment_id,
-                record.name(amendment.proposed_by),
+                record.name_of_seat(amendment.proposed_by),
                 str(amendment.target_section),
                 amendment.description,
                 str(sum(row.position == "endorse" for row in amendment.endorsements)),
                 str(sum(row.position == "oppose" for row in amendment.endorsements)),
                 page.Cell(str(amendment.status), _STATUS_TONES.get(amendment.status, "neutral")),
             )
-            for amendment in record.state.proposals()
+            for amendment in record.state.amendments_in_order()
         ),
         title="Amendments",
     )
@@ -297,20 +306,20 @@ def _timeline(record: Proceedings) -> page.Timeline:
     )
 
 
-def _is_turning_point(message: Message) -> bool:
+def _is_turning_point(message: LedgerMessage) -> bool:
     return (
         message.type in _TURNING_POINTS
         or getattr(message.content, "action", None) in _TURNING_RULINGS
     )
 
 
-def _timeline_entry(record: Proceedings, message: Message) -> page.Moment:
+def _timeline_entry(record: Proceedings, message: LedgerMessage) -> page.Moment:
     content = message.content
     names = ("description", "ruling", "reason", "summary", "next_action")
     detail = next((str(getattr(content, name)) for name in names if hasattr(content, name)), "")
     return page.Moment(
         message.timestamp,
-        record.name(message.sender),
+        record.name_of_seat(message.sender),
         message.type.replace("_", " ").lower(),
         detail,
         message.id,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from moot.protocols.parliament.messages.words import (
-    Action,
+    AmendmentAction,
     AmendmentStatus,
     Ballot,
+    BillSection,
     Position,
-    Section,
 )
 
 
@@ -103,8 +103,8 @@ class AmendmentRow(msgspec.Struct, frozen=True, kw_only=True):
     amendment_id: str
     proposed_by: str
     round: int
-    target_section: Section
-    action: Action
+    target_section: BillSection
+    action: AmendmentAction
     description: str
     status: AmendmentStatus
     endorsements: tuple[EndorsementRow, ...]

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Severity, errors
-from moot.protocols.parliament.files import agreements, crosschecks
-from moot.protocols.parliament.files.book import Book, Check
-from moot.protocols.parliament.files.fileshapes import (
+from moot.protocols.parliament.files import file_checks, message_checks
+from moot.protocols.parliament.files.file_shapes import (
     BILL_FILE,
     FILES,
     LEDGER_FILE,
@@ -19,26 +18,27 @@ from moot.protocols.parliament.files.fileshapes import (
     SHAPES,
     SUMMARIES_FILE,
 )
-from moot.protocols.parliament.messages.shapes import breach, read_json
+from moot.protocols.parliament.files.four_files import FilesCheck, FourFiles
+from moot.protocols.parliament.messages.shapes import make_finding, read_json
 
-CHECKS: Final[tuple[Check, ...]] = (
-    agreements.same_head,
-    crosschecks.numbering,
-    crosschecks.moments,
-    agreements.seating,
-    crosschecks.senders,
-    crosschecks.statements,
-    crosschecks.answers,
-    crosschecks.exchanges,
-    crosschecks.motions,
-    crosschecks.scores,
-    agreements.drafts,
-    agreements.bill_head,
-    agreements.amendments,
-    agreements.positions,
-    crosschecks.votes,
-    agreements.records,
-    agreements.summaries,
+CHECKS: Final[tuple[FilesCheck, ...]] = (
+    file_checks.check_same_session,
+    message_checks.check_numbering,
+    message_checks.check_order,
+    file_checks.check_seats,
+    message_checks.check_senders,
+    message_checks.check_statements,
+    message_checks.check_answers,
+    message_checks.check_exchanges,
+    message_checks.check_motions,
+    message_checks.check_scores,
+    file_checks.check_bill_versions,
+    file_checks.check_drafter,
+    file_checks.check_amendments,
+    file_checks.check_positions,
+    message_checks.check_votes,
+    file_checks.check_vote_records,
+    file_checks.check_summaries,
 )
 MISSING_RULES: Final = {
     LEDGER_FILE: "PAR-003",
@@ -48,22 +48,22 @@ MISSING_RULES: Final = {
 }
 
 
-def inspect(files: Mapping[str, bytes | None]) -> tuple[Finding, ...]:
+def inspect_files(files: Mapping[str, bytes | None]) -> tuple[Finding, ...]:
     """Everything that is wrong with the files (PAR-130); None stands for a missing file."""
     documents: dict[str, Any] = {}
     findings: list[Finding] = []
     for name in FILES:
         said = tuple(_read_file(name, files.get(name), documents))
         findings += said
-    findings += cross_findings(documents, tuple(findings))
+    findings += compare_files(documents, tuple(findings))
     return tuple(findings)
 
 
-def cross_findings(
+def compare_files(
     documents: Mapping[str, Any], wrong: tuple[Finding, ...] = ()
 ) -> Iterator[Finding]:
     """Where the files disagree; messages with an error in `wrong` are left out."""
-    book = Book.of(documents, wrong)
+    book = FourFiles.from_documents(documents, wrong)
     for check in CHECKS:
         yield from check(book)
 
@@ -71,13 +71,13 @@ def cross_findings(
 def _read_file(name: str, data: bytes | None, documents: dict[str, Any]) -> Iterator[Finding]:
     if data is None:
         hint = "`moot parliament export DIR` writes it again from the record"
-        yield breach(MISSING_RULES[name], "missing_file", f"{name} is missing", name, hint)
+        yield make_finding(MISSING_RULES[name], "missing_file", f"{name} is missing", name, hint)
         return
     try:
         document = read_json(data)
     except Malformed as error:
         where = f"{name}#{error.where}" if error.where else name
-        yield breach(MISSING_RULES[name], error.code, str(error), where, error.hint)
+        yield make_finding(MISSING_RULES[name], error.code, str(error), where, error.hint)
         return
     findings = tuple(SHAPES[name](document, f"{name}#"))
     yield from findings
@@ -91,12 +91,12 @@ def _has_messages(document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get("messages"), list)
 
 
-def only_added(before: bytes, now: bytes) -> tuple[Finding, ...]:
+def find_lost_messages(before: bytes, now: bytes) -> tuple[Finding, ...]:
     """PAR-012: every earlier message is still in its place, with the same data."""
     old = _messages_in(before)
     try:
         new = _messages_in(now)
-    except Malformed:  # `inspect` says why; for this comparison all its messages are gone
+    except Malformed:  # `inspect_files` says why; for this comparison all its messages are gone
         new = []
     findings = []
     for place, message in enumerate(old):
@@ -119,4 +119,4 @@ def _message_name(message: Any) -> str:
 
 def _not_append_only(message: str, where: str) -> Finding:
     hint = "messages are only ever added: take the earlier file as the true one"
-    return breach("PAR-012", "not_append_only", message, where, hint, Severity.ERROR)
+    return make_finding("PAR-012", "not_append_only", message, where, hint, Severity.ERROR)

@@ -7,17 +7,17 @@ from typing import Final
 import msgspec
 
 from moot.protocols.parliament.messages.words import (
-    Action,
+    AmendmentAction,
     Ballot,
+    BillSection,
     Kind,
     MotionType,
     NextAction,
     Position,
+    PrimeMinisterChoice,
     RulingAction,
     RulingType,
-    Section,
     Stance,
-    Word,
 )
 
 
@@ -84,10 +84,10 @@ class Answer(Content, frozen=True):
     amendment_position: AmendmentPosition | None = None
 
 
-class Amendment(Content, frozen=True):
+class AmendmentContent(Content, frozen=True):
     amendment_id: str
-    target_section: Section
-    action: Action
+    target_section: BillSection
+    action: AmendmentAction
     description: str
     rationale: str
     proposed_text: str
@@ -135,17 +135,17 @@ class VoteTally(Content, frozen=True):
 
 
 class PmDecision(Content, frozen=True):
-    decision: Word
+    decision: PrimeMinisterChoice
     reason: str
     guidance: str
 
 
-CONTENT: Final[dict[Kind, type[Content]]] = {
+CONTENT_TYPES: Final[dict[Kind, type[Content]]] = {
     Kind.BILL_DRAFT: BillDraft,
     Kind.OPENING_STATEMENT: OpeningStatement,
     Kind.QUESTION: Question,
     Kind.ANSWER: Answer,
-    Kind.AMENDMENT: Amendment,
+    Kind.AMENDMENT: AmendmentContent,
     Kind.MOTION: Motion,
     Kind.VOTE: Vote,
     Kind.SPEAKER_RULING: SpeakerRuling,

@@ -10,13 +10,13 @@ from typing import Final
 
 import msgspec
 
-TOPIC: Final = 200
+MAX_TOPIC_BYTES: Final = 200
 # Shared by all seats: what each of them holds against the bill.
-CONCERNS: Final = 12_000
+MAX_CONCERN_BYTES: Final = 12_000
 _ELLIPSIS: Final = "…"
 
 
-def short(text: str, most: int = TOPIC) -> str:
+def shorten(text: str, most: int = MAX_TOPIC_BYTES) -> str:
     """A text, or its beginning in at most `most` bytes of JSON."""
     if _json_size(text[: most + 1]) <= most:
         return text
@@ -29,9 +29,9 @@ def short(text: str, most: int = TOPIC) -> str:
     return text[:length] + _ELLIPSIS
 
 
-def concern(text: str, seats: int) -> str:
+def shorten_concern(text: str, seats: int) -> str:
     """What a seat holds against the bill, within its share of what all seats may take."""
-    return short(text, CONCERNS // max(1, seats))
+    return shorten(text, MAX_CONCERN_BYTES // max(1, seats))
 
 
 def _json_size(text: str) -> int:

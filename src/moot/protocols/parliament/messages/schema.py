@@ -12,21 +12,21 @@ from moot.protocols.parliament.messages import words
 from moot.protocols.parliament.messages.limits import is_majority
 from moot.protocols.parliament.messages.shapes import (
     Check,
-    Field,
+    ShapeField,
+    any_text,
     boolean,
-    breach,
-    fields,
-    join,
-    like,
-    listed,
-    mapped,
-    maybe,
+    join_path,
+    list_of,
+    list_of_texts,
+    make_finding,
+    map_of,
+    nonblank_text,
+    null_or,
+    object_of,
     one_of,
-    said,
-    shown,
-    text,
-    texts,
-    whole,
+    show_value,
+    text_like,
+    whole_number,
 )
 from moot.protocols.parliament.messages.words import Kind
 
@@ -35,138 +35,138 @@ Document = dict[str, Any]
 SEAT_ID: Final = "rep_1"
 
 
-def seat(rule: str) -> Check:
-    return like(rule, words.SEAT, SEAT_ID)
+def seat_id(rule: str) -> Check:
+    return text_like(rule, words.SEAT, SEAT_ID)
 
 
-def scores(rule: str) -> Check:
+def motive_scores(rule: str) -> Check:
     """PAR-033 and C-15: a few of the seat's motives, each 1 to 5."""
-    return mapped(rule, whole("PAR-033", 1, 5), least=1)
+    return map_of(rule, whole_number("PAR-033", 1, 5), least=1)
 
 
-SCOPE: Final = fields(
+SCOPE: Final = object_of(
     "PAR-016",
-    Field("in_scope", "PAR-016", texts("PAR-016")),
-    Field("out_of_scope", "PAR-016", texts("PAR-016")),
-    Field("assumptions", "PAR-016", texts("PAR-016")),
-    Field("definitions", "PAR-110", texts("PAR-110"), required=False),
+    ShapeField("in_scope", "PAR-016", list_of_texts("PAR-016")),
+    ShapeField("out_of_scope", "PAR-016", list_of_texts("PAR-016")),
+    ShapeField("assumptions", "PAR-016", list_of_texts("PAR-016")),
+    ShapeField("definitions", "PAR-110", list_of_texts("PAR-110"), required=False),
 )
-SECTIONS: Final = fields(
+SECTIONS: Final = object_of(
     "PAR-015",
-    Field("problem", "PAR-015", said("PAR-015")),
-    Field("scope", "PAR-015", SCOPE),
-    Field("solution", "PAR-015", said("PAR-015")),
-    Field("implementation", "PAR-015", text("PAR-015")),
+    ShapeField("problem", "PAR-015", nonblank_text("PAR-015")),
+    ShapeField("scope", "PAR-015", SCOPE),
+    ShapeField("solution", "PAR-015", nonblank_text("PAR-015")),
+    ShapeField("implementation", "PAR-015", any_text("PAR-015")),
 )
-BILL_DRAFT: Final = fields(
+BILL_DRAFT: Final = object_of(
     "PAR-014",
-    Field("bill_version", "PAR-014", whole("PAR-014", 1)),
-    Field("title", "PAR-014", said("PAR-014")),
-    Field("summary", "PAR-014", text("PAR-014")),
-    Field("sections", "PAR-014", SECTIONS),
+    ShapeField("bill_version", "PAR-014", whole_number("PAR-014", 1)),
+    ShapeField("title", "PAR-014", nonblank_text("PAR-014")),
+    ShapeField("summary", "PAR-014", any_text("PAR-014")),
+    ShapeField("sections", "PAR-014", SECTIONS),
 )
-OPENING_STATEMENT: Final = fields(
+OPENING_STATEMENT: Final = object_of(
     "PAR-020",
-    Field(
+    ShapeField(
         "briefing",
         "PAR-020",
-        fields(
+        object_of(
             "PAR-020",
-            Field("facts", "PAR-020", texts("PAR-020")),
-            Field("constraints", "PAR-020", texts("PAR-020")),
-            Field("precedents", "PAR-020", texts("PAR-020")),
-            Field("open_questions", "PAR-020", texts("PAR-020")),
+            ShapeField("facts", "PAR-020", list_of_texts("PAR-020")),
+            ShapeField("constraints", "PAR-020", list_of_texts("PAR-020")),
+            ShapeField("precedents", "PAR-020", list_of_texts("PAR-020")),
+            ShapeField("open_questions", "PAR-020", list_of_texts("PAR-020")),
         ),
     ),
-    Field(
+    ShapeField(
         "direction",
         "PAR-021",
-        fields(
+        object_of(
             "PAR-021",
-            Field("approach", "PAR-021", said("PAR-021")),
-            Field("principle", "PAR-021", said("PAR-021")),
-            Field("trade_offs", "PAR-021", text("PAR-021")),
+            ShapeField("approach", "PAR-021", nonblank_text("PAR-021")),
+            ShapeField("principle", "PAR-021", nonblank_text("PAR-021")),
+            ShapeField("trade_offs", "PAR-021", any_text("PAR-021")),
         ),
     ),
 )
-QUESTION: Final = fields(
+QUESTION: Final = object_of(
     "PAR-025",
-    Field("topic", "PAR-025", said("PAR-025")),
-    Field("question", "PAR-025", said("PAR-025")),
-    Field("motive_context", "PAR-025", text("PAR-025")),
+    ShapeField("topic", "PAR-025", nonblank_text("PAR-025")),
+    ShapeField("question", "PAR-025", nonblank_text("PAR-025")),
+    ShapeField("motive_context", "PAR-025", any_text("PAR-025")),
 )
-AMENDMENT_POSITION: Final = fields(
+AMENDMENT_POSITION: Final = object_of(
     "PAR-037",
-    Field("amendment_id", "PAR-037", like("PAR-037", words.AMENDMENT_ID, "amend-001")),
-    Field("position", "PAR-037", one_of("PAR-038", words.Position)),
-    Field("reason", "PAR-037", text("PAR-037")),
+    ShapeField("amendment_id", "PAR-037", text_like("PAR-037", words.AMENDMENT_ID, "amend-001")),
+    ShapeField("position", "PAR-037", one_of("PAR-038", words.Position)),
+    ShapeField("reason", "PAR-037", any_text("PAR-037")),
 )
-ANSWER: Final = fields(
+ANSWER: Final = object_of(
     "PAR-028",
-    Field("answer", "PAR-028", said("PAR-028")),
-    Field("concessions", "PAR-028", text("PAR-028")),
-    Field("stance", "PAR-028", one_of("PAR-029", words.Stance)),
-    Field("motive_scores", "PAR-031", scores("PAR-031")),
-    Field("amendment_position", "PAR-036", maybe(AMENDMENT_POSITION), required=False),
+    ShapeField("answer", "PAR-028", nonblank_text("PAR-028")),
+    ShapeField("concessions", "PAR-028", any_text("PAR-028")),
+    ShapeField("stance", "PAR-028", one_of("PAR-029", words.Stance)),
+    ShapeField("motive_scores", "PAR-031", motive_scores("PAR-031")),
+    ShapeField("amendment_position", "PAR-036", null_or(AMENDMENT_POSITION), required=False),
 )
-AMENDMENT: Final = fields(
+AMENDMENT: Final = object_of(
     "PAR-043",
-    Field("amendment_id", "PAR-043", like("PAR-044", words.AMENDMENT_ID, "amend-001")),
-    Field("target_section", "PAR-043", one_of("PAR-046", words.Section)),
-    Field("action", "PAR-043", one_of("PAR-045", words.Action)),
-    Field("description", "PAR-043", said("PAR-043")),
-    Field("rationale", "PAR-043", text("PAR-043")),
-    Field("proposed_text", "PAR-043", text("PAR-043")),
+    ShapeField("amendment_id", "PAR-043", text_like("PAR-044", words.AMENDMENT_ID, "amend-001")),
+    ShapeField("target_section", "PAR-043", one_of("PAR-046", words.BillSection)),
+    ShapeField("action", "PAR-043", one_of("PAR-045", words.AmendmentAction)),
+    ShapeField("description", "PAR-043", nonblank_text("PAR-043")),
+    ShapeField("rationale", "PAR-043", any_text("PAR-043")),
+    ShapeField("proposed_text", "PAR-043", any_text("PAR-043")),
 )
-MOTION: Final = fields(
+MOTION: Final = object_of(
     "PAR-049",
-    Field("motion_type", "PAR-049", one_of("PAR-050", words.MotionType)),
-    Field("reason", "PAR-049", said("PAR-049")),
+    ShapeField("motion_type", "PAR-049", one_of("PAR-050", words.MotionType)),
+    ShapeField("reason", "PAR-049", nonblank_text("PAR-049")),
 )
-VOTE: Final = fields(
+VOTE: Final = object_of(
     "PAR-052",
-    Field("vote", "PAR-052", one_of("PAR-053", words.Ballot)),
-    Field("reasoning", "PAR-052", said("PAR-054")),
-    Field("motive_scores", "PAR-052", scores("PAR-054")),
-    Field("reservations", "PAR-052", text("PAR-054")),
-    Field("conditions", "PAR-052", texts("PAR-055")),
+    ShapeField("vote", "PAR-052", one_of("PAR-053", words.Ballot)),
+    ShapeField("reasoning", "PAR-052", nonblank_text("PAR-054")),
+    ShapeField("motive_scores", "PAR-052", motive_scores("PAR-054")),
+    ShapeField("reservations", "PAR-052", any_text("PAR-054")),
+    ShapeField("conditions", "PAR-052", list_of_texts("PAR-055")),
 )
-SPEAKER_RULING: Final = fields(
+SPEAKER_RULING: Final = object_of(
     "PAR-059",
-    Field("ruling_type", "PAR-059", one_of("PAR-068", words.RulingType)),
-    Field("ruling", "PAR-059", said("PAR-059")),
-    Field("target", "PAR-059", maybe(seat("PAR-059"))),
-    Field("action", "PAR-059", one_of("PAR-068", words.RulingAction)),
+    ShapeField("ruling_type", "PAR-059", one_of("PAR-068", words.RulingType)),
+    ShapeField("ruling", "PAR-059", nonblank_text("PAR-059")),
+    ShapeField("target", "PAR-059", null_or(seat_id("PAR-059"))),
+    ShapeField("action", "PAR-059", one_of("PAR-068", words.RulingAction)),
 )
-TALLY: Final = fields(
+TALLY: Final = object_of(
     "PAR-070",
-    Field("yes", "PAR-070", whole("PAR-070", 0)),
-    Field("no", "PAR-070", whole("PAR-070", 0)),
-    Field("total", "PAR-070", whole("PAR-070", 1)),
+    ShapeField("yes", "PAR-070", whole_number("PAR-070", 0)),
+    ShapeField("no", "PAR-070", whole_number("PAR-070", 0)),
+    ShapeField("total", "PAR-070", whole_number("PAR-070", 1)),
 )
-OBJECTION: Final = fields(
+OBJECTION: Final = object_of(
     "PAR-070",
-    Field("from", "PAR-070", seat("PAR-070")),
-    Field("concern", "PAR-070", text("PAR-070")),
+    ShapeField("from", "PAR-070", seat_id("PAR-070")),
+    ShapeField("concern", "PAR-070", any_text("PAR-070")),
 )
-VOTE_TALLY: Final = fields(
+VOTE_TALLY: Final = object_of(
     "PAR-070",
-    Field("bill_version", "PAR-070", whole("PAR-070", 1)),
-    Field("yes_votes", "PAR-070", listed("PAR-070", seat("PAR-070"))),
-    Field("no_votes", "PAR-070", listed("PAR-070", seat("PAR-070"))),
-    Field("tally", "PAR-070", TALLY),
-    Field("passed", "PAR-070", boolean("PAR-070")),
-    Field("key_objections", "PAR-070", listed("PAR-070", OBJECTION)),
-    Field("next_action", "PAR-070", one_of("PAR-070", words.NextAction)),
+    ShapeField("bill_version", "PAR-070", whole_number("PAR-070", 1)),
+    ShapeField("yes_votes", "PAR-070", list_of("PAR-070", seat_id("PAR-070"))),
+    ShapeField("no_votes", "PAR-070", list_of("PAR-070", seat_id("PAR-070"))),
+    ShapeField("tally", "PAR-070", TALLY),
+    ShapeField("passed", "PAR-070", boolean("PAR-070")),
+    ShapeField("key_objections", "PAR-070", list_of("PAR-070", OBJECTION)),
+    ShapeField("next_action", "PAR-070", one_of("PAR-070", words.NextAction)),
 )
-PM_DECISION: Final = fields(
+PM_DECISION: Final = object_of(
     "PAR-075",
-    Field("decision", "PAR-075", one_of("PAR-076", words.Word)),
-    Field("reason", "PAR-075", text("PAR-075")),
-    Field("guidance", "PAR-075", text("PAR-075")),
+    ShapeField("decision", "PAR-075", one_of("PAR-076", words.PrimeMinisterChoice)),
+    ShapeField("reason", "PAR-075", any_text("PAR-075")),
+    ShapeField("guidance", "PAR-075", any_text("PAR-075")),
 )
 
-CONTENTS: Final[dict[str, Check]] = {
+CONTENT_SHAPES: Final[dict[str, Check]] = {
     Kind.BILL_DRAFT: BILL_DRAFT,
     Kind.OPENING_STATEMENT: OPENING_STATEMENT,
     Kind.QUESTION: QUESTION,
@@ -192,7 +192,7 @@ SEAT_RULES: Final[dict[str, str]] = {
 ADDRESSED: Final = (Kind.QUESTION, Kind.ANSWER)
 
 
-def owed(kind: str, content: Document, path: str) -> Iterator[Finding]:
+def find_disagreements(kind: str, content: Document, path: str) -> Iterator[Finding]:
     """Where the fields of one content disagree; asked only once each of them is sound."""
     return _CONTENT_CHECKS.get(kind, _no_findings)(content, path)
 
@@ -203,27 +203,31 @@ def _no_findings(_content: Document, _path: str) -> Iterator[Finding]:
 
 def _amendment_findings(content: Document, path: str) -> Iterator[Finding]:
     # C-26: nothing is deleted silently; only the drafter's own wording may be left open.
-    if content["action"] != words.Action.MODIFY and not content["proposed_text"].strip():
+    if content["action"] != words.AmendmentAction.MODIFY and not content["proposed_text"].strip():
         why = f"an amendment that would {content['action']} names the text"
-        where = join(path, "proposed_text")
-        yield breach("PAR-043", "text_required", why, where, "quote the exact text")
+        where = join_path(path, "proposed_text")
+        yield make_finding("PAR-043", "text_required", why, where, "quote the exact text")
 
 
 def _ruling_findings(content: Document, path: str) -> Iterator[Finding]:
     kind, action = words.RulingType(content["ruling_type"]), content["action"]
-    if action not in words.RULINGS[kind]:
-        actions = ", ".join(words.RULINGS[kind])
+    if action not in words.ACTIONS_BY_RULING_TYPE[kind]:
+        actions = ", ".join(words.ACTIONS_BY_RULING_TYPE[kind])
         why = f"{kind} does not go with {action}"
-        yield breach("PAR-068", "bad_ruling", why, join(path, "action"), f"{kind}: {actions}")
-    if action in words.NAMES_A_SEAT and content["target"] is None:
-        why, where = f"{action} concerns one seat", join(path, "target")
-        yield breach("PAR-059", "target_required", why, where, "name the seat, such as rep_1")
+        yield make_finding(
+            "PAR-068", "bad_ruling", why, join_path(path, "action"), f"{kind}: {actions}"
+        )
+    if action in words.RULINGS_ABOUT_A_SEAT and content["target"] is None:
+        why, where = f"{action} concerns one seat", join_path(path, "target")
+        yield make_finding("PAR-059", "target_required", why, where, "name the seat, such as rep_1")
 
 
 def _vote_findings(content: Document, path: str) -> Iterator[Finding]:
     if content["vote"] == words.Ballot.NO and not any(map(str.strip, content["conditions"])):
-        why, where = "a NO says what would change it", join(path, "conditions")
-        yield breach("PAR-055", "conditions_required", why, where, "name at least one condition")
+        why, where = "a NO says what would change it", join_path(path, "conditions")
+        yield make_finding(
+            "PAR-055", "conditions_required", why, where, "name at least one condition"
+        )
 
 
 def _tally_findings(content: Document, path: str) -> Iterator[Finding]:
@@ -245,7 +249,7 @@ def _tally_findings(content: Document, path: str) -> Iterator[Finding]:
     for name, holds, why in facts:
         if not holds:
             hint = "count the ballots again"
-            yield breach("PAR-071", "wrong_tally", why, join(path, name), hint)
+            yield make_finding("PAR-071", "wrong_tally", why, join_path(path, name), hint)
 
 
 def _advances_if_passed(content: Document) -> bool:
@@ -255,10 +259,10 @@ def _advances_if_passed(content: Document) -> bool:
 def _decision_findings(content: Document, path: str) -> Iterator[Finding]:
     """C-40: a veto and opening guidance need a text that guides."""
     word = content["decision"]
-    guides = word in (words.Word.VETO, words.Word.OPENING_GUIDANCE)
+    guides = word in (words.PrimeMinisterChoice.VETO, words.PrimeMinisterChoice.OPENING_GUIDANCE)
     if guides and not content["guidance"].strip():
-        why, where = f"{word} needs guidance", join(path, "guidance")
-        yield breach("PAR-075", "guidance_required", why, where, "say what should change")
+        why, where = f"{word} needs guidance", join_path(path, "guidance")
+        yield make_finding("PAR-075", "guidance_required", why, where, "say what should change")
 
 
 _CONTENT_CHECKS: Final[dict[str, Callable[[Document, str], Iterator[Finding]]]] = {
@@ -272,20 +276,20 @@ _CONTENT_CHECKS: Final[dict[str, Callable[[Document, str], Iterator[Finding]]]] 
 
 def sender_findings(kind: str, sender: Any, path: str) -> Iterator[Finding]:
     """PAR-009: who may send this type at all."""
-    where = join(path, "from")
+    where = join_path(path, "from")
     if kind in OFFICES:
         rule, office = OFFICES[kind]
         if sender != office:
-            why = f"{kind} comes from {office}, not from {shown(sender)}"
-            yield breach(rule, "wrong_sender", why, where, f'"from" is "{office}"')
+            why = f"{kind} comes from {office}, not from {show_value(sender)}"
+            yield make_finding(rule, "wrong_sender", why, where, f'"from" is "{office}"')
     elif not isinstance(sender, str) or not words.SEAT.fullmatch(sender):
         rule = SEAT_RULES.get(kind, "PAR-009")
-        why = f"{kind} comes from a representative, not from {shown(sender)}"
-        yield breach(rule, "wrong_sender", why, where, '"from" is a seat, such as rep_1')
+        why = f"{kind} comes from a representative, not from {show_value(sender)}"
+        yield make_finding(rule, "wrong_sender", why, where, '"from" is a seat, such as rep_1')
 
 
-def ignored(name: str, path: str) -> Finding:
+def warn_of_ignored_field(name: str, path: str) -> Finding:
     """C-30: the clerk fills these three."""
     why = f"{name} is filled in by the clerk; what was sent is ignored"
-    where, hint = join(path, name), f'leave "{name}" away'
-    return breach("PAR-081", "field_ignored", why, where, hint, Severity.WARNING)
+    where, hint = join_path(path, name), f'leave "{name}" away'
+    return make_finding("PAR-081", "field_ignored", why, where, hint, Severity.WARNING)

@@ -61,9 +61,9 @@ def _decode_without_repeated_keys(raw: bytes) -> Any:
         holder, name = doubled[0]
         path = _path_to(holder, value, "")
         raise Malformed(
-            f"the key {shown(name)} stands twice",
+            f"the key {show_value(name)} stands twice",
             code="duplicate_key",
-            where=join(path or "", name),
+            where=join_path(path or "", name),
             hint="say every key once",
         )
     return value
@@ -83,20 +83,20 @@ def _path_to(wanted: Any, value: Any, path: str) -> str | None:
         return path
     items: Iterable[tuple[str, Any]] = ()
     if isinstance(value, dict):
-        items = ((join(path, name), item) for name, item in value.items())
+        items = ((join_path(path, name), item) for name, item in value.items())
     elif isinstance(value, list):
         items = ((f"{path}[{place}]", item) for place, item in enumerate(value))
     paths = (_path_to(wanted, item, at) for at, item in items)
     return next((path for path in paths if path is not None), None)
 
 
-def join(path: str, name: str) -> str:
+def join_path(path: str, name: str) -> str:
     """The path one key deeper; it may begin with a file's name: `bill.json#sections.scope`."""
     name = name if len(name) <= _MAX_SHOWN else name[:_MAX_SHOWN] + "…"
     return f"{path}.{name}" if path and not path.endswith("#") else path + name
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """A foreign value in a sentence of ours: never longer than a line."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
@@ -107,7 +107,7 @@ def shown(value: Any) -> str:
     return text_form if len(text_form) <= _MAX_SHOWN else text_form[:_MAX_SHOWN] + "…"
 
 
-def breach(
+def make_finding(
     rule: str,
     code: str,
     message: str,
@@ -120,7 +120,7 @@ def breach(
     )
 
 
-class Field(msgspec.Struct, frozen=True):
+class ShapeField(msgspec.Struct, frozen=True):
     """A key of an object: its name, the norm that asks for it, what it must hold."""
 
     name: str
@@ -129,7 +129,7 @@ class Field(msgspec.Struct, frozen=True):
     required: bool = True
 
 
-def fields(rule: str, *each: Field) -> Check:
+def object_of(rule: str, *each: ShapeField) -> Check:
     """An object with exactly these keys."""
     fields_by_name = {field.name: field for field in each}
 
@@ -139,20 +139,24 @@ def fields(rule: str, *each: Field) -> Check:
             return
         for name in value:
             if name not in fields_by_name:
-                where, hint = join(path, name), f"known here: {', '.join(fields_by_name)}"
-                yield breach(rule, "unknown_field", f"{shown(name)} is unknown here", where, hint)
+                where, hint = join_path(path, name), f"known here: {', '.join(fields_by_name)}"
+                yield make_finding(
+                    rule, "unknown_field", f"{show_value(name)} is unknown here", where, hint
+                )
         for field in each:
             if field.name in value:
-                yield from field.check(value[field.name], join(path, field.name))
+                yield from field.check(value[field.name], join_path(path, field.name))
             elif field.required:
-                where = join(path, field.name)
+                where = join_path(path, field.name)
                 hint = f'add "{field.name}"'
-                yield breach(field.rule, "missing_field", f"{field.name} is missing", where, hint)
+                yield make_finding(
+                    field.rule, "missing_field", f"{field.name} is missing", where, hint
+                )
 
     return check
 
 
-def listed(rule: str, of: Check) -> Check:
+def list_of(rule: str, of: Check) -> Check:
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, list):
             yield _wrong_type(rule, "a list", value, path)
@@ -163,7 +167,7 @@ def listed(rule: str, of: Check) -> Check:
     return check
 
 
-def mapped(rule: str, of: Check, least: int = 0) -> Check:
+def map_of(rule: str, of: Check, least: int = 0) -> Check:
     """An object whose keys are free, with at least `least` of them."""
 
     def check(value: Any, path: str) -> Iterator[Finding]:
@@ -171,14 +175,14 @@ def mapped(rule: str, of: Check, least: int = 0) -> Check:
             yield _wrong_type(rule, "an object", value, path)
             return
         if len(value) < least:
-            yield breach(rule, "empty", "at least one entry is needed", path, "add one")
+            yield make_finding(rule, "empty", "at least one entry is needed", path, "add one")
         for name, item in value.items():
-            yield from of(item, join(path, name))
+            yield from of(item, join_path(path, name))
 
     return check
 
 
-def text(rule: str) -> Check:
+def any_text(rule: str) -> Check:
     """Text that may be empty."""
 
     def check(value: Any, path: str) -> Iterator[Finding]:
@@ -188,23 +192,23 @@ def text(rule: str) -> Check:
     return check
 
 
-def said(rule: str) -> Check:
+def nonblank_text(rule: str) -> Check:
     """Text that is not blank."""
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, str):
             yield _wrong_type(rule, "text", value, path)
         elif not value.strip():
-            yield breach(rule, "blank_text", "the text is empty", path, "say something here")
+            yield make_finding(rule, "blank_text", "the text is empty", path, "say something here")
 
     return check
 
 
-def texts(rule: str) -> Check:
-    return listed(rule, text(rule))
+def list_of_texts(rule: str) -> Check:
+    return list_of(rule, any_text(rule))
 
 
-def whole(rule: str, low: int, high: int = MAX_NUMBER) -> Check:
+def whole_number(rule: str, low: int, high: int = MAX_NUMBER) -> Check:
     """A whole number in its bounds; true, 3.0 and "3" are none."""
     bounds = f"a whole number from {low} to {high}" if high != MAX_NUMBER else f"{low} or more"
 
@@ -212,8 +216,8 @@ def whole(rule: str, low: int, high: int = MAX_NUMBER) -> Check:
         if type(value) is not int:
             yield _wrong_type(rule, "a whole number", value, path)
         elif not low <= value <= high:
-            why = f"{shown(value)} is out of range"
-            yield breach(rule, "out_of_range", why, path, f"use {bounds}")
+            why = f"{show_value(value)} is out of range"
+            yield make_finding(rule, "out_of_range", why, path, f"use {bounds}")
 
     return check
 
@@ -231,22 +235,22 @@ def one_of(rule: str, words: type[StrEnum]) -> Check:
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, str) or value not in known:
-            why = f"{shown(value)} is not one of {', '.join(known)}"
-            yield breach(rule, "bad_value", why, path, f"use one of {', '.join(known)}")
+            why = f"{show_value(value)} is not one of {', '.join(known)}"
+            yield make_finding(rule, "bad_value", why, path, f"use one of {', '.join(known)}")
 
     return check
 
 
-def like(rule: str, pattern: re.Pattern[str], example: str) -> Check:
+def text_like(rule: str, pattern: re.Pattern[str], example: str) -> Check:
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, str) or not pattern.fullmatch(value):
-            why = f"{shown(value)} does not look like {example}"
-            yield breach(rule, "bad_form", why, path, f"write it like {example}")
+            why = f"{show_value(value)} does not look like {example}"
+            yield make_finding(rule, "bad_form", why, path, f"write it like {example}")
 
     return check
 
 
-def maybe(of: Check) -> Check:
+def null_or(of: Check) -> Check:
     """Null, or what `of` asks for."""
 
     def check(value: Any, path: str) -> Iterator[Finding]:
@@ -257,5 +261,5 @@ def maybe(of: Check) -> Check:
 
 
 def _wrong_type(rule: str, wanted: str, value: Any, path: str) -> Finding:
-    message = f"{wanted} is needed, not {shown(value)}"
-    return breach(rule, "bad_type", message, path, f"write {wanted} here")
+    message = f"{wanted} is needed, not {show_value(value)}"
+    return make_finding(rule, "bad_type", message, path, f"write {wanted} here")

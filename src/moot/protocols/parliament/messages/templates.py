@@ -23,7 +23,7 @@ _SECTIONS: Final = {
     "solution": "<what is done>",
     "implementation": "<how and when>",
 }
-CONTENTS: Final[dict[Kind, dict[str, Any]]] = {
+BLANK_CONTENTS: Final[dict[Kind, dict[str, Any]]] = {
     Kind.OPENING_STATEMENT: {"briefing": _BRIEFING, "direction": _DIRECTION},
     Kind.BILL_DRAFT: {
         "bill_version": 1,
@@ -86,7 +86,7 @@ _ADDRESSES: Final[dict[Kind, dict[str, str]]] = {
 }
 
 
-def template(kind: Kind) -> dict[str, Any]:
+def make_template(kind: Kind) -> dict[str, Any]:
     """A response of this type; what is not in angle brackets is an example."""
     head = {"type": str(kind), "from": _SENDERS.get(kind, "rep_1")}
-    return {**head, **_ADDRESSES.get(kind, {}), "content": CONTENTS[kind]}
+    return {**head, **_ADDRESSES.get(kind, {}), "content": BLANK_CONTENTS[kind]}

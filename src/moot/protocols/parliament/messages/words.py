@@ -42,7 +42,7 @@ class Stance(StrEnum):
 
 
 # What each stance says, for those who choose one and those who read it.
-MEANINGS: Final[dict[Stance, str]] = {
+STANCE_MEANINGS: Final[dict[Stance, str]] = {
     Stance.MAINTAIN: "holds its position",
     Stance.SOFTEN: "is open to compromise on the point",
     Stance.CONCEDE: "accepts the concern and will address it",
@@ -58,7 +58,7 @@ class Position(StrEnum):
     ABSTAIN = "abstain"
 
 
-class Section(StrEnum):
+class BillSection(StrEnum):
     """The sections of a bill."""
 
     PROBLEM = "problem"
@@ -67,7 +67,7 @@ class Section(StrEnum):
     IMPLEMENTATION = "implementation"
 
 
-class Action(StrEnum):
+class AmendmentAction(StrEnum):
     """What an amendment does to its section."""
 
     ADD = "add"
@@ -115,7 +115,7 @@ class RulingAction(StrEnum):
 
 
 # Which actions each type of ruling knows; no other pair is valid.
-RULINGS: Final[dict[RulingType, tuple[RulingAction, ...]]] = {
+ACTIONS_BY_RULING_TYPE: Final[dict[RulingType, tuple[RulingAction, ...]]] = {
     RulingType.ORDER: (RulingAction.REDIRECT, RulingAction.QUIET, RulingAction.CALL_VOTE),
     RulingType.OBSERVATION: (RulingAction.DEADLOCK_WARNING, RulingAction.PROGRESS_NOTE),
     RulingType.PROCEDURE: (
@@ -125,7 +125,7 @@ RULINGS: Final[dict[RulingType, tuple[RulingAction, ...]]] = {
     ),
 }
 # These rulings concern one seat and name it.
-NAMES_A_SEAT: Final = (RulingAction.REDIRECT, RulingAction.QUIET, RulingAction.NEXT_SPEAKER)
+RULINGS_ABOUT_A_SEAT: Final = (RulingAction.REDIRECT, RulingAction.QUIET, RulingAction.NEXT_SPEAKER)
 
 
 class NextAction(StrEnum):
@@ -136,7 +136,7 @@ class NextAction(StrEnum):
     END_WITHOUT_PASSAGE = "end_without_passage"
 
 
-class Word(StrEnum):
+class PrimeMinisterChoice(StrEnum):
     """The prime minister's decisions."""
 
     APPROVE = "approve"
@@ -145,7 +145,7 @@ class Word(StrEnum):
     OPENING_GUIDANCE = "opening_guidance"
 
 
-class Status(StrEnum):
+class SessionStatus(StrEnum):
     """The phases of a session, in their order."""
 
     SETUP = "setup"

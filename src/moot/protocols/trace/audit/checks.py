@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Final
 
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit.report import Facts, Problem, Seen
-from moot.protocols.trace.audit.walk import Walk
-from moot.protocols.trace.claimchecks import CONFIDENCE
+from moot.protocols.trace.audit.report import ArtifactPresence, AuditFacts, AuditProblem
+from moot.protocols.trace.audit.walk import TraceWalk
+from moot.protocols.trace.claim_checks import CONFIDENCE
 
 LOW_CONFIDENCE: Final = Decimal("0.5")
 # The check that reports a broken rule of `rules.py`, and the code it reports it under.
@@ -20,7 +20,7 @@ _CLAIM = ("claims", "claim_unproven")
 _FINAL = ("final", "finalization_invalid")
 _DUTIES = ("duties", "duties_not_separated")
 _INPUT = ("executions", "input_mismatch")
-BREACHES: Final[dict[str, tuple[str, str]]] = {
+CHECK_OF_BREACH: Final[dict[str, tuple[str, str]]] = {
     "role_policy_violation": ("role_policy", "role_policy_violation"),
     "foreign_key": ("keys", "foreign_key"),
     "duties_not_separated": _DUTIES,
@@ -70,83 +70,88 @@ BREACHES: Final[dict[str, tuple[str, str]]] = {
     "bundle_differs": _FINAL,
 }
 
-Problems = Iterator[Problem]
+Problems = Iterator[AuditProblem]
 
 
-def _broken_rules(walk: Walk, check: str) -> Problems:
+def _broken_rules(walk: TraceWalk, check: str) -> Problems:
     for seq, finding in walk.breaches:
-        place, code = BREACHES.get(finding.code, _STATE)
+        place, code = CHECK_OF_BREACH.get(finding.code, _STATE)
         if place == check:
-            yield Problem(code, finding.message, seq)
+            yield AuditProblem(code, finding.message, seq)
 
 
-def schema(_walk: Walk, facts: Facts) -> Problems:
+def check_schema(_walk: TraceWalk, facts: AuditFacts) -> Problems:
     for seq, why in sorted(facts.unreadable.items()):
-        yield Problem("schema_invalid", why, seq)
+        yield AuditProblem("schema_invalid", why, seq)
 
 
-def hashes(_walk: Walk, facts: Facts) -> Problems:
+def check_hashes(_walk: TraceWalk, facts: AuditFacts) -> Problems:
     for seq, why in sorted(facts.hashes.items()):
-        yield Problem("hash_mismatch", why, seq)
+        yield AuditProblem("hash_mismatch", why, seq)
 
 
-def chain(walk: Walk, facts: Facts) -> Problems:
+def check_chain(walk: TraceWalk, facts: AuditFacts) -> Problems:
     """TRC-019, TRC-020: positions 0, 1, 2, ...; each names the one before."""
     for seq, why in sorted(facts.chain.items()):
-        yield Problem("chain_break", why, seq)
+        yield AuditProblem("chain_break", why, seq)
     expected = 0
     for recorded in walk.events:
         while expected in facts.unreadable:
             expected += 1
         if recorded.seq != expected:
-            yield Problem(
+            yield AuditProblem(
                 "chain_break", f"event {recorded.seq} stands where {expected} belongs", expected
             )
             return
         expected += 1
 
 
-def signatures(walk: Walk, facts: Facts) -> Problems:
+def check_signatures(walk: TraceWalk, facts: AuditFacts) -> Problems:
     """TRC-024, E-44: a signature that is missing is grave only where the document demands one."""
     for seq, why in sorted(facts.signatures.items()):
-        yield Problem("sig_invalid", why, seq)
+        yield AuditProblem("sig_invalid", why, seq)
     for recorded in walk.events:
         if recorded.seq in facts.unsigned:
             must = isinstance(recorded.event, did.MUST_BE_SIGNED)
-            yield Problem("sig_missing" if must else "sig_absent", "no signature", recorded.seq)
+            yield AuditProblem(
+                "sig_missing" if must else "sig_absent", "no signature", recorded.seq
+            )
 
 
-def keys(walk: Walk, facts: Facts) -> Problems:
+def check_keys(walk: TraceWalk, facts: AuditFacts) -> Problems:
     """E-20: the key was valid at the time, and it was bound to the role."""
     for seq, why in sorted(facts.keys.items()):
-        yield Problem("key_revoked" if why == "revoked" else "key_unknown", f"key {why}", seq)
+        yield AuditProblem("key_revoked" if why == "revoked" else "key_unknown", f"key {why}", seq)
     yield from _broken_rules(walk, "keys")
 
 
-def artifacts_exist(walk: Walk, facts: Facts) -> Problems:
+def check_artifacts_exist(walk: TraceWalk, facts: AuditFacts) -> Problems:
     for sha256, seq in walk.cited.items():
-        seen = facts.artifacts.get(sha256, Seen.MISSING)
-        if seen is Seen.MISSING:
-            yield Problem("artifact_missing", "its bytes are not there", seq, sha256)
-        elif seen is Seen.ERASED:
-            yield Problem("artifact_erased", "it was erased", seq, sha256)
+        seen = facts.artifacts.get(sha256, ArtifactPresence.MISSING)
+        if seen is ArtifactPresence.MISSING:
+            yield AuditProblem("artifact_missing", "its bytes are not there", seq, sha256)
+        elif seen is ArtifactPresence.ERASED:
+            yield AuditProblem("artifact_erased", "it was erased", seq, sha256)
     for recorded in walk.claims.values():
         for sha256 in recorded.event.artifact_missing:
-            if facts.artifacts.get(sha256, Seen.MISSING) is not Seen.MISSING:
+            if (
+                facts.artifacts.get(sha256, ArtifactPresence.MISSING)
+                is not ArtifactPresence.MISSING
+            ):
                 why = "its bytes were gone when it was claimed from"
-                yield Problem("artifact_missing", why, recorded.seq, sha256)
+                yield AuditProblem("artifact_missing", why, recorded.seq, sha256)
 
 
-def artifacts_match(walk: Walk, facts: Facts) -> Problems:
+def check_artifacts_match(walk: TraceWalk, facts: AuditFacts) -> Problems:
     for sha256, seq in walk.cited.items():
-        if facts.artifacts.get(sha256) is Seen.DIFFERS:
-            yield Problem("artifact_hash_mismatch", "its bytes have another hash", seq, sha256)
+        if facts.artifacts.get(sha256) is ArtifactPresence.DIFFERS:
+            yield AuditProblem("artifact_hash_mismatch", "its bytes have another hash", seq, sha256)
 
 
-def claims(walk: Walk, _facts: Facts) -> Problems:
+def check_claims(walk: TraceWalk, _facts: AuditFacts) -> Problems:
     """TRC-064, TRC-066: enough evidence from runs of this trace; disputes and doubts only warn."""
     for seq, sha256 in walk.unproven:
-        yield Problem("claim_unproven", "no run that had ended left it", seq, sha256)
+        yield AuditProblem("claim_unproven", "no run that had ended left it", seq, sha256)
     yield from (
         problem for problem in _broken_rules(walk, "claims") if not _is_reported(walk, problem)
     )
@@ -155,72 +160,72 @@ def claims(walk: Walk, _facts: Facts) -> Problems:
         name = recorded.event.claim_id
         code = "claim_disputed" if name in standing else "challenge_resolved"
         if name in walk.claims:
-            yield Problem(code, f"{name}: {recorded.event.reason[:120]}", recorded.seq)
+            yield AuditProblem(code, f"{name}: {recorded.event.reason[:120]}", recorded.seq)
     for claim in standing.values():
         recorded_claim = walk.claims[claim.id]
         confidence = recorded_claim.event.confidence
         if CONFIDENCE.match(confidence) and Decimal(confidence) < LOW_CONFIDENCE:
-            yield Problem(
+            yield AuditProblem(
                 "low_confidence", f"{claim.id} is held at {confidence}", recorded_claim.seq
             )
 
 
-def _is_reported(walk: Walk, problem: Problem) -> bool:
+def _is_reported(walk: TraceWalk, problem: AuditProblem) -> bool:
     """The comparison of whole hashes has already reported this event."""
     return any(seq == problem.seq for seq, _ in walk.unproven)
 
 
-def role_policy(walk: Walk, _facts: Facts) -> Problems:
+def check_roles_and_policy(walk: TraceWalk, _facts: AuditFacts) -> Problems:
     """TRC-062, TRC-063: who did it, with whose approval, and within the declared scopes."""
     yield from _broken_rules(walk, "role_policy")
     for recorded in walk.ended:
         event = recorded.event
         how = event.result if isinstance(event, did.ToolExecutionCompleted) else event.failure
         for path in how.undeclared:
-            yield Problem(
+            yield AuditProblem(
                 "undeclared_write", f"{event.execution_id} changed {path[:120]}", recorded.seq
             )
 
 
-def finalization(walk: Walk, _facts: Facts) -> Problems:
+def check_finalization(walk: TraceWalk, _facts: AuditFacts) -> Problems:
     """TRC-023, TRC-042: one final statement, after all work, with every claim that stands."""
     yield from _broken_rules(walk, "final")
     for seq in walk.finals[1:]:
-        yield Problem("finalization_invalid", "a second final statement", seq)
+        yield AuditProblem("finalization_invalid", "a second final statement", seq)
     if walk.finals:
         return
     for recorded in walk.events:
         if isinstance(recorded.event, did.VerificationRunCompleted):
-            yield Problem(
+            yield AuditProblem(
                 "finalization_invalid", "verified without a final statement", recorded.seq
             )
             return
-    yield Problem("finalization_incomplete", "there is no final statement yet")
+    yield AuditProblem("finalization_incomplete", "there is no final statement yet")
 
 
-def ordering(walk: Walk, _facts: Facts) -> Problems:
+def check_ordering(walk: TraceWalk, _facts: AuditFacts) -> Problems:
     """TRC-021, TRC-022, TRC-023. A clock that went backwards is only a warning (E-24)."""
     yield from _broken_rules(walk, "ordering")
     before = None
     for recorded in walk.events:
         if before is not None and recorded.at < before:
-            yield Problem("clock_backwards", "earlier than the event before it", recorded.seq)
+            yield AuditProblem("clock_backwards", "earlier than the event before it", recorded.seq)
         before = recorded.at
 
 
-def replayed(walk: Walk, facts: Facts) -> Problems:
+def check_replayed_states(walk: TraceWalk, facts: AuditFacts) -> Problems:
     """TRC-017: every step was allowed where it was taken."""
     yield from _broken_rules(walk, "state")
     claimed = facts.stage
     if claimed is not None and claimed is not walk.state.stage:
-        yield Problem("state_differs", f"told {claimed}, replayed {walk.state.stage}")
+        yield AuditProblem("state_differs", f"told {claimed}, replayed {walk.state.stage}")
 
 
-def duties(walk: Walk, _facts: Facts) -> Problems:
+def check_separation_of_duties(walk: TraceWalk, _facts: AuditFacts) -> Problems:
     yield from _broken_rules(walk, "duties")
 
 
-def executions(walk: Walk, _facts: Facts) -> Problems:
+def check_executions(walk: TraceWalk, _facts: AuditFacts) -> Problems:
     """TRC-036, TRC-037, TRC-038, TRC-067: input and output of every run are on record."""
     yield from _broken_rules(walk, "executions")
     for recorded in (*walk.started.values(), *walk.ended):
@@ -229,21 +234,21 @@ def executions(walk: Walk, _facts: Facts) -> Problems:
         starts = isinstance(event, did.ToolExecutionStarted)
         named = {event.input_artifact} if starts else {output.sha256 for output in event.outputs}
         if not named <= cited:
-            yield Problem(
+            yield AuditProblem(
                 "execution_without_artifacts",
                 f"{event.execution_id} names what it does not cite",
                 recorded.seq,
             )
     for name in walk.state.running:
-        yield Problem("execution_unfinished", f"{name} has no end", walk.started[name].seq)
+        yield AuditProblem("execution_unfinished", f"{name} has no end", walk.started[name].seq)
 
 
-def completeness(walk: Walk, facts: Facts) -> Problems:
+def check_completeness(walk: TraceWalk, facts: AuditFacts) -> Problems:
     """TRC-069: every event that the ledger holds was looked at."""
     count = len(walk.events) + len(facts.unreadable)
     if count != facts.events:
-        yield Problem("incomplete", f"{count} of {facts.events} events are here")
+        yield AuditProblem("incomplete", f"{count} of {facts.events} events are here")
     elif walk.events and not facts.unreadable and walk.state.head != facts.head:
-        yield Problem("incomplete", "the last event is another one", walk.events[-1].seq)
+        yield AuditProblem("incomplete", "the last event is another one", walk.events[-1].seq)
     if facts.anchored is False:
-        yield Problem("not_anchored", "no checkpoint names the last event")
+        yield AuditProblem("not_anchored", "no checkpoint names the last event")

@@ -15,24 +15,24 @@ from moot.core.findings import filled
 from moot.core.machine import Recorded
 from moot.protocols.trace import events as did
 from moot.protocols.trace import views
-from moot.protocols.trace.audit.report import Check, Report, Status
+from moot.protocols.trace.audit.report import AuditCheck, AuditReport, CheckStatus
 from moot.protocols.trace.evolution import evolve
-from moot.protocols.trace.model import State, Verdict
+from moot.protocols.trace.model import AuditVerdict, State
 
-_VERDICT_TONES: dict[Verdict, page.Tone] = {
-    Verdict.PASS: "good",
-    Verdict.WARNINGS: "caution",
-    Verdict.FAIL: "bad",
+_VERDICT_TONES: dict[AuditVerdict, page.Tone] = {
+    AuditVerdict.PASS: "good",
+    AuditVerdict.WARNINGS: "caution",
+    AuditVerdict.FAIL: "bad",
 }
-_STATUS_TONES: dict[Status, page.Tone] = {
-    Status.PASS: "good",
-    Status.WARNING: "caution",
-    Status.FAIL: "bad",
+_STATUS_TONES: dict[CheckStatus, page.Tone] = {
+    CheckStatus.PASS: "good",
+    CheckStatus.WARNING: "caution",
+    CheckStatus.FAIL: "bad",
 }
 _VERDICT_WORDS = {
-    Verdict.PASS: "PASS",
-    Verdict.WARNINGS: "PASS WITH WARNINGS",
-    Verdict.FAIL: "FAIL",
+    AuditVerdict.PASS: "PASS",
+    AuditVerdict.WARNINGS: "PASS WITH WARNINGS",
+    AuditVerdict.FAIL: "FAIL",
 }
 _EVENT_TONES: dict[str, page.Tone] = {
     "tool_execution_failed": "bad",
@@ -43,14 +43,14 @@ _EVENT_TONES: dict[str, page.Tone] = {
     "verification_run_completed": "good",
 }
 # More boxes than these cannot be read in one picture; the tables have everything.
-MOST_BOXES = 120
+MAX_BOXES = 120
 # A longer first line is cut: the whole task stands below it.
-MOST_TITLE = 100
+MAX_TITLE = 100
 
 
-def report(
+def trace_page(
     events: Iterable[Recorded[Any]],
-    audit: Report,
+    audit: AuditReport,
     counted: str = "",
     proof: page.Proof | None = None,
 ) -> page.Report:
@@ -74,7 +74,7 @@ def report(
 def _title_of(task: str) -> str:
     """The first line of the task, as far as a title goes."""
     first = next((line.strip() for line in task.splitlines() if line.strip()), "")
-    return first if len(first) <= MOST_TITLE else f"{first[:MOST_TITLE]}…"
+    return first if len(first) <= MAX_TITLE else f"{first[:MAX_TITLE]}…"
 
 
 def _replay(events: list[Recorded[Any]]) -> State:
@@ -84,7 +84,7 @@ def _replay(events: list[Recorded[Any]]) -> State:
     return state
 
 
-def _final_statement(events: list[Recorded[Any]], audit: Report) -> page.Decision:
+def _final_statement(events: list[Recorded[Any]], audit: AuditReport) -> page.Decision:
     final = [
         recorded.event
         for recorded in events
@@ -120,7 +120,7 @@ def _objections(events: list[Recorded[Any]]) -> page.Dissent:
 
 
 def _blocks(
-    events: list[Recorded[Any]], state: State, audit: Report, counted: str
+    events: list[Recorded[Any]], state: State, audit: AuditReport, counted: str
 ) -> Iterable[page.Block]:
     if _title_of(state.task) != state.task:
         yield page.Prose(state.task, title="The task")
@@ -142,7 +142,9 @@ def _blocks(
         title="What was checked",
     )
     yield page.Findings(tuple(_finding_rows(audit)), title="What the audit found")
-    yield page.Timeline(tuple(map(_timeline_moment, views.timeline(events))), title="What happened")
+    yield page.Timeline(
+        tuple(map(_timeline_moment, views.view_timeline(events))), title="What happened"
+    )
 
 
 def _claims_table(events: list[Recorded[Any]], state: State) -> page.Table:
@@ -157,16 +159,16 @@ def _claims_table(events: list[Recorded[Any]], state: State) -> page.Table:
     return page.Table(("Claim", "Text", "Confidence", "Standing"), tuple(rows), title="Claims")
 
 
-def _check_row(check: Check) -> tuple[str | page.Cell, ...]:
+def _check_row(check: AuditCheck) -> tuple[str | page.Cell, ...]:
     result = page.Cell(str(check.status), _STATUS_TONES[check.status])
     return page.Cell(check.id, code=True), result, check.about, check.evidence
 
 
-def _finding_rows(audit: Report) -> Iterable[page.FindingRow]:
+def _finding_rows(audit: AuditReport) -> Iterable[page.FindingRow]:
     for failure in audit.failures():
         where = "" if failure.event is None else f"event {failure.event}"
         yield page.FindingRow(
-            severity="error" if failure.status is Status.FAIL else "warning",
+            severity="error" if failure.status is CheckStatus.FAIL else "warning",
             message=failure.message,
             rule=f"{failure.code} ({failure.severity})",
             where=where if failure.artifact is None else f"{where} {failure.artifact[:16]}",
@@ -240,7 +242,7 @@ class _EvidenceGraph:
         self._nodes.setdefault(name, node)
 
     def to_page(self) -> page.Graph:
-        shown = dict(list(self._nodes.items())[:MOST_BOXES])
+        shown = dict(list(self._nodes.items())[:MAX_BOXES])
         places = {name: place for place, name in enumerate(shown)}
         edges = [(places[a], places[b]) for a, b in self._edges if a in places and b in places]
         more = len(self._nodes) - len(shown)

@@ -11,16 +11,16 @@ from typing import Any, Final
 
 import msgspec
 
-from moot.protocols.trace.model import Profile, Stage, Verdict
+from moot.protocols.trace.model import AuditVerdict, Profile, Stage
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     PASS = "pass"
     WARNING = "warning"
     FAIL = "fail"
 
 
-class Severity(StrEnum):
+class AuditSeverity(StrEnum):
     """How grave a failure is, whatever the profile makes of it."""
 
     CRITICAL = "critical"
@@ -29,7 +29,7 @@ class Severity(StrEnum):
     LOW = "low"
 
 
-class Seen(StrEnum):
+class ArtifactPresence(StrEnum):
     """What the artifact store shows under a hash."""
 
     PRESENT = "present"
@@ -38,7 +38,7 @@ class Seen(StrEnum):
     ERASED = "erased"
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class AuditFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the checker of the bytes found. Only what is wrong is listed, by position.
 
     `head` and `events` are what the ledger says it holds; `anchored` whether a checkpoint names
@@ -55,13 +55,13 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     signatures: dict[int, str] = {}
     unsigned: frozenset[int] = frozenset()
     keys: dict[int, str] = {}
-    artifacts: dict[str, Seen] = {}
+    artifacts: dict[str, ArtifactPresence] = {}
     in_charge: frozenset[str] = frozenset()
     anchored: bool | None = None
     stage: Stage | None = None
 
 
-class Problem(msgspec.Struct, frozen=True):
+class AuditProblem(msgspec.Struct, frozen=True):
     """One thing a check found, before the profile says whether it fails or warns."""
 
     code: str
@@ -70,12 +70,12 @@ class Problem(msgspec.Struct, frozen=True):
     artifact: str | None = None
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class AuditFailure(msgspec.Struct, frozen=True, kw_only=True):
     """A problem as the profile judges it; `status` is fail or warning."""
 
     code: str
-    severity: Severity
-    status: Status
+    severity: AuditSeverity
+    status: CheckStatus
     check: str
     message: str
     event: int | None
@@ -83,39 +83,39 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     suggested_action: str
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class AuditCheck(msgspec.Struct, frozen=True, kw_only=True):
     """One named check: what it is about, its result, and how much it looked at."""
 
     id: str
     about: str
-    status: Status
+    status: CheckStatus
     evidence: str
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[AuditFailure, ...] = ()
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a verification found, of exactly which events (TRC-068)."""
 
     trace: str
     head: str
     events: int
     profile: Profile
-    verdict: Verdict
+    verdict: AuditVerdict
     stage: Stage
     first_bad: int | None
     last_trusted: int | None
-    checks: tuple[Check, ...]
+    checks: tuple[AuditCheck, ...]
 
-    def failures(self) -> tuple[Failure, ...]:
+    def failures(self) -> tuple[AuditFailure, ...]:
         return tuple(failure for check in self.checks for failure in check.failures)
 
-    def codes(self) -> tuple[str, ...]:
+    def failed_codes(self) -> tuple[str, ...]:
         """The codes of what failed, each once, in the order of the checks."""
-        failed = (failure.code for failure in self.failures() if failure.status is Status.FAIL)
+        failed = (failure.code for failure in self.failures() if failure.status is CheckStatus.FAIL)
         return tuple(dict.fromkeys(failed))
 
 
-def as_document(report: Report) -> dict[str, Any]:
+def report_document(report: AuditReport) -> dict[str, Any]:
     """The report as plain values; the same report gives the same document."""
     document: dict[str, Any] = msgspec.to_builtins(report)
     return {"format": FORMAT, **document}
@@ -125,13 +125,13 @@ FORMAT: Final = "moot.trace.report.v1"
 
 
 class Grade(msgspec.Struct, frozen=True):
-    severity: Severity
-    usual: Status
+    severity: AuditSeverity
+    usual: CheckStatus
     remedy: str
 
 
-_F, _W = Status.FAIL, Status.WARNING
-_C, _H, _M, _L = Severity.CRITICAL, Severity.HIGH, Severity.MEDIUM, Severity.LOW
+_F, _W = CheckStatus.FAIL, CheckStatus.WARNING
+_C, _H, _M, _L = AuditSeverity.CRITICAL, AuditSeverity.HIGH, AuditSeverity.MEDIUM, AuditSeverity.LOW
 _RESTORE = "restore the record from a copy, and find out who changed it"
 _BYTES = "restore the artifact from a copy and verify again"
 _REDO = "begin a new trace that names this one, and do it in order"
@@ -172,7 +172,7 @@ GRADES: Final[dict[str, Grade]] = {
     "not_anchored": Grade(_L, _W, "make a checkpoint: `moot ledger checkpoint`"),
 }
 # What a profile makes of a code, where it is not the usual. Integrity is the same in all.
-PROFILES: Final[dict[Profile, dict[str, Status]]] = {
+PROFILES: Final[dict[Profile, dict[str, CheckStatus]]] = {
     Profile.STRICT: dict.fromkeys(
         (
             *("claim_disputed", "finalization_incomplete", "undeclared_write", "sig_absent"),
@@ -187,9 +187,9 @@ PROFILES: Final[dict[Profile, dict[str, Status]]] = {
 }
 
 
-def judge(check: str, problem: Problem, profile: Profile) -> Failure:
+def judge_problem(check: str, problem: AuditProblem, profile: Profile) -> AuditFailure:
     grade = GRADES[problem.code]
-    return Failure(
+    return AuditFailure(
         code=problem.code,
         severity=grade.severity,
         status=PROFILES[profile].get(problem.code, grade.usual),

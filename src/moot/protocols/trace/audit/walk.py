@@ -12,11 +12,11 @@ from moot.protocols.trace import events as did
 from moot.protocols.trace.case import PermissionCase, case_of
 from moot.protocols.trace.evolution import evolve
 from moot.protocols.trace.model import State
-from moot.protocols.trace.roles import Who, acting
+from moot.protocols.trace.roles import TraceActor, trace_actor
 from moot.protocols.trace.rules import GUARDS, RULES
 
 
-class Walk:
+class TraceWalk:
     """What an audit needs to know of a trace, gathered in one pass.
 
     `cited` is artifact -> first event that names it, `left` artifact -> run that left it,
@@ -36,15 +36,15 @@ class Walk:
         self.ended: list[Recorded[Any]] = []
         self.finals: list[int] = []
         self._in_charge = in_charge
-        self._actors: dict[Actor, Who] = {}
+        self._actors: dict[Actor, TraceActor] = {}
         self._passed: set[tuple[object, ...]] = set()
 
-    def through(self, events: Iterable[Recorded[Any]]) -> Walk:
+    def go_through(self, events: Iterable[Recorded[Any]]) -> TraceWalk:
         for recorded in events:
-            self.step(recorded)
+            self.take_event(recorded)
         return self
 
-    def step(self, recorded: Recorded[Any]) -> None:
+    def take_event(self, recorded: Recorded[Any]) -> None:
         """Check the next event against the state before it, then let the state follow."""
         event, kind = recorded.event, type(recorded.event)
         case = case_of(self.state, event, self._who_acts(recorded.actor))
@@ -72,10 +72,10 @@ class Walk:
         else:
             self._passed.add(question)
 
-    def _who_acts(self, actor: Actor) -> Who:
+    def _who_acts(self, actor: Actor) -> TraceActor:
         who = self._actors.get(actor)
         if who is None:
-            who = self._actors[actor] = acting(actor, self._key_class(actor.kid))
+            who = self._actors[actor] = trace_actor(actor, self._key_class(actor.kid))
         return who
 
     def _key_class(self, kid: str) -> KeyClass | None:
@@ -84,12 +84,12 @@ class Walk:
         return KeyClass.HUMAN if kid in self._in_charge else KeyClass.AGENT
 
 
-def _note_start(walk: Walk, recorded: Recorded[did.ToolExecutionStarted]) -> None:
+def _note_start(walk: TraceWalk, recorded: Recorded[did.ToolExecutionStarted]) -> None:
     walk.started[recorded.event.execution_id] = recorded
     walk.cited.setdefault(recorded.event.input_artifact, recorded.seq)
 
 
-def _note_end(walk: Walk, recorded: Recorded[did.ExecutionEnded]) -> None:
+def _note_end(walk: TraceWalk, recorded: Recorded[did.ExecutionEnded]) -> None:
     event = recorded.event
     walk.ended.append(recorded)
     for sha256 in (event.input_artifact, *(output.sha256 for output in event.outputs)):
@@ -97,7 +97,7 @@ def _note_end(walk: Walk, recorded: Recorded[did.ExecutionEnded]) -> None:
         walk.cited.setdefault(sha256, recorded.seq)
 
 
-def _note_claim(walk: Walk, recorded: Recorded[did.ClaimIssued]) -> None:
+def _note_claim(walk: TraceWalk, recorded: Recorded[did.ClaimIssued]) -> None:
     walk.claims.setdefault(recorded.event.claim_id, recorded)
     for sha256 in recorded.event.evidence:
         walk.cited.setdefault(sha256, recorded.seq)
@@ -105,21 +105,21 @@ def _note_claim(walk: Walk, recorded: Recorded[did.ClaimIssued]) -> None:
             walk.unproven.append((recorded.seq, sha256))
 
 
-def _note_challenge(walk: Walk, recorded: Recorded[did.ClaimChallenged]) -> None:
+def _note_challenge(walk: TraceWalk, recorded: Recorded[did.ClaimChallenged]) -> None:
     walk.challenges.append(recorded)
     for sha256 in recorded.event.evidence:
         walk.cited.setdefault(sha256, recorded.seq)
 
 
-def _note_final_statement(walk: Walk, recorded: Recorded[did.FinalStatementSigned]) -> None:
+def _note_final_statement(walk: TraceWalk, recorded: Recorded[did.FinalStatementSigned]) -> None:
     walk.finals.append(recorded.seq)
 
 
-def _note_report(walk: Walk, recorded: Recorded[did.VerificationRunCompleted]) -> None:
+def _note_report(walk: TraceWalk, recorded: Recorded[did.VerificationRunCompleted]) -> None:
     walk.cited.setdefault(recorded.event.report_artifact, recorded.seq)
 
 
-_NOTES: Final[dict[type[Event], Callable[[Walk, Any], None]]] = {
+_NOTES: Final[dict[type[Event], Callable[[TraceWalk, Any], None]]] = {
     did.ToolExecutionStarted: _note_start,
     did.ToolExecutionCompleted: _note_end,
     did.ToolExecutionFailed: _note_end,

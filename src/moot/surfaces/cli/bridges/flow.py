@@ -36,13 +36,13 @@ def listed(shell: Shell, paths: bool) -> Answer:
     from moot.protocols.path.flows import FLOWS
 
     rows = [
-        {"name": one.name, "from": sorted(one.sources), "to": one.target, "says": one.says}
+        {"name": one.name, "from": sorted(one.sources), "to": one.target, "says": one.purpose}
         for one in FLOWS.values()
     ]
 
     def lines() -> Iterable[str]:
         shown = (
-            (one.name, " ".join(sorted(one.sources)), one.target, one.says)
+            (one.name, " ".join(sorted(one.sources)), one.target, one.purpose)
             for one in FLOWS.values()
         )
         return listing(shown, ("FLOW", "FROM", "TO", "WHAT IT DOES"))

@@ -65,9 +65,9 @@ def own_act(shell: Shell, named: str | None = None) -> str:
 
 def answer(walked: Walked, *more: str, **data: Any) -> Answer:
     from moot.flows.bridges.story_page import made_words
-    from moot.protocols.path.views import step_data
+    from moot.protocols.path.views import describe_step
 
-    step = step_data(walked.step)
+    step = describe_step(walked.step)
     whole = {"path": walked.path, "again": walked.again, "step": step, **data}
     made = made_words(step)
     word = "was done before" if walked.again else "is done"

@@ -15,7 +15,7 @@ from moot.surfaces.terminal.answer import Answer
 from moot.surfaces.terminal.lazy import LazyGroup
 
 if TYPE_CHECKING:
-    from moot.protocols.debate.checker import Checked
+    from moot.protocols.debate.checker import CheckedSession
     from moot.surfaces.terminal.shell import Shell
     from moot.workspace.workspace import Workspace
 
@@ -61,9 +61,9 @@ def file_argument(
 
 def number(text: str) -> Decimal:
     """A decimal from 0 to 1, exactly as typed."""
-    from moot.protocols.debate.model import DECIMAL
+    from moot.protocols.debate.model import DECIMAL_PATTERN
 
-    if not DECIMAL.fullmatch(text) or Decimal(text) > 1:
+    if not DECIMAL_PATTERN.fullmatch(text) or Decimal(text) > 1:
         raise click.BadParameter(f"{text!r} is not a number from 0.0 to 1.0")
     return Decimal(text)
 
@@ -99,7 +99,7 @@ def operator_of(shell: Shell) -> Callable[[], str | None]:
         from moot.surfaces.terminal.people import require_no_agent
 
         require_no_agent(shell, "this act of the operator")
-        names = [key.name for key in shell.workspace.engine.registry().humans()]
+        names = [key.name for key in shell.workspace.engine.registry().human_keys()]
         return shell.acting or (names[0] if names else None)
 
     return person
@@ -111,8 +111,8 @@ def read_file(path: Path) -> bytes:
     return read(path)
 
 
-def checked_file(path: Path, strict_uuid: bool = False, lenient: bool = False) -> Checked:
-    from moot.protocols.debate.checker import check
+def checked_file(path: Path, strict_uuid: bool = False, lenient: bool = False) -> CheckedSession:
+    from moot.protocols.debate.checker import check_session
 
     data = read_file(path)
-    return check(data, strict_uuid=strict_uuid, file_name=path.name, lenient=lenient)
+    return check_session(data, strict_uuid=strict_uuid, file_name=path.name, lenient=lenient)

@@ -17,7 +17,7 @@ from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.verdict import plain
 
 if TYPE_CHECKING:
-    from moot.protocols.debate.checker import Checked
+    from moot.protocols.debate.checker import CheckedSession
     from moot.protocols.debate.views import ConsensusView, EntryView, StatusWithLiveness
 
 MOST_SAID = 160
@@ -33,9 +33,9 @@ _WORDS = {
 }
 
 
-def check(file: Path, checked: Checked) -> Iterable[str]:
+def check(file: Path, checked: CheckedSession) -> Iterable[str]:
     word = paint("valid", "green") if checked.valid else paint("invalid", "red")
-    yield f"{file}: {word}, {_entries(checked.entries)}"
+    yield f"{file}: {word}, {_entries(checked.entry_count)}"
     yield from map(finding_line, checked.findings)
 
 

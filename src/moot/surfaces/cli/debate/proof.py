@@ -58,14 +58,14 @@ def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
       moot debate watch api-design.md --seconds 0 --json
     """
     from moot.flows.debate.watch import Watch, follow
-    from moot.protocols.debate.views import EntryView, entry_data
+    from moot.protocols.debate.views import EntryView, view_entry
 
     end = None if seconds is None else time.monotonic() + seconds
     watching = Watch(file, space_of(shell))
     entries: list[EntryView] = []
     for one in follow(watching, lambda: end is not None and time.monotonic() >= end):
         if one.entry is not None and not one.double:
-            entries.append(msgspec.structs.replace(entry_data(one.entry), line=one.line))
+            entries.append(msgspec.structs.replace(view_entry(one.entry), line=one.line))
             if not shell.json:
                 print_line(lines.heard(entries[-1]), at_once=True)
     data = {"entries": entries, **_standing(watching, shell)}
@@ -76,8 +76,8 @@ def _standing(watching: Any, shell: Shell) -> dict[str, Any]:
     """Where the session stands, by what was heard."""
     from moot.core.clock import to_text
     from moot.core.errors import Refused
-    from moot.protocols.debate.state import course
-    from moot.protocols.debate.turns import standing
+    from moot.protocols.debate.state import course_from_state
+    from moot.protocols.debate.turns import find_standing
 
     state = watching.follower.state
     if state is None or state.rules is None:
@@ -86,12 +86,12 @@ def _standing(watching: Any, shell: Shell) -> dict[str, Any]:
             "this file is not a session that can be followed",
             hint="`moot debate check FILE` says what to mend",
         )
-    here = standing(course(state, state.rules), session_clock(shell)())
+    here = find_standing(course_from_state(state, state.rules), session_clock(shell)())
     return {
         "state": here.phase.value,
         "round": here.round,
         "turn": here.turn,
-        "next": here.next,
+        "next": here.next_speaker,
         "deadline": None if here.deadline is None else to_text(here.deadline),
         "ended_at_round": state.ended_at_round,
     }

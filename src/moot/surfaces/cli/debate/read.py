@@ -13,7 +13,7 @@ import msgspec
 
 from moot.core.errors import MootError
 from moot.core.findings import Finding
-from moot.protocols.debate.model import Mode
+from moot.protocols.debate.model import ConsensusMode
 from moot.surfaces.cli.debate import lines, proof, run, write  # noqa: F401 - they join the group
 from moot.surfaces.cli.debate.group import (
     checked_file,
@@ -30,7 +30,7 @@ from moot.surfaces.terminal.page import page_option, write_page
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.protocols.debate.checker import Checked
+    from moot.protocols.debate.checker import CheckedSession
 
 
 @command(debate, "check", "debate.check")
@@ -47,17 +47,17 @@ def check(shell: Shell, file: Path, strict_uuid: bool, lenient: bool) -> Answer:
       moot debate check api-design.md
       moot debate check api-design.md --strict-uuid --json
     """
-    from moot.protocols.debate.views import check_data
+    from moot.protocols.debate.views import view_check
 
     checked = checked_file(file, strict_uuid, lenient)
     checked = msgspec.structs.replace(
         checked, findings=(*_doubles(shell, file, checked), *checked.findings)
     )
-    data = check_data(checked)
+    data = view_check(checked)
     return Answer(data, lambda: lines.check(file, checked), 0 if checked.valid else REFUSED)
 
 
-def _doubles(shell: Shell, file: Path, checked: Checked) -> list[Finding]:
+def _doubles(shell: Shell, file: Path, checked: CheckedSession) -> list[Finding]:
     """Another file with this session's id; a workspace that cannot be read spoils no check."""
     from moot.flows.debate.record import double_of
 
@@ -77,10 +77,10 @@ def status(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate status api-design.md
     """
-    from moot.protocols.debate.views import status_data, with_liveness
+    from moot.protocols.debate.views import add_liveness, view_status
 
-    seen = status_data(checked_file(file), session_clock(shell)())
-    data = with_liveness(seen, _alive(shell, seen.may_speak))
+    seen = view_status(checked_file(file), session_clock(shell)())
+    data = add_liveness(seen, _alive(shell, seen.may_speak))
     return Answer(data, lambda: lines.status(data))
 
 
@@ -99,7 +99,7 @@ def _alive(shell: Shell, names: Sequence[str]) -> dict[str, str]:
 @command(debate, "consensus", "debate.consensus")
 @file_argument()
 @click.option("--round", "round_", type=click.IntRange(min=1), help="Another round.")
-@click.option("--mode", type=choice(Mode), help="As if the session had this mode.")
+@click.option("--mode", type=choice(ConsensusMode), help="As if the session had this mode.")
 @click.option("--threshold", type=number, help="As if the session had this threshold.")
 @click.option(
     "--defer-in-denominator/--defer-left-out",
@@ -121,11 +121,11 @@ def consensus(
       moot debate consensus api-design.md --round 1 --mode weighted --threshold 0.6
       moot debate consensus api-design.md --defer-in-denominator
     """
-    from moot.protocols.debate.views import consensus_data
+    from moot.protocols.debate.views import view_consensus
 
     del shell
-    asked = Mode(mode) if mode else None
-    data = consensus_data(checked_file(file), round_, asked, threshold, defer_in_denominator)
+    asked = ConsensusMode(mode) if mode else None
+    data = view_consensus(checked_file(file), round_, asked, threshold, defer_in_denominator)
     return Answer(data, lambda: lines.consensus(data, file))
 
 
@@ -154,7 +154,7 @@ def summary(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate summary api-design.md
     """
-    from moot.protocols.debate.summary import summary as summarise
+    from moot.protocols.debate.summary import write_summary as summarise
 
     text = summarise(checked_file(file), session_clock(shell)())
     return Answer({"markdown": text}, text.splitlines)
@@ -176,8 +176,8 @@ def report(shell: Shell, file: Path, output: Path | None) -> Answer:
     import json
 
     from moot.pages import to_json, to_markdown
-    from moot.protocols.debate.checker import check as judge
-    from moot.protocols.debate.report import report as make_report
+    from moot.protocols.debate.checker import check_session as judge
+    from moot.protocols.debate.report import build_report as make_report
 
     data = read_file(file)
     digest = hashlib.sha256(data).hexdigest()

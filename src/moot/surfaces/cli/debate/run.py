@@ -114,7 +114,7 @@ def ended_line(ended: Ended) -> str:
 def _lines(file: Path, ran: Ran) -> Iterable[str]:
     from moot.flows.debate.mending import mended_line
     from moot.flows.runs.run_debate import RESULTS, standing_words
-    from moot.protocols.decision.views import ways
+    from moot.protocols.decision.views import suggest_decide_command
 
     if ran.lost is not None:
         yield visible(mended_line(file, ran.lost))
@@ -122,4 +122,4 @@ def _lines(file: Path, ran: Ran) -> Iterable[str]:
     yield standing_words(ran.standing)
     if ran.decision is not None and ran.standing["state"].startswith("ended:"):
         result = RESULTS.get(ran.standing["state"])
-        yield f"waiting for you: {ways(ran.decision, result)}"
+        yield f"waiting for you: {suggest_decide_command(ran.decision, result)}"

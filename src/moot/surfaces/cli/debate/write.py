@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.protocols.debate.model import (
+    ConsensusMode,
     DefaultAction,
     Escalation,
-    Mode,
     OutputFormat,
     Rules,
     Stance,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--consensus-mode",
-    type=choice(Mode),
+    type=choice(ConsensusMode),
     default="majority",
     show_default=True,
     help="How approval is counted.",
@@ -106,11 +106,13 @@ def new(
       moot debate new plan.md --title "Ship?" --agents lead,dev --context @plan.txt
     """
     from moot.flows.debate import session
-    from moot.protocols.debate.writer import new_session
+    from moot.protocols.debate.writer import make_session_text
 
     asked = text_argument(context) if context is not None else title
     session_id = str(uuid.uuid4())
-    text = new_session(title, asked, _rules(agents, rules), session_id, session_clock(shell)())
+    text = make_session_text(
+        title, asked, _rules(agents, rules), session_id, session_clock(shell)()
+    )
     made = session.new(file, text, space_of(shell), shell.acting)
     names = [agent.strip() for agent in agents.split(",")]
     data = {"file": str(made), "session_id": session_id, "title": title, "agents": names}
@@ -121,7 +123,7 @@ def _rules(agents: str, given: dict[str, Any]) -> Rules:
     """What was asked for, unjudged: the written file is checked as any other."""
     kinds = {
         "turn_order": TurnOrder,
-        "consensus_mode": Mode,
+        "consensus_mode": ConsensusMode,
         "escalation": Escalation,
         "output_format": OutputFormat,
         "default_action": DefaultAction,
@@ -133,9 +135,9 @@ def _rules(agents: str, given: dict[str, Any]) -> Rules:
 
 
 def _v4(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    from moot.protocols.debate.model import UUID_V4
+    from moot.protocols.debate.model import UUID_V4_PATTERN
 
-    if text is not None and not UUID_V4.fullmatch(text):
+    if text is not None and not UUID_V4_PATTERN.fullmatch(text):
         raise click.BadParameter("an id is a lower-case UUID of version 4")
     return text
 
@@ -173,9 +175,9 @@ def add(
           --summary "REST will do." --body @argument.md
     """
     from moot.flows.debate import session
-    from moot.protocols.debate.drafts import Draft
+    from moot.protocols.debate.drafts import EntryDraft
 
-    draft = Draft(author=shell.actor(author), **_said(given))
+    draft = EntryDraft(author=shell.actor(author), **_said(given))
     done = session.add(
         file,
         draft,
@@ -197,10 +199,10 @@ def _said(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _added(shell: Shell, done: Written) -> Answer:
-    from moot.protocols.debate.views import status_data
+    from moot.protocols.debate.views import view_status
 
-    status = status_data(done.checked, session_clock(shell)())
-    entry = done.checked.document.entry(done.entries[0])
+    status = view_status(done.checked, session_clock(shell)())
+    entry = done.checked.document.find_entry(done.entries[0])
     data = {
         "entry": done.entries[0],
         "author": entry.author if entry else None,
@@ -306,9 +308,9 @@ def sign(shell: Shell, file: Path, author: str | None) -> Answer:
 
 
 def _moved(shell: Shell, done: Written, how: str = "written") -> Answer:
-    from moot.protocols.debate.views import status_data
+    from moot.protocols.debate.views import view_status
 
-    status = status_data(done.checked, session_clock(shell)())
+    status = view_status(done.checked, session_clock(shell)())
     kept = ("state", "round", "turn", "next", "deadline", "ended_at_round")
     data: dict[str, Any] = {
         "entries": list(done.entries),

@@ -86,9 +86,9 @@ def ask(
     """
     from moot.flows.decisions import ask as asking
     from moot.flows.decisions import questions
-    from moot.protocols.debate.model import Mode
-    from moot.protocols.decision.model import Chamber
-    from moot.protocols.decision.views import title
+    from moot.protocols.debate.model import ConsensusMode
+    from moot.protocols.decision.model import ChamberKind
+    from moot.protocols.decision.views import shorten_question
 
     space = shell.workspace
     _require_own_keys(shell)
@@ -107,19 +107,19 @@ def ask(
             specs,
             text_argument(context),
             options,
-            Mode(rule),
+            ConsensusMode(rule),
             rounds,
-            Chamber(chamber),
+            ChamberKind(chamber),
             _motives(motives),
         )
         decision, seated = questions.begin(space, asked, room_of(shell))
     from moot.surfaces.cli.runs.live_run import watching
 
-    name = f"{decision}: {title(questions.state_of(space, decision).question)}"
+    name = f"{decision}: {shorten_question(questions.state_of(space, decision).question)}"
     with watching(name, _PATIENCE.format(decision)) as watch:
         room = room_of(shell)
         done = asking.go_on(space, decision, seated, room, limits_of(limits), watch)
-    return _answer(done, people=bool(space.engine.registry().humans()))
+    return _answer(done, people=bool(space.engine.registry().human_keys()))
 
 
 # The wait is the session's own rule, set when it was opened.
@@ -174,12 +174,12 @@ def _again(specs: tuple[Spec, ...], state: Any) -> dict[str, Spec]:
 
 
 def _answer(done: Asked, *, people: bool) -> Answer:
-    from moot.protocols.decision.views import as_json
+    from moot.protocols.decision.views import describe_decision
     from moot.surfaces.cli.decisions import ask_lines as lines
 
     ended = done.ended
     data = {
-        "decision": as_json(done.decision, done.state),
+        "decision": describe_decision(done.decision, done.state),
         "file": str(done.file) if done.file else None,
         "run": None if ended is None else ended_data(ended),
         "outcome": done.outcome or None,

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 
 from moot.agents.cost import in_words
 from moot.flows.debate.mending import mended_line
-from moot.protocols.decision.model import Seat, Stage, State
-from moot.protocols.decision.views import costs as per_seat
-from moot.protocols.decision.views import in_order, shared_models, title, ways
+from moot.protocols.decision.model import DecisionSeat, Stage, State
+from moot.protocols.decision.views import (
+    find_shared_models,
+    list_answers,
+    shorten_question,
+    suggest_decide_command,
+)
+from moot.protocols.decision.views import list_costs as per_seat
 from moot.surfaces.cli.debate.lines import in_short
 from moot.surfaces.cli.debate.run import ended_line
 from moot.surfaces.terminal.answer import visible
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
 def asked(done: Asked, people: bool) -> Iterable[str]:
     """Without `people` nobody here could give their word yet."""
     state = done.state
-    yield f"{done.decision}: {visible(title(state.question))}"
+    yield f"{done.decision}: {visible(shorten_question(state.question))}"
     yield from _answers(state)
     if state.motion is not None:
         yield f"motion: {visible(state.motion.text)}"
@@ -40,12 +45,12 @@ def _answers(state: State) -> Iterable[str]:
     seats = {seat.agent: seat for seat in state.seats}
     rows = [
         (one.agent, _what(seats[one.agent]), f"({one.why})" if one.answer is None else one.answer)
-        for one in in_order(state)
+        for one in list_answers(state)
     ]
     return listing(rows, ("WHO", "WHAT IT IS", "FIRST ANSWER")) if rows else ()
 
 
-def _what(seat: Seat) -> str:
+def _what(seat: DecisionSeat) -> str:
     return f"{seat.spec} (scripted voice)" if seat.scripted else seat.spec
 
 
@@ -61,7 +66,7 @@ def _moves(argued: Argued) -> Iterable[str]:
 
 def notes(state: State) -> Iterable[str]:
     """What weighs beside the tally."""
-    for model, names in shared_models(state).items():
+    for model, names in find_shared_models(state).items():
         yield f"note: {', '.join(names)} are the same, {visible(model)}: agreement weighs less"
     custodians = {seat.custodian for seat in state.seats}
     if len(custodians) == 1 and len(state.seats) > 1:
@@ -87,6 +92,6 @@ def _result(done: Asked, people: bool) -> Iterable[str]:
     yield from costs(state)
     if state.stage is Stage.WAITING:
         first = "" if people else "`moot agent register operator --human` first; then "
-        yield f"waiting for you: {first}{ways(decision, state.result)}"
+        yield f"waiting for you: {first}{suggest_decide_command(decision, state.result)}"
     elif state.word is None:
         yield f"not finished: moot ask --resume {decision}"

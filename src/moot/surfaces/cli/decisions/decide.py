@@ -64,9 +64,9 @@ def decide(
 
 
 def _data(decision: str, state: State) -> dict[str, Any]:
-    from moot.protocols.decision.views import as_json
+    from moot.protocols.decision.views import describe_decision
 
-    return {"decision": as_json(decision, state)}
+    return {"decision": describe_decision(decision, state)}
 
 
 def _lines(decision: str, state: State, follower: str | None) -> Iterable[str]:
@@ -74,10 +74,10 @@ def _lines(decision: str, state: State, follower: str | None) -> Iterable[str]:
     if word is None:  # a parliament takes a veto as guidance and goes on
         yield f"{decision}: vetoed; it goes on with your reason: moot ask --resume {decision}"
         return
-    from moot.protocols.decision.views import against
+    from moot.protocols.decision.views import describe_approval_against_result
 
     how = "" if word.attended else " (unattended: the passphrase came from a file)"
-    said = f"{word.word.value} {against(state)}".strip()
+    said = f"{word.word.value} {describe_approval_against_result(state)}".strip()
     yield f"{decision}: {said} by {word.by}{how}: {visible(word.reason)}"
     if state.verdict is not None and state.verdict.dissent:
         yield f"dissent kept: {', '.join(state.verdict.dissent)}"

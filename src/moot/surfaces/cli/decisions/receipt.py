@@ -75,11 +75,11 @@ def _named(decision: str) -> str:
 
 
 def _lines(made: Receipt, output: Path, proof: Path) -> Iterable[str]:
-    from moot.protocols.decision.views import title
+    from moot.protocols.decision.views import shorten_question
 
     said = made.says
     dissent = ", ".join(voice["agent"] for voice in said["argument"]["dissent"])
-    yield visible(f"{said['decision']}: {said['stage']}: {title(said['question'])}")
+    yield visible(f"{said['decision']}: {said['stage']}: {shorten_question(said['question'])}")
     yield f"dissent kept: {dissent}" if dissent else "nobody disagreed in the last vote"
     for caution in said["cautions"]:
         yield visible(f"note: {caution}")

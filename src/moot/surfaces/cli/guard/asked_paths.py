@@ -36,7 +36,7 @@ class Asked(NamedTuple):
 
     def meets(self, held: str) -> bool:
         """Does it matter that this scope beside us is held?"""
-        return self.below is None or paths.inside(held, self.below)
+        return self.below is None or paths.is_inside(held, self.below)
 
 
 def asked_paths(texts: Iterable[str], here: Here) -> list[Asked]:
@@ -55,7 +55,7 @@ def misnamed(asked: Asked, why: str, here: Here) -> Refused:
 
 
 def _asked(text: str, here: Here) -> Asked:
-    paths.check_text(text)  # an empty one would be the root, and nobody meant that
+    paths.require_scope_text(text)  # an empty one would be the root, and nobody meant that
     _require_spelled_out(text, here)
     names, beside = _names(text, here.worktree, here), _names(text, here.shell.cwd, here)
     if not names:
@@ -99,8 +99,8 @@ def _spellings(text: str, base: Path, here: Here) -> Iterator[str]:
     yield text
     if not os.path.lexists(os.path.join(base, text)):
         root = str(here.worktree)
-        windows = paths.windows_rules(root)
-        yield paths.without_wildcard(text if windows else text.replace("\\", "/"), root)
+        windows = paths.has_windows_root(root)
+        yield paths.strip_wildcard(text if windows else text.replace("\\", "/"), root)
 
 
 def _scopes(full: str, here: Here) -> Iterator[str]:

@@ -13,7 +13,7 @@ from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.protocols.presence.overlap import Conflict
+    from moot.protocols.presence.overlap import OverlapConflict
 
 
 SECTIONS = {"Commands": {"check": "may an agent write to these paths?"}}
@@ -47,7 +47,7 @@ def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
     here, name = Here(shell), agent or shell.acting
     asked = asked_paths(paths, here)
 
-    def holders(names: Iterable[str]) -> tuple[Conflict, ...]:
+    def holders(names: Iterable[str]) -> tuple[OverlapConflict, ...]:
         asked = tuple(names)
         also = (one.key for one in twins(here.state, asked, here.worktree))
         return in_the_way(shell.workspace, (*asked, *also), here.worktree, name, shell.env)
@@ -70,7 +70,7 @@ def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
     return Answer(data, lambda: lines, REFUSED if found else DONE)
 
 
-def _held(conflict: Conflict) -> dict[str, Any]:
+def _held(conflict: OverlapConflict) -> dict[str, Any]:
     held, verdict = conflict.held, conflict.verdict
     seen = verdict.last_seen_at
     return {
@@ -86,7 +86,7 @@ def _held(conflict: Conflict) -> dict[str, Any]:
     }
 
 
-def _lines(data: dict[str, Any], found: Iterable[Conflict]) -> list[str]:
+def _lines(data: dict[str, Any], found: Iterable[OverlapConflict]) -> list[str]:
     if data["allowed"]:
         return [f"{paint('free', 'green')}: {', '.join(data['paths'])}"]
     return [f"{paint('held', 'red')}: {conflict.sentence}" for conflict in found]

@@ -23,10 +23,10 @@ _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as o
 
 def _known_status(_ctx: click.Context, _option: click.Parameter, text: str) -> str:
     """Wrong usage, like every other choice, before anything is looked at."""
-    from moot.protocols.mail.case import status_of
+    from moot.protocols.mail.case import read_ack_status
     from moot.protocols.mail.types import AckStatus
 
-    if status_of(text) is None:
+    if read_ack_status(text) is None:
         known = ", ".join(repr(one.value) for one in AckStatus)
         raise click.BadParameter(f"{text!r} is not one of {known}")
     return text
@@ -61,8 +61,8 @@ def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: st
     done = notices.answer(space, name, message_id, status, text_argument(notes))
     outcome, found = done.mail, [*done.mail.findings, *done.remarks]
     sent = next((one for one in outcome.recorded if isinstance(one.event, did.MessageSent)), None)
-    message = outcome.state.message(message_id)
-    standing = None if message is None else views.standing(message, space.engine.clock())
+    message = outcome.state.find_message(message_id)
+    standing = None if message is None else views.describe_standing(message, space.engine.clock())
     data = {
         "id": message_id,
         "agent": name,
@@ -85,7 +85,7 @@ def _said(outcome: Outcome) -> str:
 
 def _open_line(standing: StandingView | None) -> Iterable[str]:
     if standing is not None and standing.open:
-        yield f"still open: waits for {', '.join(standing.owing)}"
+        yield f"still open: waits for {', '.join(standing.agents_owing)}"
 
 
 @command(None, "pending", "mail.pending")
@@ -105,7 +105,7 @@ def pending(shell: Shell, agent: str | None) -> Answer:
     waiting = [
         message
         for _, state in post.open_threads(space)
-        for message in views.pending(state, now, who, known.epoch if known is not None else 0)
+        for message in views.list_pending(state, now, who, known.epoch if known is not None else 0)
     ]
     waiting.sort(key=lambda message: (message.by is None, message.by or "", message.sent_at))
     return Answer({"pending": waiting}, lambda: _pending_lines(waiting))
@@ -117,7 +117,7 @@ def _pending_lines(waiting: list[StandingView]) -> Iterable[str]:
     from moot.flows.mail.inbox import named
 
     rows = [
-        (one.id, sender, ", ".join(one.owing), one.subject, one.acknowledged, _by(one))
+        (one.id, sender, ", ".join(one.agents_owing), one.subject, one.acknowledged, _by(one))
         for one in waiting
         for sender in (named(one.sender, one.proved),)
     ]

@@ -28,10 +28,10 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
       moot mail compile RS-20260218-slow-logins -o artifact.md
     """
     from moot.flows.mail.research import compile_and_send
-    from moot.protocols.mail.threads import spelled
+    from moot.protocols.mail.threads import normalize_id
     from moot.surfaces.terminal.answer import findings_json
 
-    space, name, thread = shell.workspace, shell.actor(agent), spelled(thread)
+    space, name, thread = shell.workspace, shell.actor(agent), normalize_id(thread)
     done = compile_and_send(space, name, thread)
     made, message = done.compiled, done.posted.message
     data: dict[str, Any] = {
@@ -40,7 +40,7 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
         "version": made.artifact.version,
         "subject": made.subject,
         "contributors": [one.agent for one in made.artifact.contributors],
-        "statistics": made.artifact.counts(),
+        "statistics": made.artifact.count_items_alive(),
         "artifact": made.markdown,
         "file": None if output is None else str(output),
         "findings": findings_json(done.findings),

@@ -25,12 +25,12 @@ def take_in(shell: Shell, file: str, agent: str | None, thread: str | None) -> A
     """
     from moot.flows.mail import outside, post
     from moot.protocols.mail import views
-    from moot.protocols.mail.codec import read_message
+    from moot.protocols.mail.codec import read_message_file
 
     space, name = shell.workspace, shell.actor(agent)
     text = document(file)
-    taken = outside.take_in(space, name, read_message(text), text, thread)
-    message = views.message(taken.message)
+    taken = outside.take_in(space, name, read_message_file(text), text, thread)
+    message = views.describe_message(taken.message)
     assert isinstance(message, views.ImportedView)
     data: dict[str, Any] = {
         "id": message.id,
@@ -42,7 +42,7 @@ def take_in(shell: Shell, file: str, agent: str | None, thread: str | None) -> A
         "answer": None,
     }
     if taken.answer is not None:
-        answer = views.message(taken.answer, post.body_of(space, taken.answer))
+        answer = views.describe_message(taken.answer, post.body_of(space, taken.answer))
         parts = {"id": answer.id, "to": answer.to, "subject": answer.subject, "body": answer.body}
         data["answer"] = parts
     return Answer(data, lambda: _lines(data))

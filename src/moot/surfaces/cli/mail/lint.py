@@ -14,8 +14,8 @@ from moot.surfaces.terminal.answer import REFUSED, Answer, finding_line, paint, 
 from moot.surfaces.terminal.shell import Shell, command, document_bytes
 
 if TYPE_CHECKING:
-    from moot.protocols.mail.fix import Fixed
-    from moot.protocols.mail.lint import Linted
+    from moot.protocols.mail.fix import FixedMessage
+    from moot.protocols.mail.lint import LintedMessage
 
 _STDIN = "-"
 
@@ -33,7 +33,7 @@ def template(shell: Shell, kind: str) -> Answer:
       moot mail template QUESTION > question.md
       moot mail template handoff --json
     """
-    from moot.protocols.mail.templates import template as blank
+    from moot.protocols.mail.templates import write_template as blank
 
     del shell
     spec = TYPES[MessageType(kind.upper())]
@@ -90,7 +90,7 @@ def lint(shell: Shell, file: str, subject: str | None, ack: bool | None, fix: bo
         if file != _STDIN and draft.text.encode() != raw:
             _write(file, draft.text)
     data = _data(checked) | repaired
-    code = 0 if checked.valid else REFUSED
+    code = 0 if checked.is_valid else REFUSED
     if fixed is not None and file == _STDIN:
         return Answer(data, lambda: [draft.text.removesuffix("\n")], code)
     return Answer(data, lambda: _lines(file, checked, fixed), code)
@@ -109,10 +109,10 @@ class _Draft(NamedTuple):
     def text(self) -> str:
         return f"{self.head or ''}{self.body!s}"
 
-    def mended(self, fixed: Fixed) -> _Draft:
-        from moot.protocols.mail.codec import mended_head
+    def mended(self, fixed: FixedMessage) -> _Draft:
+        from moot.protocols.mail.codec import mend_front_matter
 
-        head = mended_head(self.head or "", fixed.subject, bool(fixed.ack_required))
+        head = mend_front_matter(self.head or "", fixed.subject, bool(fixed.ack_required))
         return self._replace(
             subject=fixed.subject, body=fixed.body, ack=fixed.ack_required, head=head
         )
@@ -120,12 +120,12 @@ class _Draft(NamedTuple):
 
 def _draft(raw: bytes, subject: str | None, ack: bool | None) -> _Draft:
     """A body with the subject that was given, or a message that says its own."""
-    from moot.protocols.mail.codec import head_of, read_message
+    from moot.protocols.mail.codec import find_front_matter, read_message_file
 
     if subject is not None:
         return _Draft(subject, raw, ack)
     try:
-        message = read_message(raw)
+        message = read_message_file(raw)
     except Malformed as error:
         raise Malformed(
             f"no --subject was given, and the file says none: {error}",
@@ -133,14 +133,16 @@ def _draft(raw: bytes, subject: str | None, ack: bool | None) -> _Draft:
             hint="add --subject 'TYPE: words', or front matter: ---, subject: ..., ---",
         ) from None
     said = message.ack_required if ack is None else ack
-    return _Draft(message.subject, message.body, said, message.sender, head_of(raw.decode()))
+    return _Draft(
+        message.subject, message.body, said, message.sender, find_front_matter(raw.decode())
+    )
 
 
-def _checked(draft: _Draft) -> Linted:
+def _checked(draft: _Draft) -> LintedMessage:
     """What was found, with the lines as they are in the file."""
     import msgspec
 
-    from moot.protocols.mail.lint import lint as check
+    from moot.protocols.mail.lint import lint_message as check
 
     checked = check(draft.subject, draft.body, draft.ack, sender=draft.sender)
     above = (draft.head or "").count("\n")
@@ -151,18 +153,18 @@ def _checked(draft: _Draft) -> Linted:
     return msgspec.structs.replace(checked, findings=tuple(moved)) if above else checked
 
 
-def _data(checked: Linted) -> dict[str, Any]:
+def _data(checked: LintedMessage) -> dict[str, Any]:
     import msgspec
 
     return {
-        "valid": checked.valid,
+        "valid": checked.is_valid,
         "type": checked.type.value if checked.type else None,
         "ack_required": checked.ack_required,
         "findings": [msgspec.to_builtins(one) for one in checked.findings],
     }
 
 
-def _lines(file: str, checked: Linted, fixed: Fixed | None) -> Iterable[str]:
+def _lines(file: str, checked: LintedMessage, fixed: FixedMessage | None) -> Iterable[str]:
     for repair in fixed.repairs if fixed else ():
         yield f"{paint('fixed', 'green')} {visible(repair)}"
     if fixed and fixed.repairs:
@@ -170,13 +172,13 @@ def _lines(file: str, checked: Linted, fixed: Fixed | None) -> Iterable[str]:
     yield from map(finding_line, checked.findings)
     kind = checked.type.value if checked.type else "no known type"
     owed = "an ACK is owed" if checked.ack_required else "no ACK is owed"
-    verdict = paint("valid", "green") if checked.valid else paint("not valid", "red")
+    verdict = paint("valid", "green") if checked.is_valid else paint("not valid", "red")
     yield f"{visible(file)}: {verdict} ({kind}, {owed})"
 
 
-def _repair(draft: _Draft) -> Fixed | None:
+def _repair(draft: _Draft) -> FixedMessage | None:
     """The message as repaired; None if the text cannot be read at all."""
-    from moot.protocols.mail.fix import fix as repair
+    from moot.protocols.mail.fix import fix_message as repair
 
     if draft.head is None:
         raise Refused(

@@ -35,15 +35,15 @@ def show(shell: Shell, message_id: str) -> Answer:
         found = post.message_at(view, message_id)
         answers = post.answers_to(view, message_id)
         owner = post.owner_of(view, found.event.item)
-    state = space.engine.state(found.stream).message(message_id)
+    state = space.engine.state(found.stream).find_message(message_id)
     text = post.text_of(space, found)
     data = {
-        "message": views.message(found, text),
+        "message": views.describe_message(found, text),
         "whole": text is not None,
         "answers": answers,
         "item": found.event.item or None,
         "owner": owner,
-        "standing": None if state is None else views.standing(state, space.engine.clock()),
+        "standing": None if state is None else views.describe_standing(state, space.engine.clock()),
     }
     return Answer(data, lambda: _message_lines(data))
 
@@ -98,7 +98,7 @@ def search(shell: Shell, words: tuple[str, ...], limit: int) -> Answer:
     from moot.protocols.mail import views
 
     found = finding.search(shell.workspace, " ".join(words), limit)
-    messages = [_short(views.message(one)) for one in found.messages]
+    messages = [_short(views.describe_message(one)) for one in found.messages]
     data = {"messages": messages, "unread": found.unread}
     return Answer(data, lambda: _found_lines(messages, found.unread))
 
@@ -120,18 +120,18 @@ def thread(shell: Shell, thread_id: str) -> Answer:
     """
     from moot.flows.mail import post
     from moot.protocols.mail import views
-    from moot.protocols.mail.threads import spelled
+    from moot.protocols.mail.threads import normalize_id
 
-    space, thread_id = shell.workspace, spelled(thread_id)
+    space, thread_id = shell.workspace, normalize_id(thread_id)
     found = post.messages_of(space, thread_id)
-    messages = [views.message(one) for one in found]
+    messages = [views.describe_message(one) for one in found]
     state = space.engine.state(found[0].stream)
     data = {
         "thread": thread_id,
         "title": state.title or None,
         "version": state.compiled or None,
         "messages": messages,
-        "pending": views.pending(state, space.engine.clock()),
+        "pending": views.list_pending(state, space.engine.clock()),
     }
     return Answer(data, lambda: _thread_lines(data))
 
@@ -141,7 +141,7 @@ def _thread_lines(data: dict[str, Any]) -> Iterable[str]:
         yield visible(data["title"])
     yield from _list_lines(data["messages"])
     for one in data["pending"]:
-        yield f"{one.id} waits for {', '.join(one.owing)}"
+        yield f"{one.id} waits for {', '.join(one.agents_owing)}"
 
 
 class _ShortMessage(msgspec.Struct, frozen=True):

@@ -119,7 +119,7 @@ def _answer(posted: Posted) -> Answer:
     from moot.protocols.mail import views
     from moot.surfaces.terminal.answer import findings_json
 
-    event, message = posted.message.event, views.message(posted.message)
+    event, message = posted.message.event, views.describe_message(posted.message)
     data = {
         "id": message.id,
         "thread": message.thread,

@@ -59,7 +59,7 @@ def incorporate(shell: Shell, folder: Path, amendment: str, text: str | None) ->
     """
     from moot.flows.parliament.bills import merged
     from moot.protocols.parliament.commands import Incorporate
-    from moot.protocols.parliament.documents.difference import difference, lines
+    from moot.protocols.parliament.documents.difference import compare_sections, describe_edits
 
     room = room_at(shell, folder)
     before = room.state.bill
@@ -68,7 +68,9 @@ def incorporate(shell: Shell, folder: Path, amendment: str, text: str | None) ->
     done = room.run(Incorporate(amendment_id=amendment, draft=draft), shell.actor(actor))
     bill = done.state.bill
     assert bill is not None
-    changes = list(lines(difference(before.sections if before else None, bill.sections)))
+    changes = list(
+        describe_edits(compare_sections(before.sections if before else None, bill.sections))
+    )
     said = f"{amendment} is in the bill, version {bill.version}"
     return answer(done, [said, *changes], amendment=amendment, changes=changes)
 
@@ -195,10 +197,10 @@ def _about(room: Room) -> list[dict[str, str]]:
 
 def _questions(room: Room, about: list[dict[str, str]]) -> list[str]:
     """What was decided, in a line each: the decision's question, else the session's problem."""
-    from moot.protocols.decision.views import title
+    from moot.protocols.decision.views import shorten_question
 
-    named = [f"{one['decision']}: {title(one['question'])}" for one in about]
-    return named or [title(room.state.problem_statement)]
+    named = [f"{one['decision']}: {shorten_question(one['question'])}" for one in about]
+    return named or [shorten_question(room.state.problem_statement)]
 
 
 def _json(text: str) -> Any:

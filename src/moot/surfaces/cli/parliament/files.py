@@ -37,7 +37,7 @@ from moot.surfaces.terminal.shell import Shell, command, text_argument
 if TYPE_CHECKING:
     from moot.core.findings import Finding
     from moot.pages import Proof
-    from moot.protocols.parliament.documents.windows import Window
+    from moot.protocols.parliament.documents.turn_context import TurnContext
 
 
 @command(parliament, "check", "parliament.check")
@@ -61,13 +61,13 @@ def check(shell: Shell, folder: Path, since: Path | None) -> Answer:
     from moot.core.findings import errors
     from moot.flows.parliament.cabinet import read_or_none
     from moot.flows.parliament.chamber import no_session, unrecorded
-    from moot.protocols.parliament.files.fileshapes import FILES, LEDGER_FILE
-    from moot.protocols.parliament.files.inspection import inspect
+    from moot.protocols.parliament.files.file_shapes import FILES, LEDGER_FILE
+    from moot.protocols.parliament.files.inspection import inspect_files
 
     files = {name: read_or_none(folder / name) for name in FILES}
     if not any(files.values()):
         raise no_session(folder)
-    found = list(inspect(files))
+    found = list(inspect_files(files))
     if since is not None:
         found += _since(since, files[LEDGER_FILE])
     space = space_of(shell)
@@ -84,13 +84,13 @@ def _since(folder: Path, ledger: bytes | None) -> tuple[Finding, ...]:
     """What became of the messages of an earlier ledger file, which must be there."""
     from moot.flows.parliament.cabinet import read_or_none
     from moot.flows.parliament.chamber import no_session
-    from moot.protocols.parliament.files.fileshapes import LEDGER_FILE
-    from moot.protocols.parliament.files.inspection import only_added
+    from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
+    from moot.protocols.parliament.files.inspection import find_lost_messages
 
     before = read_or_none(folder / LEDGER_FILE)
     if before is None:
         raise no_session(folder)
-    return only_added(before, ledger or b"")
+    return find_lost_messages(before, ledger or b"")
 
 
 @command(parliament, "import", "parliament.import")
@@ -121,7 +121,7 @@ def import_files(
         **standing(state),
         "messages": state.next_message_id - 1,
         "put_aside": list(aside),
-        "seats": {seat.id: seat.agent for seat in state.in_order()},
+        "seats": {seat.id: seat.agent for seat in state.seats_in_order()},
     }
     many = plural(state.next_message_id - 1, "message")
     said = f"{state.parliament_id} goes on here: {state.status}, {many}"
@@ -167,7 +167,7 @@ def context(shell: Shell, folder: Path, seat: str | None) -> Answer:
     Examples:
       moot parliament context uploads --seat rep_2 --json
     """
-    from moot.protocols.parliament.documents.windows import window
+    from moot.protocols.parliament.documents.turn_context import make_turn_context
 
     record = room_at(shell, folder).proceedings()
     if seat is not None and seat not in record.state.seats:
@@ -176,11 +176,11 @@ def context(shell: Shell, folder: Path, seat: str | None) -> Answer:
             f"{seat} has no seat in this session",
             hint=f"seats: {', '.join(record.state.order)}",
         )
-    view = window(record.state, record.messages, record.summaries, seat)
+    view = make_turn_context(record.state, record.messages, record.summaries, seat)
     return Answer(msgspec.to_builtins(view), lambda: _window_lines(view))
 
 
-def _window_lines(view: Window) -> Iterable[str]:
+def _window_lines(view: TurnContext) -> Iterable[str]:
     session = view.session
     yield f"{session.parliament_id}: {session.status}, round {session.current_round}"
     for row in view.round_summaries:
@@ -200,14 +200,14 @@ def history(shell: Shell, folder: Path) -> Answer:
     Examples:
       moot parliament history uploads
     """
-    from moot.protocols.parliament.documents.difference import difference, lines
-    from moot.protocols.parliament.documents.proceedings import versions
+    from moot.protocols.parliament.documents.difference import compare_sections, describe_edits
+    from moot.protocols.parliament.documents.proceedings import list_bill_versions
 
     record = room_at(shell, folder).proceedings()
     told: list[dict[str, Any]] = []
     before = None
-    for one in versions(record):
-        changes = list(lines(difference(before, one.draft.sections)))
+    for one in list_bill_versions(record):
+        changes = list(describe_edits(compare_sections(before, one.draft.sections)))
         said = {"version": one.draft.bill_version, "by": one.by, "round": one.round}
         told.append({**said, "title": one.draft.title, "changes": changes})
         before = one.draft.sections
@@ -261,8 +261,8 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
     from moot.flows.parliament.cabinet import read_or_none
     from moot.flows.parliament.chamber import finish
     from moot.flows.parliament.voices import scripted
-    from moot.protocols.parliament.documents.final import FINAL_FILE
-    from moot.protocols.parliament.documents.report import report
+    from moot.protocols.parliament.documents.final_document import FINAL_FILE
+    from moot.protocols.parliament.documents.report import make_report
 
     room = room_at(shell, folder)
     room.cabinet.require_ours()  # the page will cite the ledger file
@@ -283,7 +283,7 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
         write_own_file(folder / FINAL_FILE, document)
         written.append(str(folder / FINAL_FILE))
     if output is not None:
-        write_page(output, report(room.proceedings(), _proof(folder), scripted(room)))
+        write_page(output, make_report(room.proceedings(), _proof(folder), scripted(room)))
         written.append(str(output))
     data = {**standing(room.state), "decided": decided, "written": written, "put_aside": aside}
     said = [f"put aside: {name}" for name in aside]
@@ -297,7 +297,7 @@ def _proof(folder: Path) -> Proof | None:
     """The ledger file, as it is now, and the command that checks it."""
     from moot.flows.parliament.cabinet import read_or_none
     from moot.pages import Proof
-    from moot.protocols.parliament.files.fileshapes import LEDGER_FILE
+    from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
 
     ledger = read_or_none(folder / LEDGER_FILE)
     if ledger is None:

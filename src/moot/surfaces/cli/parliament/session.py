@@ -63,12 +63,12 @@ def new(
         --rep "Rep. Swift:speed" --rep "Rep. Thrift:cost@amber-otter"
     """
     from moot.flows.parliament.convening import convene
-    from moot.protocols.parliament.views import as_json
+    from moot.protocols.parliament.views import view_session
 
     plans = tuple(_plan(text) for text in reps)
     told = text_argument(problem)
     room = convene(shell.workspace, folder, told, issues, plans, max_rounds)
-    seats = as_json(room.state).seats
+    seats = view_session(room.state).seats
     data = {**standing(room.state), "folder": str(folder), "seats": seats}
     return Answer(data, lambda: _new_lines(data))
 
@@ -133,7 +133,7 @@ def template(shell: Shell, kind: str) -> Answer:
     """
     import json
 
-    from moot.protocols.parliament.messages.templates import template as blank
+    from moot.protocols.parliament.messages.templates import make_template as blank
     from moot.protocols.parliament.messages.words import Kind
 
     del shell
@@ -174,11 +174,11 @@ def status(shell: Shell, folder: Path) -> Answer:
     """
     from msgspec.structs import asdict
 
-    from moot.protocols.parliament.views import as_json
+    from moot.protocols.parliament.views import view_session
 
     room = room_at(shell, folder)
     changed = room.cabinet.changed()
-    view = as_json(room.state)
+    view = view_session(room.state)
     data = {**asdict(view), "findings": findings_json(changed)}
     return Answer(data, lambda: [*_status_lines(view), *remarks(changed)])
 
@@ -218,12 +218,12 @@ def next_turn(shell: Shell, folder: Path) -> Answer:
     """
     from moot.flows.parliament.ruling import is_over
     from moot.protocols.parliament.turns import agenda
-    from moot.protocols.parliament.views import as_json
+    from moot.protocols.parliament.views import view_session
 
     room, engine = room_at(shell, folder), shell.workspace.engine
     state = room.state
     dues = () if is_over(engine, room.stream) else agenda(state, engine.clock())
-    view = as_json(state)
+    view = view_session(state)
     data = {
         **standing(state),
         "folder": str(folder),

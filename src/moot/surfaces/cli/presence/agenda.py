@@ -137,7 +137,7 @@ def _item(stream: str, due: Due, engine: Engine, now: Millis) -> dict[str, Any]:
         "by": None if due.by is None else to_text(due.by),
         "overdue": due.overdue(now),
         "id": stream,
-        "hint": way(stream, due, people=bool(engine.registry().humans())),
+        "hint": way(stream, due, people=bool(engine.registry().human_keys())),
     }
 
 

@@ -112,7 +112,7 @@ def show(shell: Shell, name: str) -> Answer:
     from moot.surfaces.cli.presence.here import Here
 
     here, registry = Here(shell), known(shell, name)
-    facts, view = shown(registry, name), views.agent(here.state, name, here.moment([name]))
+    facts, view = shown(registry, name), views.view_agent(here.state, name, here.moment([name]))
     alive = {**msgspec.structs.asdict(view), "label": label_of(view, facts["status"])}
     data = {**facts, **alive, "keys": keys_of(registry, name)}
     return Answer(data, lambda: table(agent_rows(data)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from moot.core.errors import NotFound
 
 if TYPE_CHECKING:
-    from moot.core.registry.model import Agent, Key, State
+    from moot.core.registry.model import Agent, RegisteredKey, State
     from moot.protocols.presence.views import AgentView
     from moot.surfaces.terminal.shell import Shell
 
@@ -56,11 +56,11 @@ def keys_of(registry: State, name: str) -> list[dict[str, Any]]:
     ]
 
 
-def _age(key: Key) -> int:
+def _age(key: RegisteredKey) -> int:
     return key.added
 
 
-def _status(key: Key) -> str:
+def _status(key: RegisteredKey) -> str:
     return str(key.ending) if key.ending else ACTIVE
 
 

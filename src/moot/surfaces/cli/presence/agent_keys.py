@@ -17,7 +17,7 @@ from moot.surfaces.terminal.people import a_person, persons_passphrase, require_
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 if TYPE_CHECKING:
-    from moot.core.registry.model import Key, State
+    from moot.core.registry.model import RegisteredKey, State
     from moot.core.signing import Signer
     from moot.keys.folder import KeyFolder
 
@@ -85,7 +85,7 @@ def _require_root(shell: Shell, name: str) -> None:
         )
 
 
-def _home_of(shell: Shell, key: Key, named: Path | None) -> KeyFolder:
+def _home_of(shell: Shell, key: RegisteredKey, named: Path | None) -> KeyFolder:
     """Where the new key goes: never out of another's hands into ours by accident."""
     from moot.keys.folder import KeyFolder
 
@@ -103,13 +103,13 @@ def _home_of(shell: Shell, key: Key, named: Path | None) -> KeyFolder:
     return folder
 
 
-def _endorser(shell: Shell, key: Key, folder: KeyFolder) -> Signer:
+def _endorser(shell: Shell, key: RegisteredKey, folder: KeyFolder) -> Signer:
     """Whoever consents: the old key, or a person if it was revoked, is lost or is damaged."""
-    from moot.core.registry.model import Ending
+    from moot.core.registry.model import KeyEnding
     from moot.keys.held import FolderKeys
 
     space = shell.workspace
-    revoked = key.ending is Ending.REVOKED
+    revoked = key.ending is KeyEnding.REVOKED
     if not revoked:
         for keys in (FolderKeys(folder, space.trust.origin, shell.ask_passphrase), space.keys):
             with suppress(Malformed):
@@ -128,7 +128,7 @@ def _endorser(shell: Shell, key: Key, folder: KeyFolder) -> Signer:
 
 
 def _how_to_consent(registry: State) -> str:
-    if registry.humans():
+    if registry.human_keys():
         return "let a registered person unlock theirs, outside of `moot run`"
     return "`moot agent register NAME --human` makes a person's key; then try again"
 

@@ -68,8 +68,8 @@ def _send(shell: Shell, sender: str | None, build: Any) -> Answer:
     """Build the command for the place we stand in, send it, show its v1 event."""
     here, name = Here(shell), shell.actor(sender)
     outcome = here.space.engine.execute(STREAM, build(here), name)
-    sent = next(one for one in outcome.recorded if isinstance(one.event, did.NATIVE))
-    document = codec.as_document(codec.envelope_of(sent))
+    sent = next(one for one in outcome.recorded if isinstance(one.event, did.WITH_ENVELOPE))
+    document = codec.make_document(codec.make_envelope(sent))
     found = [*outcome.findings, *here.remarks]
     said = f"{document['id']}: {name} to {document['to_agent']}"
     data = {"event": document, "findings": findings_json(found)}
@@ -84,8 +84,8 @@ def _notify(shell: Shell, build: Any) -> Answer:
     here, name = Here(shell), shell.actor(None)
     notice = build(here)
     event, mail = notices.send(here.space, name, notice)
-    sent = next(one for one in event.recorded if isinstance(one.event, did.NATIVE))
-    document = codec.as_document(codec.envelope_of(sent))
+    sent = next(one for one in event.recorded if isinstance(one.event, did.WITH_ENVELOPE))
+    document = codec.make_document(codec.make_envelope(sent))
     # What mail would like to read besides is not this command's to say: `moot send` is for that.
     found = [*event.findings, *gone(here.space, [notice.to]), *here.remarks]
     message = mail.recorded[0].event.id
@@ -226,7 +226,7 @@ def list_events(shell: Shell, work: str | None, limit: int) -> Answer:
     return Answer({"events": shown}, lambda: _conversation_lines(rows))
 
 
-def conversation(shell: Shell, work: str | None) -> tuple[timeline.Row, ...]:
+def conversation(shell: Shell, work: str | None) -> tuple[timeline.TimelineRow, ...]:
     with shell.workspace.store.read() as view:
         stored = _all(view, "presence.events")
         if work is not None:
@@ -234,7 +234,7 @@ def conversation(shell: Shell, work: str | None) -> tuple[timeline.Row, ...]:
             stored = [row for row in stored if row.key in wanted]
         given = _all(view, "presence.receipts")
     receipts = (timeline.read_receipt(row.key, msgspec.json.decode(row.value)) for row in given)
-    return timeline.timeline((msgspec.json.decode(row.value) for row in stored), receipts)
+    return timeline.make_timeline((msgspec.json.decode(row.value) for row in stored), receipts)
 
 
 def _all(view: Any, space: str, prefix: str = "") -> list[Any]:
@@ -244,7 +244,7 @@ def _all(view: Any, space: str, prefix: str = "") -> list[Any]:
     return found
 
 
-def _conversation_lines(rows: tuple[timeline.Row, ...]) -> Iterable[str]:
+def _conversation_lines(rows: tuple[timeline.TimelineRow, ...]) -> Iterable[str]:
     if not rows:
         return ["nothing was said yet"]
     where = {row.id: f"{row.scope}: " for row in rows if row.kind == EventType.INCURSION}

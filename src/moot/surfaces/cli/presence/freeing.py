@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from moot.core.clock import to_text
 from moot.core.machine import KeyClass
-from moot.protocols.presence import STREAM, paths, shelf, views
+from moot.protocols.presence import STREAM, paths, sorted_index, views
 
 if TYPE_CHECKING:
     from moot.protocols.presence.model import State
@@ -54,7 +54,9 @@ def _holders(scopes: Iterable[str], here: Here) -> list[str]:
     found = dict.fromkeys(
         held.owner
         for text in scopes
-        for held in shelf.overlapping(here.state, paths.read_scope(text, str(here.worktree)).key)
+        for held in sorted_index.overlapping_reservations(
+            here.state, paths.read_scope(text, str(here.worktree)).key
+        )
     )
     return [
         name
@@ -70,7 +72,9 @@ def still_held(space: Workspace, name: str) -> list[str]:
     """What a name that has ended could not give back."""
     state: State = space.engine.state(STREAM)
     now = space.engine.clock()
-    return [one.scope for one in shelf.held_by(state, name) if not one.over(now)]
+    return [
+        one.scope for one in sorted_index.reservations_of(state, name) if not one.has_ended(now)
+    ]
 
 
 def stale_line(shell: Shell, name: str, scopes: list[str]) -> list[str]:
@@ -80,7 +84,7 @@ def stale_line(shell: Shell, name: str, scopes: list[str]) -> list[str]:
     from moot.surfaces.cli.presence.here import Here
 
     here = Here(shell)
-    at = views.liveness_of(here.state, name, here.moment([name])).stale_at
+    at = views.observe_liveness(here.state, name, here.moment([name])).stale_at
     when = "now" if at is None or at <= here.now else f"from {to_text(at)} on"
     taken = f"moot reserve {join(scopes)} --takeover-stale"
     return [

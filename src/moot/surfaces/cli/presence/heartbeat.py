@@ -21,13 +21,13 @@ def heartbeat(shell: Shell, agent: str | None) -> Answer:
       bb agent heartbeat --agent amber-otter --json
     """
     from moot.protocols.presence import liveness  # `agent list` need not load it
-    from moot.protocols.presence.model import DEFAULT_STALE
+    from moot.protocols.presence.model import DEFAULT_STALE_MILLIS
 
     name = shell.actor(agent)
     at = shell.workspace.engine.beat(name)
     now = shell.workspace.engine.clock()
-    wish, warning = liveness.stale_from_text(shell.env.get(liveness.STALE_VARIABLE))
-    alive = liveness.judge(at, now, wish or DEFAULT_STALE).liveness
+    wish, warning = liveness.read_stale_minutes(shell.env.get(liveness.STALE_VARIABLE))
+    alive = liveness.judge_liveness(at, now, wish or DEFAULT_STALE_MILLIS).liveness
     data = {"agent": name, "last_seen_at": to_text(at), "liveness": str(alive)}
     said = f"{name} was alive at {to_text(at)}"
     return Answer(data, lambda: [said, *remarks([warning] if warning else [])])

@@ -30,7 +30,7 @@ class Here:
         self.space = shell.workspace
         self.worktree = _worktree(shell.cwd, self.space)
         self.branch = branch_of(self.worktree)
-        self.stale, warning = liveness.stale_from_text(shell.env.get(liveness.STALE_VARIABLE))
+        self.stale, warning = liveness.read_stale_minutes(shell.env.get(liveness.STALE_VARIABLE))
         self.remarks: list[Finding] = [warning] if warning is not None else []
 
     def work(self, named: str | None) -> str | None:
@@ -70,12 +70,12 @@ class Here:
         state: State = self.space.engine.state(STREAM)
         return state
 
-    def moment(self, names: Iterable[str] | None = None) -> views.Moment:
+    def moment(self, names: Iterable[str] | None = None) -> views.Observation:
         """Now, with the proved signs of life of `names` (default: everyone known here)."""
         asked = tuple(names) if names is not None else self._everyone()
         agents = self.space.engine.registry().agents
         since = {name: agents[name].since for name in asked if name in agents}
-        return views.Moment(self.now, self.space.engine.signs(asked), self.stale, since)
+        return views.Observation(self.now, self.space.engine.signs(asked), self.stale, since)
 
     def epoch_of(self, name: str) -> int | None:
         """Which holder of a name is meant: the one registered now. Who has ended answers nobody."""

@@ -14,8 +14,8 @@ import msgspec
 from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
 from moot.flows.guard.holder import settings_for
-from moot.protocols.presence import STREAM, codec, recommend
-from moot.protocols.presence.recommend import Recommendation
+from moot.protocols.presence import STREAM, codec, recommendation
+from moot.protocols.presence.recommendation import Recommendation
 from moot.surfaces.cli.presence.from_root import misread
 from moot.surfaces.cli.presence.here import Here
 from moot.surfaces.cli.presence.scope_hints import hinted
@@ -62,10 +62,10 @@ def join_answer(
     if register is not None:
         if shell.acting not in (None, register):
             shell.actor(register)
-        return session.start(register, recommend.for_register(register))
+        return session.start(register, recommendation.recommend_register(register))
     if adopt is not None:
         require_own(shell, adopt)
-        return session.go_on(adopt, recommend.for_adoption(adopt))
+        return session.go_on(adopt, recommendation.recommend_adoption(adopt))
     return session.choose()
 
 
@@ -86,13 +86,15 @@ class _Session:
     def choose(self) -> Answer:
         """Nobody said what to do: a name already acting joins; else B-22 decides."""
         if self.shell.acting:
-            return self.start(self.shell.acting, recommend.for_register(self.shell.acting))
+            return self.start(
+                self.shell.acting, recommendation.recommend_register(self.shell.acting)
+            )
         found = self._arrival.candidates(
             self.here.space, self.place._replace(work=self.work), self._evidence(), self.scopes
         )
-        advice = recommend.for_bare_start(found, self._fresh_name())
+        advice = recommendation.recommend_start(found, self._fresh_name())
         if advice.finding is None:
-            return self._start_anew(lambda name: recommend.for_bare_start((), name))
+            return self._start_anew(lambda name: recommendation.recommend_start((), name))
         if not self.asking:
             raise _choice_owed(advice)
         return self._ask(advice)
@@ -149,7 +151,7 @@ class _Session:
         endorser = self._endorser(name)
         outcome = self._arrival.adopt(space, name, place, seen, self.scopes, endorser)
         resumed = outcome.recorded[0]
-        document = codec.as_document(codec.envelope_of(resumed))
+        document = codec.make_document(codec.make_envelope(resumed))
         data = {
             "agent": name,
             "session_agent_id": name,
@@ -176,8 +178,8 @@ class _Session:
             err=True,
         )
         if chosen == "new":
-            return self._start_anew(recommend.for_register)
-        return self.go_on(chosen, recommend.for_adoption(chosen))
+            return self._start_anew(recommendation.recommend_register)
+        return self.go_on(chosen, recommendation.recommend_adoption(chosen))
 
     def _more(self, refused: Refused, seen: Evidence) -> bool:
         """Let a person name what is unfinished; the conditions are then judged again."""
@@ -211,10 +213,10 @@ class _Session:
         return self._arrival.evidence(self.here.worktree)
 
     def _fresh_name(self) -> str:
-        from moot.protocols.presence import nameforge
+        from moot.protocols.presence import agent_names
 
         space = self.here.space
-        return nameforge.fresh(str(space.root), space.engine.registry().agents)
+        return agent_names.make_fresh_name(str(space.root), space.engine.registry().agents)
 
     def _reserve(self, name: str) -> list[str]:
         """An overlap comes after the name was given: say that it was."""

@@ -125,12 +125,12 @@ def _hooks_for(program: str, here: Here) -> None:
 
 def _watching_over(space: Workspace, name: str, program: str, since: Millis) -> None:
     """What was watched of a known tool is over; if its hook never spoke, that is on record."""
-    from moot.flows.observed.watching import run_over
+    from moot.flows.observed.watching import end_sessions_of_run
 
     tool = os.path.basename(program)
     if tool in HOOK_TOOLS:
         with _never_hiding("what was watched of it is not closed"):
-            run_over(space, name, f"{tool}:run", since)
+            end_sessions_of_run(space, name, f"{tool}:run", since)
 
 
 def _environment(shell: Shell, name: str) -> dict[str, str]:

@@ -106,7 +106,7 @@ def _links(scopes: Iterable[str], here: Here) -> Iterable[Finding]:
         root = str(here.worktree)
         key = paths.read_scope(text, root).key
         real = os.path.realpath(here.worktree / key)
-        remark = paths.symlink_remark(text, real, os.path.realpath(root))
+        remark = paths.warn_of_symlink(text, real, os.path.realpath(root))
         if remark is not None:
             yield remark
 
@@ -185,7 +185,7 @@ def list_scopes(shell: Shell, agent: str | None) -> Answer:
       moot scope list --agent amber-otter --json
     """
     here = Here(shell)
-    held = views.reservations(here.state, here.moment(), agent)
+    held = views.view_reservations(here.state, here.moment(), agent)
     return Answer({"reservations": held}, lambda: held_lines(held))
 
 
@@ -208,6 +208,6 @@ def compare(shell: Shell, first: str, second: str) -> Answer:
     from moot.workspace.find import worktree_root
 
     root = worktree_root(shell.cwd) or shell.cwd
-    found = paths.compare(first, second, str(root))
+    found = paths.compare_scopes(first, second, str(root))
     data = {"class": str(found.kind), "a": found.a, "b": found.b}
     return Answer(data, lambda: [str(found.kind)])

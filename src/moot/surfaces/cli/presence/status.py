@@ -40,7 +40,7 @@ def status(shell: Shell) -> Answer:
       moot status --json
     """
     space, here = shell.workspace, Here(shell)
-    presence = views.status(here.state, here.moment(), shell.acting)
+    presence = views.view_status(here.state, here.moment(), shell.acting)
     data = {
         "workspace": str(space.path),
         "you": shell.acting,
@@ -62,7 +62,7 @@ def _agents(here: Here) -> list[RegisteredAgentView]:
     moment = here.moment(registry.agents)
     shown = []
     for name, agent in sorted(registry.agents.items()):
-        view = views.agent(state, name, moment)
+        view = views.view_agent(state, name, moment)
         status = str(registry.keys[agent.kid].ending or ACTIVE)
         alive = {**msgspec.structs.asdict(view), "label": label_of(view, status)}
         shown.append(RegisteredAgentView(**alive, kind=str(agent.kind), status=status))
@@ -79,10 +79,10 @@ def _mail(shell: Shell) -> dict[str, Any]:
     registry = engine.registry()
     for stream in engine.open_streams():
         if stream.startswith("mail/"):
-            from moot.protocols.mail.views import owed as owed_in
+            from moot.protocols.mail.views import receivers_owing as owed_in
 
             owing = owed_in(engine.state(stream))
-            owed.update(one.name for one in owing if registry.holds(one.name, one.epoch))
+            owed.update(one.name for one in owing if registry.is_holder(one.name, one.epoch))
     box = inbox.box_of(shell.workspace, shell.acting) if shell.acting else None
     unread = 0
     if box is not None:

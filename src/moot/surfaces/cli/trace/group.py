@@ -94,7 +94,7 @@ def new_trace(
     from moot.surfaces.terminal.answer import findings_json
 
     space = shell.workspace
-    rules = policies.DEFAULT if policy is None else _policy(policy)
+    rules = policies.DEFAULT_POLICY if policy is None else _policy(policy)
     after = None if follows is None else tracing.existing(space, follows)
     outcome = tracing.open_trace(space, task, roles, in_charge(shell), rules, after)
     name = tracing.short(outcome.stream)
@@ -116,4 +116,4 @@ def _policy(file: Path) -> policies.Policy:
         raise Unavailable(
             "unreadable_file", f"{file}: {error.strerror or error}", hint="check the path"
         ) from None
-    return policies.parse(data)
+    return policies.parse_policy(data)

@@ -44,8 +44,8 @@ def status(shell: Shell, trace_id: str) -> Answer:
 
     desk = Desk(shell, trace_id)
     state = desk.state
-    known = views.status(state, desk.name, desk.space.engine.clock())
-    sessions = watching.beside(desk.space, state)
+    known = views.view_status(state, desk.name, desk.space.engine.clock())
+    sessions = watching.sessions_during_trace(desk.space, state)
     shown = replace(
         known,
         intents=_with_commands(desk, known.intents),
@@ -174,10 +174,10 @@ def report(shell: Shell, trace_id: str, output: Path | None) -> Answer:
 
     desk = Desk(shell, trace_id)
     state = desk.state
-    watched = [one.state for one in watching.beside(desk.space, state)]
+    watched = [one.state for one in watching.sessions_during_trace(desk.space, state)]
     counted = count_work(state.completed + state.failures, watched)
     found = inspection.inspect_live(desk.space.path, How(shell.folder), desk.stream)
-    shown = page.report(found.events[desk.stream], found.reports[0], counted)
+    shown = page.trace_page(found.events[desk.stream], found.reports[0], counted)
     if output is not None:
         write_page(output, shown)
         data = {"trace": desk.name, "file": str(output), "counted": counted}
@@ -239,7 +239,7 @@ def observed(shell: Shell, agent: str | None) -> Answer:
     from moot.flows.observed import watching
     from moot.protocols.observed.views import count_work, view_session
 
-    sessions = watching.sessions(shell.workspace, agent)
+    sessions = watching.list_sessions(shell.workspace, agent)
     counted = count_work(0, [one.state for one in sessions]).removeprefix("governed 0, ")
     shown = [view_session(one.stream, one.state) for one in sessions]
     return Answer({"counted": counted, "sessions": shown}, lambda: _observed_lines(counted, shown))

@@ -21,7 +21,7 @@ from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.flows.trace.inspection import Inspected
-    from moot.protocols.trace.audit.report import Report
+    from moot.protocols.trace.audit.report import AuditReport
 
 _PROFILE = click.option(
     "--profile",
@@ -63,7 +63,7 @@ def audit(shell: Shell, trace_id: str, profile: str, output: Path | None) -> Ans
     desk = Desk(shell, trace_id)
     done = run(desk.space, desk.stream, desk.actor(Role.AUDITOR), Profile(profile))
     if output is not None:
-        write_page(output, page.report(done.events, done.report))
+        write_page(output, page.trace_page(done.events, done.report))
     found = [*audit_findings(done.report), *done.findings]
     data = {
         "trace": desk.name,
@@ -154,7 +154,7 @@ def verify(
             found = _live(shell, what, how, profile)
     if output is not None and found.reports:
         report = found.reports[0]
-        write_page(output, page.report(found.events[report.trace], report))
+        write_page(output, page.trace_page(found.events[report.trace], report))
     return _answer(found)
 
 
@@ -213,7 +213,7 @@ def _holds(found: Inspected) -> bool:
     return bool(found.reports) and all(str(one.verdict) != "fail" for one in found.reports)
 
 
-def _code(report: Report) -> int:
+def _code(report: AuditReport) -> int:
     return REFUSED if str(report.verdict) == "fail" else DONE
 
 
@@ -229,7 +229,7 @@ def _check(check: Any) -> dict[str, Any]:
     }
 
 
-def audit_findings(report: Report) -> list[Finding]:
+def audit_findings(report: AuditReport) -> list[Finding]:
     """What an audit found, as every command tells findings."""
     return [
         Finding(
@@ -257,7 +257,7 @@ def _json(finding: Finding) -> dict[str, Any]:
     return plain
 
 
-def report_lines(report: Report, found: Iterable[Finding]) -> Iterable[str]:
+def report_lines(report: AuditReport, found: Iterable[Finding]) -> Iterable[str]:
     word = {"pass": "green", "pass-with-warnings": "yellow", "fail": "red"}[str(report.verdict)]
     name = report.trace.removeprefix("trace/")
     events = plural(report.events, "event")

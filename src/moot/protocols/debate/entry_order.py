@@ -1,0 +1,111 @@
+"""Entries in their order: doubles left out (R7), numbers and times that go back noted (R8, A-60).
+
+Needs no settings, so that a file with broken ones is still told what else is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum, auto
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.protocols.debate.model import DebateEntry, SessionDocument
+
+
+class RemarkKind(StrEnum):
+    """What is worth saying of an entry in its place; the rule tables say how grave it is."""
+
+    DOUBLE = auto()
+    CONFLICTING_DOUBLE = auto()
+    BACKWARDS = auto()
+    SAME_PLACE = auto()
+    GAP = auto()
+    TIME_BACK = auto()
+    BEFORE_CREATED = auto()
+    UNKNOWN_AGENT = auto()
+    OUT_OF_ORDER = auto()
+    NOT_NAMED = auto()
+    AMBIGUOUS_NEXT = auto()
+    MISSING_TURN = auto()
+    TOO_MANY_TURNS = auto()
+    BEYOND_LAST_ROUND = auto()
+    AFTER_END = auto()
+    LATE = auto()
+
+
+class EntryRemark(msgspec.Struct, frozen=True, gc=False):
+    kind: RemarkKind
+    entry: DebateEntry
+    text: str = ""
+
+
+def drop_doubles(document: SessionDocument) -> tuple[list[DebateEntry], list[EntryRemark]]:
+    """BNC-106: of entries with one id the first counts (R7).
+
+    The remark tells a mere copy from another text under the same id (A-52).
+    """
+    first: dict[str, DebateEntry] = {}
+    entries: list[DebateEntry] = []
+    remarks: list[EntryRemark] = []
+    for entry in document.entries:
+        earlier = first.setdefault(entry.id, entry) if entry.id else entry
+        if earlier is entry:
+            entries.append(entry)
+        else:
+            same = _written(document, earlier) == _written(document, entry)
+            kind = RemarkKind.DOUBLE if same else RemarkKind.CONFLICTING_DOUBLE
+            remarks.append(EntryRemark(kind, entry, f"the first one is on line {earlier.line}"))
+    return entries, remarks
+
+
+def _written(document: SessionDocument, entry: DebateEntry) -> str:
+    return document.text[entry.start : entry.end].rstrip()
+
+
+def remark_on_order(
+    entries: Iterable[DebateEntry], created: Millis | None, before: DebateEntry | None = None
+) -> list[EntryRemark]:
+    """What the numbers and times of neighbours say; `before` is the sound entry above them."""
+    remarks: list[EntryRemark] = []
+    place: tuple[int, int] = ((before.round or 0), (before.turn or 0)) if before else (0, 0)
+    latest = before.at_millis if before else created
+    for entry in entries:
+        if entry.turn is not None and entry.round is not None:
+            here = (entry.round, entry.turn)
+            kind = _compare_places(place, here)
+            if kind is not None:
+                remarks.append(EntryRemark(kind, entry, _describe_step(place, here)))
+            place = here
+        moment = entry.at_millis
+        if moment is not None:
+            remarks += _time_remark(entry, moment, latest, created)
+            latest = moment
+    return remarks
+
+
+def _compare_places(place: tuple[int, int], here: tuple[int, int]) -> RemarkKind | None:
+    """BNC-107: places are compared as (round, turn), so turns may begin anew in a round (A-03)."""
+    if here < place:
+        return RemarkKind.BACKWARDS
+    if here == place:
+        return RemarkKind.SAME_PLACE
+    expected = ((place[0], place[1] + 1), (place[0] + 1, 1))
+    return None if here in expected else RemarkKind.GAP
+
+
+def _describe_step(place: tuple[int, int], here: tuple[int, int]) -> str:
+    if place == (0, 0):
+        return f"the first entry is round {here[0]} turn {here[1]}"
+    return f"round {here[0]} turn {here[1]} after round {place[0]} turn {place[1]}"
+
+
+def _time_remark(
+    entry: DebateEntry, moment: Millis, latest: Millis | None, created: Millis | None
+) -> list[EntryRemark]:
+    if created is not None and moment < created:
+        return [EntryRemark(RemarkKind.BEFORE_CREATED, entry)]
+    if latest is not None and moment < latest:
+        return [EntryRemark(RemarkKind.TIME_BACK, entry)]
+    return []

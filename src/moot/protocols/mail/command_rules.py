@@ -1,0 +1,305 @@
+"""The rules of sending and answering, one table for each command; those of the text are `rules.py`.
+
+A message is signed by whoever acts, so nobody can write in another's name. These rows say the rest:
+who may answer which message, for which holder of a name, and until when.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any, Final
+
+from moot.core.findings import Rule, Severity
+from moot.core.machine import Command
+from moot.core.names import AGENT, SYSTEM
+from moot.protocols.mail import commands as ask
+from moot.protocols.mail.case import MailCase, encode_text, fits_in_event
+from moot.protocols.mail.model import MAX_OPEN, Importance, Party
+from moot.protocols.mail.threads import is_thread_id
+from moot.protocols.mail.types import MessageType
+
+MAX_RECEIVERS: Final = 64
+MAX_SUBJECT: Final = 500
+MAX_NOTES: Final = 4_000
+MAX_ACK_MINUTES: Final = 7 * 24 * 60
+MAX_OUTSIDE_NAME: Final = 200
+
+Breaches = Iterator[tuple[str, str | None]]
+NewMessageCase = MailCase[ask.Send | ask.Import]
+AnswerCase = MailCase[ask.Send | ask.Acknowledge]
+
+
+def bad_thread(case: NewMessageCase) -> Breaches:
+    if not is_thread_id(case.thread):
+        yield f"{case.thread!r} is no thread id", "thread"
+
+
+def no_receiver(case: MailCase[ask.Send]) -> Breaches:
+    """A message goes to somebody. A COMPILED need not: it stays in its thread for whoever comes."""
+    if not case.command.to and case.type is not MessageType.COMPILED:
+        yield "", "to"
+
+
+def unknown_receivers(case: MailCase[ask.Send]) -> Breaches:
+    for party in _receivers(case.command):
+        if party.epoch < 1 or not AGENT.match(party.name):
+            yield f"no agent {party.name[:60]!r} is registered here", "to"
+
+
+def _receivers(command: ask.Send | ask.Import) -> tuple[Party, ...]:
+    return (*command.to, *command.cc)
+
+
+def too_many_receivers(case: NewMessageCase) -> Breaches:
+    count = len(_receivers(case.command))
+    if count > MAX_RECEIVERS:
+        yield f"{count} receivers, the limit is {MAX_RECEIVERS}", "to"
+
+
+def to_oneself(case: MailCase[ask.Send]) -> Breaches:
+    actor = case.context.actor
+    if Party(actor.id, actor.epoch) in _receivers(case.command):
+        yield "", "to"
+
+
+def long_subject(case: NewMessageCase) -> Breaches:
+    length = len(case.command.subject)
+    if length > MAX_SUBJECT:
+        yield f"the subject has {length} characters, the limit is {MAX_SUBJECT}", "subject"
+
+
+def bad_importance(case: NewMessageCase) -> Breaches:
+    if case.command.importance not in set(Importance):
+        yield f"{case.command.importance!r} is no importance", "importance"
+
+
+def bad_ack_minutes(case: MailCase[ask.Send]) -> Breaches:
+    minutes = case.command.ack_minutes
+    if minutes is not None and not 1 <= minutes <= MAX_ACK_MINUTES:
+        yield f"{minutes} is not 1 to {MAX_ACK_MINUTES} minutes", "ack_minutes"
+
+
+def body_not_stored(case: NewMessageCase) -> Breaches:
+    """A text that an event cannot hold is stored first; the hash is that of exactly this text."""
+    data, stored = encode_text(case.command.body), case.command.artifact
+    if fits_in_event(case.command.body, data):
+        return
+    if stored is None or (stored.sha256, stored.size) != (
+        hashlib.sha256(data).hexdigest(),
+        len(data),
+    ):
+        yield f"a body of {len(data)} bytes is stored before it is sent", "body"
+
+
+def unknown_message(case: AnswerCase) -> Breaches:
+    replied_to = case.command.re if isinstance(case.command, ask.Send) else None
+    ids = (case.answered_id, replied_to)
+    for text in dict.fromkeys(text for text in ids if text is not None):
+        if not case.has_message(text):
+            yield f"there is no message {text[:80]!r} in {case.thread}", "id"
+
+
+def thread_full(case: NewMessageCase) -> Breaches:
+    if len(case.state.open) >= MAX_OPEN:
+        yield f"{MAX_OPEN} messages wait for an answer in {case.thread}", "thread"
+
+
+def version_out_of_order(case: MailCase[ask.Send]) -> Breaches:
+    version, expected = case.facts.version, case.state.compiled + 1
+    if version is not None and version != expected:
+        yield f"this is v{version}; the next version of {case.thread} is v{expected}", "body"
+
+
+def own_message(case: AnswerCase) -> Breaches:
+    message, actor = case.answered, case.context.actor
+    if message is None or not case.is_answer:
+        return
+    if (message.sender, message.sender_epoch) == (actor.id, actor.epoch):
+        yield f"you sent {message.id} yourself", "id"
+
+
+def not_addressed(case: AnswerCase) -> Breaches:
+    message, actor = case.answered, case.context.actor
+    if message is None or not case.is_answer or case.receiver is not None:
+        return
+    own = (message.sender, message.sender_epoch) == (actor.id, actor.epoch)
+    if not own and all(other.name != actor.id for other in (*message.to, *message.cc)):
+        yield f"{message.id} was not sent to {actor.id}", "id"
+
+
+def earlier_holder(case: AnswerCase) -> Breaches:
+    message, actor = case.answered, case.context.actor
+    if message is None or not case.is_answer or case.receiver is not None:
+        return
+    if any(other.name == actor.id for other in (*message.to, *message.cc)):
+        yield f"{message.id} was sent to an earlier session called {actor.id}", "id"
+
+
+def already_settled(case: AnswerCase) -> Breaches:
+    if (
+        case.answered_id is not None
+        and case.answered is None
+        and case.has_message(case.answered_id)
+    ):
+        yield f"nobody waits for an answer to {case.answered_id}", "id"
+
+
+def bad_status(case: MailCase[ask.Acknowledge]) -> Breaches:
+    if case.status is None:
+        yield f"{case.command.status[:40]!r} is no status", "status"
+
+
+def long_notes(case: MailCase[ask.Acknowledge]) -> Breaches:
+    length = len(case.command.notes)
+    if length > MAX_NOTES:
+        yield f"the notes have {length} characters, the limit is {MAX_NOTES}", "notes"
+
+
+def ack_matches_no_message(case: MailCase[ask.Send]) -> Breaches:
+    if case.type is MessageType.ACK and case.answered_id is None and case.answered is None:
+        many = f"{case.candidates} messages have" if case.candidates else "no message to you has"
+        yield f"{many} this subject, so nothing is acknowledged", "subject"
+
+
+def taker_not_a_receiver(case: MailCase[ask.Send]) -> Breaches:
+    taker = case.facts.taker if case.type is MessageType.HANDOFF else ""
+    if taker and all(party.name != taker for party in case.command.to):
+        yield f"the work is passed on to {taker[:60]}, who does not get this message", "to"
+
+
+def claimed_for_another(case: MailCase[ask.Send]) -> Breaches:
+    taker = case.facts.taker if case.type is MessageType.CLAIM else ""
+    if taker and taker != case.context.actor.id:
+        yield f"the work is claimed for {taker[:60]}, not for you", "body"
+
+
+def forged_sender(case: MailCase[ask.Import]) -> Breaches:
+    if case.command.sender_here and case.command.sender != case.context.actor.id:
+        yield f"{case.command.sender[:60]} is an agent here and has not signed this", "from"
+
+
+def bad_outside_name(case: MailCase[ask.Import]) -> Breaches:
+    for where, text in (("id", case.command.outside_id), ("from", case.command.sender)):
+        if not text.strip() or len(text) > MAX_OUTSIDE_NAME or not text.isprintable():
+            yield f"{where} is not 1 to {MAX_OUTSIDE_NAME} printable characters", where
+
+
+def not_the_machine(case: MailCase[ask.Chase]) -> Breaches:
+    if case.context.actor.id != SYSTEM:
+        yield "", None
+
+
+def not_overdue(case: MailCase[ask.Chase]) -> Breaches:
+    message = case.answered
+    if message is None or message.ack_by is None or case.context.now < message.ack_by:
+        yield "", "id"
+
+
+_WARNING: Final = Severity.WARNING
+_LOOK: Final = "`moot inbox` shows what was sent to you, `moot mail thread THREAD` a whole thread"
+
+_THREAD: Final = Rule(
+    "MBX-201",
+    "bad_thread_id",
+    "a thread has an id such as auth-cache, RS-20260218-cell-fate or COORD-release",
+    bad_thread,
+    hint="messages, digits, - and _ in parts joined by dots; or leave --thread away",
+)
+_STORED: Final = Rule(
+    "MBX-202",
+    "body_not_stored",
+    "a body of more than 16 KiB is stored beside the record and cited by its hash",
+    body_not_stored,
+    hint="`moot send` does this by itself; a program puts it into the artifacts first",
+)
+_FULL: Final = Rule("MBX-203", "thread_full",
+                    "a thread holds a limited number of messages that wait for an answer",
+                    thread_full,
+                    "answer some of them (`moot mail pending`), or begin a new thread")  # fmt: skip
+_SUBJECT: Final = Rule("MBX-204", "subject_too_long", "a subject is one short line", long_subject,
+                       "shorten the subject; the rest belongs into the body")  # fmt: skip
+_IMPORTANCE: Final = Rule("MBX-205", "bad_importance", "importance is low, normal, high or urgent",
+                          bad_importance, "use low, normal, high or urgent")  # fmt: skip
+_ANSWER: Final = (
+    Rule("MBX-211", "message_not_found", "what is answered is a message of this thread",
+         unknown_message, _LOOK),
+    Rule("MBX-212", "own_message", "nobody acknowledges a message of their own", own_message,
+         "those it was sent to acknowledge it: `moot mail show ID` names them",
+         requirement="BRN-075"),
+    Rule("MBX-213", "not_addressed", "only those a message was sent to acknowledge it",
+         not_addressed, _LOOK, requirement="BRN-075"),
+    Rule("MBX-214", "earlier_holder",
+         "a message to an earlier holder of a name is not the later one's to answer",
+         earlier_holder,
+         "ask the sender to send it again, or write to the sender in the same thread",
+         requirement="BRN-075"),
+    Rule("MBX-215", "message_settled",
+         "an answer is taken while someone waits for it, and for a while after", already_settled,
+         "write into the thread instead: `moot send TO SUBJECT --thread THREAD`"),
+)  # fmt: skip
+
+RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
+    ask.Send: (
+        _THREAD,
+        Rule("MBX-206", "no_receiver", "a message goes to somebody", no_receiver,
+             "name at least one agent; `moot agent list` shows who there is"),
+        Rule("MBX-207", "agent_not_found", "everyone a message goes to is known here",
+             unknown_receivers, "`moot agent list` shows who there is"),
+        Rule("MBX-208", "too_many_receivers", "a message goes to a limited number of agents",
+             too_many_receivers, "send it in parts"),
+        Rule("MBX-209", "to_yourself", "a message goes to someone else", to_oneself,
+             "take yourself out of --to and --cc"),
+        _SUBJECT,
+        _IMPORTANCE,
+        Rule("MBX-210", "bad_ack_minutes", "an answer is due after a sensible time",
+             bad_ack_minutes, "1 to 10080 minutes; 30 if nothing is said"),
+        _STORED,
+        _FULL,
+        *_ANSWER,
+        Rule("MBX-216", "version_out_of_order",
+             "versions of a compiled artifact count from v1 and skip none", version_out_of_order,
+             "`moot mail compile THREAD` numbers them by itself", requirement="BRN-022"),
+        Rule("MBX-217", "ack_unmatched",
+             "an ACK that names no message is matched by its subject, if only one fits",
+             ack_matches_no_message, "`moot mail ack ID --status STATUS` names the message",
+             _WARNING, requirement="BRN-040"),
+        Rule("MBX-226", "taker_not_told", "whoever work is passed on to gets the message",
+             taker_not_a_receiver, "name the same agent in --to, in the subject and under `## To`",
+             _WARNING, requirement="BRN-049"),
+        Rule("MBX-227", "claim_for_another",
+             "work is claimed by whoever does it; it is recorded as the sender's",
+             claimed_for_another,
+             "put your own name under `## Agent`, or let the other agent claim it", _WARNING,
+             requirement="BRN-047"),
+    ),
+    ask.Acknowledge: (
+        *_ANSWER,
+        Rule("MBX-218", "bad_status", "an ACK says Received, Understood, Will Action or Completed",
+             bad_status, "use Received, Understood, 'Will Action' or Completed",
+             requirement="BRN-036"),
+        Rule("MBX-219", "notes_too_long", "the notes of an ACK are short", long_notes,
+             "send a long answer as a message: `moot send TO 'INFO: ...' FILE --re ID`"),
+    ),
+    ask.Import: (
+        _THREAD,
+        Rule("MBX-220", "forged_sender",
+             "a message in the name of an agent of this ledger is signed by that agent",
+             forged_sender, "let that agent send it itself; nothing was taken in",
+             requirement="BRN-079"),
+        Rule("MBX-221", "bad_outside_name", "a message from outside has a short id and a sender",
+             bad_outside_name, "mend its `id` and `from` lines"),
+        Rule("MBX-208", "too_many_receivers", "a message goes to a limited number of agents",
+             too_many_receivers, "take it in for fewer agents"),
+        _SUBJECT,
+        _IMPORTANCE,
+        _STORED,
+        _FULL,
+    ),
+    ask.Chase: (
+        Rule("MBX-222", "not_allowed", "only the machine itself goes after an answer",
+             not_the_machine, "`moot tick` lets it act", requirement="BRN-077"),
+        Rule("MBX-223", "nothing_overdue", "only an answer that is overdue is asked for again",
+             not_overdue, "`moot mail pending` shows what is due when", requirement="BRN-077"),
+    ),
+}  # fmt: skip

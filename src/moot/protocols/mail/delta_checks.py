@@ -1,0 +1,130 @@
+"""The checks of DELTA messages: each block is JSON, an object, and says what to do with what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from moot.core.findings import Breach
+from moot.protocols.mail.body import is_unfilled
+from moot.protocols.mail.deltas import (
+    ARTIFACT_SECTIONS,
+    RESEARCH_THREAD,
+    DeltaBlock,
+    DeltaOperation,
+    find_missing_fields,
+)
+from moot.protocols.mail.message_draft import MessageDraft
+from moot.protocols.mail.stray_deltas import find_stray_deltas
+
+
+def no_delta_block(draft: MessageDraft) -> Iterator[Breach]:
+    if not draft.deltas:
+        first = next(find_stray_deltas(draft.body), None)
+        yield (
+            f"no block counts: {first.message}" if first else "there is no delta block",
+            "## Deltas",
+            first.line if first else None,
+        )
+
+
+def not_json(draft: MessageDraft) -> Iterator[Breach]:
+    for block in draft.deltas:
+        if block.problem:
+            yield f"{block.where} is not valid JSON: {block.problem}", block.where, block.line
+
+
+def not_an_object(draft: MessageDraft) -> Iterator[Breach]:
+    for block in draft.deltas:
+        if not block.problem and not isinstance(block.value, dict):
+            kind = _KINDS.get(type(block.value), "a plain value")
+            yield f"{block.where} is {kind}, not one object", block.where, block.line
+
+
+_KINDS: dict[type, str] = {list: "a list", str: "a text", type(None): "null"}
+
+
+def no_operation(draft: MessageDraft) -> Iterator[Breach]:
+    for block, value in _json_objects(draft):
+        if block.delta is None:
+            operation = repr(value.get("operation"))[:40] if "operation" in value else "nothing"
+            yield f"`operation` of {block.where} says {operation}", block.where, block.line
+
+
+def unknown_section(draft: MessageDraft) -> Iterator[Breach]:
+    for block, value in _json_objects(draft):
+        section = value.get("section")
+        if isinstance(section, str) and section not in ARTIFACT_SECTIONS:
+            yield f"`section` of {block.where} says {section[:60]!r}", block.where, block.line
+
+
+def missing_fields(draft: MessageDraft) -> Iterator[Breach]:
+    for block, value in _json_objects(draft):
+        wrong = [name for name, fits in _FIELDS.items() if not fits(value, name)]
+        if wrong:
+            names = ", ".join(f"`{name}`" for name in wrong)
+            yield f"{block.where} has no proper {names}", block.where, block.line
+
+
+_FIELDS: dict[str, Any] = {
+    "section": lambda value, name: isinstance(value.get(name), str),
+    "target_id": lambda value, name: name in value and isinstance(value[name], str | None),
+    "payload": lambda value, name: isinstance(value.get(name), dict),
+    "rationale": lambda value, name: (
+        isinstance(value.get(name), str) and not is_unfilled(value[name])
+    ),
+}
+
+
+def wrong_target(draft: MessageDraft) -> Iterator[Breach]:
+    """ADD makes its own id; EDIT and KILL need one, except in the research thread."""
+    for block in draft.deltas:
+        delta = block.delta
+        if delta is None or delta.section == RESEARCH_THREAD.id:
+            continue
+        if delta.operation is DeltaOperation.ADD and delta.target_id:
+            yield f"{block.where} adds, but names {delta.target_id[:40]!r}", block.where, block.line
+        elif delta.operation is not DeltaOperation.ADD and not delta.target_id:
+            words = f"{block.where} does not say which item to {delta.operation.lower()}"
+            yield words, block.where, block.line
+
+
+def incomplete_payload(draft: MessageDraft) -> Iterator[Breach]:
+    """What an item of its section must say; a KILL gives its reason."""
+    for block in draft.deltas:
+        delta = block.delta
+        if delta is None or delta.section not in ARTIFACT_SECTIONS:
+            continue
+        wanted: tuple[str, ...] = ()
+        if delta.operation is DeltaOperation.ADD:
+            wanted = ARTIFACT_SECTIONS[delta.section].required
+        elif delta.operation is DeltaOperation.KILL and not delta.rationale:
+            wanted = ("reason",)
+        missing = find_missing_fields(delta.payload, wanted)
+        if missing:
+            names = ", ".join(f"`{name}`" for name in missing)
+            yield f"the payload of {block.where} lacks {names}", block.where, block.line
+
+
+def research_thread_not_edited(draft: MessageDraft) -> Iterator[Breach]:
+    for block in draft.deltas:
+        delta = block.delta
+        if (
+            delta
+            and delta.section == RESEARCH_THREAD.id
+            and delta.operation is not DeltaOperation.EDIT
+        ):
+            words = f"{block.where} would {delta.operation.lower()} the research thread"
+            yield words, block.where, block.line
+
+
+def stray_delta(draft: MessageDraft) -> Iterator[Breach]:
+    """What was meant as a delta and stands where none is read: its author would never learn it."""
+    for stray in find_stray_deltas(draft.body):
+        yield stray.message, None, stray.line
+
+
+def _json_objects(draft: MessageDraft) -> Iterator[tuple[DeltaBlock, dict[str, Any]]]:
+    for block in draft.deltas:
+        if isinstance(block.value, dict):
+            yield block, block.value

@@ -1,0 +1,224 @@
+"""The final document: seven sections, every dissent in full, every vote on record.
+
+Written from the record alone and the same every time. Texts of others are escaped, so that no
+section can be forged from within another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from moot.pages.plain import as_line, as_markdown
+from moot.protocols.parliament.documents.proceedings import (
+    CountedBallot,
+    Proceedings,
+    describe_origin,
+    list_ballots,
+    list_decisions,
+    signer_of_decision,
+)
+from moot.protocols.parliament.messages.contents import PmDecision, Vote
+from moot.protocols.parliament.messages.message import LedgerMessage
+from moot.protocols.parliament.messages.words import Ballot
+from moot.protocols.parliament.model import BILL_NUMBER, SessionOutcome, State
+from moot.protocols.parliament.motives import SERVED_FROM
+
+FINAL_FILE: Final = "final-bill.md"
+OUTCOME_WORDS: Final[dict[SessionOutcome | None, str]] = {
+    SessionOutcome.APPROVED: "Approved",
+    SessionOutcome.APPROVED_WITH_AMENDMENTS: "Approved with Amendments",
+    SessionOutcome.VETOED: "Vetoed",
+    SessionOutcome.NO_PASSAGE: "Not Passed",
+    None: "Not Decided",
+}
+
+
+def write_final_document(record: Proceedings) -> str:
+    """The whole document as markdown."""
+    parts = [
+        f"# {as_line(record.state.bill.title) if record.state.bill else 'No bill was drafted'}",
+        _bullets(_header_lines(record)),
+        *_section(1, "Problem", _problem(record.state)),
+        *_section(2, "Scope", *_scope(record.state)),
+        *_section(3, "Solution", _section_text(record.state, "solution")),
+        *_section(4, "Implementation", _section_text(record.state, "implementation")),
+        *_section(5, "Deliberation Record", *_deliberation(record)),
+        *_section(6, "Dissenting Opinions", *_dissent(record)),
+        *_section(7, "Vote Record", *_vote_record(record)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _section(number: int, title: str, *parts: str) -> list[str]:
+    return [f"## {number}. {title}", *parts]
+
+
+def _bullets(items: Iterable[str]) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+def _header_lines(record: Proceedings) -> Iterator[str]:
+    state = record.state
+    yield f"Bill: {BILL_NUMBER}, version {state.bill.version}" if state.bill else "Bill: none"
+    yield f"Parliament: {state.parliament_id}"
+    yield f"Drafter: {as_line(record.name_of_seat(state.drafter)) if state.drafter else 'none'}"
+    yield f"Rounds: {state.round.number} of {state.max_rounds}"
+    yield f"Vote: {_last_vote(state)}"
+    yield f"Status: {OUTCOME_WORDS[state.outcome]}"
+    if describe_origin(state):
+        yield f"Origin: {describe_origin(state)}"
+
+
+def _last_vote(state: State) -> str:
+    if not state.vote_history:
+        return "none was taken"
+    row = state.vote_history[-1]
+    forced = ", forced by the clock or the last round" if row.forced else ""
+    return f"{row.yes} yes, {row.no} no of {row.total} seats{forced}"
+
+
+def _problem(state: State) -> str:
+    return as_markdown(state.bill.sections.problem if state.bill else state.problem_statement)
+
+
+def _section_text(state: State, name: str) -> str:
+    return as_markdown(getattr(state.bill.sections, name)) if state.bill else "*No bill.*"
+
+
+def _scope(state: State) -> Iterator[str]:
+    headings = {
+        "in_scope": "In scope",
+        "out_of_scope": "Out of scope",
+        "assumptions": "Assumptions",
+        "definitions": "Definitions",
+    }
+    for name, heading in headings.items():
+        items = getattr(state.bill.sections.scope, name) if state.bill else ()
+        yield f"### {heading}"
+        yield _bullets(map(as_line, items)) or "*None.*"
+
+
+def _deliberation(record: Proceedings) -> Iterator[str]:
+    if not record.summaries:
+        yield "*No round was held.*"
+    for row in record.summaries:
+        yield f"### Round {row['round']}"
+        yield as_markdown(row["summary"])
+        points = [as_line(text) for text in row["key_shifts"]]
+        points += [f"{as_line(text)} (left open)" for text in row["open_issues"]]
+        yield _bullets(points)
+    proposals = record.state.amendments_in_order()
+    if proposals:
+        yield "### Amendments"
+        yield _table(
+            ("Amendment", "By", "Section", "What", "Status"),
+            (
+                (
+                    amendment.amendment_id,
+                    as_line(record.name_of_seat(amendment.proposed_by)),
+                    str(amendment.target_section),
+                    as_line(amendment.description),
+                    str(amendment.status),
+                )
+                for amendment in proposals
+            ),
+        )
+    yield from _prime_minister(record)
+
+
+def _prime_minister(record: Proceedings) -> Iterator[str]:
+    all_decisions = list_decisions(record)
+    if all_decisions:
+        yield "### Prime minister"
+        yield _bullets(
+            _decision_line(record, message, content) for message, content in all_decisions
+        )
+
+
+def _decision_line(record: Proceedings, message: LedgerMessage, content: PmDecision) -> str:
+    guidance = f" Guidance: {as_line(content.guidance)}" if content.guidance else ""
+    word = str(content.decision).replace("_", " ")
+    who = signer_of_decision(record, message)
+    by = f" by {as_line(who)}" if who else ""
+    return f"Round {message.round}, {word}{by}: {as_line(content.reason)}{guidance}"
+
+
+def _dissent(record: Proceedings) -> Iterator[str]:
+    """Whoever voted NO on the last ballot, in their own words."""
+    last = last_counted_ballot(record)
+    against = [] if last is None else list_dissenters(last)
+    if not against:
+        yield "*Nobody voted against the last version that was put to a vote.*"
+    for seat, vote in against:
+        yield f"### {as_line(record.name_of_seat(seat))}"
+        yield "**Core objection:**"
+        yield as_markdown(vote.reasoning)
+        yield "**Unaddressed concern:**"
+        yield as_markdown(describe_unaddressed(vote))
+        yield "**Conditions:**"
+        yield _bullets(map(as_line, vote.conditions)) or "*None were named.*"
+
+
+def last_counted_ballot(record: Proceedings) -> CountedBallot | None:
+    """The last ballot that was counted."""
+    counted = [ballot for ballot in list_ballots(record) if ballot.tally is not None]
+    return counted[-1] if counted else None
+
+
+def list_dissenters(ballot: CountedBallot) -> list[tuple[str, Vote]]:
+    return [(seat, vote) for seat, vote in ballot.votes.items() if vote.vote is Ballot.NO]
+
+
+def describe_unaddressed(vote: Vote) -> str:
+    """The motives it sees below 3, and its reservations."""
+    low = [
+        f"{motive} ({score} of 5)"
+        for motive, score in vote.motive_scores.items()
+        if score < SERVED_FROM
+    ]
+    concerns = [", ".join(low), vote.reservations.strip()]
+    return ". ".join(text for text in concerns if text) or "none was named"
+
+
+def _vote_record(record: Proceedings) -> Iterator[str]:
+    history = record.state.vote_history
+    if not history:
+        yield "*No vote was taken.*"
+        return
+    yield _table(
+        ("Round", "Version", "Yes", "No", "Seats", "Result", "Forced"),
+        (
+            (
+                str(row.round),
+                str(row.bill_version),
+                str(row.yes),
+                str(row.no),
+                str(row.total),
+                "passed" if row.passed else "failed",
+                "yes" if row.forced else "no",
+            )
+            for row in history
+        ),
+    )
+    last = last_counted_ballot(record)
+    if last is not None:
+        yield f"### The last ballot, round {last.round}"
+        yield _table(
+            ("Representative", "Vote", "Reasoning", "Reservations"), _ballot_rows(record, last)
+        )
+
+
+def _ballot_rows(record: Proceedings, ballot: CountedBallot) -> Iterator[tuple[str, ...]]:
+    for seat in record.state.seats_in_order():
+        vote = ballot.votes.get(seat.id)
+        if vote is None:
+            yield as_line(seat.name), "absent", "", ""
+        else:
+            reasons = as_line(vote.reasoning), as_line(vote.reservations)
+            yield as_line(seat.name), str(vote.vote), *reasons
+
+
+def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [columns, tuple("---" for _ in columns), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)

@@ -1,0 +1,68 @@
+"""Names for sessions: an adjective and a noun, such as amber-otter (section 3.3).
+
+OPR-014, OPR-016: a generated name has this form, and nobody ever had it. It comes from a hash of
+the project and a counter, so that the same ledger proposes the same name again (B-23, B-36).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import Final
+
+_ADJECTIVES: Final = """
+    amber agile airy ample azure balmy bold bright brisk bronze calm candid cedar clear cobalt
+    copper coral cosy crisp crystal daring dapper deft dewy eager early earnest easy ebony fair
+    fleet fond frosty gentle gilded glad golden grand green hardy hazel honest humble indigo ivory
+    jade jolly keen kind lilac lively loyal lucid lunar maple mellow merry mild mint misty modest
+    nimble noble olive opal patient pearl placid plucky polar proud quick quiet radiant rosy ruby
+    rustic sage scarlet serene silver sincere smooth snowy solar spry stout sturdy sunny swift
+    tawny teal tidy topaz tranquil trusty upbeat velvet violet vivid warm wise witty
+"""
+_NOUNS: Final = """
+    acorn alder anchor aspen aurora badger bay beacon birch bison bluff breeze bridge brook canyon
+    cedar cliff clover comet condor cove crane creek cricket curlew cypress dale delta dolphin dove
+    dune eagle elm ember falcon fern finch fjord forest fox gannet garden geyser glacier glade grove
+    gull harbor hare harvest hawk heath heron hill ibis inlet island jay juniper kestrel lagoon lake
+    lantern lark laurel linden lynx marmot marsh marten meadow mesa moon moor moss nebula oak oasis
+    ocean orchard orchid osprey otter owl peak pebble pine plover pond prairie puffin quail rain
+    raven reef ridge river robin salmon seal sparrow spruce starling stream summit swan thicket
+    thrush tide trail tundra valley walnut willow wren
+"""
+ADJECTIVES: Final = tuple(_ADJECTIVES.split())
+NOUNS: Final = tuple(_NOUNS.split())
+ADJECTIVE_NOUN: Final = re.compile(r"[a-z]+-[a-z]+\Z")
+
+
+def make_name(project: str, number: int) -> str:
+    """Name number `number` of a project: always the same."""
+    digest = hashlib.sha256(f"{project}\n{number}".encode("utf-8", "surrogatepass")).digest()
+    pick = int.from_bytes(digest[:8], "big")
+    pick, noun = divmod(pick, len(NOUNS))
+    return f"{ADJECTIVES[pick % len(ADJECTIVES)]}-{NOUNS[noun]}"
+
+
+def make_fresh_name(project: str, taken: Iterable[str]) -> str:
+    """The first name of the project that nobody ever had, whether in upper or lower case."""
+    used = {name.lower() for name in taken}
+    tries = 8 * len(ADJECTIVES) * len(NOUNS)
+    for number in range(len(used), len(used) + tries):
+        name = make_name(project, number)
+        if name not in used:
+            return name
+    return _fresh_longer(project, used)
+
+
+def _fresh_longer(project: str, used: set[str]) -> str:
+    """A name with a second noun, for when the pairs have run out."""
+    number = len(used)
+    while True:
+        name = make_name(project, number) + make_name(project, -number).partition("-")[2]
+        if name not in used:
+            return name
+        number += 1
+
+
+def is_adjective_noun(name: str) -> bool:
+    return ADJECTIVE_NOUN.match(name) is not None

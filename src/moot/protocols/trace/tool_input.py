@@ -1,0 +1,35 @@
+"""What exactly is run, in one form: the same input gives the same bytes and the same hash.
+
+The input of a run is the canonical JSON of the tool, the argument list, the folder, the names of
+variables and the time limit. The values of variables are not part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from moot.core.canonical import encode_checked
+
+MEDIA_TYPE = "application/vnd.moot.tool-input+json"
+
+
+def encode_input(
+    tool: str, command: tuple[str, ...], cwd: str, env: tuple[str, ...], timeout_ms: int
+) -> bytes:
+    """The normalised input; Malformed if a text cannot be encoded.
+
+    TRC-032: only texts and one number, so that every JSON library writes the same bytes.
+    """
+    return encode_checked(
+        {
+            "command": list(command),
+            "cwd": cwd,
+            "env": sorted(set(env)),
+            "timeout_ms": timeout_ms,
+            "tool": tool,
+        }
+    )
+
+
+def sha256_hex(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
