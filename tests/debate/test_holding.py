@@ -160,7 +160,7 @@ def test_a_file_is_checked_once_by_a_command_and_never_again_by_who_holds_it(
         return check_session(data, **more)
 
     for module in (longer_file, sessionreading):
-        monkeypatch.setattr(module, "check", counted)
+        monkeypatch.setattr(module, "check_session", counted)
     with place.workspace() as space:
         held = Held(file)
         for author in (FOX, HEN) * 3:

@@ -240,9 +240,9 @@ def test_what_each_call_cost_is_on_record_by_participant(asked: Scenario) -> Non
 def test_a_program_tells_which_model_it_asks_when_it_answers(asked: Scenario) -> None:
     note = {"agent": FINCH, "what": "entry", "subject": "x", "ending": "answered"}
     by(asked, SYSTEM, ask.NoteCall(**note, model="opus"))
-    assert asked.state.seat(FINCH).model == "opus"
+    assert asked.state.find_seat(FINCH).model == "opus"
     by(asked, SYSTEM, ask.NoteCall(**note, model="other"))
-    assert asked.state.seat(FINCH).model == "opus"
+    assert asked.state.find_seat(FINCH).model == "opus"
 
 
 @pytest.mark.requirement("DEC-011")

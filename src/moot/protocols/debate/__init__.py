@@ -25,7 +25,8 @@ The pure arithmetic, each idea in its own file:
     drafts.py      what may not stand in an entry; writer.py: session and entry text
     escalation.py  what is written when time is up; context_addition.py: a subsection more
     compare.py     did a file only grow?      runtime.py   a runtime's words, as a file's
-    session_follower.py   a file while it grows, each new entry at the cost of its own length; longer_file.py
+    session_follower.py   a file while it grows, each new entry at the cost of its own length;
+    longer_file.py
 
 The record, of the shape that all protocols share:
 

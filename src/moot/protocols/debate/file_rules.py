@@ -2,8 +2,8 @@
 
 The tables stand in the order they are asked: the version alone, the file's parts, each entry by
 itself, the entries in their order. R1 to R3 compare two versions of a file and are in
-`compare.py`; R5 binds `writer.py`, and who may speak is in `speaking_rules.py`. Codes in capitals are
-those that other tools of this protocol know; ours are in small letters (D-06). A-nn are the
+`compare.py`; R5 binds `writer.py`, and who may speak is in `speaking_rules.py`. Codes in capitals
+are those that other tools of this protocol know; ours are in small letters (D-06). A-nn are the
 readings in docs/readings.md.
 """
 

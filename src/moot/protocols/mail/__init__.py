@@ -18,9 +18,9 @@ The text, with no ledger behind it:
 
 Research threads:
 
-    deltas.py      delta blocks as strict JSON              stray_deltas.py    deltas in the wrong place
-    merge.py       ADD, EDIT, KILL in one order             merge_rules.py   rows of its findings
-    artifact.py    seven sections of numbered items, and their markdown
+    deltas.py      delta blocks as strict JSON              stray_deltas.py    deltas in the wrong
+    place merge.py       ADD, EDIT, KILL in one order             merge_rules.py   rows of its
+    findings artifact.py    seven sections of numbered items, and their markdown
     compilation.py    COMPILED vN with contributors and statistics
 
 The history of a thread:
@@ -28,9 +28,10 @@ The history of a thread:
     model.py       messages that wait for an answer         commands.py, events.py
     case.py        one command under check                  facts.py     item, title, version
     command_rules.py     who may send and answer what: the rule table of the history
-    event_drafts.py     the events of a command                  acknowledgement.py      a message after an answer
-    evolution.py   the state after an event                 index_rows.py      index rows (keys.py)
-    machine.py     decide, evolve, agenda, timeouts, index  views.py     what people read
+    event_drafts.py     the events of a command                  acknowledgement.py      a message
+    after an answer evolution.py   the state after an event                 index_rows.py
+    index rows (keys.py) machine.py     decide, evolve, agenda, timeouts, index  views.py     what
+    people read
 
 Text that others wrote never becomes structure here: headings, fences and deltas count only at the
 top level of a body, and what we write from fields stays inside its section.

@@ -1,7 +1,7 @@
 """One command under check: its text linted, and the message that it answers looked up.
 
-A case is built once for each decision. The rules of `command_rules.py` and the drafts of `event_drafts.py`
-read it and look nothing up themselves, so both always speak of the same message.
+A case is built once for each decision. The rules of `command_rules.py` and the drafts of
+`event_drafts.py` read it and look nothing up themselves, so both always speak of the same message.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _messages_with_this_subject(case: MailCase[ask.Send]) -> list[MailMessage]:
     actor, wanted = case.context.actor, parse_subject(case.command.subject)
     rest = wanted.description.strip() if wanted is not None else ""
     messages = (*case.state.open.values(), *case.state.recent)
-    received = (message for message in messages if message.receiver(actor.id, actor.epoch))
+    received = (message for message in messages if message.find_receiver(actor.id, actor.epoch))
     return [
         message
         for message in received

@@ -1,7 +1,7 @@
 """Delta blocks: strict JSON in top-level fences whose info string is exactly `delta`.
 
-`stray_deltas.py` finds what was meant as a delta but stands in the wrong place. Any text is accepted;
-only `parse_strict_json` raises, and only ValueError.
+`stray_deltas.py` finds what was meant as a delta but stands in the wrong place. Any text is
+accepted; only `parse_strict_json` raises, and only ValueError.
 """
 
 from __future__ import annotations

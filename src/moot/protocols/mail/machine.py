@@ -8,8 +8,8 @@
 It is settled when everyone has acknowledged it, and one has said Completed if it asks for more
 than an ACK. A message that asks for nothing is settled at once.
 
-The rules of the text are in `rules.py`, those of sending and answering in `command_rules.py`; what is
-recorded in `event_drafts.py`, what follows from it in `evolution.py`.
+The rules of the text are in `rules.py`, those of sending and answering in `command_rules.py`; what
+is recorded in `event_drafts.py`, what follows from it in `evolution.py`.
 """
 
 from __future__ import annotations

@@ -8,9 +8,10 @@ a seat with the key of its agent, the prime minister with a person's key.
     commands.py    what may be asked                   events.py  what may stand in the ledger
     case.py        a command under check, with what its rules look up
     rules.py       the rules as tables, those of the messages in message_rules.py; their checks in
-                   setup_checks.py, admission_checks.py (who and when), speech_checks.py, outcome_checks.py
-    command_events.py      the events of each command, numbered in minutes.py; rounds, votes in ruling_events.py
-    phases.py      TRANSITIONS, and what belongs to which phase
+                   setup_checks.py, admission_checks.py (who and when), speech_checks.py,
+                   outcome_checks.py
+    command_events.py      the events of each command, numbered in minutes.py; rounds, votes in
+    ruling_events.py phases.py      TRANSITIONS, and what belongs to which phase
     evolution.py   the state after an event; after a message in message_effects.py
     turns.py       whose turn it is
     machine.py     decide, index, MACHINE

@@ -1,7 +1,7 @@
 """A command under check: who gives it, for which seat, with which message, draft or amendment.
 
-Made once for each decision. The checks behind `rules.py` and the events in `command_events.py` look at it
-and at nothing else.
+Made once for each decision. The checks behind `rules.py` and the events in `command_events.py`
+look at it and at nothing else.
 """
 
 from __future__ import annotations

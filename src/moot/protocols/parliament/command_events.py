@@ -144,7 +144,8 @@ def _choose_drafter(case: ParliamentCase[ask.ChooseDrafter], minutes: Minutes) -
 
 
 def _log(case: AnyMessageCase, minutes: Minutes) -> None:
-    """PAR-051: most messages, a motion too, are only logged; their effects are in `message_effects.py`."""
+    """PAR-051: most messages, a motion too, are only logged; their effects are in
+    `message_effects.py`."""
     minutes.log_message(case.response)
 
 

@@ -2,7 +2,8 @@
 
 The state holds only what is live, plus counters: what has ended stands in the ledger. Lists that
 may be long are sorted tuples of flat structs. A process that has just started, such as a hook,
-reads them from a snapshot and searches by bisection (`sorted_index.py`), without building an index first.
+reads them from a snapshot and searches by bisection (`sorted_index.py`), without building an index
+first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The four files side by side, as `file_checks.py` and `message_checks.py` look things up in them."""
+"""The four files side by side, as `file_checks.py` and `message_checks.py` look things up in
+them."""
 
 from __future__ import annotations
 
