@@ -105,4 +105,6 @@ def standalone_finds(data: bytes, pins: Json | None, note: bytes | None = None) 
         with pytest.raises(ValueError, match="neither an export nor a receipt"):
             standalone.verify(bundle, *given)
     # A file that is none of ours; as the lines of a bundle it is judged all the same.
-    return standalone.Checker(io.BytesIO(data), pins or {}).run().result()
+    names = ("origin", "root", "checkpoint", "minimum")
+    trusted = standalone.Trust(*(pins[name] for name in names)) if pins else None
+    return standalone.check(io.BytesIO(data), trusted)

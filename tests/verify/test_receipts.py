@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.verify import standalone, verify_bundle
-from tests.verify.forge import Json, Ledger, Signer, canon
+from tests.verify.forge import Json, Ledger, Signer, canon, story
 from tests.verify.judge import judge, named, trust_of
 
 STREAM, MADE = "decision/q-1", "decision.receipt_made"
@@ -115,6 +115,15 @@ def test_damage_inside_is_named_by_its_line_in_the_record() -> None:
 @given(st.binary(max_size=40), st.integers(24, 60))
 def test_no_bytes_break_a_checker(data: bytes, kept: int) -> None:
     assert said(receipt(ledger())[:kept] + data, ledger().trust())[0] == "tampered"
+
+
+def test_a_receipt_behind_a_bad_line_is_never_read() -> None:
+    """The second reading of a bundle begins at its start, wherever the first one ended."""
+    read_twice, follows = story(), receipt(ledger())  # a revocation asks about events above it
+    lines = read_twice.bundle().data().splitlines(keepends=True)
+    for place in (2, len(lines) - 1):
+        data = b"".join([*lines[:place], b"{}\n", follows])
+        assert said(data, read_twice.trust()) == ("tampered", place + 1)
 
 
 # What is told of it.

@@ -68,11 +68,11 @@ def _content(block: Block, name: str) -> Markup:
         case Prose():
             return join(*text_paragraphs(block.text, "text"))
         case Facts():
-            return fact_list(block.items) if block.items else _nothing(NOTHING_RECORDED)
+            return fact_list(block.items) if block.items else _remark(NOTHING_RECORDED)
         case Table():
             return _table(block)
         case Timeline():
-            return _list("timeline", [_moment(moment) for moment in block.moments])
+            return _ordered_list("timeline", [_moment(moment) for moment in block.moments])
         case Quote():
             return quote_figure(block)
         case LineChart() | BarChart() | Chamber() | Flow() | Graph():
@@ -99,8 +99,8 @@ def _picture(block: LineChart | BarChart | Chamber | Flow | Graph, name: str) ->
 
 def text_paragraphs(text: str, look: str) -> list[Markup]:
     """The paragraphs of a text, or the remark that there is none."""
-    found = [tag("p", {"class": look, "dir": "auto"}, part) for part in paragraphs(text)]
-    return found or [_nothing(NO_TEXT)]
+    elements = [tag("p", {"class": look, "dir": "auto"}, part) for part in paragraphs(text)]
+    return elements or [_remark(NO_TEXT)]
 
 
 def fact_list(facts: tuple[Fact, ...]) -> Markup:
@@ -138,7 +138,7 @@ def quote_figure(quote: Quote) -> Markup:
 
 def _table(table: Table) -> Markup:
     if not table.rows:
-        return join(optional_line("caption", table.caption), _nothing(NOTHING_RECORDED))
+        return join(optional_line("caption", table.caption), _remark(NOTHING_RECORDED))
     return table_grid(table)
 
 
@@ -162,11 +162,11 @@ def _line_chart(chart: LineChart, name: str) -> Markup:
 
     One round is no line: its values are all there is to show.
     """
-    found = rounds(chart)
-    if not found:
-        return _nothing(NO_VALUES)
+    all_rounds = rounds(chart)
+    if not all_rounds:
+        return _remark(NO_VALUES)
     numbers = _table(values_table(chart))
-    if len(found) == 1:
+    if len(all_rounds) == 1:
         mark = chart.threshold
         words = f"{one_line(mark.label)}: {number(mark.value)}" if mark else ""
         return join(numbers, optional_line("meta under", words))
@@ -177,12 +177,12 @@ def _line_chart(chart: LineChart, name: str) -> Markup:
 def _chamber(chamber: Chamber, name: str) -> Markup:
     """The half circle and its roll: the numbers in the picture are those of the list."""
     if not chamber.seats:
-        return _nothing(NOTHING_RECORDED)
+        return _remark(NOTHING_RECORDED)
     return tag(
         "figure",
         {"class": "chamber"},
         seats_drawing(chamber, name),
-        _list("roll", [_seat(seat) for seat in chamber.seats]),
+        _ordered_list("roll", [_seat(seat) for seat in chamber.seats]),
     )
 
 
@@ -200,7 +200,7 @@ def _seat(seat: Seat) -> Markup:
 def _flow(steps: tuple[Step, ...]) -> Markup:
     last = len(steps)
     look = "flow pairs" if last in (2, 4) else "flow"  # else the fourth would stand alone
-    return _list(look, [_step(step, place, last) for place, step in enumerate(steps, 1)])
+    return _ordered_list(look, [_step(step, place, last) for place, step in enumerate(steps, 1)])
 
 
 def _step(step: Step, place: int, last: int) -> Markup:
@@ -213,7 +213,7 @@ def _step(step: Step, place: int, last: int) -> Markup:
     return tag(
         "li",
         {"class": None if step.done else "ahead"},
-        tag("div", {"class": "step meta"}, f"Step {place}", _state(step)),
+        tag("div", {"class": "step meta"}, f"Step {place}", _step_state(step)),
         tag("strong", {"class": "author sans"}, tag("bdi", None, one_line(step.label))),
         tag("p", {"class": "body", "dir": "auto"}, text) if text else None,
         tag("p", {"class": "meta"}, code(ref)) if ref else None,
@@ -221,7 +221,7 @@ def _step(step: Step, place: int, last: int) -> Markup:
     )
 
 
-def _state(step: Step) -> Child:
+def _step_state(step: Step) -> Child:
     if not step.done:
         return tag("span", None, NOT_YET)
     if step.tone == "plain":
@@ -231,15 +231,15 @@ def _state(step: Step) -> Child:
 
 def _graph(graph: Graph) -> Markup:
     if not graph.nodes:
-        return _nothing(NOTHING_RECORDED)
+        return _remark(NOTHING_RECORDED)
     words = tag("details", None, tag("summary", None, "In words"), _table(graph_table(graph)))
     return join(graph_figure(graph), words)
 
 
 def _findings(items: tuple[FindingRow, ...]) -> Markup:
     if not items:
-        return _nothing(NO_FINDINGS)
-    return _list("findings", [_finding(item) for item in items])
+        return _remark(NO_FINDINGS)
+    return _ordered_list("findings", [_finding(item) for item in items])
 
 
 def _finding(item: FindingRow) -> Markup:
@@ -254,15 +254,15 @@ def _finding(item: FindingRow) -> Markup:
     return tag("li", None, chip(SEVERITY_TONES[item.severity], item.severity), words)
 
 
-def _list(look: str, items: list[Markup]) -> Markup:
-    return tag("ol", {"class": look}, *items) if items else _nothing(NOTHING_RECORDED)
+def _ordered_list(look: str, items: list[Markup]) -> Markup:
+    return tag("ol", {"class": look}, *items) if items else _remark(NOTHING_RECORDED)
 
 
 def _sign(look: str, tone: Tone) -> Markup:
     """A sign that stands alone, with its meaning in words for those who hear the page."""
-    said: Attributes = {"role": "img", "aria-label": tone}
-    unsaid: Attributes = {"aria-hidden": "true"}
-    attributes = {"class": f"{look} {tone}", **(unsaid if tone == "plain" else said)}
+    spoken: Attributes = {"role": "img", "aria-label": tone}
+    silent: Attributes = {"aria-hidden": "true"}
+    attributes = {"class": f"{look} {tone}", **(silent if tone == "plain" else spoken)}
     return tag("span", attributes, SIGNS[tone])
 
 
@@ -272,5 +272,5 @@ def optional_line(look: str, text: str) -> Markup | None:
     return tag("p", {"class": look, "dir": "auto"}, words) if words else None
 
 
-def _nothing(words: str) -> Markup:
+def _remark(words: str) -> Markup:
     return tag("p", {"class": "empty"}, words)

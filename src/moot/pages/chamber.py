@@ -16,13 +16,13 @@ _WIDTH, _HEIGHT = 400, 222
 _OUTER: Final = 180.0
 _INNER: Final = 78.0
 _MOST_IN_ONE_ROW: Final = 11
-_A_FEW: Final = 5
+_FEW_SEATS: Final = 5
 
 
 def seats_drawing(chamber: Chamber, name: str) -> Markup:
     """The half circle; `name` makes the ids of this picture unique on the page."""
     places = seat_places(len(chamber.seats))
-    outer, radius = _outer(len(chamber.seats)), _radius(len(chamber.seats))
+    outer, radius = _outer_radius(len(chamber.seats)), _seat_radius(len(chamber.seats))
     drawn = zip(chamber.seats, places, range(1, len(places) + 1), strict=True)
     return tag(
         "svg",
@@ -52,33 +52,33 @@ def describe(chamber: Chamber) -> str:
 
 def seat_places(count: int) -> list[tuple[float, float]]:
     """Where each seat's middle lies: row by row from the outside, each from left to right."""
-    rows = _rows(count)
-    outer = _outer(count)
-    lengths = _shared(count, [_arc(row, rows, outer) for row in range(rows)])
+    rows = _row_count(count)
+    outer = _outer_radius(count)
+    lengths = _seats_per_row(count, [_row_radius(row, rows, outer) for row in range(rows)])
     return [
-        _place(_arc(row, rows, outer), number, length)
+        _seat_place(_row_radius(row, rows, outer), number, length)
         for row, length in enumerate(lengths)
         for number in range(length)
     ]
 
 
-def _outer(count: int) -> float:
+def _outer_radius(count: int) -> float:
     """A few seats sit closer together."""
     return min(_OUTER, 40.0 + 20 * count)
 
 
-def _rows(count: int) -> int:
+def _row_count(count: int) -> int:
     rows = 1
     while count > _MOST_IN_ONE_ROW * rows * (rows + 1) // 2 + (rows - 1) * _MOST_IN_ONE_ROW // 2:
         rows += 1
     return rows
 
 
-def _arc(row: int, rows: int, outer: float) -> float:
+def _row_radius(row: int, rows: int, outer: float) -> float:
     return outer - (outer - _INNER) * row / max(rows - 1, 1)
 
 
-def _shared(count: int, arcs: list[float]) -> list[int]:
+def _seats_per_row(count: int, arcs: list[float]) -> list[int]:
     """Seats for each row, by its length; what rounding leaves over goes to the outside."""
     whole = sum(Fraction(arc) for arc in arcs)
     shares = [int(count * Fraction(arc) / whole) for arc in arcs]
@@ -87,17 +87,17 @@ def _shared(count: int, arcs: list[float]) -> list[int]:
     return shares
 
 
-def _place(arc: float, number: int, length: int) -> tuple[float, float]:
+def _seat_place(arc: float, number: int, length: int) -> tuple[float, float]:
     # A few seats take a part of the half circle: at its ends there would be nobody between them.
-    part = (length + 1) / (length + 3) if length <= _A_FEW else 1.0
+    part = (length + 1) / (length + 3) if length <= _FEW_SEATS else 1.0
     angle = pi / 2 if length == 1 else pi * ((1 - part) / 2 + part * number / (length - 1))
     return _WIDTH / 2 - arc * cos(angle), _HEIGHT - 24 - arc * sin(angle)
 
 
-def _radius(count: int) -> float:
+def _seat_radius(count: int) -> float:
     """As large as the fullest row allows."""
-    rows, outer = _rows(count), _outer(count)
-    most = ceil(count * outer / sum(_arc(row, rows, outer) for row in range(rows)))
+    rows, outer = _row_count(count), _outer_radius(count)
+    most = ceil(count * outer / sum(_row_radius(row, rows, outer) for row in range(rows)))
     return min(17.0, pi * outer / max(most, 2) / 2.4)
 
 

@@ -21,11 +21,11 @@ BETWEEN: Final = 0.75
 
 def graph_figure(graph: Graph) -> Markup:
     """The picture, in a frame that scrolls where there is no room for it."""
-    rows = _rows(graph)
+    rows = _row_of_each_node(graph)
     lines = tag(
         "svg",
         {"class": "edges", "aria-hidden": "true"},
-        *(_line(graph, rows, edge) for edge in graph.edges),
+        *(_edge_line(graph, rows, edge) for edge in graph.edges),
     )
     columns = (_column(graph, place) for place in range(len(graph.columns)))
     reach: Attributes = {
@@ -37,7 +37,7 @@ def graph_figure(graph: Graph) -> Markup:
     return tag("div", {"class": "scroll", **reach}, figure)
 
 
-def _rows(graph: Graph) -> list[int]:
+def _row_of_each_node(graph: Graph) -> list[int]:
     """The place of each box in its column, counted from 0."""
     filled = [0] * len(graph.columns)
     rows = []
@@ -63,7 +63,7 @@ def _box(node: Node) -> Markup:
     )
 
 
-def _line(graph: Graph, rows: list[int], edge: tuple[int, int]) -> Markup:
+def _edge_line(graph: Graph, rows: list[int], edge: tuple[int, int]) -> Markup:
     first, second = edge
     width = (100 - GAP * (len(graph.columns) - 1)) / len(graph.columns)
     step = width + GAP
@@ -73,11 +73,11 @@ def _line(graph: Graph, rows: list[int], edge: tuple[int, int]) -> Markup:
             "class": "edge",
             "x1": f"{step * graph.nodes[first].column + width:.3f}%",
             "x2": f"{step * graph.nodes[second].column:.3f}%",
-            "y1": _middle(rows[first]),
-            "y2": _middle(rows[second]),
+            "y1": _middle_of_row(rows[first]),
+            "y2": _middle_of_row(rows[second]),
         },
     )
 
 
-def _middle(row: int) -> str:
+def _middle_of_row(row: int) -> str:
     return f"{HEAD + (BOX + BETWEEN) * row + BOX / 2:.3f}rem"

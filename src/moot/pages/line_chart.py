@@ -52,7 +52,7 @@ class _Plot:
         self.chart = chart
         self.rounds = rounds(chart)
         self.height = max(_LEAST_HEIGHT, _LABEL_HEIGHT * (len(chart.series) + 1))
-        self.beside = _beside(chart)
+        self.beside = _marker_offsets(chart)
 
     def svg(self, name: str) -> Markup:
         labels = {"aria-labelledby": f"{name}-title {name}-desc", "role": "img"}
@@ -91,7 +91,10 @@ class _Plot:
         value = EXACT.add(self.chart.low, part)
         at = _px(self.y(value))
         rule = {"class": "grid", "x1": "0", "x2": "100%", "y1": at, "y2": at}
-        return join(tag("line", rule), _text("-9", _px(self.y(value) + 4), "end", _tidy(value)))
+        return join(
+            tag("line", rule),
+            _text("-9", _px(self.y(value) + 4), "end", _without_idle_zeros(value)),
+        )
 
     def _x_tick(self, at: int) -> Markup:
         return _text(self.x(at), str(self.height + 20), "middle", str(at))
@@ -171,21 +174,21 @@ class _Plot:
         return tag("svg", {"x": "100%", "overflow": "visible", "width": 1, "height": 1}, *drawn)
 
 
-def _beside(chart: LineChart) -> dict[tuple[int, int], str]:
+def _marker_offsets(chart: LineChart) -> dict[tuple[int, int], str]:
     """How far each marker moves, by its line and round, so that none hides another."""
     shared: dict[tuple[int, Decimal], list[int]] = {}
     for index, line in enumerate(chart.series):
         for point in line.points:
             shared.setdefault((point.x, point.y), []).append(index)
     return {
-        (index, at): f"translate({_tidy(_aside(place, len(lines)))} 0)"
+        (index, at): f"translate({_without_idle_zeros(_offset(place, len(lines)))} 0)"
         for (at, _), lines in shared.items()
         if len(lines) > 1
         for place, index in enumerate(lines)
     }
 
 
-def _aside(place: int, count: int) -> Decimal:
+def _offset(place: int, count: int) -> Decimal:
     return EXACT.divide(Decimal(_MARKER_WIDTH * (2 * place - count + 1)), Decimal(2))
 
 
@@ -305,7 +308,7 @@ def _px(value: float) -> str:
     return f"{value:.2f}"
 
 
-def _tidy(value: Decimal) -> str:
+def _without_idle_zeros(value: Decimal) -> str:
     """A tick: no idle zeros."""
     words = number(value)
     return words.rstrip("0").rstrip(".") if "." in words else words

@@ -65,7 +65,7 @@ def to_markdown(report: Report) -> str:
     """The report as CommonMark with tables."""
     parts = [
         f"# {as_line(report.title) or UNTITLED}",
-        _said(as_line(report.kind), as_line(report.subtitle)),
+        _joined(as_line(report.kind), as_line(report.subtitle)),
         _verdict(report),
         *_section(report.decision.heading, _quoted(report.decision.statement)),
         _facts(report.decision.facts),
@@ -98,8 +98,8 @@ def _without_halves(value: object) -> object:
             return value
 
 
-def _json_escape(found: re.Match[str]) -> str:
-    character = found[0]
+def _json_escape(match: re.Match[str]) -> str:
+    character = match[0]
     if character == "\n":
         return character
     units = character.encode("utf-16-be")
@@ -130,7 +130,7 @@ def _bold(text: str) -> str:
     return f"**{line}**" if line else ""
 
 
-def _said(*parts: str) -> str:
+def _joined(*parts: str) -> str:
     return " · ".join(part for part in parts if part)
 
 
@@ -144,10 +144,10 @@ def as_markdown(text: str) -> str:
 
 
 def _lines(paragraph: str) -> str:
-    return "\\\n".join(_indented(line) for line in paragraph.split("\n"))
+    return "\\\n".join(_with_visible_indent(line) for line in paragraph.split("\n"))
 
 
-def _indented(line: str) -> str:
+def _with_visible_indent(line: str) -> str:
     # Real leading spaces would make a code block; and a line must never become empty.
     flat = line.expandtabs(4).rstrip(" ")
     words = flat.lstrip(" ")
@@ -169,7 +169,7 @@ def _section(title: str, *parts: str) -> list[str]:
 
 def _verdict(report: Report) -> str:
     badge = _mark(report.verdict.tone, report.verdict.label)
-    return _said(f"**Verdict: {badge}**", as_line(report.verdict.note))
+    return _joined(f"**Verdict: {badge}**", as_line(report.verdict.note))
 
 
 def _dissent(dissent: Dissent) -> list[str]:
@@ -182,8 +182,8 @@ def _footer(proof: Proof | None) -> list[str]:
     if proof is None:
         return [NO_PROOF]
     rows = {"File": proof.file_name, "SHA-256": proof.sha256, "Check it": proof.command}
-    found = _bullets(f"{name}: {_code(text)}" for name, text in rows.items())
-    return [proof_sentence(proof), found]
+    details = _bullets(f"{name}: {_code(text)}" for name, text in rows.items())
+    return [proof_sentence(proof), details]
 
 
 def _content(block: Block) -> list[str]:
@@ -191,19 +191,19 @@ def _content(block: Block) -> list[str]:
         case Prose():
             return [as_markdown(block.text)]
         case Facts():
-            return [_facts(block.items) or _nothing(NOTHING_RECORDED)]
+            return [_facts(block.items) or _remark(NOTHING_RECORDED)]
         case Table():
             return [as_line(block.caption), _table(block.columns, block.rows)]
         case Timeline():
-            found = _bullets(_moment(moment) for moment in block.moments)
-            return [found or _nothing(NOTHING_RECORDED)]
+            moments = _bullets(_moment(moment) for moment in block.moments)
+            return [moments or _remark(NOTHING_RECORDED)]
         case Quote():
             return _quote(block)
         case LineChart() | BarChart() | Chamber() | Flow() | Graph():
             return [as_line(block.caption), *_picture(block)]
         case Findings():
-            found = _bullets(_finding(item) for item in block.items)
-            return [found or _nothing(NO_FINDINGS)]
+            findings = _bullets(_finding(item) for item in block.items)
+            return [findings or _remark(NO_FINDINGS)]
         case _:
             assert_never(block)
 
@@ -217,10 +217,10 @@ def _picture(block: LineChart | BarChart | Chamber | Flow | Graph) -> list[str]:
         case Chamber():
             return [as_line(block.centre), _chamber(block)]
         case Flow():
-            return [_flow(block.steps) or _nothing(NOTHING_RECORDED)]
+            return [_flow(block.steps) or _remark(NOTHING_RECORDED)]
         case Graph():
             shown = graph_table(block)
-            empty = _nothing(NOTHING_RECORDED)
+            empty = _remark(NOTHING_RECORDED)
             return [_table(shown.columns, shown.rows) if shown.rows else empty]
 
 
@@ -236,13 +236,13 @@ def _fact(fact: Fact) -> str:
 def _quote(quote: Quote) -> list[str]:
     stance = _mark(quote.tone, quote.stance) if quote.stance else ""
     refs = _bullets(f"Evidence: {_code(ref)}" for ref in quote.refs)
-    return [_said(_bold(quote.author), stance, as_line(quote.note)), _quoted(quote.text), refs]
+    return [_joined(_bold(quote.author), stance, as_line(quote.note)), _quoted(quote.text), refs]
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[tuple[str | Cell, ...]]) -> str:
-    lines = [_row(as_line(name) for name in columns), _row("---" for _ in columns)]
-    found = [_row(_cell(cell) for cell in row) for row in rows]
-    return "\n".join(lines + found) if found else _nothing(NOTHING_RECORDED)
+    head = [_row(as_line(name) for name in columns), _row("---" for _ in columns)]
+    body = [_row(_cell(cell) for cell in row) for row in rows]
+    return "\n".join(head + body) if body else _remark(NOTHING_RECORDED)
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -253,18 +253,18 @@ def _cell(cell: str | Cell) -> str:
     if isinstance(cell, str):
         return as_line(cell)
     text = _code(cell.text) if cell.code else _mark(cell.tone, cell.text)
-    return _said(text, as_line(cell.note))
+    return _joined(text, as_line(cell.note))
 
 
 def _moment(moment: Moment) -> str:
     ref = _code(moment.ref) if moment.ref else ""
-    about = _said(as_line(moment.at), _bold(moment.who), _mark(moment.tone, moment.what), ref)
+    about = _joined(as_line(moment.at), _bold(moment.who), _mark(moment.tone, moment.what), ref)
     return about + (f": {as_line(moment.detail)}" if moment.detail else "")
 
 
 def _line_chart(chart: LineChart) -> list[str]:
     if not rounds(chart):
-        return [_nothing(NO_VALUES)]
+        return [_remark(NO_VALUES)]
     table, mark = values_table(chart), chart.threshold
     last = f"{as_line(mark.label)}: {number(mark.value)}" if mark else ""
     return [_table(table.columns, table.rows), last]
@@ -292,14 +292,14 @@ def _flow(steps: tuple[Step, ...]) -> str:
 def _step(step: Step) -> str:
     ref = _code(step.ref) if step.ref else ""
     ahead = "" if step.done else NOT_YET
-    return _said(_bold(step.label), _mark(step.tone, step.text), ref, ahead)
+    return _joined(_bold(step.label), _mark(step.tone, step.text), ref, ahead)
 
 
 def _finding(item: FindingRow) -> str:
     hint = f"What to do: {as_line(item.hint)}" if item.hint else ""
-    where = _said(as_line(item.rule), as_line(item.where))
-    return _said(_bold(item.severity), where, as_line(item.message), hint)
+    where = _joined(as_line(item.rule), as_line(item.where))
+    return _joined(_bold(item.severity), where, as_line(item.message), hint)
 
 
-def _nothing(words: str) -> str:
+def _remark(words: str) -> str:
     return f"*{words}*"

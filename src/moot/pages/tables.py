@@ -13,15 +13,15 @@ from moot.pages.model import Cell, Table
 from moot.pages.text import one_line, width
 
 _NUMBER: Final = re.compile(r"[-+]?[0-9][0-9., ]*%?")
-_SHORT: Final = 24
+_SHORT_CELL: Final = 24
 # With more columns and letters than these a phone shows each row as a list of its own.
-_FEW: Final = 3
+_FEW_COLUMNS: Final = 3
 _FITS_A_PHONE: Final = 56
 
 
 def table_grid(table: Table) -> Markup:
     """The table in a frame of its own. There must be rows."""
-    looks = [_look(column) for column in zip(*table.rows, strict=True)]
+    looks = [_column_class(column) for column in zip(*table.rows, strict=True)]
     if looks[0] == "number":
         looks[0] = "short"
     names = [one_line(name) for name in table.columns]
@@ -47,19 +47,19 @@ def table_grid(table: Table) -> Markup:
 def _is_wide(table: Table, names: list[str]) -> bool:
     columns = zip(*table.rows, strict=True)
     letters = sum(
-        2 + max(width(name), *map(_words, column))
+        2 + max(width(name), *map(_cell_width, column))
         for name, column in zip(names, columns, strict=True)
     )
-    return len(names) > _FEW and letters > _FITS_A_PHONE
+    return len(names) > _FEW_COLUMNS and letters > _FITS_A_PHONE
 
 
-def _look(column: tuple[str | Cell, ...]) -> str:
+def _column_class(column: tuple[str | Cell, ...]) -> str:
     if all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in column):
         return "number"
-    return "short" if all(_words(cell) <= _SHORT for cell in column) else "long"
+    return "short" if all(_cell_width(cell) <= _SHORT_CELL for cell in column) else "long"
 
 
-def _words(cell: str | Cell) -> int:
+def _cell_width(cell: str | Cell) -> int:
     if isinstance(cell, str):
         return width(cell)
     return width(cell.text) + (1 + width(cell.note) if cell.note else 0)
@@ -67,11 +67,13 @@ def _words(cell: str | Cell) -> int:
 
 def _row(row: tuple[str | Cell, ...], looks: list[str], names: list[str]) -> Markup:
     first, *rest = zip(row, looks, names, strict=True)
-    head = tag("th", {"scope": "row", **_about(*first[1:])}, _cell(first[0]))
-    return tag("tr", None, head, *(tag("td", _about(*one[1:]), _cell(one[0])) for one in rest))
+    head = tag("th", {"scope": "row", **_cell_attributes(*first[1:])}, _cell(first[0]))
+    return tag(
+        "tr", None, head, *(tag("td", _cell_attributes(*one[1:]), _cell(one[0])) for one in rest)
+    )
 
 
-def _about(look: str, name: str) -> dict[str, str | int | None]:
+def _cell_attributes(look: str, name: str) -> dict[str, str | int | None]:
     return {"class": look, "dir": "auto", "data-label": name}
 
 

@@ -49,12 +49,12 @@ def rounds(chart: LineChart) -> list[int]:
 
 def values_table(chart: LineChart) -> Table:
     """The numbers of a line chart: a row for each series, a column for each round."""
-    found = rounds(chart)
-    columns = ("Name", *(f"{one_line(chart.x_label)} {at}".strip() for at in found))
+    all_rounds = rounds(chart)
+    columns = ("Name", *(f"{one_line(chart.x_label)} {at}".strip() for at in all_rounds))
     rows: list[tuple[str | Cell, ...]] = []
     for line in chart.series:
-        said = {point.x: Cell(number(point.y), note=point.note) for point in line.points}
-        rows.append((line.name, *(said.get(at, MISSING) for at in found)))
+        values = {point.x: Cell(number(point.y), note=point.note) for point in line.points}
+        rows.append((line.name, *(values.get(at, MISSING) for at in all_rounds)))
     return Table(columns=columns, rows=tuple(rows))
 
 
@@ -62,8 +62,8 @@ def graph_table(graph: Graph) -> Table:
     """A graph in words: a row for each box, with what it rests on."""
     rows: list[tuple[str | Cell, ...]] = []
     for place, node in enumerate(graph.nodes):
-        further = [graph.nodes[second].label for first, second in graph.edges if first == place]
+        rests_on = [graph.nodes[second].label for first, second in graph.edges if first == place]
         kind = graph.columns[node.column]
         label = Cell(node.label, node.tone)
-        rows.append((kind, label, node.text, Cell(node.ref, code=True), ", ".join(further)))
+        rows.append((kind, label, node.text, Cell(node.ref, code=True), ", ".join(rests_on)))
     return Table(columns=("What", "Name", "Text", "Reference", "Rests on"), rows=tuple(rows))

@@ -19,8 +19,8 @@ class Artifacts:
         self.cited: set[tuple[str, int]] = set()
         self.present: set[tuple[str, int]] = set()
         self.heads: dict[str, HeadsReader] = {}
-        self._last = ""
-        self._open: _Content | None = None
+        self._last_sha256 = ""
+        self._open: _OpenArtifact | None = None
 
     @property
     def is_open(self) -> bool:
@@ -33,14 +33,14 @@ class Artifacts:
 
     def begin(self, sha256: str, size: int, heads: Set[str], streams: Container[str]) -> None:
         """An artifact's first line; `heads` are those to be read as heads of these streams."""
-        if sha256 <= self._last:
+        if sha256 <= self._last_sha256:
             raise Bad(1, "order_wrong", "artifacts ascend by their hash")
         if (sha256, size) not in self.cited:
             raise Bad(6, "artifact_uncited", "no event above cites this artifact with this size")
-        self._last = sha256
+        self._last_sha256 = sha256
         reader = HeadsReader(streams) if sha256 in heads else None
-        self._open = _Content(sha256, size, reader)
-        self._finish()
+        self._open = _OpenArtifact(sha256, size, reader)
+        self._finish_if_whole()
 
     def chunk(self, data: bytes) -> None:
         """The next chunk of the artifact that is being read."""
@@ -50,9 +50,9 @@ class Artifacts:
         if len(data) != min(content.due, CHUNK):
             raise Bad(6, "chunk_size", "the chunk is not as long as it must be")
         content.feed(data)
-        self._finish()
+        self._finish_if_whole()
 
-    def _finish(self) -> None:
+    def _finish_if_whole(self) -> None:
         content = self._open
         if content is None or content.due:
             return
@@ -65,7 +65,7 @@ class Artifacts:
         self._open = None
 
 
-class _Content:
+class _OpenArtifact:
     def __init__(self, sha256: str, size: int, heads: HeadsReader | None) -> None:
         self.sha256 = sha256
         self.size = size

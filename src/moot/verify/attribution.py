@@ -18,7 +18,7 @@ from moot.verify.records import Event
 from moot.verify.spool import Spool
 
 # Index of the stream, index of the key, seq, line.
-_NOTED: Final = struct.Struct(">QQQQ")
+_NOTED_EVENT: Final = struct.Struct(">QQQQ")
 
 
 class Attribution:
@@ -27,33 +27,41 @@ class Attribution:
     def __init__(self, registry: Registry, marks: Marks) -> None:
         self._registry = registry
         self._marks = marks
-        self._noted = Spool(_NOTED.size)
-        self._revoked = {key.kid: index for index, key in enumerate(registry.revoked())}
+        self._events_of_revoked_keys = Spool(_NOTED_EVENT.size)
+        self._index_of_revoked_key = {
+            key.kid: index for index, key in enumerate(registry.revoked())
+        }
 
     def judge(self, event: Event, line: int, stream_index: int) -> bool:
         """Whether the event is attributable as far as the registry alone can tell."""
         if not self._registry.is_attributable(event):
-            self._unknown("key_not_valid", "the author's key was not valid here", event.kid, line)
+            self._mark_unknown_key(
+                "key_not_valid", "the author's key was not valid here", event.kid, line
+            )
             return False
-        key_index = self._revoked.get(event.kid)
+        key_index = self._index_of_revoked_key.get(event.kid)
         if key_index is not None:
-            self._noted.append(_NOTED.pack(stream_index, key_index, event.seq, line))
+            self._events_of_revoked_keys.append(
+                _NOTED_EVENT.pack(stream_index, key_index, event.seq, line)
+            )
         return True
 
     def settle(self, heads: Mapping[str, HeadsReader], streams: list[str]) -> None:
         """Judge the events of revoked keys by the heads that the bundle holds."""
         revoked = self._registry.revoked()
-        for stream_index, key_index, seq, line in map(_NOTED.unpack, self._noted):
+        for stream_index, key_index, seq, line in map(
+            _NOTED_EVENT.unpack, self._events_of_revoked_keys
+        ):
             key = revoked[key_index]
             reader = heads.get(key.heads or "")
             listed = reader.heads.get(streams[stream_index]) if reader is not None else None
             if listed is None or seq > listed[0]:
                 message = "the key was revoked, and its revocation does not cover this event"
-                self._unknown("key_revoked", message, key.kid, line)
+                self._mark_unknown_key("key_revoked", message, key.kid, line)
 
     def close(self) -> None:
         """Give the spool back."""
-        self._noted.close()
+        self._events_of_revoked_keys.close()
 
-    def _unknown(self, code: str, message: str, kid: str, line: int) -> None:
+    def _mark_unknown_key(self, code: str, message: str, kid: str, line: int) -> None:
         self._marks.set(Mark("unknown-key", "authors", code, message, line, f"key {kid}"))

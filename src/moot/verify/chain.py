@@ -48,9 +48,9 @@ class Chain:
         """Step 4; the registry comes first, and no other stream's `reg` is beyond it."""
         newest = self._newest
         if newest is None or event.stream != newest.name:
-            self._begin(event, line)
+            self._begin_stream(event, line)
         else:
-            self._continue(newest, event)
+            self._continue_stream(newest, event)
         self._hashes.append(event.hash)
 
     def next_position(self) -> Position:
@@ -72,14 +72,14 @@ class Chain:
 
     def position_of(self, line: int) -> Position | None:
         """The position of the event on this line, if one was linked there."""
-        found = self.last_before(line + 1)
-        return found[1] if found is not None and found[0] == line else None
+        last = self.last_before(line + 1)
+        return last[1] if last is not None and last[0] == line else None
 
     def close(self) -> None:
         """Give the spool back."""
         self._hashes.close()
 
-    def _begin(self, event: Event, line: int) -> None:
+    def _begin_stream(self, event: Event, line: int) -> None:
         if not self.streams and event.stream != REGISTRY:
             raise _broken("order_wrong", "the registry comes first", REGISTRY, 0, 1)
         if event.stream in self.streams:
@@ -88,22 +88,22 @@ class Chain:
             raise _broken("seq_broken", "the stream does not start at 0", event.stream, 0)
         if event.prev != genesis(self._origin, event.stream):
             raise _broken("prev_broken", "`prev` is not the stream's genesis", event.stream, 0)
-        reg = self._reg(event, Position(event.stream, 0))
+        reg = self._checked_reg(event, Position(event.stream, 0))
         stream = Stream(event.stream, line, len(self._hashes), 0, event.hash, reg)
         self.streams[event.stream] = self._newest = stream
 
-    def _continue(self, stream: Stream, event: Event) -> None:
+    def _continue_stream(self, stream: Stream, event: Event) -> None:
         here = Position(stream.name, stream.seq + 1)
         if event.seq != here.seq:
             raise _broken("seq_broken", f"event {here.seq} was expected here", *here)
         if event.prev != stream.hash.hex():
             raise _broken("prev_broken", "`prev` is not the hash of the event before", *here)
-        reg = self._reg(event, here)
+        reg = self._checked_reg(event, here)
         if reg < stream.reg:
             raise _broken("reg_broken", "`reg` decreases along the stream", *here)
         stream.seq, stream.hash, stream.reg = event.seq, event.hash, reg
 
-    def _reg(self, event: Event, here: Position) -> int:
+    def _checked_reg(self, event: Event, here: Position) -> int:
         """In the registry `reg` is `seq` - 1, told as null at 0; elsewhere within the registry."""
         if event.stream == REGISTRY:
             if event.reg != (event.seq - 1 if event.seq else None):

@@ -59,21 +59,21 @@ class _Checker:
     def __init__(self, lines: Iterable[bytes], demands: Demands, read: ReadEvents) -> None:
         self._lines = bundle.Lines(lines)
         self._read = read
-        self._rank = 0
-        self._line = 1
+        self._rank = 0  # of the kind of line read last; 0 while only events were seen
+        self._line = 1  # the line under check, for the place of a failure
         self._table = Table("", {}, False)
-        self._attribution: Attribution | None = None
-        self._heads: set[str] = set()
+        self._attribution: Attribution | None = None  # made when the registry was read to its end
+        self._heads: set[str] = set()  # artifacts that revocations name, read as they come by
         self._state = State(demands)
 
     def run(self) -> State:
         try:
-            self._header()
-            self._events()
-            self._others()
+            self._read_header()
+            self._read_events()
+            self._read_other_lines()
             self._after_last_line()
         except Bad as bad:
-            self._stop(bad)
+            self._record_failure(bad)
         finally:
             self._state.chain.close()
             if self._attribution is not None:
@@ -82,7 +82,7 @@ class _Checker:
 
     # Line 1.
 
-    def _header(self) -> None:
+    def _read_header(self) -> None:
         line = self._lines.take()
         if line is None:
             raise Bad(1, "empty", "there is no header")
@@ -98,19 +98,19 @@ class _Checker:
 
     # Events: the registry first and here, because its keys are needed to read the rest.
 
-    def _events(self) -> None:
+    def _read_events(self) -> None:
         self._line = 2
         for number, line in self._lines.envelopes():
             self._line = number
-            event = read_event(line, self._table if number > 2 else self._first(line))
-            self._take(event, number)
+            event = read_event(line, self._table if number > 2 else self._table_for_event_0(line))
+            self._accept_event(event, number)
             if event.stream != REGISTRY:
                 break
         self._heads = {key.heads for key in self._state.registry.revoked() if key.heads}
         for number, event in self._read(self._lines.envelopes(), self._table):
-            self._take(event, number)
+            self._accept_event(event, number)
 
-    def _first(self, line: bytes) -> Table:
+    def _table_for_event_0(self, line: bytes) -> Table:
         """Step 5: event 0's key is taken from its own `root`."""
         try:
             root = canonical.parse(open_envelope(line).payload)["data"]["root"]
@@ -121,7 +121,7 @@ class _Checker:
         public = bytes.fromhex(root)
         return self._table._replace(publics={kid(public): public})
 
-    def _take(self, event: Event, line: int) -> None:
+    def _accept_event(self, event: Event, line: int) -> None:
         """Steps 4 and 5 for an event whose steps 1 to 3 hold."""
         state = self._state
         self._line = line
@@ -129,38 +129,39 @@ class _Checker:
             message, where = "no such key is registered", f"key {event.kid}"
             state.mark("unknown-key", "authors", "key_unknown", message, line, where)
         state.chain.link(event, line)
-        judge = self._register if event.stream == REGISTRY else self._attribute
+        judge = self._accept_in_registry if event.stream == REGISTRY else self._judge_author
         proven = judge(event, line)
         state.artifacts.cite(event.cites)
         if state.demands.says is not None:
-            self._hear(event, proven)
+            self._note_receipt_citations(event, proven)
         if state.demands.policy is not None:
-            self._show(event, line, proven)
+            self._show_to_policy(event, line, proven)
         if line % _PROGRESS_EVERY == 0:
-            self._tell()
+            self._report_progress()
 
-    def _register(self, event: Event, _line: int) -> bool:
+    def _accept_in_registry(self, event: Event, _line: int) -> bool:
         try:
             self._state.registry.accept(event)
         except Bad as bad:
             raise bad.at(position=Position(REGISTRY, event.seq)) from None
         return True
 
-    def _attribute(self, event: Event, line: int) -> bool:
+    def _judge_author(self, event: Event, line: int) -> bool:
         state = self._state
         if self._attribution is None:
             self._attribution = Attribution(state.registry, state.marks)
         # An unknown key was marked at this line already.
         return event.known and self._attribution.judge(event, line, len(state.chain.streams) - 1)
 
-    def _hear(self, event: Event, proven: bool) -> None:
+    def _note_receipt_citations(self, event: Event, proven: bool) -> None:
         """Section 8: what the last event of a stream cites for a receipt, if the root signed it."""
         root = self._state.registry.root
-        ours = proven and root is not None and event.kid == root.kid
-        made = ours and event.body is not None and event.body["type"] == receipt.MADE
-        self._state.said[event.stream] = tuple(cite[0] for cite in event.cites) if made else ()
+        by_root = proven and root is not None and event.kid == root.kid
+        makes_one = by_root and event.body is not None and event.body["type"] == receipt.MADE
+        # Whatever follows a receipt takes its place, so each event replaces what was noted before.
+        self._state.said[event.stream] = tuple(cite[0] for cite in event.cites) if makes_one else ()
 
-    def _show(self, event: Event, line: int, proven: bool) -> None:
+    def _show_to_policy(self, event: Event, line: int, proven: bool) -> None:
         state, policy = self._state, self._state.demands.policy
         if not proven and state.unshown_from is None:
             state.unshown_from = line
@@ -169,16 +170,16 @@ class _Checker:
 
     # Lines after the events.
 
-    def _others(self) -> None:
+    def _read_other_lines(self) -> None:
         while (line := self._lines.take()) is not None:
             self._line = self._lines.number
-            kind, value = _open(line)
-            self._in_order(kind)
+            kind, value = _kind_and_value(line)
+            self._require_order(kind)
             _HANDLERS[kind](self, value)
             if self._line % _PROGRESS_EVERY == 0:
-                self._tell()
+                self._report_progress()
 
-    def _in_order(self, kind: str) -> None:
+    def _require_order(self, kind: str) -> None:
         """Step 1: kinds in their order, an artifact's chunks behind it, nothing after the note."""
         rank = _RANKS.get(kind, 0)
         due = self._state.artifacts.is_open
@@ -229,22 +230,22 @@ class _Checker:
     def _after_last_line(self) -> None:
         state = self._state
         receipt.require_said(state)
-        self._complete()
+        self._require_all_lines()
         if self._attribution is not None:
             self._attribution.settle(state.artifacts.heads, list(state.chain.streams))
         ending.judge(state)
         if state.demands.policy is not None:
             state.contributions.extend(state.demands.policy.conclude())
-        self._tell()
+        self._report_progress()
 
-    def _complete(self) -> None:
+    def _require_all_lines(self) -> None:
         """As many lines as the header says, with its digest."""
-        header, found = self._state.header, self._lines.number - 1
+        header, lines = self._state.header, self._lines.number - 1
         assert header is not None
-        if found < header.lines:
-            message = f"the header promises {header.lines} lines and {found} follow"
+        if lines < header.lines:
+            message = f"the header promises {header.lines} lines and {lines} follow"
             self._state.mark("truncated", "completeness", "lines_missing", message)
-        elif found > header.lines:
+        elif lines > header.lines:
             raise Bad(1, "lines_added", "there are more lines than the header says").at(1)
         elif self._lines.hexdigest() != header.digest:
             raise Bad(1, "digest_wrong", "the lines do not have the header's digest").at(1)
@@ -253,7 +254,7 @@ class _Checker:
 
     # Telling.
 
-    def _stop(self, bad: Bad) -> None:
+    def _record_failure(self, bad: Bad) -> None:
         bad.at(self._line)
         # Until another kind of line was seen, the place is that of the event that was due.
         if self._rank == 0 and bad.line is not None and bad.line > 1:
@@ -262,7 +263,7 @@ class _Checker:
         step = _STEP_NAMES[bad.step]
         self._state.mark("tampered", step, bad.code, bad.message, bad.line, bad.where or None)
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         progress, header = self._state.demands.progress, self._state.header
         if progress is not None and header is not None:
             progress(self._line, header.lines + 1)
@@ -277,7 +278,7 @@ _HANDLERS: Final[Mapping[str, Callable[[_Checker, Any], None]]] = {
 }
 
 
-def _open(line: bytes) -> tuple[str, Any]:
+def _kind_and_value(line: bytes) -> tuple[str, Any]:
     """A line that is no event: its kind and what is in it."""
     fork = bundle.fork_in(line)
     if fork is not None:

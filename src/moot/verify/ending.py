@@ -7,13 +7,13 @@ from moot.verify.state import State
 
 def judge(state: State) -> None:
     """Everything that remains when the lines themselves held."""
-    _trust(state)
-    _kept(state)
-    _freshness(state)
-    _completeness(state)
+    _judge_trust(state)
+    _judge_kept_events(state)
+    _judge_freshness(state)
+    _judge_completeness(state)
 
 
-def _trust(state: State) -> None:
+def _judge_trust(state: State) -> None:
     """The root and checkpoint key and the origin are the trust file's, else unknown key at 2."""
     trust, registry = state.demands.trust, state.registry
     if trust is None:
@@ -25,8 +25,11 @@ def _trust(state: State) -> None:
         state.mark("unknown-key", "trust", "trust_mismatch", message, 2)
 
 
-def _kept(state: State) -> None:
-    """What the caller kept from before must still be there, unchanged."""
+def _judge_kept_events(state: State) -> None:
+    """What the caller kept from before must still be there, unchanged.
+
+    A stream that is not in the bundle tells nothing, unless the bundle should hold all of them.
+    """
     for name, seq, kept_hash in state.demands.kept:
         stream = state.chain.streams.get(name)
         if stream is None and not state.demands.kept_complete:
@@ -42,7 +45,7 @@ def _kept(state: State) -> None:
             state.mark("forked", "kept", "kept_differs", message, line, where)
 
 
-def _freshness(state: State) -> None:
+def _judge_freshness(state: State) -> None:
     """The note's number is below `minimum`, it lacks what a kept one pinned, or there is none."""
     minimum, kept, note = state.demands.minimum, state.demands.note, state.note
     if kept is not None and (note is None or not note.goes_on_from(kept)):
@@ -53,7 +56,7 @@ def _freshness(state: State) -> None:
         state.mark("rolled-back", "freshness", "checkpoint_old", message)
 
 
-def _completeness(state: State) -> None:
+def _judge_completeness(state: State) -> None:
     """No checkpoint, a stream without a proof, or events after a proof: unproven."""
     if state.note is None:
         message = "there is no checkpoint"

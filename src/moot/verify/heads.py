@@ -27,8 +27,8 @@ class HeadsReader:
 
     def __init__(self, wanted: Container[str]) -> None:
         self._wanted = wanted
-        self._rest = b""
-        self._last = ""
+        self._rest = b""  # the beginning of an entry whose end is in the next piece
+        self._last = ""  # the stream read last: canonical keys ascend
         self._state = _START
         self.heads: dict[str, tuple[int, str]] = {}
 
@@ -42,30 +42,30 @@ class HeadsReader:
             self._state = _OPEN if rest[:1] == b"{" else _BROKEN
             at = 1
         while self._state is _OPEN and (match := _ENTRY(rest, at)):
-            self._take(match)
+            self._take_entry(match)
             at = match.end()
         self._rest = rest[at:]
         if len(self._rest) > _MAX_ENTRY or (self._state is _CLOSED and self._rest):
-            self._break()
+            self._refuse()
 
     def finish(self) -> bool:
         """Whether all that was fed is the canonical JSON of heads."""
         empty = self._state is _OPEN and not self._last and self._rest == b"}"
         return empty or self._state is _CLOSED
 
-    def _take(self, match: re.Match[bytes]) -> None:
-        name, digits, found, after = match.groups()
+    def _take_entry(self, match: re.Match[bytes]) -> None:
+        name, digits, event_hash, after = match.groups()
         stream, seq = name.decode("ascii"), int(digits)
         # Canonical keys ascend and are distinct (section 1).
         if stream <= self._last or seq > MAX_INT:
-            self._break()
+            self._refuse()
             return
         self._last = stream
         self._state = _CLOSED if after == b"}" else _OPEN
         if stream in self._wanted:
-            self.heads[stream] = (seq, found.decode("ascii"))
+            self.heads[stream] = (seq, event_hash.decode("ascii"))
 
-    def _break(self) -> None:
+    def _refuse(self) -> None:
         self._state, self._rest = _BROKEN, b""
 
 

@@ -82,8 +82,8 @@ class Registry:
 
     def revoked(self) -> list[Key]:
         """The revoked keys, in the order of their revocation."""
-        found = [key for key in self.keys.values() if key.revoked is not None]
-        return sorted(found, key=lambda key: key.revoked or 0)
+        revoked = [key for key in self.keys.values() if key.revoked is not None]
+        return sorted(revoked, key=lambda key: key.revoked or 0)
 
     def is_attributable(self, event: Event) -> bool:
         """Section 4, for an event outside the registry, all but the heads of a later revocation."""
@@ -107,18 +107,18 @@ class Registry:
         if (kind == CREATED) != (event.seq == 0):
             raise _broken("ledger_created is event 0 and nowhere else", "type")
         if kind != CREATED:
-            self._author(event, body)
-        _RULES[kind](self, event, data)
+            self._require_permitted_author(event, body)
+        _RULE_BY_TYPE[kind](self, event, data)
         self.seq = event.seq
 
-    def _author(self, event: Event, body: _Data) -> None:
+    def _require_permitted_author(self, event: Event, body: _Data) -> None:
         """Section 4: root signs everything; a human key may revoke and erase."""
         root = self.root
         if root is not None and event.kid == root.kid:
-            _system(body["actor"], root.kid)
+            _require_system_actor(body["actor"], root.kid)
             return
         signer = self.keys.get(event.kid)
-        if signer is None or signer.kind != "human" or body["type"] not in _BY_HUMANS:
+        if signer is None or signer.kind != "human" or body["type"] not in _HUMANS_MAY_SIGN:
             raise _broken("the registry is signed by the root key", "actor.kid")
         if signer.ended is not None:
             raise _broken("the human key was no longer valid", "actor.kid")
@@ -127,27 +127,27 @@ class Registry:
 
     # One method a row of section 4's table; `event.seq` is the position at which it takes effect.
 
-    def _created(self, event: Event, data: _Data) -> None:
+    def _create_ledger(self, event: Event, data: _Data) -> None:
         body = event.body
         assert body is not None
         root = self._new_key("root", ROOT_NAME, 1, data["root"], data["custodian"], event.seq)
         if self.origin != f"moot.ledger/{root.kid}":
             raise _broken("the origin is not named after the root key", "data.root")
-        _system(body["actor"], root.kid)
+        _require_system_actor(body["actor"], root.kid)
         self.root = root
         self.checkpoint = self._new_key(
             "checkpoint", CHECKPOINT_NAME, 1, data["checkpoint"], data["custodian"], event.seq
         )
-        self._prove(self.checkpoint, data["checkpoint_proof"])
+        self._require_proof(self.checkpoint, data["checkpoint_proof"])
         self.clock = data["clock"]
 
-    def _added(self, event: Event, data: _Data) -> None:
+    def _add_key(self, event: Event, data: _Data) -> None:
         name = data["name"]
         if name in self.names or name in (ROOT_NAME, CHECKPOINT_NAME):
             raise _broken("the name was used before", "data.name")
         if data["epoch"] != 1:
             raise _broken("a new name starts with epoch 1", "data.epoch")
-        key = self._from(data, event.seq)
+        key = self._proved_key(data, event.seq)
         endorser = self._endorser(data["endorsement"], self._statement(key))
         if key.kind == "human":
             if self.humans_added and (endorser is None or endorser.kind != "human"):
@@ -155,7 +155,7 @@ class Registry:
             self.humans_added.append((event.seq, name))
         self.names[name] = Name(key)
 
-    def _rotated(self, event: Event, data: _Data) -> None:
+    def _rotate_key(self, event: Event, data: _Data) -> None:
         name = self.names.get(data["name"])
         if name is None or name.key.kid != data["replaces"] or name.key.kind != data["class"]:
             raise _broken("it replaces no current key of this name and class", "data.replaces")
@@ -163,19 +163,21 @@ class Registry:
         steps = (1,) if name.retired else (0, 1)
         if data["epoch"] - old.epoch not in steps:
             raise _broken("the epoch does not follow that of the replaced key", "data.epoch")
-        key = self._from(data, event.seq)
-        self._successor(name, self._endorser(data["endorsement"], self._statement(key), old))
+        key = self._proved_key(data, event.seq)
+        self._require_permitted_endorser(
+            name, self._endorser(data["endorsement"], self._statement(key), old)
+        )
         old.end(event.seq)
         self.names[old.name] = Name(key)
 
-    def _successor(self, name: Name, endorser: Key | None) -> None:
+    def _require_permitted_endorser(self, name: Name, endorser: Key | None) -> None:
         """Section 4: who may endorse a rotation: the replaced key unless revoked, or a human."""
         if endorser is None:
             raise _broken("a rotation needs an endorsement", "data.endorsement")
         if endorser is not name.key and endorser.kind != "human":
             raise _broken("only the replaced key or a human's endorses", "data.endorsement")
 
-    def _revoked(self, event: Event, data: _Data) -> None:
+    def _revoke_key(self, event: Event, data: _Data) -> None:
         key = self.keys.get(data["kid"])
         if key is None or key is self.root or key is self.checkpoint:
             raise _broken("no key that can be revoked has this kid", "data.kid")
@@ -186,7 +188,7 @@ class Registry:
         key.revoked, key.heads = event.seq, data["heads"]
         key.end(event.seq)
 
-    def _retired(self, event: Event, data: _Data) -> None:
+    def _retire_agent(self, event: Event, data: _Data) -> None:
         name = self.names.get(data["name"])
         if name is None or name.key.kind != "agent" or name.retired:
             raise _broken("no agent that could retire has this name", "data.name")
@@ -195,33 +197,33 @@ class Registry:
         name.retired = True
         name.key.end(event.seq)
 
-    def _erased(self, _event: Event, data: _Data) -> None:
+    def _erase_artifact(self, _event: Event, data: _Data) -> None:
         self.erased.add(data["sha256"])
 
-    def _history_accepted(self, event: Event, data: _Data) -> None:
-        self._accepter(data)
+    def _accept_history(self, event: Event, data: _Data) -> None:
+        self._require_consent_to_loss(data)
         assert event.body is not None
         self.losses.append(Loss(event.seq, event.body["at"], data["reason"][:SHOWN_REASON]))
 
-    def _accepter(self, data: _Data) -> None:
+    def _require_consent_to_loss(self, data: _Data) -> None:
         """Section 4: who consents to a loss: a human if there is one, else nobody."""
         if not any(key.kind == "human" and key.ended is None for key in self.keys.values()):
             if data["endorsement"] is not None:
                 raise _broken("no human key is valid, so none endorses", "data.endorsement")
             return
-        said = {"lost": data["lost"], "origin": self.origin, "reason": data["reason"]}
-        endorser = self._endorser(data["endorsement"], canonical.write(said))
+        statement = {"lost": data["lost"], "origin": self.origin, "reason": data["reason"]}
+        endorser = self._endorser(data["endorsement"], canonical.write(statement))
         if endorser is None or endorser.kind != "human":
             raise _broken("a human key must endorse this", "data.endorsement")
 
     # What the rows share.
 
-    def _from(self, data: _Data, position: int) -> Key:
+    def _proved_key(self, data: _Data, position: int) -> Key:
         """The new key of `key_added` and `key_rotated`, with its proof of possession checked."""
         key = self._new_key(
             data["class"], data["name"], data["epoch"], data["public"], data["custodian"], position
         )
-        self._prove(key, data["proof"])
+        self._require_proof(key, data["proof"])
         return key
 
     def _new_key(
@@ -248,7 +250,7 @@ class Registry:
             }
         )
 
-    def _prove(self, key: Key, proof: str) -> None:
+    def _require_proof(self, key: Key, proof: str) -> None:
         if not holds(key.public, bytes.fromhex(proof), pae(KEY_PROOF, self._statement(key))):
             raise _broken("the proof that the new key is held does not hold", "data.proof")
 
@@ -278,20 +280,20 @@ def _broken(message: str, where: str) -> Bad:
     return Bad(5, "registry_rule", message, where)
 
 
-def _system(actor: _Data, root: str) -> None:
+def _require_system_actor(actor: _Data, root: str) -> None:
     """Section 4: the actor of everything the root key signs in the registry."""
     if actor != {"epoch": 1, "id": ROOT_NAME, "kid": root, "role": None}:
         raise _broken("the actor of the root key is `system`", "actor")
 
 
-_BY_HUMANS = ("registry.key_revoked", "registry.artifact_erased")
+_HUMANS_MAY_SIGN = ("registry.key_revoked", "registry.artifact_erased")
 
-_RULES: Final[Mapping[str, Callable[[Registry, Event, _Data], None]]] = {
-    CREATED: Registry._created,
-    "registry.key_added": Registry._added,
-    "registry.key_rotated": Registry._rotated,
-    "registry.key_revoked": Registry._revoked,
-    "registry.agent_retired": Registry._retired,
-    "registry.artifact_erased": Registry._erased,
-    "registry.history_accepted": Registry._history_accepted,
+_RULE_BY_TYPE: Final[Mapping[str, Callable[[Registry, Event, _Data], None]]] = {
+    CREATED: Registry._create_ledger,
+    "registry.key_added": Registry._add_key,
+    "registry.key_rotated": Registry._rotate_key,
+    "registry.key_revoked": Registry._revoke_key,
+    "registry.agent_retired": Registry._retire_agent,
+    "registry.artifact_erased": Registry._erase_artifact,
+    "registry.history_accepted": Registry._accept_history,
 }

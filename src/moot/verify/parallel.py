@@ -66,51 +66,54 @@ class Workers:
         self._launch()
         while self._starting:
             wait(self._starting)
-            self._greet()
+            self._note_started_workers()
 
     def read(self, lines: NumberedLines, table: Table) -> Iterator[tuple[int, Event]]:
         """Steps 1 to 3 for each line; raises the `Bad` of the first line that fails."""
-        self._forget()
-        course = _Course(lines, self._jobs * _BYTES_AHEAD_PER_JOB)
-        told: set[_Pipe] = set()
+        self._discard_old_replies()
+        under_way = _LinesUnderWay(lines, self._jobs * _BYTES_AHEAD_PER_JOB)
+        pipes_with_table: set[_Pipe] = set()
         here = min(_LINES_HERE, self._batch_lines)
         while True:
-            batch = course.take(here)
+            batch = under_way.take(here)
             if batch is not None:
-                course.put(batch, read_batch(batch.lines, table))
+                under_way.put(batch, read_batch(batch.lines, table))
             elif not self._busy:
                 break
-            self._collect(course, block=batch is None)
-            self._hand_out(course, table, told)  # and while they work, what came back is used
-            yield from course.ready()
-            if course.taken >= self._batch_lines:
+            self._collect(under_way, block=batch is None)
+            self._hand_out(under_way, table, pipes_with_table)
+            # While the workers read their new batches, the caller uses what came back.
+            yield from under_way.ready()
+            if under_way.taken >= self._batch_lines:
                 self._launch()
-        if course.bad is not None:
-            raise course.bad
+        if under_way.bad is not None:
+            raise under_way.bad
 
-    def _hand_out(self, course: _Course, table: Table, told: set[_Pipe]) -> None:
+    def _hand_out(
+        self, under_way: _LinesUnderWay, table: Table, pipes_with_table: set[_Pipe]
+    ) -> None:
         """A batch for every worker that is up and free; the table before its first one."""
-        self._greet()
+        self._note_started_workers()
         for pipe in self._pipes:
             if pipe in self._busy or pipe in self._starting:
                 continue
-            batch = course.take(self._batch_lines)
+            batch = under_way.take(self._batch_lines)
             if batch is None:
                 return
-            if pipe not in told:
+            if pipe not in pipes_with_table:
                 pipe.send(table)
-                told.add(pipe)
+                pipes_with_table.add(pipe)
             pipe.send(batch.lines)
             self._busy[pipe] = batch
 
-    def _collect(self, course: _Course, block: bool) -> None:
+    def _collect(self, under_way: _LinesUnderWay, block: bool) -> None:
         if not self._busy:
             return
         done = wait(list(self._busy), None if block else 0)
         for pipe in [pipe for pipe in self._busy if pipe in done]:
-            course.put(self._busy.pop(pipe), _receive(pipe))
+            under_way.put(self._busy.pop(pipe), _receive(pipe))
 
-    def _forget(self) -> None:
+    def _discard_old_replies(self) -> None:
         """A check may have stopped early; what was under way then must not reach this one."""
         for pipe in self._busy:
             _receive(pipe)
@@ -123,14 +126,14 @@ class Workers:
         with _interrupts_ignored():
             for _ in range(self._jobs - 1):
                 ours, theirs = context.Pipe()
-                process = context.Process(target=_work, args=(theirs,), daemon=True)
+                process = context.Process(target=_run_worker, args=(theirs,), daemon=True)
                 process.start()
                 theirs.close()
                 self._pipes.append(ours)
                 self._processes.append(process)
         self._starting = list(self._pipes)
 
-    def _greet(self) -> None:
+    def _note_started_workers(self) -> None:
         """Every worker says once that it is up."""
         for pipe in [pipe for pipe in self._starting if pipe.poll()]:
             _receive(pipe)
@@ -144,16 +147,16 @@ class _Batch(NamedTuple):
     size: int
 
 
-class _Course:
+class _LinesUnderWay:
     """The lines of one check: taken in batches, given back as events in the order of the lines."""
 
     def __init__(self, lines: NumberedLines, bytes_ahead: int) -> None:
         self._lines = lines
         self._bytes_ahead = bytes_ahead
-        self._ahead = 0
+        self._bytes_under_way = 0
         self._batches = 0
-        self._given = 0
-        self._replies: dict[int, tuple[_Batch, _Reply]] = {}
+        self._next_batch_to_yield = 0
+        self._replies: dict[int, tuple[_Batch, _Reply]] = {}  # by number of the batch
         self.taken = 0
         # A line that could not be read; those before it have their turn first.
         self.bad: Bad | None = None
@@ -161,7 +164,8 @@ class _Course:
     def take(self, most: int) -> _Batch | None:
         """The next lines, or `None` if there are none or too many are under way."""
         first, batch, size = 0, list[bytes](), 0
-        while self._ahead <= self._bytes_ahead and len(batch) < most and size < _BATCH_BYTES:
+        has_room = self._bytes_under_way <= self._bytes_ahead
+        while has_room and len(batch) < most and size < _BATCH_BYTES:
             numbered = self._next()
             if numbered is None:
                 break
@@ -170,7 +174,7 @@ class _Course:
             size += len(numbered[1])
         if not batch:
             return None
-        self._ahead += size
+        self._bytes_under_way += size
         self._batches += 1
         self.taken += len(batch)
         return _Batch(self._batches - 1, first, batch, size)
@@ -181,10 +185,10 @@ class _Course:
 
     def ready(self) -> Iterator[tuple[int, Event]]:
         """The events whose turn it is; raises the failure whose turn it is."""
-        while self._given in self._replies:
-            batch, (events, bad) = self._replies.pop(self._given)
-            self._given += 1
-            self._ahead -= batch.size
+        while self._next_batch_to_yield in self._replies:
+            batch, (events, bad) = self._replies.pop(self._next_batch_to_yield)
+            self._next_batch_to_yield += 1
+            self._bytes_under_way -= batch.size
             yield from enumerate(map(Event._make, events), batch.first_line)
             if bad is not None:
                 raise Bad(*bad).at(batch.first_line + len(events))
@@ -217,7 +221,7 @@ def _receive(pipe: _Pipe) -> Any:
         raise RuntimeError("a worker process ended; check again with one job") from error
 
 
-def _work(pipe: _Pipe) -> None:
+def _run_worker(pipe: _Pipe) -> None:
     """A worker: says that it is up, then takes a table and batches; a new table, a new check."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     table = Table("", {}, False)

@@ -53,10 +53,10 @@ class AllOf:
         self._policies = policies
 
     def __call__(self, record: Record, /) -> Iterable[Contribution]:
-        return [found for policy in self._policies for found in policy(record)]
+        return [item for policy in self._policies for item in policy(record)]
 
     def conclude(self) -> Iterable[Contribution]:
-        return [found for policy in self._policies for found in policy.conclude()]
+        return [item for policy in self._policies for item in policy.conclude()]
 
 
 def record_of(body: Mapping[str, Any], event_hash: bytes, line: int) -> Record:

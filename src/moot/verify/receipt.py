@@ -1,7 +1,9 @@
 """A receipt (section 8): one line around a bundle, and what the bundle must cite at its end.
 
-What a person reads of a receipt stands outside of the bundle. So it is taken for said only if the
-ledger's root key signed for it: as an artifact of the last event of one of the bundle's streams.
+What people read of a receipt stands outside of the bundle, where a forger would change it first. So
+it counts only if the ledger's root key signed for it: the last event of one of the bundle's streams
+must cite it as an artifact. An older citation does not count: its words could be put around a newer
+record.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from moot.verify.state import Says, State
 START: Final = b'{"format":"moot-receipt/1","record":'
 MAX_RECEIPT: Final = 64 * 1024 * 1024
 MADE: Final = "decision.receipt_made"
-_NAMES: Final = {"format", "record", "says"}
-_TOLD: Final = ("decision", "stage", "question", "word", "result")
+_RECEIPT_FIELDS: Final = {"format", "record", "says"}
+_SUMMARY_FIELDS: Final = ("decision", "stage", "question", "word", "result")
 
 
 class Opened(NamedTuple):
@@ -34,28 +36,28 @@ def opened(file: IO[bytes]) -> Opened:
         file.seek(0)
         return Opened(file)
     text = START + file.read(MAX_RECEIPT)
-    receipt = _read(text.removesuffix(b"\n"))
+    receipt = _parse_receipt(text.removesuffix(b"\n"))
     if receipt is None:
         file.seek(0)
         return Opened(file)
-    return Opened(io.BytesIO(receipt["record"].encode()), _says(receipt["says"]))
+    return Opened(io.BytesIO(receipt["record"].encode()), _statement_of(receipt["says"]))
 
 
-def _says(value: dict[str, Any]) -> Says:
-    told = {name: value.get(name) for name in _TOLD}
+def _statement_of(value: dict[str, Any]) -> Says:
+    summary = {name: value.get(name) for name in _SUMMARY_FIELDS}
     sha256 = hashlib.sha256(canonical.write(value)).hexdigest()
-    return Says(sha256, {"signed_by": "machine", **told})
+    return Says(sha256, {"signed_by": "machine", **summary})
 
 
-def _read(text: bytes) -> dict[str, Any] | None:
+def _parse_receipt(text: bytes) -> dict[str, Any] | None:
     try:
         value = canonical.parse(text)
     except canonical.NotCanonical:
         return None
-    if type(value) is not dict or set(value) != _NAMES:
+    if type(value) is not dict or set(value) != _RECEIPT_FIELDS:
         return None
-    whole = type(value["record"]) is str and type(value["says"]) is dict
-    return value if whole else None
+    is_receipt = type(value["record"]) is str and type(value["says"]) is dict
+    return value if is_receipt else None
 
 
 def require_said(state: State) -> None:

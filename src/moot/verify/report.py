@@ -30,12 +30,12 @@ def report(state: State) -> Verdict:
         findings=tuple(findings(state)),
         origin=state.header.origin if state.header is not None else None,
         clock=state.registry.clock,
-        events=_events(state),
+        events=_count_sound_events(state),
         streams=len(state.chain.streams),
         checkpoint=state.note.number if state.note is not None else None,
         checkpoint_streams=state.note.streams if state.note is not None else None,
         fingerprint=None if state.demands.trust is None else state.demands.trust.fingerprint(),
-        says=_says(state),
+        says=_proved_statement(state),
     )
 
 
@@ -51,17 +51,17 @@ def _last_trusted(state: State, first_bad: Place | None) -> Place | None:
     """Section 7: the last event line before `first_bad`, for the two verdicts that have one."""
     if first_bad is None or state.marks.verdict() not in ("tampered", "unknown-key"):
         return None
-    found = state.chain.last_before(first_bad.line)
-    return None if found is None else Place(found[0], *found[1])
+    last = state.chain.last_before(first_bad.line)
+    return None if last is None else Place(last[0], *last[1])
 
 
-def _says(state: State) -> dict[str, Any] | None:
+def _proved_statement(state: State) -> dict[str, Any] | None:
     """Section 8: what is not proved is not repeated."""
     says, proved = state.demands.says, state.marks.verdict() in ("valid", "unproven")
     return says.told if says is not None and proved else None
 
 
-def _events(state: State) -> int:
+def _count_sound_events(state: State) -> int:
     """Events that hold; one that breaks a rule of the registry was linked before it was judged."""
     broken = state.bad is not None and state.chain.position_of(state.bad.line or 0) is not None
     return state.chain.events - int(broken)

@@ -102,11 +102,11 @@ def custody(registry: Registry) -> str:
     if not valid:
         return "no agents"
     holders = {key.custodian for key in valid}
-    said = f"{count(len(valid), 'agent')}, {count(len(holders), 'custodian')}"
+    counts = f"{count(len(valid), 'agent')}, {count(len(holders), 'custodian')}"
     if len(holders) == len(valid):
-        return said
+        return counts
     others = "each other" if len(holders) == 1 else "another of the same custodian"
-    return f"{said}: which one wrote is recorded, that they could not impersonate {others} is not"
+    return f"{counts}: which one wrote is recorded, that they could not impersonate {others} is not"
 
 
 def loss(accepted: Loss) -> str:

@@ -1,8 +1,39 @@
 """Checks a Moot bundle or receipt: `python standalone.py FILE [--trust FILE] [--checkpoint NOTE]`.
 
-One file to copy: it needs Python 3.11 and PyNaCl. Written from docs/format.md alone, it takes the
-steps of section 7 (step 8: the end). That the trust file came by another way than the bundle is the
-caller's to see to. Exit: 0 valid, 1 not to be trusted, 2 usage, 3 unproven, 4 not checked.
+One file to copy, read and run. It needs Python 3.11 and PyNaCl. It was written from docs/format.md
+alone, which is the norm ("section" means a section of that page), and shares no code with Moot.
+Exit status: 0 valid, 1 not to be trusted, 2 wrong usage, 3 unproven, 4 not checked.
+
+THE PROOF, in the steps of section 7. A line that fails one of the steps 1 to 7 ends the reading:
+the verdict is `tampered`, and the finding names the step. The code below carries these numbers.
+  0  Claim. The file says that it is a bundle or a receipt; any other file gets no verdict.
+  1  Lines. Each line is canonical, of a known kind, and in its place (sections 1, 6, 8).
+     So there is one way to read the bytes: no two programs see two different records in them.
+  2  Signatures. Each event is signed with the key that it names, if that key is known (section 2).
+     So nobody wrote or changed it without that key.
+  3  Fields. Each event has exactly the fields of section 3 and belongs to this ledger.
+     So it was not taken from another ledger, and nothing unknown hides in it.
+  4  Chains. Each event names its position and the hash of the event before it (section 3).
+     So nothing was removed, inserted or reordered inside a stream; only its end can be missing.
+  5  Keys. The registry obeys section 4, and each author's key was valid when the event was written.
+     So every event belongs to a name. If one does not, the verdict is `unknown-key`.
+  6  Artifacts. The bytes that are in the bundle have the hash and size that an event cites.
+     So they are what its author meant. Bytes that are absent are counted, not refused.
+  7  Forks, proofs, checkpoint. Two events signed for one position make the verdict `forked`. Each
+     proof leads from a stream's newest event to the root that the ledger signed (section 5).
+     So the end of a stream cannot be cut off unseen: the verdict is then `truncated`.
+  8  The end. All lines are there. The ledger's keys are those of the trust file. The checkpoint is
+     as new as the caller demands (else `rolled-back`) and covers every event (else `unproven`).
+     What a receipt says is what the ledger signed for last (section 8).
+     So this is the record of the ledger that the caller trusts, whole up to there: `valid`.
+
+WHAT THE CALLER STILL OWES
+  - A trust file that came another way than the bundle; two people can compare its fingerprint by
+    voice. Without one, no verdict is better than `unknown-key`.
+  - How new the record must be: `minimum` in the trust file, or a checkpoint kept from before
+    (`--checkpoint`). Without them an old record is as valid as a new one.
+  - A look at `completeness`: `valid` speaks of the streams in the bundle only.
+  - Judgement: times are what the authors' clocks said, and what events mean is not checked here.
 """
 
 import argparse
@@ -14,8 +45,10 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 try:
     from nacl import bindings as nacl
@@ -26,474 +59,740 @@ except ImportError as error:
     print(f"could not check: {error}; `pip install pynacl` brings it", file=sys.stderr)
     sys.exit(4)
 
-LINE, BODY, CHUNK, HEADS, WHOLE, DEPTH, MAX = 2**21, 65_536, 786_432, 2**24, 2**26, 32, 2**53 - 1
-CLAIM = re.compile(rb'\{"digest":"|.*moot-(bundle|receipt)/', re.DOTALL)
-RECEIPT, MADE = b'{"format":"moot-receipt/1","record":', ("root", "decision.receipt_made")
-TYPES = ("event", "key-proof", "key-endorsement")
-EVENT_TYPE, PROOF_TYPE, ENDORSEMENT_TYPE = (f"application/vnd.moot.{one}.v1+json" for one in TYPES)
-SAID = ("decision", "stage", "question", "word", "result")  # what is told of a receipt
-LOSS = "a loss was accepted at event %d of the registry on %s: %s"
+# The verdict is the first of these that was set; `valid` if none was.
 VERDICTS = ("tampered", "forked", "unknown-key", "truncated", "rolled-back", "unproven", "valid")
+MAX_INTEGER, MAX_DEPTH = 2**53 - 1, 32
+MAX_LINE_BYTES, MAX_PAYLOAD_BYTES, CHUNK_BYTES, MAX_RECEIPT_BYTES = 2**21, 65_536, 786_432, 2**26
+MAX_HEADS_BYTES = 2**24  # a longer list of heads is not held in memory: it counts as absent
 Json = dict[str, Any]
 
 
-def need(condition: object, why: str) -> None:
+def need(condition: object, otherwise: str) -> None:
+    """One line of the proof: the condition holds, or the step fails with this sentence."""
     if not condition:
-        raise ValueError(why)  # by which a step fails, or by what a library raises
+        raise ValueError(otherwise)
 
 
-# Section 1, in one linear scan: strings, with the colon that makes a key; brackets; all else.
+# Section 1: canonical JSON. Python's parser is laxer than the norm. So a text is first split, in
+# one linear scan, into strings (a key together with its colon), brackets, and all other words.
 TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?:?|[\[\]{}]|[^"\[\]{}:,\s]++', re.DOTALL)
-sha256 = nacl.crypto_hash_sha256
-write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
-def parse(text: bytes, exact: bool = True) -> Any:
+def parse_json(text: bytes, canonical: bool = True) -> Any:
+    """The value of a JSON text; ValueError if section 1 refuses it."""
     tokens = TOKEN.findall(text)
-    steps = ((one[0] in b"[{") - (one[0] in b"]}") for one in tokens)
-    need(max(itertools.accumulate(steps), default=0) <= DEPTH, "nested too deep")
-    need(all(max(one) < 0xEE for one in tokens if one.endswith(b'":')), "a key beyond U+D7FF")
-    need(all(abs(int(one)) <= MAX for one in tokens if one[0] in b"-0123456789"), "out of range")
+    depth_changes = ((token[0] in b"[{") - (token[0] in b"]}") for token in tokens)
+    need(max(itertools.accumulate(depth_changes), default=0) <= MAX_DEPTH, "nested too deep")
+    keys = (token for token in tokens if token.endswith(b'":'))
+    need(all(max(key) < 0xEE for key in keys), "a key beyond U+D7FF")  # which is ED 9F BF
+    numbers = (token for token in tokens if token[0] in b"-0123456789")
+    need(all(abs(int(number)) <= MAX_INTEGER for number in numbers), "out of range")
     value = json.loads(text.decode(), parse_float=int, parse_constant=int)  # int() refuses both
-    need(not exact or write(value).encode() == text, "not canonical")
+    need(not canonical or write_json(value).encode() == text, "not canonical")
     return value
 
 
-def unb64(text: str) -> bytes:
+# Section 2: building blocks.
+EVENT_TYPE = "application/vnd.moot.event.v1+json"
+KEY_PROOF_TYPE = "application/vnd.moot.key-proof.v1+json"
+ENDORSEMENT_TYPE = "application/vnd.moot.key-endorsement.v1+json"
+sha256: Callable[[bytes], bytes] = nacl.crypto_hash_sha256
+
+
+def decode_base64(text: str) -> bytes:
     raw = base64.b64decode(text, validate=True)
     need(base64.b64encode(raw).decode() == text, "base64 is not canonical")
     return raw
 
 
-def framed(mark: bytes, *parts: bytes) -> bytes:
+def framed_hash(mark: bytes, *parts: bytes) -> bytes:
+    """Each part goes in with its length, so that no two lists of parts give the same bytes."""
     return sha256(mark + b"".join(len(part).to_bytes(8, "big") + part for part in parts))
 
 
 def need_signature(signature: bytes, public: bytes, body: bytes, kind: str) -> None:
+    """CryptoError if the key did not sign this body as a thing of this kind."""
     pae = b"DSSEv1 %d %s %d %s" % (len(kind), kind.encode(), len(body), body)
     nacl.crypto_sign_open(signature + pae, public)
 
 
-# Sections 3 to 6 as tables. A form is an expression for a text, the least value of an integer, a
-# tuple of alternatives, a list (item, least, most), a table of exactly these fields, dict or None.
+# Sections 3 to 6 and 8: the form of all that is read, as tables. A form is a regular expression for
+# a string; the least value of an integer; a tuple of alternatives; a list [form of an item, least
+# length, greatest length]; a dict of exactly the fields of an object; `dict` for any object; None.
 def fits(value: Any, form: Any) -> bool:
     if isinstance(form, str):
         return isinstance(value, str) and re.fullmatch(form, value, re.DOTALL) is not None
     if isinstance(form, int):
-        return type(value) is int and value >= form
+        return type(value) is int and value >= form  # `True` is no integer
     if isinstance(form, tuple):
-        return any(fits(value, one) for one in form)
+        return any(fits(value, alternative) for alternative in form)
     if isinstance(form, list) and type(value) is list:
-        return form[1] <= len(value) <= form[2] and all(fits(one, form[0]) for one in value)
+        item, least, most = form
+        return least <= len(value) <= most and all(fits(one, item) for one in value)
     if isinstance(form, dict) and type(value) is dict:
         return value.keys() == form.keys() and all(fits(value[name], form[name]) for name in form)
     return value is None if form is None else type(value) is form
 
 
-def row(names: str, *values: Any) -> Json:
-    return dict(zip(names.split(), values, strict=True))
-
-
+ORIGIN, TEXT = r"moot\.ledger/[0-9a-f]{32}", ".*"
 STREAM = r"(?!registry/)[a-z]{1,32}(?:/[A-Za-z0-9._:@+~-]{1,200})?"
-AT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"
-ORIGIN, NAME = r"moot\.ledger/[0-9a-f]{32}", r"(?=.{3,48}\Z)[a-z0-9]+(?:-[a-z0-9]+)*"
-TYPE, TEXT, NUMBER = r"(?=.{3,96}\Z)[a-z]+\.[a-z][a-z0-9_]*", ".*", "(?:0|[1-9][0-9]{0,15})"
-HEX32, HEX64, HEX128 = (f"[0-9a-f]{{{size}}}" for size in (32, 64, 128))
-ACTOR = row("epoch id kid role", 1, NAME, HEX32, (None, ".{1,64}"))
-CITATION = row("media_type sha256 size", ".{1,127}", HEX64, 0)
-EVENT = row(
-    "v origin stream seq prev reg key type at actor cause corr data artifacts",
-    *(1, ORIGIN, STREAM, 0, HEX64, (None, 0), (None, ".{1,300}"), TYPE, AT, ACTOR),
-    *((None, HEX64), (None, ".{1,128}"), dict, [CITATION, 0, 256]),
-)
-ENDORSEMENT = (None, row("kid sig", HEX32, HEX128))
-STATEMENT, ACCEPTANCE = ("class", "custodian", "epoch", "name", "public"), ("lost", "reason")
-KEY = "class custodian endorsement epoch name proof public"
-KEY_FORMS = ("agent|human", HEX32, ENDORSEMENT, 1, NAME, HEX128, HEX64)
-CREATED = "checkpoint checkpoint_proof clock custodian root"
-REGISTRY = {
-    "ledger_created": row(CREATED, HEX64, HEX128, "system|fixed", HEX32, HEX64),
-    "key_added": row(KEY, *KEY_FORMS),
-    "key_rotated": row(f"{KEY} reason replaces", *KEY_FORMS, TEXT, HEX32),
-    "key_revoked": row("heads kid reason", HEX64, HEX32, TEXT),
-    "agent_retired": row("epoch name reason", 1, NAME, TEXT),
-    "artifact_erased": row("reason sha256 size", TEXT, HEX64, 0),
-    "history_accepted": row("endorsement lost reason", ENDORSEMENT, TEXT, TEXT),
+EVENT_NAME = r"(?=.{3,96}\Z)[a-z]+\.[a-z][a-z0-9_]*"
+AUTHOR_NAME = r"(?=.{3,48}\Z)[a-z0-9]+(?:-[a-z0-9]+)*"
+TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"
+DECIMAL = "(?:0|[1-9][0-9]{0,15})"
+KID = CUSTODIAN = "[0-9a-f]{32}"
+HASH = PUBLIC = "[0-9a-f]{64}"
+SIGNATURE = "[0-9a-f]{128}"
+
+# fmt: off
+EVENT = {"v": 1, "origin": ORIGIN, "stream": STREAM, "seq": 0, "prev": HASH, "reg": (None, 0),
+         "key": (None, ".{1,300}"), "type": EVENT_NAME, "at": TIME,
+         "actor": {"epoch": 1, "id": AUTHOR_NAME, "kid": KID, "role": (None, ".{1,64}")},
+         "cause": (None, HASH), "corr": (None, ".{1,128}"), "data": dict,
+         "artifacts": [{"media_type": ".{1,127}", "sha256": HASH, "size": 0}, 0, 256]}
+ENDORSEMENT = (None, {"kid": KID, "sig": SIGNATURE})
+NEW_KEY = {"class": "agent|human", "custodian": CUSTODIAN, "endorsement": ENDORSEMENT,
+           "epoch": 1, "name": AUTHOR_NAME, "proof": SIGNATURE, "public": PUBLIC}
+LEDGER = {"checkpoint": PUBLIC, "checkpoint_proof": SIGNATURE, "clock": "system|fixed",
+          "custodian": CUSTODIAN, "root": PUBLIC}
+REGISTRY_DATA = {
+    "registry.ledger_created": LEDGER,
+    "registry.key_added": NEW_KEY,
+    "registry.key_rotated": {**NEW_KEY, "reason": TEXT, "replaces": KID},
+    "registry.key_revoked": {"heads": HASH, "kid": KID, "reason": TEXT},
+    "registry.agent_retired": {"epoch": 1, "name": AUTHOR_NAME, "reason": TEXT},
+    "registry.artifact_erased": {"reason": TEXT, "sha256": HASH, "size": 0},
+    "registry.history_accepted": {"endorsement": ENDORSEMENT, "lost": TEXT, "reason": TEXT},
 }
-SIGNATURES = [row("keyid sig", HEX32, ".{88}"), 1, 1]
-ENVELOPE = row("payload payloadType signatures", TEXT, re.escape(EVENT_TYPE), SIGNATURES)
-PROOF = row("hash index path seq stream", HEX64, 0, [HEX64, 0, LINE], 0, STREAM)
-KINDS = {  # each with the kinds that may follow it
-    "header": (row("digest format lines origin", HEX64, "moot-bundle/1", 0, ORIGIN), "event"),
-    "event": (ENVELOPE, "event fork artifact proof checkpoint"),
-    "fork": ({"fork": ENVELOPE}, "fork artifact proof checkpoint"),
-    "artifact": ({"artifact": row("sha256 size", HEX64, 0)}, "artifact chunk proof checkpoint"),
-    "chunk": ({"chunk": TEXT}, "artifact chunk proof checkpoint"),
-    "proof": ({"proof": PROOF}, "proof checkpoint"),
-    "checkpoint": ({"checkpoint": TEXT}, ""),
+SIGNED_BY = {"keyid": KID, "sig": ".{88}"}
+ENVELOPE = {"payload": TEXT, "payloadType": re.escape(EVENT_TYPE), "signatures": [SIGNED_BY, 1, 1]}
+HEADER = {"digest": HASH, "format": "moot-bundle/1", "lines": 0, "origin": ORIGIN}
+ARTIFACT = {"sha256": HASH, "size": 0}
+PROOF = {"hash": HASH, "index": 0, "path": [HASH, 0, MAX_LINE_BYTES], "seq": 0, "stream": STREAM}
+LINES = {  # each kind of line, with the kinds that may follow it
+    "header": (HEADER, ("event",)),
+    "event": (ENVELOPE, ("event", "fork", "artifact", "proof", "checkpoint")),
+    "fork": ({"fork": ENVELOPE}, ("fork", "artifact", "proof", "checkpoint")),
+    "artifact": ({"artifact": ARTIFACT}, ("artifact", "chunk", "proof", "checkpoint")),
+    "chunk": ({"chunk": TEXT}, ("artifact", "chunk", "proof", "checkpoint")),
+    "proof": ({"proof": PROOF}, ("proof", "checkpoint")),
+    "checkpoint": ({"checkpoint": TEXT}, ()),
 }
-PIN = row("checkpoint format minimum origin root", HEX64, "moot-trust/1", (None, 0), ORIGIN, HEX64)
-HEAD = re.compile(rf'"({STREAM})":\[({NUMBER}),"({HEX64})"\]')
-NOTE = re.compile(
-    rf"(?P<text>(?P<origin>[^\n]+)\n(?P<streams>{NUMBER})\n(?P<root>[A-Za-z0-9+/]{{43}}=)\n"
-    rf"moot (?P<number>{NUMBER}) (?P<events>{NUMBER}) (?P<at>{AT})\n)\n"
-    r"— (?P=origin) (?P<seal>[A-Za-z0-9+/]{91}=)\n"
-)
-NOBODY = SimpleNamespace(kind="", name="", epoch=0, added=MAX, ended=0, heads="", retired=False)
+TRUST = {"checkpoint": PUBLIC, "format": "moot-trust/1", "minimum": (None, 0),
+         "origin": ORIGIN, "root": PUBLIC}
+RECEIPT_START = b'{"format":"moot-receipt/1","record":'
+RECEIPT = {"format": TEXT, "record": TEXT, "says": dict}
+# fmt: on
+
+
+class Place(NamedTuple):  # a line of the bundle, and the event in it if it holds one
+    line: int
+    stream: str | None = None
+    seq: int | None = None
+
+
+class Event:
+    """The fields of section 3 that a checker uses, and what was signed."""
+
+    def __init__(self, body: Json, payload: bytes, signature: bytes) -> None:
+        self.origin, self.stream, self.type = body["origin"], body["stream"], body["type"]
+        self.prev, self.at, self.actor = body["prev"], body["at"], body["actor"]
+        self.data, self.seq = body["data"], int(body["seq"])
+        self.reg: int = -1 if body["reg"] is None else body["reg"]
+        self.artifacts = {(cited["sha256"], cited["size"]) for cited in body["artifacts"]}
+        self.cites: set[str] = {digest for digest, _ in self.artifacts}
+        parts = (EVENT_TYPE.encode(), payload, self.actor["kid"].encode(), signature)
+        self.hash = framed_hash(b"\0", *parts)  # with the signature: none can be swapped
+
+
+class StreamEnd(NamedTuple):  # the newest event of a stream, as far as the stream was read
+    seq: int
+    hash: bytes
+    reg: int
+
+
+class Proof(NamedTuple):  # that a stream's newest event is this leaf of the checkpoint's tree
+    seq: int
+    hash: bytes
+    leaf: int
+    path: list[bytes]  # from the leaf up
+
+
+class Checkpoint(NamedTuple):  # what the ledger signed about all of its streams
+    streams: int
+    root: bytes
+    number: int
+    events: int
+    at: str
+
+
+class Trust(NamedTuple):  # what the caller knows from elsewhere: keys, and how new is new enough
+    origin: str
+    root: str
+    checkpoint: str
+    minimum: int | None = None
+    kept: Checkpoint | None = None
+
+
+# Step 5, the registry (section 4): which keys exist, and when each was valid.
+NEVER = MAX_INTEGER  # a position that no registry reaches
+KEY_STATEMENT = ("class", "custodian", "epoch", "name", "public")
+
+
+@dataclass
+class Key:
+    """A key, with the positions in the registry at which it begins and ceases to be valid."""
+
+    kid: str
+    public: bytes
+    kind: str  # the class: root, checkpoint, agent or human
+    name: str
+    epoch: int
+    custodian: str
+    added: int
+    ended: int = NEVER  # where it was replaced, revoked or retired
+    retired: bool = False
+    heads: str | None = None  # of a revoked key: hash of the list of what it may have signed
+
+    def is_valid_at(self, position: int) -> bool:
+        return self.added <= position < self.ended
+
+    def is_valid_human(self) -> bool:
+        return self.kind == "human" and self.ended == NEVER
 
 
 class Registry:
-    """Step 5: the keys, as told by events already proved. It holds only what it accepted."""
+    """The keys of a ledger, as the events of its registry tell them one by one."""
 
     def __init__(self, origin: str) -> None:
-        self.origin, self.created, self.lost = origin, Json(), list[str]()
-        self.keys, self.names = Json(), Json()  # by kid; the kid of each name's newest key
-        self.heads, self.erased = set[str](), set[str]()
+        self.origin = origin
+        self.created = Json()  # the data of event 0
+        self.keys: dict[str, Key] = {}  # by kid
+        self.newest: dict[str, Key] = {}  # by name: the key that this name was given last
+        self.revocation_heads, self.erased = set[str](), set[str]()  # hashes of artifacts
+        self.accepted_losses: list[str] = []  # a sentence for each
 
-    def author(self, event: Json, position: int) -> str:
-        """The class of the actor's key, if it was valid at the position and bore that name."""
-        actor, key = event["actor"], self.keys.get(event["actor"]["kid"], NOBODY)
-        named = (key.name, key.epoch) == (actor["id"], actor["epoch"])
-        return str(key.kind) if named and key.added <= position < key.ended else ""
+    def class_of_author(self, event: Event, position: int) -> str:
+        """The class of the author's key; "" unless it was valid then, for that name and epoch."""
+        key, actor = self.keys.get(event.actor["kid"]), event.actor
+        if key is None or (key.name, key.epoch) != (actor["id"], actor["epoch"]):
+            return ""
+        return key.kind if key.is_valid_at(position) else ""
 
-    def accept(self, event: Json) -> None:
-        kind, data, seq = event["type"].removeprefix("registry."), event["data"], event["seq"]
-        need(kind in REGISTRY and fits(data, REGISTRY[kind]), "not an event of the registry")
-        need((kind == "ledger_created") == (seq == 0), "only event 0 creates a ledger")
-        cited = {artifact["sha256"] for artifact in event["artifacts"]}
-        need(kind != "key_revoked" or data["heads"] in cited, "the heads are not an artifact")
-        getattr(self, kind)(data, seq)
-        may = ("root", "human") if kind in ("key_revoked", "artifact_erased") else ("root",)
-        by, role = self.author(event, seq - 1), event["actor"]["role"]
-        need(by in may and (by == "human" or role is None), "not by an author who may")
-        if kind == "history_accepted":
-            self.lost.append(LOSS % (seq, event["at"], write(data["reason"][:200])))
+    def accept(self, event: Event) -> None:
+        kind, data, seq = event.type, event.data, event.seq
+        is_known = kind in REGISTRY_DATA and fits(data, REGISTRY_DATA[kind])
+        need(is_known, "not an event of the registry")
+        need((kind == "registry.ledger_created") == (seq == 0), "only event 0 creates a ledger")
+        has_heads = kind != "registry.key_revoked" or data["heads"] in event.cites
+        need(has_heads, "the heads are not an artifact")
+        # The author comes second, since event 0 brings its author's key. No event can make its own
+        # author valid: that is judged at the position before it.
+        getattr(self, "_" + kind.removeprefix("registry."))(data, seq)
+        author = self.class_of_author(event, seq - 1)
+        is_by_root = author == "root" and event.actor["role"] is None
+        human_may = kind in ("registry.key_revoked", "registry.artifact_erased")
+        need(is_by_root or (author == "human" and human_may), "not by an author who may")
+        if kind == "registry.history_accepted":
+            where, reason = f"event {seq} of the registry", write_json(data["reason"][:200])
+            self.accepted_losses.append(f"a loss was accepted at {where} on {event.at}: {reason}")
 
-    def told(self, data: Json, names: tuple[str, ...]) -> bytes:
-        return write({"origin": self.origin, **{name: data[name] for name in names}}).encode()
+    def _statement(self, data: Json, names: tuple[str, ...]) -> bytes:
+        """What a proof or an endorsement signs: these fields, bound to this ledger."""
+        return write_json({"origin": self.origin, **{name: data[name] for name in names}}).encode()
 
-    def endorser(self, data: Json, names: tuple[str, ...]) -> Any:
-        by, told = data["endorsement"], self.told(data, names)
-        need(by and by["kid"] in self.keys, "not endorsed by a known key")
-        need_signature(bytes.fromhex(by["sig"]), self.keys[by["kid"]].raw, told, ENDORSEMENT_TYPE)
-        return self.keys[by["kid"]]
+    def _endorser(self, data: Json, names: tuple[str, ...]) -> Key:
+        """The key that signed the endorsement. Whether it was allowed to is for the caller."""
+        endorsement, statement = data["endorsement"], self._statement(data, names)
+        need(endorsement and endorsement["kid"] in self.keys, "not endorsed by a known key")
+        key, signature = self.keys[endorsement["kid"]], bytes.fromhex(endorsement["sig"])
+        need_signature(signature, key.public, statement, ENDORSEMENT_TYPE)
+        return key
 
-    def add(self, data: Json, at: int) -> None:
-        raw, kind, name = bytes.fromhex(data["public"]), data["class"], data["name"]
-        kid, told = sha256(raw).hex()[:32], self.told(data, STATEMENT)
+    def _admit(self, data: Json, position: int) -> None:
+        """Take a new key, of which the sender has proved to hold the private half."""
+        public = bytes.fromhex(data["public"])
+        kid, statement = sha256(public).hex()[:32], self._statement(data, KEY_STATEMENT)
         # Libsodium's test also refuses mixed order, where libraries disagree on signatures.
-        need(kid not in self.keys and nacl.crypto_core_ed25519_is_valid_point(raw), "unfit key")
-        if kind != "root":  # which signs event 0 itself
-            need_signature(bytes.fromhex(data["proof"]), raw, told, PROOF_TYPE)
-        life = row("added ended heads human retired", at, MAX, "", kind == "human", False)
-        self.keys[kid], self.names[name] = SimpleNamespace(**data, raw=raw, kind=kind, **life), kid
+        need(kid not in self.keys and nacl.crypto_core_ed25519_is_valid_point(public), "unfit key")
+        if data["class"] != "root":  # which signs event 0 itself
+            need_signature(bytes.fromhex(data["proof"]), public, statement, KEY_PROOF_TYPE)
+        name, epoch, custodian = data["name"], data["epoch"], data["custodian"]
+        key = Key(kid, public, data["class"], name, epoch, custodian, added=position)
+        self.keys[kid] = self.newest[name] = key
 
-    def ledger_created(self, data: Json, _: int) -> None:
-        self.created, names = data, "class name epoch custodian public proof"
-        self.add(row(names, "root", "system", 1, data["custodian"], data["root"], ""), -1)
-        need(self.origin == f"moot.ledger/{self.names['system']}", "not the origin's root key")
-        key, proof = data["checkpoint"], data["checkpoint_proof"]  # for notes: never valid for more
-        self.add(row(names, "checkpoint", "checkpoint", 1, data["custodian"], key, proof), MAX)
+    def _ledger_created(self, data: Json, _: int) -> None:
+        self.created, both = data, {"epoch": 1, "custodian": data["custodian"]}
+        self._admit({**both, "class": "root", "name": "system", "public": data["root"]}, -1)
+        root = self.newest["system"]
+        need(self.origin == f"moot.ledger/{root.kid}", "not the origin's root key")
+        public, proof = data["checkpoint"], data["checkpoint_proof"]
+        checkpoint = {**both, **dict.fromkeys(("class", "name"), "checkpoint")}
+        self._admit({**checkpoint, "public": public, "proof": proof}, NEVER)  # valid for no event
 
-    def key_added(self, data: Json, at: int) -> None:
-        need(data["name"] not in self.names and data["epoch"] == 1, "an old name, or a new epoch")
-        further = data["class"] == "human" and any(k.kind == "human" for k in self.keys.values())
-        if further or data["endorsement"]:
-            by = self.endorser(data, STATEMENT)
-            need(by.human if further else by.added < at <= by.ended, "not endorsed by who may")
-        self.add(data, at)
+    def _key_added(self, data: Json, seq: int) -> None:
+        need(data["name"] not in self.newest and data["epoch"] == 1, "an old name, or a new epoch")
+        had_humans = any(key.kind == "human" for key in self.keys.values())
+        needs_human = data["class"] == "human" and had_humans
+        if needs_human or data["endorsement"]:
+            endorser = self._endorser(data, KEY_STATEMENT)
+            may = endorser.is_valid_human() if needs_human else endorser.is_valid_at(seq - 1)
+            need(may, "not endorsed by who may")
+        self._admit(data, seq)
 
-    def key_rotated(self, data: Json, at: int) -> None:
-        kid, old = data["replaces"], self.keys.get(data["replaces"], NOBODY)
-        need(self.names.get(data["name"]) == kid, "it replaces a key that is not the current one")
-        follows = data["epoch"] - old.epoch in ((1,) if old.retired else (0, 1))
-        need(follows and old.kind == data["class"], "the class or the epoch does not follow")
-        by = self.endorser(data, STATEMENT)  # a retired key may hand over, a revoked one never
-        need(by.human or (by is old and not old.heads), "not endorsed by who may")
-        old.ended, old.human = min(old.ended, at), False
-        self.add(data, at)
+    def _key_rotated(self, data: Json, seq: int) -> None:
+        old = self.newest.get(data["name"])
+        if old is None or old.kid != data["replaces"]:
+            raise ValueError("it replaces a key that is not the current one")
+        epochs = (old.epoch + 1,) if old.retired else (old.epoch, old.epoch + 1)
+        follows = data["class"] == old.kind and data["epoch"] in epochs
+        need(follows, "the class or the epoch does not follow")
+        endorser = self._endorser(data, KEY_STATEMENT)
+        is_handed_over = endorser is old and old.heads is None  # retired perhaps, never revoked
+        need(endorser.is_valid_human() or is_handed_over, "not endorsed by who may")
+        old.ended = min(old.ended, seq)
+        self._admit(data, seq)
 
-    def key_revoked(self, data: Json, at: int) -> None:
-        key = self.keys.get(data["kid"], NOBODY)
-        need(key.kind in ("agent", "human") and not key.heads, "the key cannot be revoked")
-        key.heads, key.ended, key.human = data["heads"], min(key.ended, at), False
-        self.heads.add(key.heads)
+    def _key_revoked(self, data: Json, seq: int) -> None:
+        key = self.keys.get(data["kid"])
+        if key is None or key.kind not in ("agent", "human") or key.heads is not None:
+            raise ValueError("the key cannot be revoked")
+        key.heads, key.ended = data["heads"], min(key.ended, seq)
+        self.revocation_heads.add(data["heads"])
 
-    def agent_retired(self, data: Json, at: int) -> None:
-        key = self.keys.get(self.names.get(data["name"], ""), NOBODY)
-        need((key.epoch, key.kind, key.retired) == (data["epoch"], "agent", False), "not retirable")
-        key.retired, key.ended = True, min(key.ended, at)
+    def _agent_retired(self, data: Json, seq: int) -> None:
+        key, active = self.newest.get(data["name"]), ("agent", data["epoch"], False)
+        if key is None or (key.kind, key.epoch, key.retired) != active:
+            raise ValueError("not retirable")
+        key.retired, key.ended = True, min(key.ended, seq)
 
-    def artifact_erased(self, data: Json, _: int) -> None:
+    def _artifact_erased(self, data: Json, _: int) -> None:
         self.erased.add(data["sha256"])
 
-    def history_accepted(self, data: Json, _: int) -> None:
-        by = self.endorser(data, ACCEPTANCE) if data["endorsement"] else None
-        asked = any(key.human for key in self.keys.values())
-        need(by and by.human if asked else by is None, "not endorsed by who may")
+    def _history_accepted(self, data: Json, _: int) -> None:
+        """Where there are people, one of them must have agreed to the loss."""
+        endorser = self._endorser(data, ("lost", "reason")) if data["endorsement"] else None
+        has_humans = any(key.is_valid_human() for key in self.keys.values())
+        agreed = endorser.is_valid_human() if endorser else False
+        need(agreed if has_humans else endorser is None, "not endorsed by who may")
 
-    def custody(self) -> str:
-        agents = [key for key in self.keys.values() if (key.kind, key.ended) == ("agent", MAX)]
-        count, boxes = len(agents), len({key.custodian for key in agents})
-        said = f"{count} agent{'s' * (count != 1)}, {boxes} custodian{'s' * (boxes != 1)}"
-        others = "each other" if boxes == 1 else "another of the same custodian"
+    def describe_keys(self) -> str:
+        keys = [key for key in self.keys.values() if key.kind in ("agent", "human")]
+        valid, revoked = sum(k.ended == NEVER for k in keys), sum(k.heads is not None for k in keys)
+        return f"{len(keys)} keys, {valid} valid, {revoked} revoked"
+
+    def describe_custody(self) -> str:
+        """How many custodians hold the agents' keys: whoever holds two can write as either."""
+        clock = "; times are from a fixed test clock" * (self.created.get("clock") == "fixed")
+        agents = [k for k in self.keys.values() if k.kind == "agent" and k.ended == NEVER]
+        if not agents:
+            return "no agents" + clock
+        count, custodians = len(agents), len({key.custodian for key in agents})
+        counts = f"{count} agent{'s' * (count > 1)}, {custodians} custodian{'s' * (custodians > 1)}"
+        others = "each other" if custodians == 1 else "another of the same custodian"
         shared = f": which one wrote is recorded, that they could not impersonate {others} is not"
-        fixed = "; times are from a fixed test clock" * (self.created.get("clock") == "fixed")
-        return (said + shared * (boxes < count) if count else "no agents") + fixed
+        return counts + shared * (custodians < count) + clock
 
 
-def root_of(leaf: bytes, index: int, size: int, path: list[str]) -> bytes:
-    """The root of a tree of `size` leaves, from its definition in RFC 6962: top down."""
+# The heads of a revocation (section 4), the checkpoint and its tree (section 5).
+HEAD = re.compile(rf'"({STREAM})":\[({DECIMAL}),"({HASH})"\]')
+NOTE = re.compile(
+    rf"(?P<signed>(?P<origin>[^\n]+)\n(?P<streams>{DECIMAL})\n(?P<root>[A-Za-z0-9+/]{{43}}=)\n"
+    rf"moot (?P<number>{DECIMAL}) (?P<events>{DECIMAL}) (?P<at>{TIME})\n)\n"
+    r"— (?P=origin) (?P<seal>[A-Za-z0-9+/]{91}=)\n"
+)
+
+
+def read_heads(raw: bytearray) -> dict[str, int]:
+    """Each stream's newest event when a key was revoked; nothing if the form is another."""
+    text = raw.decode(errors="replace")
+    heads = {stream: [int(seq), digest] for stream, seq, digest in HEAD.findall(text)}
+    # The matches, written again, must give the same text. So no parser builds large values of it.
+    is_whole = write_json(heads) == text and all(seq <= MAX_INTEGER for seq, _ in heads.values())
+    return {stream: seq for stream, (seq, _) in heads.items()} if is_whole else {}
+
+
+def read_checkpoint(note: str, origin: str, checkpoint_key: str) -> Checkpoint:
+    """What a note says, if it was signed with this key for the ledger of this origin."""
+    match = NOTE.fullmatch(note)
+    if match is None or match["origin"] != origin:
+        raise ValueError("not a checkpoint of the ledger named")
+    public, seal = bytes.fromhex(checkpoint_key), decode_base64(match["seal"])
+    key_hint, signature = sha256(origin.encode() + b"\n\1" + public)[:4], seal[4:]
+    need(seal[:4] == key_hint, "not by the checkpoint key")
+    nacl.crypto_sign_open(signature + match["signed"].encode(), public)
+    streams, number, events = (int(match[name]) for name in ("streams", "number", "events"))
+    return Checkpoint(streams, decode_base64(match["root"]), number, events, match["at"])
+
+
+def root_from_path(leaf: bytes, index: int, size: int, path: list[bytes]) -> bytes:
+    """The root of a tree of `size` leaves, by the definition in RFC 6962: from the top down."""
     need(index < size and bool(path) == (size > 1), "a proof that does not fit the tree")
     if size == 1:
         return leaf
-    left, beside = 1 << (size - 1).bit_length() - 1, bytes.fromhex(path[-1])
-    if index < left:
-        return sha256(b"\1" + root_of(leaf, index, left, path[:-1]) + beside)
-    return sha256(b"\1" + beside + root_of(leaf, index - left, size - left, path[:-1]))
+    left_size = 1 << ((size - 1).bit_length() - 1)  # the largest power of two below `size`
+    *path_below, sibling = path
+    if index < left_size:
+        return sha256(b"\1" + root_from_path(leaf, index, left_size, path_below) + sibling)
+    right = root_from_path(leaf, index - left_size, size - left_size, path_below)
+    return sha256(b"\1" + sibling + right)
 
 
-def read_note(text: str, keys: Json) -> Json:
-    """What a note says that is of the ledger, and holds under the checkpoint key, in `keys`."""
-    note: Json = match.groupdict() if (match := NOTE.fullmatch(text)) else {}
-    need(note and note["origin"] == keys.get("origin"), "not a checkpoint of the ledger named")
-    origin, public, seal = note["origin"], bytes.fromhex(keys["checkpoint"]), unb64(note["seal"])
-    need(seal[:4] == sha256(origin.encode() + b"\n\1" + public)[:4], "not by the checkpoint key")
-    nacl.crypto_sign_open(seal[4:] + note["text"].encode(), public)
-    return {**note, "root": unb64(note["root"])}
+@dataclass
+class OpenArtifact:  # the one whose chunks are being read
+    digest: str = ""
+    size: int = 0
+    missing: int = 0  # bytes that are still to come
+    hash: Any = field(default_factory=hashlib.sha256)
+    heads: bytearray = field(default_factory=bytearray)  # its bytes, if a revocation names it
 
 
-class Checker:
-    """One reading of a bundle. Where later lines ask about earlier events, a second one answers."""
+class Reading:
+    """Steps 1 to 8: one reading of a bundle, to its end or to the first bad line.
 
-    def __init__(self, file: BinaryIO, trust: Json, first: Any = None) -> None:
-        self.file, self.trust, self.first, self.registry = file, trust, first, Registry("")
-        self.step, self.lines, self.kind, self.index, self.left, self.kept = 1, 0, "", -1, 0, b""
-        self.head, self.note, self.said, self.last_event = Json(), Json(), Json(), Json()
-        self.streams, self.proofs, self.flags, self.heads = Json(), Json(), Json(), Json()
-        self.asked: dict[tuple[str, int], Any] = dict.fromkeys(first.asked if first else ())
+    It holds one line, and an entry for each stream, key and artifact. Forks, proofs and revocations
+    ask about events that were read long before. The first reading collects what is asked; the
+    second one is given the first, and finds the answers on its way.
+    """
+
+    def __init__(self, trust: Trust | None, first: Self | None = None) -> None:
+        self.trust, self.first = trust, first
+        self.says: Json | None = first.says if first else None  # what a receipt tells people
+        # By verdict, as they were set: the sentence, the place, and the last event before it.
+        self.flags: dict[str, tuple[str, Place | None, Place | None]] = {}
+        self.step, self.place = 1, Place(1)
+        self.lines, self.kind = 0, ""  # how many were taken; what the last one was
+        self.digest = hashlib.sha256()  # of all lines but the header
+        self.header, self.registry = Json(), Registry("")
+        self.streams: dict[str, StreamEnd] = {}
+        self.last_event: Place | None = None
+        # Hashes of events that are asked about, by stream and position; None while unknown.
+        self.asked: dict[tuple[str, int], bytes | None] = {}
+        self.asked |= dict.fromkeys(first.asked if first else ())
+        self.signed_for: dict[str, set[str]] = {}  # by stream: what its last event is a receipt of
+        # Artifacts by hash and size: those that events cite, and those whose bytes are here.
         self.cited, self.held = set[tuple[str, int]](), set[tuple[str, int]]()
-        self.open, self.digest, self.hash = ("", 0), hashlib.sha256(), hashlib.sha256()
-        self.here, self.says = row("line stream seq", 1, None, None), first.says if first else {}
+        self.artifact = OpenArtifact()
+        self.heads: dict[str, dict[str, int]] = {}  # by artifact: each stream's newest event
+        self.proofs: dict[str, Proof] = {}  # by stream, ascending by leaf
+        self.checkpoint: Checkpoint | None = None
 
-    def flag(self, verdict: str, why: str, place: Json | None = None) -> None:
-        self.flags.setdefault(verdict, (place, self.last_event, why))  # the first place counts
-
-    def run(self) -> Self:
+    def read(self, file: BinaryIO) -> Self:
         try:
-            self.read()
-            self.close()
-        except (ValueError, CryptoError, RecursionError) as error:
-            self.flag("tampered", f"step {self.step}: {error}", self.here)
-        if self.first or not (self.asked or self.registry.heads):
-            return self
-        again = type(self)(self.file, self.trust, self).run()
-        if "tampered" not in again.flags and again.digest.digest() != self.digest.digest():
-            raise OSError("the bundle changed while it was read")
-        return again
+            self.bundle = file if self.first else self._step_1_receipt(file)
+            while (raw := self.bundle.readline(MAX_LINE_BYTES + 1)) or self.lines == 0:
+                self._step_1_line(raw)
+            self._step_8_end()
+        except (ValueError, CryptoError, RecursionError) as error:  # by `need` or a library
+            self.flag("tampered", f"step {self.step}: {error}", self.place)
+        return self
 
-    def read(self) -> None:
-        """Section 8: a receipt is one line; what it says must be cited at the end of its record."""
-        if self.file.read(len(RECEIPT)) == RECEIPT:
-            receipt = parse(RECEIPT + self.file.read(WHOLE).removesuffix(b"\n"))
-            need(fits(receipt, row("format record says", TEXT, TEXT, dict)), "not a receipt")
-            self.says = {sha256(write(receipt["says"]).encode()).hex(): receipt["says"]}
-            self.file = io.BytesIO(receipt["record"].encode())
-        self.file.seek(0)
-        while (raw := self.file.readline(LINE + 1)) or self.lines == 0:
-            self.step, self.here = 1, row("line stream seq", self.lines + 1, None, None)
-            self.digest.update(raw if self.lines else b"")
-            need(len(raw) <= LINE and raw.endswith(b"\n"), "the line is too long, or cut off")
-            value, may = parse(raw[:-1]), KINDS[self.kind][1] if self.lines else "header"
-            self.kind = next((kind for kind in may.split() if fits(value, KINDS[kind][0])), "")
-            need(self.kind, "not a line that may stand here")
-            need((self.kind == "chunk") == (self.left > 0), "a chunk is missing or too many")
-            self.lines += 1
-            getattr(self, self.kind)(value)
+    def flag(self, verdict: str, sentence: str, place: Place | None = None) -> None:
+        """Set a verdict. The first place at which it is set counts."""
+        self.flags.setdefault(verdict, (sentence, place, self.last_event))
 
-    def header(self, header: Json) -> None:
-        self.head, self.registry = header, Registry(header["origin"])
+    def first_set(self, *verdicts: str) -> str:
+        return next((verdict for verdict in verdicts if verdict in self.flags), "")
 
-    def unseal(self, envelope: Json) -> tuple[Json, bytes, Any]:
-        """The event, its hash, and its key if the registry holds it."""
-        keyid, sig = (envelope["signatures"][0][name] for name in ("keyid", "sig"))
-        self.step, payload, signature = 3, unb64(envelope["payload"]), unb64(sig)
-        need(len(payload) <= BODY and len(signature) == 64, "payload or signature too long")
-        event = parse(payload)
-        need(fits(event, EVENT) and event["v"] == 1, "a field is missing, unknown or out of rule")
-        self.here.update(stream=event["stream"], seq=event["seq"])
-        need((event["origin"], event["actor"]["kid"]) == (self.head["origin"], keyid), "not ours")
-        need(event["type"].split(".")[0] == event["stream"].split("/")[0], "not of its stream")
+    def _step_1_receipt(self, file: BinaryIO) -> BinaryIO:
+        """The bundle in a receipt, which is one line (section 8); any other file is the bundle."""
+        if file.read(len(RECEIPT_START)) != RECEIPT_START:
+            file.seek(0)
+            return file
+        receipt = parse_json(RECEIPT_START + file.read(MAX_RECEIPT_BYTES).removesuffix(b"\n"))
+        need(fits(receipt, RECEIPT), "not a receipt")
+        self.says = receipt["says"]
+        return io.BytesIO(receipt["record"].encode())
+
+    def _step_1_line(self, raw: bytes) -> None:
+        self.step, self.place = 1, Place(self.lines + 1)
+        self.digest.update(raw if self.lines else b"")
+        need(len(raw) <= MAX_LINE_BYTES and raw.endswith(b"\n"), "the line is too long, or cut off")
+        line, may_stand = parse_json(raw[:-1]), LINES[self.kind][1] if self.lines else ("header",)
+        self.kind = next((kind for kind in may_stand if fits(line, LINES[kind][0])), "")
+        need(self.kind, "not a line that may stand here")
+        awaits_chunk = self.artifact.missing > 0
+        need((self.kind == "chunk") == awaits_chunk, "a chunk is missing or too many")
+        self.lines += 1
+        getattr(self, f"_take_{self.kind}")(line)
+
+    def _take_header(self, line: Json) -> None:
+        self.header, self.registry = line, Registry(line["origin"])
+
+    def _take_event(self, line: Json) -> None:
+        event, key = self._open_envelope(line)
+        self._step_4_chain(event)
+        self._step_5_author(event, key)
+        self.last_event = self.place
+
+    def _open_envelope(self, line: Json) -> tuple[Event, Key | None]:
+        """The event, and the key with which it is signed; None if the registry does not hold it."""
+        signed_by = line["signatures"][0]
+        payload, signature = decode_base64(line["payload"]), decode_base64(signed_by["sig"])
+        event = self._step_3_fields(payload, signed_by["keyid"], signature)
         if not self.streams:
-            self.registry.accept(event)  # event 0 brings its own key
-        self.step, key = 2, self.registry.keys.get(keyid, NOBODY)
-        if key is not NOBODY:
-            need_signature(signature, key.raw, payload, EVENT_TYPE)
-        self.cited.update((one["sha256"], one["size"]) for one in event["artifacts"])
-        return event, framed(b"\0", EVENT_TYPE.encode(), payload, keyid.encode(), signature), key
+            self.registry.accept(event)  # event 0 brings the key with which it is signed
+        self.step, key = 2, self.registry.keys.get(signed_by["keyid"])
+        if key is not None:
+            need_signature(signature, key.public, payload, EVENT_TYPE)
+        self.cited |= event.artifacts
+        return event, key
 
-    def event(self, envelope: Json) -> None:
-        event, hashed, key = self.unseal(envelope)
-        self.step, name, seq, kind = 4, event["stream"], event["seq"], event["type"]
-        genesis = framed(b"\2", b"moot.genesis.v1", event["origin"].encode(), name.encode())
-        last, prev, least = self.streams.get(name, (-1, genesis, 0))
-        need((seq, event["prev"]) == (last + 1, prev.hex()), "seq or prev breaks the chain")
-        new = seq == 0 and bool(self.streams) == (name != "registry")
-        need(new or name == self.last_event.get("stream"), "the stream is not in one piece")
-        low, high = (seq - 1,) * 2 if name == "registry" else (least, self.streams["registry"][0])
-        reg = -1 if event["reg"] is None else event["reg"]
-        need(low <= reg <= high, "reg does not continue the stream")
-        self.streams[name] = (seq, hashed, reg)
-        self.asked.update({(name, seq): hashed} if (name, seq) in self.asked else {})
-        self.step, revoked, by = 5, self.first and key.heads, self.registry.author(event, reg)
-        limit = self.first.heads.get(revoked, {}).get(name, [-1])[0] if revoked else seq
-        if name == "registry" and seq > 0:
+    def _step_3_fields(self, payload: bytes, kid: str, signature: bytes) -> Event:
+        """It comes before step 2: what is wrong here is wrong even if the key is unknown."""
+        self.step = 3
+        has_sizes = len(payload) <= MAX_PAYLOAD_BYTES and len(signature) == 64
+        need(has_sizes, "payload or signature too long")
+        body = parse_json(payload)
+        is_event = fits(body, EVENT) and body["v"] == 1
+        need(is_event, "a field is missing, unknown or out of rule")
+        event = Event(body, payload, signature)
+        self.place = Place(self.lines, event.stream, event.seq)
+        need((event.origin, event.actor["kid"]) == (self.header["origin"], kid), "not ours")
+        need(event.type.split(".")[0] == event.stream.split("/")[0], "not of its stream")
+        return event
+
+    def _step_4_chain(self, event: Event) -> None:
+        self.step, stream, is_registry = 4, event.stream, event.stream == "registry"
+        genesis = framed_hash(b"\2", b"moot.genesis.v1", event.origin.encode(), stream.encode())
+        end = self.streams.get(stream, StreamEnd(-1, genesis, 0))
+        is_next = (event.seq, event.prev) == (end.seq + 1, end.hash.hex())
+        need(is_next, "seq or prev breaks the chain")
+        # The registry comes first; then each stream is whole before the next one begins.
+        begins = event.seq == 0 and is_registry == (not self.streams)
+        goes_on = self.last_event is not None and self.last_event.stream == stream
+        need(begins or goes_on, "the stream is not in one piece")
+        known = self.streams["registry"].seq if not is_registry else event.seq - 1
+        least = end.reg if not is_registry else known
+        need(least <= event.reg <= known, "reg does not continue the stream")
+        self.streams[stream] = StreamEnd(event.seq, event.hash, event.reg)
+        if (stream, event.seq) in self.asked:
+            self.asked[stream, event.seq] = self.streams[stream].hash
+
+    def _step_5_author(self, event: Event, key: Key | None) -> None:
+        self.step, author = 5, self.registry.class_of_author(event, event.reg)
+        if event.stream != "registry":
+            if not author or self._is_beyond_revocation(event, key):
+                self.flag("unknown-key", "its key was not valid for it", self.place)
+        elif event.seq > 0:
             self.registry.accept(event)
-        elif name != "registry" and (seq > limit or not by):
-            self.flag("unknown-key", "its key was not valid for it", self.here)
-        self.said[name] = [ref["sha256"] for ref in event["artifacts"] if (by, kind) == MADE]
-        self.last_event = self.here
+        makes_receipt = (author, event.type) == ("root", "decision.receipt_made")
+        self.signed_for[event.stream] = event.cites if makes_receipt else set()
 
-    def fork(self, line: Json) -> None:
-        (event, hashed, key), self.step = self.unseal(line["fork"]), 7
-        need(key is not NOBODY and self.reaches(event, hashed, False), "no fork of an event above")
-        self.flag("forked", "two events are signed for one position", self.here)
+    def _is_beyond_revocation(self, event: Event, key: Key | None) -> bool:
+        """Was its key revoked, and are the heads of that revocation older than the event?"""
+        # They stand behind the events: only a second reading has them. Absent ones allow nothing.
+        if self.first is None or key is None or key.heads is None:
+            return False
+        return event.seq > self.first.heads.get(key.heads, {}).get(event.stream, -1)
 
-    def reaches(self, what: Json, hashed: bytes, same: bool) -> bool:
-        """Whether the stream has such an event; its hash must be the same, or must not be."""
-        at = (what["stream"], what["seq"])
-        last, newest, _ = self.streams.get(at[0], (-1, b"", -1))
-        there = newest if at[1] == last else self.asked.setdefault(at)
-        need(there is None or (there == hashed) == same, "its hash does not fit the event")
-        return bool(at[1] <= last)
+    def _take_artifact(self, line: Json) -> None:
+        self.step, digest, size = 6, line["artifact"]["sha256"], line["artifact"]["size"]
+        is_due = (digest, size) in self.cited and digest > self.artifact.digest
+        need(is_due, "an artifact not cited or in disorder")
+        self.artifact = OpenArtifact(digest, size, missing=size)
+        if size == 0:
+            self._take_chunk({"chunk": ""})
 
-    def artifact(self, line: Json) -> None:
-        self.step, item = 6, (line["artifact"]["sha256"], line["artifact"]["size"])
-        need(item in self.cited and item[0] > self.open[0], "an artifact not cited or in disorder")
-        self.open, self.left, self.hash, self.kept = item, item[1], hashlib.sha256(), b""
-        if self.left == 0:
-            self.chunk({"chunk": ""})
+    def _take_chunk(self, line: Json) -> None:
+        piece, artifact = decode_base64(line["chunk"]), self.artifact
+        self.step = 6
+        need(len(piece) == min(CHUNK_BYTES, artifact.missing), "a chunk of the wrong size")
+        artifact.missing -= len(piece)
+        artifact.hash.update(piece)
+        are_heads = artifact.digest in self.registry.revocation_heads
+        if are_heads and artifact.size <= MAX_HEADS_BYTES:
+            artifact.heads += piece
+        if artifact.missing == 0:
+            is_cited = artifact.hash.hexdigest() == artifact.digest
+            need(is_cited, "the bytes do not have the artifact's hash")
+            self.held.add((artifact.digest, artifact.size))
+            self.heads[artifact.digest] = read_heads(artifact.heads)
 
-    def chunk(self, line: Json) -> None:
-        self.step, piece = 6, unb64(line["chunk"])
-        need(len(piece) == min(CHUNK, self.left), "a chunk of the wrong size")
-        self.left -= len(piece)
-        self.hash.update(piece)
-        if self.open[0] in self.registry.heads and self.open[1] <= HEADS:
-            self.kept += piece
-        if self.left == 0:
-            need(self.hash.hexdigest() == self.open[0], "the bytes do not have the artifact's hash")
-            self.held.add(self.open)
-            # The [seq, hash] of each stream; nothing if this is not the canonical JSON of heads.
-            text = self.kept.decode(errors="replace")
-            heads = {name: [int(seq), hashed] for name, seq, hashed in HEAD.findall(text)}
-            fit = write(heads) == text and all(head[0] <= MAX for head in heads.values())
-            self.heads[self.open[0]] = heads if fit else {}
+    def _take_fork(self, line: Json) -> None:
+        event, key = self._open_envelope(line["fork"])
+        self.step = 7
+        need(key, "no fork of an event above")
+        there = self._hash_at(event.stream, event.seq)
+        need(there != event.hash, "its hash does not fit the event")
+        need(event.seq <= self._end_of(event.stream).seq, "no fork of an event above")
+        self.flag("forked", "two events are signed for one position", self.place)
 
-    def proof(self, line: Json) -> None:
-        self.step, proof, name = 7, line["proof"], line["proof"]["stream"]
-        need(name in self.streams and name not in self.proofs, "its stream is not above, or proved")
-        need(proof["index"] > self.index, "proofs are not in ascending order")
-        if not self.reaches(proof, bytes.fromhex(proof["hash"]), True):
-            self.flag("truncated", "the stream ends before its proof", self.here)
-        proof["path"] = proof["path"][:64]  # no tree is that deep: it fails at the note as it would
-        self.index, self.proofs[name] = proof["index"], proof
+    def _take_proof(self, line: Json) -> None:
+        self.step, fields, stream = 7, line["proof"], line["proof"]["stream"]
+        is_due = stream in self.streams and stream not in self.proofs
+        need(is_due, "its stream is not above, or proved")
+        leaf_before = next((proof.leaf for proof in reversed(self.proofs.values())), -1)
+        need(fields["index"] > leaf_before, "proofs are not in ascending order")
+        event_hash = bytes.fromhex(fields["hash"])
+        is_same = self._hash_at(stream, fields["seq"]) in (None, event_hash)
+        need(is_same, "its hash does not fit the event")
+        if fields["seq"] > self._end_of(stream).seq:
+            self.flag("truncated", "the stream ends before its proof", self.place)
+        path = [bytes.fromhex(node) for node in fields["path"][:64]]  # no tree is that high
+        self.proofs[stream] = Proof(fields["seq"], event_hash, fields["index"], path)
 
-    def checkpoint(self, line: Json) -> None:
-        self.step, told = 7, {**self.registry.created, **self.head}
-        note, events = read_note(line["checkpoint"], told), 0
-        size, root = int(note["streams"]), note["root"]
-        for name, proof in self.proofs.items():
-            leaf = framed(b"\0", name.encode(), b"%d" % proof["seq"], bytes.fromhex(proof["hash"]))
-            need(root_of(leaf, proof["index"], size, proof["path"]) == root, "not to the root")
-            events += proof["seq"] + 1
-        whole = len(self.proofs) == size and "truncated" not in self.flags
-        need(not whole or events == int(note["events"]), "the note counts other events")
-        self.note = note
+    def _end_of(self, stream: str) -> StreamEnd:
+        return self.streams.get(stream, StreamEnd(-1, b"", 0))
 
-    def close(self) -> None:
-        self.step, self.here = 8, row("line stream seq", 1, None, None)
-        need(self.says.keys() <= {*itertools.chain(*self.said.values())}, "not what it cites last")
-        missing = self.head["lines"] + 1 - self.lines
+    def _hash_at(self, stream: str, seq: int) -> bytes | None:
+        """The hash of an event above. None if it is not at hand: then the second reading has it."""
+        end = self._end_of(stream)
+        return end.hash if end.seq == seq else self.asked.setdefault((stream, seq))
+
+    def _take_checkpoint(self, line: Json) -> None:
+        self.step, key = 7, self.registry.created["checkpoint"]
+        checkpoint = read_checkpoint(line["checkpoint"], self.header["origin"], key)
+        for stream, proof in self.proofs.items():
+            leaf_hash = framed_hash(b"\0", stream.encode(), b"%d" % proof.seq, proof.hash)
+            root = root_from_path(leaf_hash, proof.leaf, checkpoint.streams, proof.path)
+            need(root == checkpoint.root, "not to the root")
+        is_whole = len(self.proofs) == checkpoint.streams and "truncated" not in self.flags
+        events = sum(proof.seq + 1 for proof in self.proofs.values())
+        need(not is_whole or events == checkpoint.events, "the note counts other events")
+        self.checkpoint = checkpoint
+
+    def _step_8_end(self) -> None:
+        self.step, self.place = 8, Place(1)
+        signed_for = set().union(*self.signed_for.values())
+        says_hash = None if self.says is None else sha256(write_json(self.says).encode()).hex()
+        need(says_hash is None or says_hash in signed_for, "not what it cites last")
+        self._step_8_lines()
+        self._step_8_keys()
+        self._step_8_age(self.checkpoint)
+        proofs = self.proofs if self.checkpoint else {}
+        for stream, end in self.streams.items():
+            if stream not in proofs or proofs[stream].seq < end.seq:
+                self.flag("unproven", "a checkpoint does not cover every event")
+
+    def _step_8_lines(self) -> None:
+        missing = self.header["lines"] + 1 - self.lines
         if missing > 0:
             self.flag("truncated", f"{missing} lines are missing")
-        else:
-            need(missing == 0 and self.digest.hexdigest() == self.head["digest"], "other lines")
-            self.here["line"] = self.lines
-            need(not self.left, "the bundle ends inside an artifact")
-        told, pins = {**self.registry.created, **self.head}, ("origin", "root", "checkpoint")
-        if any(told.get(name) != self.trust.get(name) for name in pins):
-            self.flags["unknown-key"] = (row("line stream seq", 2, "registry", 0), {}, "untrusted")
-        minimum, kept, note = self.trust.get("minimum"), self.trust.get("kept"), self.note
-        if kept and note.get("root") != kept["root"]:
-            old = [one for one in ("number", "events") if int(note.get(one, 0)) <= int(kept[one])]
-            if old or int(note["streams"]) < int(kept["streams"]):
-                self.flag("rolled-back", f"what checkpoint {kept['number']} pinned is not all here")
-        if minimum is not None and int(note.get("number", -1)) < minimum:
+            return
+        need(missing == 0 and self.digest.hexdigest() == self.header["digest"], "other lines")
+        self.place = Place(self.lines)
+        need(self.artifact.missing == 0, "the bundle ends inside an artifact")
+
+    def _step_8_keys(self) -> None:
+        """Without the caller's keys a bundle only agrees with itself, as any forger's would."""
+        trust, created = self.trust, self.registry.created
+        keys = (self.header["origin"], created.get("root"), created.get("checkpoint"))
+        if trust is None or keys != (trust.origin, trust.root, trust.checkpoint):
+            self.flags["unknown-key"] = ("untrusted", Place(2, "registry", 0), None)
+
+    def _step_8_age(self, new: Checkpoint | None) -> None:
+        """A ledger only grows. Section 7 says what comparing two checkpoints does not prove."""
+        kept, minimum = (self.trust.kept, self.trust.minimum) if self.trust else (None, None)
+        if kept and (new is None or new.root != kept.root):
+            has_grown = new and new.number > kept.number and new.events > kept.events
+            if not (new and has_grown and new.streams >= kept.streams):
+                self.flag("rolled-back", f"what checkpoint {kept.number} pinned is not all here")
+        if minimum is not None and (new is None or new.number < minimum):
             self.flag("rolled-back", "no checkpoint as new as the minimum")
-        proved = {name: proof["seq"] for name, proof in self.proofs.items() if self.note}
-        if any(proved.get(name, -1) < newest[0] for name, newest in self.streams.items()):
-            self.flag("unproven", "a checkpoint does not cover every event")
 
-    def result(self) -> SimpleNamespace:
-        def flagged(*verdicts: str) -> str:
-            return next((verdict for verdict in verdicts if verdict in self.flags), "")
+    def describe_artifacts(self) -> str:
+        absent = self.cited - self.held
+        erased = sum(digest in self.registry.erased for digest, _ in absent)
+        return f"{len(self.held)} held, {erased} erased, {len(absent) - erased} missing"
 
-        verdict, note = flagged(*VERDICTS) or "valid", self.note
-        place, event, _ = self.flags.get(verdict, (None, {}, ""))
-        trusted = event if verdict in ("tampered", "unknown-key") and place["line"] > 1 else {}
-        whole = f"{len(self.streams)} of {note['streams']} streams" if note else ""
-        fresh = f"checkpoint {note['number']} of {note['at']}" if note else "no checkpoint"
-        keys = [key for key in self.registry.keys.values() if key.kind in ("agent", "human")]
-        valid, revoked = sum(key.ended == MAX for key in keys), sum(bool(key.heads) for key in keys)
-        absent, events = self.cited - self.held, sum(seq + 1 for seq, _, _ in self.streams.values())
-        erased = sum(sha in self.registry.erased for sha, _ in absent)
-        pins = [self.trust[name] for name in ("root", "checkpoint") if name in self.trust]
-        says = [{"signed_by": "machine", **{k: v.get(k) for k in SAID}} for v in self.says.values()]
-        digits = int(sha256(bytes.fromhex("".join(pins))).hex()[:32], 16) % 10**20
-        return SimpleNamespace(
-            **row("verdict integrity", verdict, flagged("tampered") or "ok"),
-            authenticity=flagged("tampered", "forked", "unknown-key") or "ok",
-            completeness=flagged("tampered", "truncated", "unproven") or whole,
-            freshness=flagged("rolled-back") or fresh,
-            key_status=f"{len(keys)} keys, {valid} valid, {revoked} revoked",
-            artifacts=f"{len(self.held)} held, {erased} erased, {len(absent) - erased} missing",
-            custody=self.registry.custody(),
-            says=says[0] if says and verdict in ("valid", "unproven") else None,
-            fingerprint=" ".join(re.findall(".{5}", f"{digits:020}")) if pins else None,
-            **row("first_bad last_trusted policy", place, trusted or None, "not checked"),
-            checks={"lines": self.lines, "events": events, "proofs": len(self.proofs)},
-            findings=[f"{one}: {flag[2]}" for one, flag in self.flags.items()] + self.registry.lost,
-        )
+    def summarise_receipt(self) -> Json | None:
+        if self.says is None:
+            return None
+        names = ("decision", "stage", "question", "word", "result")
+        return {"signed_by": "machine", **{name: self.says.get(name) for name in names}}
 
 
-def verify(path: str, pins: str | None = None, note: str | None = None) -> SimpleNamespace:
+def report_on(reading: Reading) -> SimpleNamespace:
+    """The verdict and what it rests on, in the order in which it is printed."""
+    first_set, checkpoint = reading.first_set, reading.checkpoint
+    verdict = first_set(*VERDICTS) or "valid"
+    _, place, last_event = reading.flags.get(verdict, ("", None, None))
+    if verdict not in ("tampered", "unknown-key") or (place and place.line == 1):
+        last_event = None
+    extent = f"{len(reading.streams)} of {checkpoint.streams} streams" if checkpoint else ""
+    age = f"checkpoint {checkpoint.number} of {checkpoint.at}" if checkpoint else "no checkpoint"
+    events = sum(end.seq + 1 for end in reading.streams.values())
+    findings = [f"{name}: {sentence}" for name, (sentence, _, _) in reading.flags.items()]
+    return SimpleNamespace(
+        verdict=verdict,
+        integrity=first_set("tampered") or "ok",
+        authenticity=first_set("tampered", "forked", "unknown-key") or "ok",
+        completeness=first_set("tampered", "truncated", "unproven") or extent,
+        freshness=first_set("rolled-back") or age,
+        key_status=reading.registry.describe_keys(),
+        artifacts=reading.describe_artifacts(),
+        custody=reading.registry.describe_custody(),
+        says=reading.summarise_receipt() if verdict in ("valid", "unproven") else None,
+        fingerprint=fingerprint(reading.trust) if reading.trust else None,
+        first_bad=place and place._asdict(),
+        last_trusted=last_event and last_event._asdict(),
+        policy="not checked",
+        checks={"lines": reading.lines, "events": events, "proofs": len(reading.proofs)},
+        findings=findings + reading.registry.accepted_losses,
+    )
+
+
+def fingerprint(trust: Trust) -> str:
+    """Section 6: four groups of five digits, for two people who compare by voice."""
+    digest = sha256(bytes.fromhex(trust.root + trust.checkpoint))
+    digits = f"{int.from_bytes(digest[:16], 'big') % 10**20:020}"
+    return " ".join(digits[start : start + 5] for start in range(0, 20, 5))
+
+
+# Step 0, and the files.
+CLAIM = re.compile(rb'\{"digest":"|.*moot-(bundle|receipt)/', re.DOTALL)
+
+
+def check(file: BinaryIO, trust: Trust | None) -> SimpleNamespace:
+    """Steps 1 to 8; in a second reading if the first one leaves questions."""
+    first = Reading(trust).read(file)
+    if not first.asked and not first.registry.revocation_heads:
+        return report_on(first)
+    first.bundle.seek(0)
+    second = Reading(trust, first).read(first.bundle)
+    if "tampered" not in second.flags and second.digest.digest() != first.digest.digest():
+        raise OSError("the bundle changed while it was read")
+    return report_on(second)
+
+
+def read_trust(raw: bytes) -> Trust:
+    pins = parse_json(raw, canonical=False)
+    # White space is allowed, so this text is not canonical; a name given twice is a colon too many.
+    need(fits(pins, TRUST) and raw.count(b":") == len(TRUST), "not a trust file")
+    return Trust(*(pins[name] for name in ("origin", "root", "checkpoint", "minimum")))
+
+
+def verify(bundle: str, trust: str | None = None, note: str | None = None) -> SimpleNamespace:
     """OSError if a file cannot be read; ValueError, CryptoError if it is none of its kind."""
-    with open(path, "rb") as file, open(pins or path, "rb") as pin, open(note or path, "rb") as old:
-        need(CLAIM.match(file.read(256)) and not file.seek(0), "neither an export nor a receipt")
-        raw = pin.read(BODY) if pins else b"{}"
-        trust: Json = parse(raw, exact=False)
-        need(not pins or (fits(trust, PIN) and raw.count(b":") == len(PIN)), "not a trust file")
-        trust["kept"] = read_note(old.read(BODY).decode(), trust) if note else None
-        return Checker(file, trust).run().result()
+    trust_name, note_name = trust or os.devnull, note or os.devnull
+    with open(bundle, "rb") as file, open(trust_name, "rb") as pins, open(note_name, "rb") as old:
+        need(CLAIM.match(file.read(256)), "neither an export nor a receipt")  # step 0
+        file.seek(0)
+        trusted = read_trust(pins.read(65_536)) if trust else None
+        if note:
+            keys, text = trusted or Trust("", "", ""), old.read(65_536).decode()
+            trusted = keys._replace(kept=read_checkpoint(text, keys.origin, keys.checkpoint))
+        return check(file, trusted)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description="Checks a Moot bundle or receipt.")
     for name in ("bundle", "--trust", "--checkpoint"):
         parser.add_argument(name)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     try:
-        result = vars(verify(options.bundle, options.trust, options.checkpoint))
-        lines = (f"{k}: {v if isinstance(v, str) else json.dumps(v)}" for k, v in result.items())
-        print(json.dumps(result) if options.json else "\n".join(lines), flush=True)
+        report = vars(verify(options.bundle, options.trust, options.checkpoint))
+        lines = (f"{k}: {v if isinstance(v, str) else json.dumps(v)}" for k, v in report.items())
+        print(json.dumps(report) if options.json else "\n".join(lines), flush=True)
     except BrokenPipeError:  # `| head` has read enough; the verdict stands all the same
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError, CryptoError) as error:
         print(f"could not read: {error}", file=sys.stderr)
         return 4
-    return {"valid": 0, "unproven": 3}.get(result["verdict"], 1)
+    return {"valid": 0, "unproven": 3}.get(report["verdict"], 1)
 
 
 if __name__ == "__main__":

@@ -34,10 +34,10 @@ def recognise(payload: bytes) -> Parts | None:
         text = payload.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    head = _HEAD(text)
+    head = _BEFORE_DATA(text)
     # The last one is the body's own: after it come no objects, and no string can hold a bare quote.
     split = text.rfind(',"key":')
-    tail = _TAIL(text, split)
+    tail = _AFTER_DATA(text, split)
     if head is None or tail is None or not _is_data(text[head.end() : split]):
         return None
     epoch, name, kid, artifacts = head.groups()
@@ -59,7 +59,7 @@ def _is_data(text: str) -> bool:
     return True
 
 
-def _short(longest: int) -> str:
+def _short_text_or_null(longest: int) -> str:
     """`null` or a string of 1 to `longest` characters, none of them escaped."""
     return rf'(?:null|"[^"\\\x00-\x1f]{{1,{longest}}}")'
 
@@ -68,16 +68,16 @@ _COUNT = "(?:0|[1-9][0-9]{0,14})"
 _ARTIFACT = (
     rf'\{{"media_type":"[^"\\\x00-\x1f]{{1,127}}","sha256":"[0-9a-f]{{64}}","size":{_COUNT}\}}'
 )
-_HEAD = re.compile(
+_BEFORE_DATA = re.compile(
     r'\{"actor":\{"epoch":([1-9][0-9]{0,14}),'
     r'"id":"(?=[a-z0-9-]{3,48}")([a-z0-9]+(?:-[a-z0-9]+)*)",'
-    rf'"kid":"([0-9a-f]{{32}})","role":{_short(64)}\}},'
+    rf'"kid":"([0-9a-f]{{32}})","role":{_short_text_or_null(64)}\}},'
     rf'"artifacts":\[((?:{_ARTIFACT}(?:,{_ARTIFACT})*)?)\],'
     rf'"at":"{fields.MOMENT_EXPRESSION}","cause":(?:null|"[0-9a-f]{{64}}"),'
-    rf'"corr":{_short(128)},"data":'
+    rf'"corr":{_short_text_or_null(128)},"data":'
 ).match
-_TAIL = re.compile(
-    rf',"key":{_short(300)},"origin":"(moot\.ledger/[0-9a-f]{{32}})",'
+_AFTER_DATA = re.compile(
+    rf',"key":{_short_text_or_null(300)},"origin":"(moot\.ledger/[0-9a-f]{{32}})",'
     rf'"prev":"([0-9a-f]{{64}})","reg":({_COUNT}),"seq":({_COUNT}),'
     r'"stream":"(?!registry["/])((?P<protocol>[a-z]{1,32})(?:/[A-Za-z0-9._:@+~-]{1,200})?)",'
     r'"type":"((?P=protocol)\.[a-z][a-z0-9_]*)","v":1\}'

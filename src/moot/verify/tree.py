@@ -30,15 +30,15 @@ def root_of(leaf_hash: bytes, index: int, size: int, path: Sequence[bytes]) -> b
     """
     if not 0 <= index < size:
         return None
-    place, last, found = index, size - 1, leaf_hash
+    place, last, subtree = index, size - 1, leaf_hash
     for sibling in path:
         if last == 0:
             return None
         if place % 2 == 1 or place == last:
-            found = node(sibling, found)
+            subtree = node(sibling, subtree)
             while place % 2 == 0:
                 place, last = place // 2, last // 2
         else:
-            found = node(found, sibling)
+            subtree = node(subtree, sibling)
         place, last = place // 2, last // 2
-    return found if last == 0 else None
+    return subtree if last == 0 else None

@@ -50,7 +50,7 @@ def load_trust(path: str | PathLike[str]) -> Trust:
 def parse_trust(data: bytes) -> Trust:
     """The trust file as bytes; white space is allowed, duplicate and further fields are not."""
     try:
-        value = json.loads(data.decode("utf-8"), object_pairs_hook=_distinct)
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError) as error:
         raise TrustError(f"the trust file is not JSON: {error}") from error
     wrong = fields.wrong_field(value, _FIELDS)
@@ -71,11 +71,12 @@ def keeping(trust: Trust, note: bytes) -> Trust:
     return msgspec.structs.replace(trust, kept=kept)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a field that is given twice, two programs could each believe another one."""
+    value = dict(pairs)
+    if len(value) != len(pairs):
         raise ValueError("a field occurs twice")
-    return found
+    return value
 
 
 _FIELDS: Final = {

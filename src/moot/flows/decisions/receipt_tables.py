@@ -204,7 +204,7 @@ def proofs(receipt: Receipt, file_name: str) -> Iterator[page.Block]:
     )
     yield page.Prose(
         f"moot verify {file_name} --trust trust.json\n\nOr without Moot, with one file of at most "
-        f"500 lines:\n\npython standalone.py {file_name} --trust trust.json\n\nBoth check every "
+        f"800 lines:\n\npython standalone.py {file_name} --trust trust.json\n\nBoth check every "
         "signature, the chain of hashes, that nothing is missing up to the checkpoint, and that "
         "the receipt says what was signed for. The trust file holds the two public keys of the "
         "ledger; take it from its owner (moot trust export), never from beside this page.",
