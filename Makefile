@@ -8,12 +8,13 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= auto
 ARGS   ?=
 
-.PHONY: help setup demo test test-agents check bench clean
+.PHONY: help setup demo test quick test-agents check bench clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
 	@echo "make demo    see the product work"
 	@echo "make test    lint, types and the whole test-suite"
+	@echo "make quick   lint, types and the fast tests: about a minute"
 	@echo "make test-agents   drive the real coding tools from npm (1.1 GB) against a loopback model"
 	@echo "make check   lint and types only"
 	@echo "make bench   measure, each figure beside the raw limit of this machine"
@@ -38,6 +39,13 @@ check: $(STAMP)
 
 test: check
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+# For the loop of someone who edits: what is pure, the shape of the tree, and the goldens.
+QUICK := tests/core tests/example tests/presence tests/mail tests/decision tests/path tests/tidy \
+         tests/requirements tests/golden
+
+quick: check
+	$(BIN)/python -m pytest -n $(JOBS) -q $(QUICK) $(ARGS)
 
 # Not in CI. MOOT_AGENT_TOOLS names the folder the tools are installed in.
 test-agents: $(STAMP)

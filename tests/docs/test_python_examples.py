@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from moot.surfaces.cli.main import run
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
-PAGES += sorted((ROOT / "docs").glob("*.md"))
+PAGES += sorted((ROOT / "docs").rglob("*.md"))
 EXAMPLES = [
     pytest.param(code, id=f"{page.name}:{number}")
     for page in PAGES
@@ -18,6 +20,25 @@ EXAMPLES = [
 ]
 
 
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace in the current folder, with two agents whose keys are in the user's folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_DATA_HOME", "MOOT_KEYS", "MOOT_AGENT", "MOOT_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    root = tmp_path / "shop"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    for words in (
+        ["init"],
+        ["agent", "register", "amber-otter"],
+        ["agent", "register", "teal-crane"],
+    ):
+        assert run(words) == 0
+    return root
+
+
+@pytest.mark.usefixtures("repository")
 @pytest.mark.parametrize("code", EXAMPLES)
 def test_the_example_runs_as_printed(code: str) -> None:
     exec(compile(code, "example", "exec"), {})
