@@ -1,0 +1,35 @@
+"""Environment variables: what each means. A test holds the table against the source."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools.reference.markdown import table
+
+VARIABLES: Final = {
+    "MOOT_AGENT": "who acts; `moot run` sets it for the program it starts; `--as NAME` overrides it",
+    "MOOT_EPOCH": "which holder of that name the program was started as; set by `moot run`. If the name was adopted since, its acts are refused",
+    "MOOT_HOME": "the workspace to use, instead of the nearest `.moot/` upward; `--home DIR` overrides it",
+    "MOOT_KEYS": "the key folder, instead of the one in the user's data folder",
+    "MOOT_PASSPHRASE_FILE": "a file with a person's passphrase, for automation; what is signed so is recorded as unattended. Never handed to programs that `moot run` starts",
+    "MOOT_ACK_MINUTES": "how long answers may take: `60`, or by type `QUESTION=10,60`",
+    "BB_AGENT_STALE_MINUTES": "after how many minutes without a sign of life this reader calls an agent stale; at `moot init` it becomes the workspace's own",
+    "MOOT_HOOK_SECONDS": "how long a hook may take before it holds the edit back; below the coding tool's own limit",
+    "MOOT_CLOCK": "a fixed time, for tests: only with no workspace, or in one that was made under it",
+    "MOOT_DEBUG": "`1` tells on standard error what was opened, locked, decided and committed, with times, and shows where an internal error came from",
+    "MOOT_EXECUTION": "set for programs that `moot trace exec` starts: marks what they leave behind",
+    "NO_COLOR": "no colour on the terminal",
+}
+
+
+def page() -> str:
+    rows = [(f"`{name}`", meaning) for name, meaning in VARIABLES.items()]
+    lines = [
+        "# Configuration",
+        "",
+        "There is no configuration file yet; these variables are read by the command line and the",
+        "hooks. The library reads none of them: what it needs is handed to `moot.open`.",
+        "",
+        *table(("variable", "meaning"), rows),
+    ]
+    return "\n".join(lines)
