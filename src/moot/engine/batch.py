@@ -23,7 +23,7 @@ from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.checkpoints import require_streams
 from moot.engine.evidence import Evidence
-from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, as_refused, repeat_of
+from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, repeat_of
 from moot.engine.keys import Hand, Hands, Keys
 from moot.engine.replay import (
     SNAPSHOT_EVERY,
@@ -161,13 +161,13 @@ class Batch:
         yield from self._apply_timeouts(job.stream)
         decision = self._decide(job.stream, job.command, hand)
         if repeat is not None and repeat.refused_before and decision.refused:
-            return as_refused(decision)
+            return Refused.of(decision.findings)
         key = repeat.key if repeat is not None else None
         mark = REFUSED_MARK if decision.refused and key else ""
         signed_key = f"{key}{mark}" if key else None
         recorded = yield from self._record(job, hand, decision.drafts, signed_key)
         if decision.refused:
-            return as_refused(decision)
+            return Refused.of(decision.findings)
         return Outcome(job.stream, recorded, self._streams[job.stream].state, decision.findings)
 
     def _check(self, job: Job, machine: Machine[Any]) -> None:

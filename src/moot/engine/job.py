@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from moot.core.canonical import canonical
-from moot.core.errors import Conflict, Malformed, Refused
-from moot.core.findings import Finding, errors
-from moot.core.machine import Command, Decision, Recorded
+from moot.core.errors import Conflict, Malformed
+from moot.core.findings import Finding
+from moot.core.machine import Command, Recorded
 from moot.core.names import CALLER_KEY
 
 FindKeys = Callable[[str, str], list[tuple[str, int]]]
@@ -83,9 +83,3 @@ def _digest(command: Command) -> str:
     content = canonical(msgspec.to_builtins(command))
     name = type(command).__name__.encode()
     return hashlib.sha256(name + b"\n" + content).hexdigest()[:16]
-
-
-def as_refused(decision: Decision) -> Refused:
-    """The exception for a refusal: its first error speaks, all findings are carried."""
-    first = (errors(decision.findings) or decision.findings)[0]
-    return Refused(first.code, first.message, hint=first.hint, findings=decision.findings)
