@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -37,8 +37,12 @@ from moot.engine.signatures import SignAll, Signing, Unsigned, finish, finish_al
 from moot.engine.signs import SEEN, signs_of
 from moot.store.artifacts import Artifacts
 
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
+
 MAX_TIMEOUTS = 1_000
 SEEN_EVERY: Millis = 1_000
+MAX_DESCRIBED = 5  # events that a line of MOOT_DEBUG names
 
 Result = Outcome | MootError
 _Recorded = tuple[Recorded[Any], ...]
@@ -54,6 +58,7 @@ class Batch:
         now: Millis,
         artifacts: Artifacts | None = None,
         evidence: Evidence | None = None,
+        debug: DebugLog | None = None,
     ) -> None:
         self._change = change
         self._replay = replay
@@ -63,6 +68,7 @@ class Batch:
         self._at = to_text(now)
         self._artifacts = artifacts
         self._evidence = evidence
+        self._debug = debug
         self._origin = replay.trust.origin
         self._streams: dict[str, Loaded] = {}
         self._began: dict[str, int] = {}
@@ -128,6 +134,8 @@ class Batch:
         if not self._entries:
             return
         self._change.append(self._entries)
+        if self._debug is not None:
+            self._debug("append", _describe_entries(self._entries))
         for stream, loaded in self._streams.items():
             began = self._began[stream]
             if began < 0 <= loaded.seq:
@@ -184,6 +192,10 @@ class Batch:
             loaded = self._load_whole(stream, proved)
             self._streams[stream] = loaded
             self._began[stream] = loaded.seq
+            if self._debug is not None:
+                self._debug(
+                    "load", f"{stream}#{loaded.seq}" if loaded.seq >= 0 else f"{stream} (new)"
+                )
         return loaded
 
     def _load_whole(self, stream: str, proved: bool) -> Loaded:
@@ -204,7 +216,11 @@ class Batch:
         asked = loaded.machine.asks(loaded.state, command)
         seen = signs_of(self._change, self._replay, asked) if asked else {}
         context = Context(self._now, hand.acting, stream, self._origin, seen)
-        return loaded.machine.decide(loaded.state, command, context)
+        decision = loaded.machine.decide(loaded.state, command, context)
+        if self._debug is not None:
+            result = _describe_decision(decision, loaded.machine)
+            self._debug("decide", f"{stream} {type(command).__name__}: {result}")
+        return decision
 
     def _keys_of(self, stream: str, prefix: str) -> list[tuple[str, int]]:
         """Earlier runs in the store, and in this very batch."""
@@ -373,3 +389,17 @@ def _waves(jobs: Iterable[Job]) -> Iterator[list[Job]]:
             wave = {}
         wave[job.stream] = job
     yield list(wave.values())
+
+
+def _describe_decision(decision: Decision, machine: Machine[Any]) -> str:
+    """For MOOT_DEBUG: codes and types of events only, never what anybody wrote."""
+    if decision.refused:
+        return f"refused, {Refused.of(decision.findings).code}"
+    types = [machine.type_of[type(draft.event)] for draft in decision.drafts]
+    return ", ".join(types) or "nothing to record"
+
+
+def _describe_entries(entries: list[Entry]) -> str:
+    places = (f"{entry.record.stream}#{entry.record.seq}" for entry in entries[:MAX_DESCRIBED])
+    more = f" and {len(entries) - MAX_DESCRIBED} more" if len(entries) > MAX_DESCRIBED else ""
+    return f"{', '.join(places)}{more}"

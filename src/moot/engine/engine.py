@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from moot.core.clock import Clock, Millis
 from moot.core.errors import MootError, Refused
@@ -30,6 +30,9 @@ from moot.engine.signatures import SignAll, one_by_one
 from moot.engine.signs import believed, heartbeat, signs_of
 from moot.store.artifacts import Artifacts
 
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
+
 T = TypeVar("T")
 
 
@@ -45,6 +48,7 @@ class Engine:
         artifacts: Artifacts | None = None,
         frozen: MootError | None = None,
         evidence: Evidence | None = None,
+        debug: DebugLog | None = None,
     ) -> None:
         """`frozen`: why nothing may be written here, raised by every attempt.
 
@@ -60,6 +64,7 @@ class Engine:
         self._on_checkpoint = on_checkpoint
         self._frozen = frozen
         self._evidence = evidence
+        self._debug = debug
         self._unpinned = 0
         self._turn = threading.RLock()
 
@@ -153,6 +158,7 @@ class Engine:
                     self.clock(),
                     self.artifacts,
                     self._evidence,
+                    self._debug,
                 )
                 decided = decide(batch)
                 batch.flush()
@@ -233,6 +239,9 @@ class Engine:
             if self._evidence is not None:
                 self._evidence.before_signing(change)
             kept = make_checkpoint(change, self.trust, held.signer, self.clock(), beyond)
+            if kept is not None and self._debug is not None:
+                made = kept.checkpoint
+                self._debug("sign", f"checkpoint {made.number} over {made.streams} streams")
         self._unpinned = 0
         if kept is not None and self._on_checkpoint is not None:
             self._on_checkpoint(kept)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from moot.core.clock import Clock, fixed_clock, system_clock
 from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered
@@ -26,6 +27,9 @@ from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read, open_to_wri
 from moot.workspace import trust as trust_files
 from moot.workspace.remembered import Remembered, lacks, lacks_note
 
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
+
 
 class Workspace:
     def __init__(
@@ -36,18 +40,23 @@ class Workspace:
         clock_text: str = "",
         *,
         reads: bool = False,
+        debug: DebugLog | None = None,
     ) -> None:
-        """`reads`: only to read; then it is opened even where it may not be written."""
+        """`reads`: only to read; then it is opened even where it may not be written.
+
+        `debug` is told what is opened, locked, decided and committed here.
+        """
         self.path = path
         self.folder = folder
         self._reads = reads
+        self._debug = debug
         self.trust = _trusted(path, folder)
         self.kept = KeptNotes(folder.path / "kept.db")
         self._remembered = Remembered(self.kept, self.trust)
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
         ledger = path / "ledger.db"
-        self.store = open_to_read(ledger) if reads else open_to_write(ledger)
+        self.store = open_to_read(ledger, debug) if reads else open_to_write(ledger, debug)
         # Why nothing may be written, if that is so.
         self.read_only = self.store.why if isinstance(self.store, ReadOnlyStore) else None
         try:
@@ -98,6 +107,7 @@ class Workspace:
             artifacts=self.artifacts,
             frozen=frozen,
             evidence=evidence,
+            debug=self._debug,
         )
 
     def _newest_kept(self) -> KeptNote | None:

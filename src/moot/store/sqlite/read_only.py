@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from moot.core.errors import StoreFailed
 from moot.store.sqlite.change import SqliteChange
@@ -17,6 +18,9 @@ from moot.store.sqlite.reader import SqliteReader
 from moot.store.sqlite.store import SqliteStore, copy_to
 from moot.store.sqlite.trouble import read_only, translated
 from moot.store.sqlite.view import SqliteView
+
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
 
 # Why a store could not be opened, where looking at it may still be possible.
 _MAY_BE_LOOKED_AT = frozenset({"store_read_only", "store_unreachable", "disk_full"})
@@ -62,19 +66,22 @@ class ReadOnlyStore(SqliteReader):
             raise
 
 
-def open_to_write(path: Path) -> SqliteStore:
+def open_to_write(path: Path, debug: DebugLog | None = None) -> SqliteStore:
     """SQLite would open also a file that may not be written, make its log beside it, which nobody
     may write then either, and notice only when it comes to writing."""
     if path.exists() and not os.access(path, os.W_OK):
         raise read_only(path)
-    return SqliteStore(path)
+    return SqliteStore(path, debug=debug)
 
 
-def open_to_read(path: Path) -> SqliteStore | ReadOnlyStore:
+def open_to_read(path: Path, debug: DebugLog | None = None) -> SqliteStore | ReadOnlyStore:
     """As ever where it may be written; else it is looked at."""
     try:
-        return open_to_write(path)
+        return open_to_write(path, debug)
     except StoreFailed as error:
         if error.code not in _MAY_BE_LOOKED_AT:
             raise
-        return ReadOnlyStore(path, error)
+        store = ReadOnlyStore(path, error)
+    if debug is not None:
+        debug("open", f"{path} to read only: {store.why.code}")
+    return store

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.store.sqlite.change import SqliteChange
@@ -19,6 +20,9 @@ from moot.store.sqlite.tail import Tail
 from moot.store.sqlite.trouble import translated, translated_opening
 from moot.store.sqlite.turn import READ, WRITE, take_turn, wait_for
 from moot.store.sqlite.view import SqliteView
+
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
 
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
@@ -45,6 +49,7 @@ class SqliteStore:
         busy_seconds: float = BUSY_SECONDS,
         connect: Connect = connect_file,
         file_at: int = FILE_AT,
+        debug: DebugLog | None = None,
     ) -> None:
         """`connect` may put something between us and the disk; the fault tests do."""
         _require_whole(path, create)
@@ -53,10 +58,13 @@ class SqliteStore:
         self._busy_seconds = busy_seconds
         self._file_at = file_at
         self._tail = Tail()
+        self._debug = debug
         with translated_opening(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{_uri(path)}?mode={mode}", busy_seconds)
             _prepare(self._db, busy_seconds)
+        if debug is not None:
+            debug("open", f"{path} to write")
 
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
@@ -77,6 +85,8 @@ class SqliteStore:
 
     def begin_write(self) -> SqliteChange:
         """Wait for both locks, this process's and the file's."""
+        if self._debug is not None:
+            self._debug("wait", self.path.name)
         self._turn.acquire()
         try:
             with translated(self.path):
@@ -85,6 +95,8 @@ class SqliteStore:
         except BaseException:
             self._turn.release()
             raise
+        if self._debug is not None:
+            self._debug("lock", self.path.name)
         return SqliteChange(self._db, self._tail, self._file_at)
 
     def end_write(self, change: SqliteChange, error: BaseException | None) -> None:
@@ -96,8 +108,12 @@ class SqliteStore:
                     raise error
                 change.require_whole()
                 self._db.execute("COMMIT")
+            if self._debug is not None:
+                self._debug("commit", self.path.name)
         except BaseException:
             self._abandon()
+            if self._debug is not None:
+                self._debug("rollback", self.path.name)
             raise
         finally:
             change.is_whole = False  # and over
