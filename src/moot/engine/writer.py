@@ -1,7 +1,7 @@
 """Group commit: one thread writes for all callers of a server process.
 
-Making a commit durable costs nearly the same for one event as for many. So one thread takes all jobs
-that wait (at most CAP, without waiting for more), decides them in order and commits once; each
+Making a commit durable costs nearly the same for one event as for many. So one thread takes all
+jobs that wait (at most CAP, without waiting for more), decides them in order and commits once; each
 caller is answered only after that commit. If the commit fails, every caller of the group fails.
 Threads wait on a future, coroutines await one; a group wakes each event loop once.
 """

@@ -1,7 +1,7 @@
 """The store of a ledger that may not be written here: all of it can be read, nothing written.
 
-It is looked at as a check looks at it (`looking.py`), so the newest commits are never passed over:
-they are read too, or there is an error.
+It is read as a check reads it (`looking.py`): the newest commits are read too, or there is an
+error.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from moot.store.sqlite.view import SqliteView
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
 
-# Why a store could not be opened, where looking at it may still be possible.
+# Reasons why a store cannot be opened for writing that may still let it be read.
 _MAY_BE_LOOKED_AT = frozenset({"store_read_only", "store_unreachable", "disk_full"})
 
 
 class ReadOnlyStore(SqliteReader):
-    """`why` it could not be opened for writing; whoever tries to write is told the same."""
+    """`why` is the error that kept it from being opened for writing; `write()` raises it."""
 
     def __init__(self, path: Path, why: StoreFailed) -> None:
         super().__init__(path)
@@ -56,7 +56,7 @@ class ReadOnlyStore(SqliteReader):
         return int(version)
 
     def backup(self, target: Path) -> None:
-        """A consistent copy; `target` must not exist. One of a file that moved is none."""
+        """A consistent copy in a new file; removed again if somebody wrote meanwhile."""
         copy_to(self._db, target)
         try:
             with self._looking.unmoved():
@@ -67,15 +67,18 @@ class ReadOnlyStore(SqliteReader):
 
 
 def open_to_write(path: Path, debug: DebugLog | None = None) -> SqliteStore:
-    """SQLite would open also a file that may not be written, make its log beside it, which nobody
-    may write then either, and notice only when it comes to writing."""
+    """Open the store for writing; StoreFailed if the file is write-protected.
+
+    SQLite itself would open such a file, make a log beside it that nobody may write either, and
+    notice only at the first write.
+    """
     if path.exists() and not os.access(path, os.W_OK):
         raise read_only(path)
     return SqliteStore(path, debug=debug)
 
 
 def open_to_read(path: Path, debug: DebugLog | None = None) -> SqliteStore | ReadOnlyStore:
-    """As ever where it may be written; else it is looked at."""
+    """Open the store for writing where that is possible, else for reading only."""
     try:
         return open_to_write(path, debug)
     except StoreFailed as error:
