@@ -1,7 +1,7 @@
-"""Who signs: the private keys at signatory, and the name each of them may act under.
+"""Who signs: the private keys at hand, and the name each of them may act under.
 
 A name alone is never enough to act. The registry says which key a name has now, and that private
-key must be at signatory.
+key must be at hand.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Trust(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A private key at signatory. `attended` says that a person unlocked it just now."""
+    """A private key at hand. `attended` says that a person unlocked it just now."""
 
     signer: Signer
     attended: bool = False
@@ -55,7 +55,7 @@ class Hands:
     """Remembers who has signed, so that the next command need not establish them again.
 
     What is remembered counts only while the registry is the very same state, for a key may have
-    been revoked, and while the key at signatory is the same, for a person may have left meanwhile.
+    been revoked, and while the key at hand is the same, for a person may have left meanwhile.
     """
 
     def __init__(self, trust: Trust) -> None:
@@ -103,7 +103,7 @@ def hand_of(registry: State, keys: Keys, name: str, role: str | None = None) -> 
 
 
 def hand_of_system(trust: Trust, keys: Keys) -> Hand | None:
-    """The ledger's own `system`; None if its root key is not at signatory."""
+    """The ledger's own `system`; None if its root key is not at hand."""
     held = keys.find(SYSTEM, key_id(trust.root))
     if held is None:
         return None

@@ -215,7 +215,7 @@ def _compare_words(view: View, derived: Derived) -> None:
     due = Counter(_word_row(edit) for edit in derived.words)
     stored = Counter(view.all_words())
     for space, key, _ in due - stored:
-        derived.differs("words_missing", "a text cannot be derived", f"{space} {key}")
+        derived.differs("words_missing", "a text cannot be found", f"{space} {key}")
     for space, key, _ in stored - due:
         derived.differs("words_foreign", "no event made this text findable", f"{space} {key}")
 
