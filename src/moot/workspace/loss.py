@@ -34,16 +34,19 @@ def lost_heads(view: View, kept: dict[str, tuple[int, bytes]]) -> Iterator[tuple
             yield stream, seq
 
 
-def _lost_note(space: Workspace, view: View) -> KeptNote | None:
+def _lost_note(workspace: Workspace, view: View) -> KeptNote | None:
     """The newest known checkpoint if anything is lost, else None. Where the key folder remembers
     none, the ledger's own stands for it."""
-    kept, heads = space.kept.newest(space.trust.origin), space.kept.heads(space.trust.origin)
+    kept, heads = (
+        workspace.kept.newest(workspace.trust.origin),
+        workspace.kept.heads(workspace.trust.origin),
+    )
     if kept is None:
-        here = newest(view, space.trust)
+        here = newest(view, workspace.trust)
         kept = KeptNote(here.number if here else 0, view.note() or "")
         heads = {name: (head.seq, head.hash) for name, head in view.note_heads()}
-    lost = any(lost_heads(view, heads)) or any(_lost_snapshots(view, space.trust))
-    return kept if lost or space.rolled_back is not None else None
+    lost = any(lost_heads(view, heads)) or any(_lost_snapshots(view, workspace.trust))
+    return kept if lost or workspace.rolled_back is not None else None
 
 
 def _lost_snapshots(view: View, trust: Trust) -> Iterator[Snapshot]:
@@ -114,8 +117,8 @@ def _require_signed(record: Record, registry: Registry) -> None:
         )
 
 
-def _drop_snapshots(space: Workspace) -> None:
+def _drop_snapshots(workspace: Workspace) -> None:
     """Drop the snapshots of lost events. They prove the loss, so only after it is on record."""
-    with space.store.write() as change:
-        for snapshot in list(_lost_snapshots(change, space.trust)):
+    with workspace.store.write() as change:
+        for snapshot in list(_lost_snapshots(change, workspace.trust)):
             change.drop_snapshot(snapshot.stream)
