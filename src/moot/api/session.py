@@ -20,6 +20,7 @@ from moot.core.errors import NotFound, Refused
 
 if TYPE_CHECKING:
     from moot.core.clock import Millis
+    from moot.core.debug import DebugLog
     from moot.core.findings import Finding
     from moot.core.registry.model import Agent
     from moot.core.signing import Signer
@@ -58,11 +59,13 @@ class Session:
         clock: str = "",
         env: Mapping[str, str] | None = None,
         read_only: bool | Callable[[], bool] = False,
+        debug: DebugLog | None = None,
     ) -> None:
         """`stale_millis` is how soon this session calls others stale; None: as the workspace does.
 
         `remarks` are warnings about how the session was set up; operations that report findings
         add them. `env` is what programs find that are started for this session, and nothing else.
+        `debug` is told what is opened, locked, decided and committed.
         """
         self.folder = folder
         self.acting = acting
@@ -75,6 +78,7 @@ class Session:
         self._keys = keys
         self._ask_passphrase = ask_passphrase
         self._read_only = read_only
+        self._debug = debug
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
         self._place: Place | None = None
 
@@ -125,6 +129,7 @@ class Session:
             clock=self.clock_text,
             env=self.env,
             read_only=self._read_only,
+            debug=self._debug,
         )
         other._opened = self._opened
         return other
@@ -142,6 +147,7 @@ class Session:
             stale_millis=self.stale_millis,
             clock=self.clock_text,
             env=self.env,
+            debug=self._debug,
         ) as session:
             yield session
 
@@ -277,4 +283,5 @@ class Session:
             self._ask_passphrase or never_ask,
             self.clock_text,
             reads=self._read_only() if callable(self._read_only) else self._read_only,
+            debug=self._debug,
         )

@@ -277,8 +277,7 @@ def require_one_file(record: Record) -> None:
     """A session is one file; a second one with its id is a double, unless it has moved."""
     found = _other_file(record)
     if found is not None:
-        double = _double(found)
-        raise Refused(double.code, double.message, hint=double.hint, findings=[double])
+        raise Refused.of([_double(found)])
 
 
 def _other_file(record: Record) -> str | None:

@@ -14,7 +14,6 @@ from msgspec.json import decode
 from moot.core.errors import Conflict, Malformed, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import OPERATOR, SYSTEM
-from moot.engine.job import as_refused
 from moot.flows.decisions.questions import put, state_of, stored, text_of
 from moot.flows.parliament.bills import merged
 from moot.flows.parliament.cabinet import messages
@@ -62,7 +61,7 @@ def require_open(
     context = Context(space.engine.clock(), acting, stream_of(decision), space.trust.origin)
     rehearsed = MACHINE.decide(state, ask.Approve(reason=reason), context)  # one rule for all words
     if rehearsed.refused:
-        raise as_refused(rehearsed)
+        raise Refused.of(rehearsed.findings)
     if text is not None:
         _require_text(text)
     held = _listening(space, decision, word)

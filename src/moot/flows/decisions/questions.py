@@ -16,7 +16,6 @@ from moot.core.errors import NotFound, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.engine.job import as_refused
 from moot.flows.runs.seats import ELSEWHERE, named, require_once, seated, seats_of
 from moot.protocols.debate.model import ConsensusMode
 from moot.protocols.decision import commands as ask
@@ -56,7 +55,7 @@ def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[s
     context = Context(space.engine.clock(), acting, stream_of("q-0"), space.trust.origin)
     rehearsed = MACHINE.decide(State(), _question(question, seats, None), context)
     if rehearsed.refused:
-        raise as_refused(rehearsed)
+        raise Refused.of(rehearsed.findings)
     seated(rehearsal, room)
     specs = named(space, question.specs)
     about = stored(space, question.context) if question.context.strip() else None

@@ -17,6 +17,7 @@ from moot.workspace.workspace import Workspace, key_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from moot.core.debug import DebugLog
     from moot.protocols.presence.views import Observation
 
 BEAT_EVERY: Millis = MINUTE
@@ -24,7 +25,13 @@ BEAT_EVERY: Millis = MINUTE
 
 @contextmanager
 def opened(place: Path, env: Mapping[str, str], pin: bool = False) -> Iterator[Workspace]:
-    space = Workspace(place, key_folder(env), clock_text=env.get("MOOT_CLOCK", ""))
+    debug: DebugLog | None = None
+    if env.get("MOOT_DEBUG"):  # else not even loaded: a hook runs before every edit
+        from moot.system.debug import DebugLines
+
+        debug = DebugLines()
+    clock_text = env.get("MOOT_CLOCK", "")
+    space = Workspace(place, key_folder(env), clock_text=clock_text, debug=debug)
     try:
         yield space
     finally:

@@ -20,7 +20,7 @@ from moot.core.findings import Finding, errors
 from moot.core.machine import Acting, Command, Context, KeyClass
 from moot.core.names import OPERATOR, STREAM, SYSTEM
 from moot.core.record import ArtifactRef
-from moot.engine.job import Job, Outcome, as_refused
+from moot.engine.job import Job, Outcome
 from moot.engine.keys import hand_of_system
 from moot.flows.parliament.cabinet import (
     Cabinet,
@@ -161,7 +161,7 @@ class Room:
         context = Context(now, acting, self.stream, self.space.trust.origin)
         rehearsed = MACHINE.decide(self.state, command, context)
         if rehearsed.refused:
-            raise as_refused(rehearsed)
+            raise Refused.of(rehearsed.findings)
 
     def _follow_up(self) -> Outcome | None:
         """What the machine can do by itself now; another process may have been quicker."""
@@ -230,13 +230,10 @@ _RESULTS: Final = (Kind.VOTE_TALLY, Kind.PM_DECISION)
 def _nobody(document: Any) -> Refused:
     """Without a sender nobody can sign; what else is wrong is said as well."""
     found = errors(response_findings(document))
-    first = found[0] if found else None
-    return Refused(
-        first.code if first else "unknown_seat",
-        first.message if first else f"{document['from']} has no seat in this session",
-        hint=first.hint if first else "`moot parliament status DIR` lists the seats",
-        findings=found,
-    )
+    if found:
+        return Refused.of(found)
+    problem = f"{document['from']} has no seat in this session"
+    return Refused("unknown_seat", problem, hint="`moot parliament status DIR` lists the seats")
 
 
 def _not_yours(sender: str, acting: str | None) -> Refused:
@@ -248,7 +245,7 @@ def _not_yours(sender: str, acting: str | None) -> Refused:
         where="from",
         hint="send it under your own seat",
     )
-    return Refused(found.code, found.message, hint=found.hint, findings=[found])
+    return Refused.of([found])
 
 
 def _report(room: Room, data: bytes, error: Malformed, actor: str | None) -> None:

@@ -147,7 +147,7 @@ def take(
         raise no_session(folder)
     wrong = errors(inspect_files(data))
     if wrong:
-        raise Refused(wrong[0].code, wrong[0].message, hint=wrong[0].hint, findings=wrong)
+        raise Refused.of(wrong)
     ledger, session, bill, told = (read_json(data[name] or b"") for name in FILES)
     room = Room(space, folder, parliament_id or session["parliament_id"])
     if room.state.status is not None:

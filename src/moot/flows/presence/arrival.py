@@ -16,7 +16,7 @@ from moot.core.names import REGISTRY, SYSTEM, agent_name
 from moot.core.registry.commands import RetireAgent
 from moot.core.signing import Signer
 from moot.engine.agents import agent_named, register, rotation
-from moot.engine.job import Job, Outcome, as_refused
+from moot.engine.job import Job, Outcome
 from moot.keys.folder import KeyFolder
 from moot.keys.running import is_running
 from moot.protocols.presence import STREAM, agent_names, views
@@ -106,7 +106,7 @@ def _rehearse(
     decision = MACHINE.decide(state, command, context)
     wrong = {finding.code for finding in errors(decision.findings)}
     if decision.refused and not wrong <= forgiven:
-        raise as_refused(decision)
+        raise Refused.of(decision.findings)
 
 
 def evidence(root: Path) -> Evidence:

@@ -115,4 +115,4 @@ def _uncovered(missing: list[Scope], actor: str) -> Refused:
         )
         for claim in missing
     ]
-    return Refused(found[0].code, found[0].message, hint=found[0].hint, findings=found)
+    return Refused.of(found)

@@ -16,7 +16,7 @@ from moot.core.machine import Command, Context, Event, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.agents import agent_named
-from moot.engine.job import ALONE, Link, as_refused
+from moot.engine.job import ALONE, Link
 from moot.engine.keys import hand_of
 from moot.engine.replay import read_record
 from moot.protocols.trace import events as did
@@ -152,7 +152,7 @@ def rehearse(space: Workspace, stream: str, command: Command, actor: str) -> Non
     context = Context(space.engine.clock(), hand.acting, stream, space.trust.origin)
     decision = MACHINE.decide(space.engine.state(stream), command, context)
     if decision.refused:
-        raise as_refused(decision)
+        raise Refused.of(decision.findings)
 
 
 def _role(command: Command) -> str | None:

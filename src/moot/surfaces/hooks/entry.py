@@ -42,6 +42,8 @@ class Reply(NamedTuple):
 def main(tool: str) -> NoReturn:
     """Read, answer, leave at once: nothing that hangs at the end may keep the tool waiting."""
     env, here = dict(os.environ), _here()
+    if env.get("MOOT_DEBUG"):
+        import moot.system.debug  # noqa: F401 - its clock starts when it is loaded
     voice = _Voice(env, here)
     watchdog = threading.Timer(deadline(env), voice.too_late)
     watchdog.daemon = True

@@ -24,6 +24,7 @@ from moot.surfaces.terminal.typed import hints_naming
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.clock import Millis
+    from moot.core.debug import DebugLog
     from moot.core.findings import Finding
     from moot.keys.folder import KeyFolder
     from moot.keys.held import Passphrase
@@ -42,6 +43,11 @@ class Shell:
         self.acting: str | None = self.env.get("MOOT_AGENT") or None
         self.command = ""
         self.answered = False  # from the moment the answer is being printed
+        self._debug: DebugLog | None = None
+        if self.env.get("MOOT_DEBUG"):
+            from moot.system.debug import DebugLines
+
+            self._debug = DebugLines()
         self._session: Session | None = None
 
     @property
@@ -63,6 +69,7 @@ class Shell:
                 clock=self.env.get("MOOT_CLOCK", ""),
                 env=self.env,
                 read_only=self._only_reads,
+                debug=self._debug,
             )
         return self._session
 
