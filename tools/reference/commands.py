@@ -20,7 +20,8 @@ def page() -> str:
 
 def walk(command: click.Command, above: click.Context | None, name: str) -> Iterator[click.Context]:
     """A command and all below it."""
-    here = click.Context(command, above, name, terminal_width=WIDTH, max_content_width=WIDTH)
+    width = {"terminal_width": WIDTH, "max_content_width": WIDTH}
+    here = click.Context(command, above, name, help_option_names=["-h", "--help"], **width)
     yield here
     if isinstance(command, click.Group):
         for word in command.list_commands(here):

@@ -7,7 +7,7 @@ from moot.core.ledger import Store
 from moot.core.machine import KeyClass
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM
 from moot.core.registry.commands import CreateLedger
-from moot.core.registry.proofs import ORIGIN_PREFIX
+from moot.core.registry.proofs import ORIGIN_PREFIX, key_statement, sign_proof
 from moot.core.signing import Signer
 from moot.engine.engine import Engine
 from moot.engine.keys import Held, Trust
