@@ -391,7 +391,8 @@ def figures() -> list[str]:
     full = ", ".join(f"{room} {count}" for room, count in rooms.most_common(5))
     shares = (
         f"{100 * one_word:.0f} % one-word names, {100 * participles:.1f} % bare participles,"
-        f" {100 * verbs:.0f} % begin with a verb, median length {statistics.median(map(len, own)):.0f}"
+        f" {100 * verbs:.0f} % begin with a verb,"
+        f" median length {statistics.median(map(len, own)):.0f}"
     )
     return [
         f"{lines} lines, {code} of code, {100 * explained / lines:.1f} % comments and docstrings",
