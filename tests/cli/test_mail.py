@@ -305,7 +305,7 @@ def test_a_word_deep_in_a_long_text_is_found(
     for words in (("fillers",), ("hypothal",), ("hypothalamus", "nowhere"), ("--", "-")):
         assert mail.ok("mail", "search", *words)["messages"] == []
     assert mail.ok("ledger", "rebuild")["findings"] == []
-    monkeypatch.setattr("moot.flows.mail.finding.BUDGET", 1_000)
+    monkeypatch.setattr("moot.flows.mail.message_search.BUDGET", 1_000)
     assert mail.ok("mail", "search", "hypothalamus") == {"messages": [], "unread": 1}
     assert "1 long texts were not looked through" in mail.run("mail", "search", "end").out
 

@@ -43,6 +43,7 @@ The history of a thread:
     evolution.py        the state after an event
     index_rows.py       index rows
     keys.py             their names and keys
+    sender.py           a sender as it may be shown
     machine.py          decide, evolve, agenda, timeouts, index
     views.py            what people and agents read
 
