@@ -91,8 +91,9 @@ def ack(
     """Acknowledge a message. `status` is Received, Understood, Will Action or Completed.
 
     Any status acknowledges it; Completed also closes a QUESTION, HANDOFF or BLOCKED. A later one
-    takes the place of an earlier one, and the same again changes nothing. The event that a HANDOFF
-    or BLOCKED is about is answered in the same commit. Refused to whom it was not sent.
+    takes the place of an earlier one; the same again, without notes, changes nothing. The event
+    that a HANDOFF or BLOCKED is about is answered in the same commit. Refused to whoever it was
+    not sent to, and to its sender.
     """
     from moot.flows.mail.messages import canonical_id, require_thread_of
     from moot.flows.mail.notices import acknowledge
