@@ -8,6 +8,12 @@ from typing import Any
 
 import pytest
 
+from moot.api import mail_answers
+from moot.api.mail import send
+from moot.api.mail_texts import template
+from moot.api.session import Session
+from moot.core.errors import Conflict, MootError
+from moot.keys.folder import KeyFolder
 from tests.cli.project import MOOT, Project
 
 NOON = "2026-02-18T12:00:00Z"
@@ -305,7 +311,7 @@ def test_a_word_deep_in_a_long_text_is_found(
     for words in (("fillers",), ("hypothal",), ("hypothalamus", "nowhere"), ("--", "-")):
         assert mail.ok("mail", "search", *words)["messages"] == []
     assert mail.ok("ledger", "rebuild")["findings"] == []
-    monkeypatch.setattr("moot.flows.mail.finding.BUDGET", 1_000)
+    monkeypatch.setattr("moot.flows.mail.message_search.BUDGET", 1_000)
     assert mail.ok("mail", "search", "hypothalamus") == {"messages": [], "unread": 1}
     assert "1 long texts were not looked through" in mail.run("mail", "search", "end").out
 
@@ -563,6 +569,36 @@ def test_an_ack_that_moves_a_scope_says_so(mail: Project, by_hand: bool) -> None
     }[by_hand]
     assert "teal-crane holds src/auth now" in mail.run(*given).out
     assert mail.ok(*crane("mail", "ack", sent, "--status", "Completed"))["moved"] == []
+
+
+def test_an_ack_repeated_under_its_key_is_given_once(mail: Project) -> None:
+    mail.ok(*otter("reserve", "src/auth"))
+    words = otter("handoff", "teal-crane", "--scope", "src/auth", "--work", "T-7", *PASS_ON)
+    sent = mail.ok(*words)["message"]
+    keys = KeyFolder(mail.keys)
+    with Session(mail.root, acting="teal-crane", keys=keys, clock=NOON) as session:
+        first = mail_answers.ack(session, sent, "will action", notes="soon", key="a-1")
+        before = events(mail)
+        again = mail_answers.ack(session, sent, "will action", notes="soon", key="a-1")
+        assert (first.moved, again.moved) == (("src/auth",), ("src/auth",))
+        assert (again.ack, events(mail)) == (first.ack, before)
+        with pytest.raises(Conflict) as reused:
+            mail_answers.ack(session, sent, "Completed", key="a-1")
+        with pytest.raises(MootError) as unknown:
+            mail_answers.ack(session, sent, "OK")
+    assert (reused.value.code, unknown.value.code) == ("key_reused", "bad_status")
+    assert events(mail) == before
+
+
+def test_what_the_command_line_cannot_ask_for_is_refused_by_the_library(mail: Project) -> None:
+    before = events(mail)
+    with Session(mail.root, acting="amber-otter", keys=KeyFolder(mail.keys), clock=NOON) as session:
+        with pytest.raises(MootError) as importance:
+            send(session, "teal-crane", "INFO: x", importance="enormous")
+        with pytest.raises(MootError) as kind:
+            template(session, "RUMOUR")
+    assert (importance.value.code, kind.value.code) == ("bad_importance", "unknown_message_type")
+    assert events(mail) == before
 
 
 def test_an_ack_that_moves_nothing_says_why(mail: Project) -> None:

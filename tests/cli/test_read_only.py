@@ -235,6 +235,7 @@ READING: dict[str, tuple[str, ...]] = {
     "mail.search": ("mail", "search", "done"),
     "mail.thread": ("mail", "thread", "plan"),
     "mail.pending": ("mail", "pending"),
+    "mail.template": ("mail", "template", "INFO"),
     "debate.check": ("debate", "check", "d.md"),
     "debate.status": ("debate", "status", "d.md"),
     "debate.summary": ("debate", "summary", "d.md"),
@@ -285,7 +286,7 @@ def filled(project: Project, out: Path) -> list[list[str]]:
 
 
 # They read, and are tried elsewhere: without a workspace, or where it is the very thing checked.
-ELSEWHERE = {"ledger.verify", "verify", "ledger.doctor"}
+ELSEWHERE = {"ledger.verify", "verify", "ledger.doctor", "mail.lint"}
 
 
 def test_every_reading_command_has_its_line_here() -> None:

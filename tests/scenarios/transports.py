@@ -61,7 +61,7 @@ class Library:
         try:
             with self._session(caller) as session:
                 result = OPERATIONS[operation].function(session, **arguments)
-                return Reply(msgspec.to_builtins(result))
+                return Reply(msgspec.json.decode(msgspec.json.encode(result)))
         except MootError as error:
             return Reply(error=error.code)
         finally:
@@ -73,7 +73,7 @@ class Library:
             caller.folder or caller.project.root,
             acting=caller.acting,
             keys=KeyFolder(caller.project.keys),
-            ask_passphrase=lambda _: None if text is None else Passphrase(text, attended=False),
+            ask_passphrase=None if text is None else lambda _: Passphrase(text, attended=False),
             env=caller.project.env,
         )
 
@@ -91,6 +91,7 @@ class CommandLine:
             file.write_text(caller.passphrase)
             file.chmod(0o600)
             settings["MOOT_PASSPHRASE_FILE"] = str(file)
+        arguments = _texts_in_files(caller.project, operation, arguments)
         done = caller.project.json(*_words(operation, arguments), cwd=caller.folder, **settings)
         if done.envelope["ok"]:
             return Reply(done.data)
@@ -105,8 +106,23 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("artifact.show", "sha256"): "sha",
     ("artifact.erase", "sha256"): "sha",
     ("ledger.export", "ids"): "names",
+    ("mail.send", "body"): "file",
+    ("mail.import", "message"): "file",
+    ("mail.lint", "message"): "file",
     "file": "output",
 }
+# Texts that the command line takes from a file which it is told the name of.
+IN_FILES: Final = {("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")}
+
+
+def _texts_in_files(project: Project, operation: str, arguments: Arguments) -> Arguments:
+    """The same, with a file in place of each text that has to be in one."""
+    moved = dict(arguments)
+    for name in arguments:
+        if (operation, name) in IN_FILES:
+            moved[name] = project.keys.parent / f"{name}.md"
+            moved[name].write_text(arguments[name], "utf-8")
+    return moved
 
 
 def _command(operation: str) -> click.Command | None:
@@ -148,8 +164,13 @@ def _option(option: click.Option, value: Any) -> list[str]:
     flag = option.opts[-1]
     if option.is_flag:
         return [flag] if value else list(option.secondary_opts[-1:])
-    values = value if option.multiple else [value]
+    values = value if option.multiple else [_joined(value)]
     return [word for one in values for word in (flag, str(one))]
+
+
+def _joined(value: Any) -> Any:
+    """Several names for an option that is given once: `--to amber-otter,teal-crane`."""
+    return ",".join(value) if isinstance(value, list | tuple) else value
 
 
 def _texts(value: Any) -> list[str]:

@@ -266,6 +266,11 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def can_ask_passphrase(self) -> bool:
+        """True if a person is there who may be asked for a passphrase, or has left it."""
+        return self._ask_passphrase is not None
+
     def _acts_as_person(self) -> bool:
         from moot.core.machine import KeyClass
 

@@ -19,7 +19,7 @@ from moot.flows.bridges.damage import naming, require_proved
 from moot.flows.bridges.sources import Found
 from moot.flows.bridges.steps import Plan, Walked, walk
 from moot.flows.bridges.to_mail import told
-from moot.flows.mail.post import body_of
+from moot.flows.mail.messages import read_message_text
 from moot.flows.trace import tracing
 from moot.protocols.mail.body import read_body, unwrap_text_block
 from moot.protocols.mail.body_writer import write_body as body_of_type
@@ -38,7 +38,7 @@ def critique_to_challenge(
 ) -> Walked:
     """The critic takes up a CRITIQUE whose target is a claim."""
     said = sources.message(space, named, MessageType.CRITIQUE)
-    body = read_body(body_of(space, said.recorded))
+    body = read_body(read_message_text(space, said.recorded))
     where = _CLAIM.search(body.text_of("Target"))
     name = trace or (where[1] if where is not None else None)
     if where is None or name is None:

@@ -12,7 +12,7 @@ from moot.flows.bridges import sources
 from moot.flows.bridges.sources import Found
 from moot.flows.bridges.steps import Plan, Walked, path_of, state_of, walk
 from moot.flows.mail import notices
-from moot.flows.mail.post import message_at
+from moot.flows.mail.messages import read_message
 from moot.flows.trace import guarded_execution, tracing
 from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.model import stream_of, thread_of_id
@@ -45,7 +45,7 @@ def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = 
         done = _acknowledged(space, native, link)
         if done is None:
             status = AckStatus.COMPLETED.value
-            outcome = notices.answer(space, actor, native, status, notes, link).mail
+            outcome = notices.acknowledge(space, actor, native, status, notes, link=link).mail
             sent = next(one for one in outcome.recorded if isinstance(one.event, MessageKept))
             done = MadeThing("message", sent.stream, sent.seq, sent.event.id)
         return (done,)
@@ -99,6 +99,6 @@ def _acknowledged(space: Workspace, native: str, link: Link) -> MadeThing | None
         for record in view.records(stream):
             body = record.body
             if body.type == "mail.message_sent" and body.cause == link.cause:
-                found = message_at(view, str(body.data["id"]))
+                found = read_message(view, str(body.data["id"]))
                 return MadeThing("message", stream, found.seq, found.event.id)
     return None

@@ -16,7 +16,7 @@ from moot.flows.bridges.steps import state_of
 from moot.flows.debate import session
 from moot.flows.debate.record import place_of, session_at
 from moot.flows.debate.record import stream_of as debate_stream
-from moot.flows.mail.post import message_at
+from moot.flows.mail.messages import read_message
 from moot.flows.parliament.chamber import Room
 from moot.flows.trace import tracing
 from moot.protocols.mail.keys import MESSAGES
@@ -78,7 +78,7 @@ def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
                 f"there is no message {named[:80]!r}",
                 hint="`moot inbox --all` and `moot event list` show ids",
             )
-        recorded = message_at(view, message_id)
+        recorded = read_message(view, message_id)
     event = recorded.event
     if kinds and event.type not in kinds:
         wanted = " or ".join(kind.value for kind in kinds)

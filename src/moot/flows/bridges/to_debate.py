@@ -25,7 +25,7 @@ from moot.flows.debate import session
 from moot.flows.debate.file import named as named_file
 from moot.flows.debate.others_words import quoted, title
 from moot.flows.debate.record import Record, place_of, stream_of
-from moot.flows.mail.post import body_of
+from moot.flows.mail.messages import read_message_text
 from moot.protocols.debate.model import Rules
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.mail.body import read_body, unwrap_text_block
@@ -64,7 +64,7 @@ def message_to_debate(
 ) -> Walked:
     kind, headings = KINDS[flow]
     said = sources.message(space, named, kind)
-    body = read_body(body_of(space, said.recorded))
+    body = read_body(read_message_text(space, said.recorded))
     if kind is MessageType.QUESTION and body.text_of("Urgency").casefold() != "blocking":
         raise Refused(
             "not_blocking",

@@ -46,7 +46,7 @@ def mail_line(space: Workspace, who: Who) -> str | None:
     from moot.flows.mail import inbox
 
     box = inbox.box_of(space, who.name)
-    new = inbox.untold(space, box) if box is not None and space.rolled_back is None else []
+    new = inbox.announce_new(space, box) if box is not None and space.rolled_back is None else []
     if not new:
         return None
     last, many = new[-1], "a message" if len(new) == 1 else f"{len(new)} messages, the newest"

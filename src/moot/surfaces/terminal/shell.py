@@ -63,7 +63,7 @@ class Shell:
                 epoch=self._epoch(),
                 home=self.home,
                 keys=self.folder,
-                ask_passphrase=self.ask_passphrase,
+                ask_passphrase=self.ask_passphrase if self._can_ask_passphrase() else None,
                 stale_millis=stale_millis,
                 remarks=remarks,
                 clock=self.env.get("MOOT_CLOCK", ""),
@@ -135,6 +135,9 @@ class Shell:
 
     def interactive(self) -> bool:
         return sys.stdin.isatty() and sys.stderr.isatty() and not self.json
+
+    def _can_ask_passphrase(self) -> bool:
+        return "MOOT_PASSPHRASE_FILE" in self.env or self.interactive()
 
     def ask_passphrase(self, name: str) -> Passphrase | None:
         """From MOOT_PASSPHRASE_FILE, else typed at a terminal, else none: nothing hangs."""

@@ -79,7 +79,7 @@ def _send(shell: Shell, sender: str | None, build: Any) -> Answer:
 def _notify(shell: Shell, build: Any) -> Answer:
     """The event, and the message that says the same, in one."""
     from moot.flows.mail import notices
-    from moot.flows.mail.post import gone
+    from moot.flows.mail.letters import remark_absent_receivers
 
     here, name = Here(shell), shell.actor(None)
     notice = build(here)
@@ -87,7 +87,7 @@ def _notify(shell: Shell, build: Any) -> Answer:
     sent = next(one for one in event.recorded if isinstance(one.event, did.WITH_ENVELOPE))
     document = codec.make_document(codec.make_envelope(sent))
     # What mail would like to read besides is not this command's to say: `moot send` is for that.
-    found = [*event.findings, *gone(here.space, [notice.to]), *here.remarks]
+    found = [*event.findings, *remark_absent_receivers(here.space, [notice.to]), *here.remarks]
     message = mail.recorded[0].event.id
     said = f"{document['id']}: {name} to {document['to_agent']} (message {message})"
     data = {"event": document, "message": message, "findings": findings_json(found)}

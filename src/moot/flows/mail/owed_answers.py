@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-def owed(space: Workspace, box: Box) -> list[str]:
+def list_owed(workspace: Workspace, box: Box) -> list[str]:
     """Every message that this holder of a name owes an answer to, read or not."""
-    engine = space.engine
+    engine = workspace.engine
     with engine.store.read() as view:
         received = threads_in(view, box)
     waiting = (stream for stream in engine.open_streams() if stream in received)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from moot.flows.mail.post import message_at, text_of
+from moot.flows.mail.messages import read_message, read_message_text_unless_erased
 from moot.protocols.mail.keys import LONG_MESSAGES, MESSAGES
 
 if TYPE_CHECKING:
@@ -26,32 +26,32 @@ _PAGE: Final = 1_000
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """`unread` is how many long texts were too much to look through."""
 
     messages: list[Recorded[Any]]
     unread: int
 
 
-def search(space: Workspace, words: str, limit: int) -> Found:
+def search_messages(workspace: Workspace, words: str, limit: int) -> SearchResult:
     """Messages that hold all these words: best first, then those found in their long texts."""
-    wanted = set(_WORD.findall(_plain(words)))
-    room, unread = BUDGET, 0
-    with space.store.read() as view:
+    wanted = set(_WORD.findall(_fold(words)))
+    bytes_left, unread = BUDGET, 0
+    with workspace.store.read() as view:
         ids = dict.fromkeys(view.search(MESSAGES, words, limit))
-        for id_, size in _long(view) if wanted else ():
-            if id_ in ids or len(ids) >= limit:
+        for message_id, size in _list_long(view) if wanted else ():
+            if message_id in ids or len(ids) >= limit:
                 continue
-            if size > room:
+            if size > bytes_left:
                 unread += 1
                 continue
-            room -= size
-            if _holds(space, message_at(view, id_), wanted):
-                ids[id_] = None
-        return Found([message_at(view, id_) for id_ in ids], unread)
+            bytes_left -= size
+            if _contains(workspace, read_message(view, message_id), wanted):
+                ids[message_id] = None
+        return SearchResult([read_message(view, message_id) for message_id in ids], unread)
 
 
-def _long(view: View) -> Iterator[tuple[str, int]]:
+def _list_long(view: View) -> Iterator[tuple[str, int]]:
     after = ""
     while page := view.rows(LONG_MESSAGES, after=after, limit=_PAGE):
         for row in page:
@@ -59,15 +59,15 @@ def _long(view: View) -> Iterator[tuple[str, int]]:
         after = page[-1].key
 
 
-def _holds(space: Workspace, message: Recorded[Any], wanted: set[str]) -> bool:
-    body = text_of(space, message)
+def _contains(workspace: Workspace, message: Recorded[Any], wanted: set[str]) -> bool:
+    body = read_message_text_unless_erased(workspace, message)
     if body is None:
         return False
-    text = _plain(f"{message.event.subject}\n{body}")
+    text = _fold(f"{message.event.subject}\n{body}")
     return all(word in text for word in wanted) and wanted <= set(_WORD.findall(text))
 
 
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     """Without regard to case and accents, as the index compares words."""
     if text.isascii():
         return text.lower()
