@@ -15,7 +15,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The modules of this package that hold operations, by subject.
-SUBJECTS: Final = ("workspaces", "ledger", "verification", "trust", "artifacts")
+SUBJECTS: Final = (
+    *("workspaces", "ledger", "verification", "trust", "artifacts"),
+    *("agents", "agent_keys", "joining", "scopes"),
+)
 
 
 class Operation(NamedTuple):
