@@ -18,6 +18,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 SUBJECTS: Final = (
     *("workspaces", "ledger", "verification", "trust", "artifacts"),
     *("mail", "mail_answers", "mail_reading", "mail_texts", "mail_research", "mail_run"),
+    *("agents", "agent_keys", "joining", "scopes"),
 )
 
 

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
+def settings_for(name: str, epoch: int) -> dict[str, str]:
+    """What a program that works as `name` finds in its environment: who it is, and since when."""
+    return {"MOOT_AGENT": name, "MOOT_EPOCH": str(epoch)}
+
+
 class Place(NamedTuple):
     """Where a session stands: its folder, the root of the worktree around it, and the branch."""
 
@@ -90,6 +95,13 @@ class Session:
 
             self._keys = key_folder({})
         return self._keys
+
+    @property
+    def ask_passphrase(self) -> AskPassphrase:
+        """How a person is asked for the passphrase of their key; by default nobody is."""
+        from moot.keys.held import never_ask
+
+        return self._ask_passphrase or never_ask
 
     @property
     def workspace_folder(self) -> Path:
@@ -231,7 +243,7 @@ class Session:
 
     def require_no_agent(self, what: str) -> None:
         """Refuse an agent outright, before anyone is asked for a passphrase."""
-        if self.acting is not None and not self._acts_as_person():
+        if self.acting is not None and not self.acts_as_person():
             raise Refused(
                 "human_key_required",
                 f"{self.acting} is no person: {what} is for people",
@@ -240,13 +252,20 @@ class Session:
 
     def require_self_or_person(self, name: str) -> None:
         """An agent ends or renews only itself; a person, or a caller without a name, anyone."""
-        if self.acting in (None, name) or self._acts_as_person():
+        if self.acting in (None, name) or self.acts_as_person():
             return
         raise Refused(
             "not_you",
             f"you are {self.acting}; this is about {name}",
             hint="an agent does this for itself only; ask the person who runs you",
         )
+
+    def acts_as_person(self) -> bool:
+        """True if the session acts under the name of a registered person."""
+        from moot.core.machine import KeyClass
+
+        known = self.workspace.engine.registry().agents.get(self.acting or "")
+        return known is not None and known.kind is KeyClass.HUMAN
 
     def close(self, *, checkpoint: bool = True) -> None:
         """Close the workspace, if it was opened, after one signature over everything it wrote.
@@ -271,21 +290,14 @@ class Session:
         """True if a person is there who may be asked for a passphrase, or has left it."""
         return self._ask_passphrase is not None
 
-    def _acts_as_person(self) -> bool:
-        from moot.core.machine import KeyClass
-
-        known = self.workspace.engine.registry().agents.get(self.acting or "")
-        return known is not None and known.kind is KeyClass.HUMAN
-
     def _open(self) -> Workspace:
-        from moot.keys.held import never_ask
         from moot.workspace.find import require_ledger
         from moot.workspace.workspace import Workspace
 
         return Workspace(
             require_ledger(self.workspace_folder),
             self.keys,
-            self._ask_passphrase or never_ask,
+            self.ask_passphrase,
             self.clock_text,
             reads=self._read_only() if callable(self._read_only) else self._read_only,
             debug=self._debug,

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from moot.core.errors import NotFound
-from moot.flows.guard.hook_workspace import moment_of
+from moot.flows.guard.hook_workspace import stale_millis
+from moot.flows.presence.observation import observe
 from moot.protocols.presence import STREAM, overlap, views
 from moot.protocols.presence.overlap import OverlapConflict
 from moot.protocols.presence.paths import read_path
@@ -19,7 +20,7 @@ def in_the_way(
     """Reservations of others than `name` that overlap `paths`, which are relative to `root`."""
     claims = [read_path(path, str(root)) for path in paths]
     state = space.engine.state(STREAM)
-    moment = moment_of(space, overlap.find_owners(state, claims), env)
+    moment = observe(space, overlap.find_owners(state, claims), stale_millis(env))
     return views.find_blockers(state, claims, _holder(space, name), moment)
 
 

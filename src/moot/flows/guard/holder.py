@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-def settings_for(name: str, epoch: int) -> dict[str, str]:
-    """What a program that works as `name` finds in its environment."""
-    return {"MOOT_AGENT": name, "MOOT_EPOCH": str(epoch)}
-
-
 def require_same_holder(space: Callable[[], Workspace], name: str, env: Mapping[str, str]) -> None:
     """Refused if another session has taken the name over since this one was started.
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from moot.core.debug import DebugLog
-    from moot.protocols.presence.views import Observation
 
 BEAT_EVERY: Millis = MINUTE
 
@@ -45,15 +44,6 @@ def stale_millis(env: Mapping[str, str]) -> Millis | None:
     """How patient this session is; None: as the workspace."""
     millis, _warning = liveness.read_stale_minutes(env.get(liveness.STALE_VARIABLE))
     return millis
-
-
-def moment_of(space: Workspace, names: tuple[str, ...], env: Mapping[str, str]) -> Observation:
-    """Now, with the proved signs of life of `names`."""
-    from moot.protocols.presence.views import Observation
-
-    agents = space.engine.registry().agents
-    since = {name: agents[name].since for name in names if name in agents}
-    return Observation(space.engine.clock(), space.engine.signs(names), stale_millis(env), since)
 
 
 def beat(space: Workspace, name: str, acted_at: Millis) -> None:

@@ -12,6 +12,7 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.machine import Sign
+from moot.core.quoted import Quoted, quote_optional
 from moot.protocols.presence import adoption, labels, liveness, overlap, sorted_index, work_state
 from moot.protocols.presence.commands import Evidence
 from moot.protocols.presence.liveness import LivenessVerdict
@@ -70,23 +71,23 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     last_seen_at: str | None
     because: str
     here: bool
-    worktree: str
-    branch: str | None
-    work: str | None
-    holds: tuple[str, ...]
+    worktree: Quoted
+    branch: Quoted | None
+    work: Quoted | None
+    holds: tuple[Quoted, ...]
 
 
 class ReservationView(msgspec.Struct, frozen=True, kw_only=True):
     """A scope that is held: by whom, how alive they are, for what and until when."""
 
-    scope: str
+    scope: Quoted
     owner: str
     liveness: Liveness
     label: str
     because: str
-    work: str | None
-    worktree: str
-    branch: str | None
+    work: Quoted | None
+    worktree: Quoted
+    branch: Quoted | None
     since: str
     expires_at: str | None
     automatic: bool
@@ -151,10 +152,10 @@ def view_agent(state: State, name: str, observation: Observation) -> AgentView:
         last_seen_at=_format_time(verdict.last_seen_at),
         because=verdict.because,
         here=member is not None and not member.left,
-        worktree=member.worktree if member else "",
-        branch=member.branch if member else None,
-        work=member.work if member else None,
-        holds=tuple(reservation.scope for reservation in held),
+        worktree=Quoted(member.worktree if member else ""),
+        branch=quote_optional(member.branch if member else None),
+        work=quote_optional(member.work if member else None),
+        holds=tuple(Quoted(reservation.scope) for reservation in held),
     )
 
 
@@ -178,14 +179,14 @@ def view_reservation(state: State, held: Reservation, observation: Observation) 
     asker = Requester("", 0, observation.now, observation.seen, observation.stale_millis)
     verdict, _sign = overlap.judge_owner(state, held, asker)
     return ReservationView(
-        scope=held.scope,
+        scope=Quoted(held.scope),
         owner=held.owner,
         liveness=verdict.liveness,
         label=labels.LIVENESS_LABELS[verdict.liveness],
         because=verdict.because,
-        work=held.work,
-        worktree=held.worktree,
-        branch=held.branch,
+        work=quote_optional(held.work),
+        worktree=Quoted(held.worktree),
+        branch=quote_optional(held.branch),
         since=to_text(held.since),
         expires_at=_format_time(held.expires_at),
         automatic=held.automatic,

@@ -109,13 +109,14 @@ def _work_so_far(space: Workspace, name: str) -> str | None:
 
 
 def _others(space: Workspace, who: Who, env: Mapping[str, str]) -> Iterator[str]:
-    from moot.flows.guard.hook_workspace import moment_of
+    from moot.flows.guard.hook_workspace import stale_millis
+    from moot.flows.presence.observation import observe
     from moot.protocols.presence import STREAM, views
     from moot.protocols.presence.model import Liveness
 
     state = space.engine.state(STREAM)
     names = tuple(member.name for member in state.members)
-    here = views.view_members(state, moment_of(space, names, env))
+    here = views.view_members(state, observe(space, names, stale_millis(env)))
     others = [
         view
         for view in here

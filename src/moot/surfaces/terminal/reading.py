@@ -12,7 +12,7 @@ from typing import Final
 READS: Final = frozenset(
     {
         *("status", "agenda", "guard.check", "story", "report", "flow.list"),
-        *("agent.list", "agent.show", "scope.list", "event.list"),
+        "event.list",
         *("debate.check", "debate.status", "debate.summary", "debate.report"),
         *("parliament.check", "parliament.status", "parliament.next"),
         *("parliament.context", "parliament.history"),

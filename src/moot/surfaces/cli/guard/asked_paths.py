@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.core.errors import Malformed, Refused
 from moot.protocols.presence import paths
-from moot.surfaces.cli.presence.from_root import named_from_root, reach
+from moot.surfaces.cli.presence.from_root import hint_named_from_root, reach
 
 if TYPE_CHECKING:
     from moot.surfaces.cli.presence.here import Here
@@ -59,7 +59,8 @@ def _asked(text: str, here: Here) -> Asked:
     _require_spelled_out(text, here)
     names, beside = _names(text, here.worktree, here), _names(text, here.shell.cwd, here)
     if not names:
-        hint = named_from_root([text], here, ASK) or f"name a path in {here.worktree}"
+        place = here.shell.session.place
+        hint = hint_named_from_root([text], place, ASK) or f"name a path in {here.worktree}"
         raise Malformed(f"{text} lies outside of this project", code="scope_outside", hint=hint)
     if not beside or beside == names:
         return Asked(text, names)

@@ -10,6 +10,7 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.flows.guard.guarded_paths import branch_of, outermost, session_spot
 from moot.flows.guard.roots import roots_in_use
+from moot.flows.presence.observation import observe
 from moot.protocols.presence import STREAM, liveness, views
 from moot.protocols.presence.commands import Reserve, TakeOver
 from moot.protocols.presence.model import State
@@ -72,10 +73,7 @@ class Here:
 
     def moment(self, names: Iterable[str] | None = None) -> views.Observation:
         """Now, with the proved signs of life of `names` (default: everyone known here)."""
-        asked = tuple(names) if names is not None else self._everyone()
-        agents = self.space.engine.registry().agents
-        since = {name: agents[name].since for name in asked if name in agents}
-        return views.Observation(self.now, self.space.engine.signs(asked), self.stale, since)
+        return observe(self.space, names, self.stale)
 
     def epoch_of(self, name: str) -> int | None:
         """Which holder of a name is meant: the one registered now. Who has ended answers nobody."""
@@ -90,11 +88,6 @@ class Here:
     @property
     def now(self) -> Millis:
         return self.space.engine.clock()
-
-    def _everyone(self) -> tuple[str, ...]:
-        state = self.state
-        owners = (one.owner for one in state.live)
-        return tuple(dict.fromkeys((*(one.name for one in state.members), *owners)))
 
 
 def _worktree(start: Path, space: Workspace) -> Path:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from moot.api.session import settings_for
 from moot.core.clock import SECOND, Millis
 from moot.core.errors import MootError, Unavailable
-from moot.flows.guard.holder import settings_for
 from moot.flows.tools import HOOK_TOOLS
 from moot.protocols.presence import STREAM
-from moot.surfaces.cli.presence.from_root import misread
+from moot.surfaces.cli.presence.from_root import remark_on_misread
 from moot.surfaces.cli.presence.here import Here
-from moot.surfaces.cli.presence.scope_hints import hinted
+from moot.surfaces.cli.presence.scope_hints import scope_hints
 from moot.surfaces.terminal.answer import Answer, say_aside
 from moot.surfaces.terminal.shell import Shell, command
 
@@ -74,17 +74,17 @@ def run(
     here = Here(shell)
     space, place = here.space, here.place(work)
     first = [here.reserving(scopes, work)] if scopes else []
-    with hinted(here, scopes, "run --reserve"):
+    with scope_hints(shell, scopes, "run --reserve"):
         arrival.require_welcome(space, name or SOMEBODY, place, *first)
     name = _entered(space, name)
     lock = hold(space.folder, space.trust.origin, name)
     with _Signals() as signals:
         try:
             arrival.join(space, name, place)
-            with hinted(here, scopes):
+            with scope_hints(shell, scopes):
                 for asked in first:
                     space.engine.execute(STREAM, asked, name)
-            for finding in misread(scopes, here):
+            for finding in remark_on_misread(scopes, shell.session.place):
                 _say(f"{finding.message}: {finding.hint}")
             if not no_hooks:
                 _hooks_for(words[0], here)
