@@ -211,6 +211,10 @@ class Session:
             hint="`moot agent register NAME --human` makes one",
         )
 
+    def has_people(self) -> bool:
+        """True if somebody is registered here as a person, who could decide."""
+        return bool(self.workspace.engine.registry().human_keys())
+
     def person_signer(self) -> Signer | None:
         """The unlocked key of a person who may consent here; None if there is none.
 

@@ -11,8 +11,8 @@ from typing import Final
 
 READS: Final = frozenset(
     {
-        *("status", "agenda", "guard.check", "story", "report", "flow.list"),
-        *("agent.list", "agent.show", "scope.list", "event.list"),
+        *("guard.check", "story", "report", "flow.list"),
+        *("agent.list", "agent.show", "scope.list"),
         *("inbox", "mail.inbox", "mail.show", "mail.search", "mail.thread", "mail.pending"),
         *("debate.check", "debate.status", "debate.summary", "debate.report"),
         *("parliament.check", "parliament.status", "parliament.next"),
