@@ -137,12 +137,12 @@ def thread_of_work(work: str) -> str | None:
     return named if is_thread_id(named) else None
 
 
-def accept(space: Workspace, name: str, event: str) -> Outcome:
+def accept(space: Workspace, name: str, event: str, key: str | None = None) -> Outcome:
     """Accept an event of presence; its message is acknowledged with it."""
-    first = Job(STREAM, Accept(id=event), name)
+    first = Job(STREAM, Accept(id=event), name, key)
     message = message_about(space, event)
     if message is None or not _expects(space, message, name):
-        return space.engine.execute(first.stream, first.command, name)
+        return run(space, first)
     second = _acknowledging(message.id, AckStatus.WILL_ACTION.value, "", name)
     return space.engine.execute_chain(first, lambda _: second)[0]
 
