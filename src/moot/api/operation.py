@@ -24,6 +24,7 @@ SUBJECTS: Final = (
     "agenda",
     "status",
     "events",
+    "presence",
 )
 
 

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
+def settings_for(name: str, epoch: int) -> dict[str, str]:
+    """What a program that works as `name` finds in its environment: who it is, and since when."""
+    return {"MOOT_AGENT": name, "MOOT_EPOCH": str(epoch)}
+
+
 class Place(NamedTuple):
     """Where a session stands: its folder, the root of the worktree around it, and the branch."""
 
@@ -112,11 +117,15 @@ class Session:
             self._place = Place(self.folder, worktree, branch_of(worktree))
         return self._place
 
-    def acting_as(self, name: str) -> Session:
-        """The same session under another name whose key is here. Closing one closes both."""
+    def acting_as(self, name: str, epoch: int | None = None) -> Session:
+        """The same session under another name whose key is here. Closing one closes both.
+
+        `epoch` is which holder of the name is meant, if another may adopt it meanwhile.
+        """
         other = Session(
             self.folder,
             acting=name,
+            epoch=epoch,
             home=self.home,
             keys=self._keys,
             ask_passphrase=self._ask_passphrase,
