@@ -110,6 +110,7 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("mail.import", "message"): "file",
     ("mail.lint", "message"): "file",
     "file": "output",
+    "wait_seconds": "wait",
 }
 # Texts that the command line takes from a file which it is told the name of.
 IN_FILES: Final = {("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")}

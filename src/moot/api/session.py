@@ -128,11 +128,15 @@ class Session:
             self._place = Place(self.folder, worktree, branch_of(worktree))
         return self._place
 
-    def acting_as(self, name: str) -> Session:
-        """The same session under another name whose key is here. Closing one closes both."""
+    def acting_as(self, name: str, epoch: int | None = None) -> Session:
+        """The same session under another name whose key is here. Closing one closes both.
+
+        `epoch` is which holder of the name is meant, if another may adopt it meanwhile.
+        """
         other = Session(
             self.folder,
             acting=name,
+            epoch=epoch,
             home=self.home,
             keys=self._keys,
             ask_passphrase=self._ask_passphrase,
@@ -228,6 +232,10 @@ class Session:
             f"no person's key is here: {what} is for people",
             hint="`moot agent register NAME --human` makes one",
         )
+
+    def has_people(self) -> bool:
+        """True if somebody is registered here as a person, who could decide."""
+        return bool(self.workspace.engine.registry().human_keys())
 
     def person_signer(self) -> Signer | None:
         """The unlocked key of a person who may consent here; None if there is none.

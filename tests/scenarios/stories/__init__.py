@@ -1,5 +1,5 @@
 """The stories, by subject. Importing this package registers all of them."""
 
-from tests.scenarios.stories import artifacts, ledger, mail
+from tests.scenarios.stories import artifacts, ledger, mail, presence
 
-__all__ = ["artifacts", "ledger", "mail"]
+__all__ = ["artifacts", "ledger", "mail", "presence"]

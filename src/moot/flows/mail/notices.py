@@ -144,12 +144,12 @@ def thread_of_work(work: str) -> str | None:
     return named if is_thread_id(named) else None
 
 
-def accept(workspace: Workspace, name: str, event: str) -> Outcome:
+def accept(workspace: Workspace, name: str, event: str, key: str | None = None) -> Outcome:
     """Accept an event of presence; its message is acknowledged with it."""
-    first = Job(STREAM, Accept(id=event), name)
+    first = Job(STREAM, Accept(id=event), name, key)
     message = message_about(workspace, event)
     if message is None or not _expects(workspace, message, name):
-        return workspace.engine.execute(first.stream, first.command, name)
+        return run_job(workspace, first)
     second = _acknowledgement(message.id, AckStatus.WILL_ACTION.value, "", name)
     return workspace.engine.execute_chain(first, lambda _: second)[0]
 

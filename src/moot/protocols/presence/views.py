@@ -102,9 +102,9 @@ class PresenceMessageView(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     from_agent: str | None
     to_agent: str | None
-    subject: str
-    work: str | None
-    scope: str | None
+    subject: Quoted
+    work: Quoted | None
+    scope: Quoted | None
     urgency: Urgency | None
     created_at: str
     status: ReceiptKind
@@ -113,7 +113,7 @@ class PresenceMessageView(msgspec.Struct, frozen=True, kw_only=True):
 class WorkItemView(msgspec.Struct, frozen=True):
     """How a work item stands, and who works on it."""
 
-    work: str
+    work: Quoted
     state: WorkState
     label: str
     agents: tuple[str, ...]
@@ -218,9 +218,9 @@ def view_message(message: PresenceMessage) -> PresenceMessageView:
         label=labels.EVENT_LABELS[message.type],
         from_agent=message.sender,
         to_agent=message.to,
-        subject=message.subject,
-        work=message.work,
-        scope=message.scope,
+        subject=Quoted(message.subject),
+        work=quote_optional(message.work),
+        scope=quote_optional(message.scope),
         urgency=message.urgency,
         created_at=to_text(message.at),
         status=_furthest_receipt(message),
@@ -281,7 +281,7 @@ def _view_work_item(
         )
     )
     label = work_state.WORK_STATE_LABELS[session_state]
-    return WorkItemView(work, session_state, label, tuple(sorted(agents)))
+    return WorkItemView(Quoted(work), session_state, label, tuple(sorted(agents)))
 
 
 def find_blockers(

@@ -11,8 +11,7 @@ from typing import Final
 
 READS: Final = frozenset(
     {
-        *("status", "agenda", "guard.check", "story", "report", "flow.list"),
-        "event.list",
+        *("guard.check", "story", "report", "flow.list"),
         *("debate.check", "debate.status", "debate.summary", "debate.report"),
         *("parliament.check", "parliament.status", "parliament.next"),
         *("parliament.context", "parliament.history"),
