@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The modules of this package that hold operations, by subject.
-SUBJECTS: Final = ("workspaces", "ledger", "verification", "trust", "artifacts")
+SUBJECTS: Final = ("workspaces", "ledger", "verification", "trust", "artifacts", "traces")
 
 
 class Operation(NamedTuple):

@@ -125,7 +125,7 @@ def _hooks_for(program: str, here: Here) -> None:
 
 def _watching_over(space: Workspace, name: str, program: str, since: Millis) -> None:
     """What was watched of a known tool is over; if its hook never spoke, that is on record."""
-    from moot.flows.observed.watching import end_sessions_of_run
+    from moot.flows.observed.sessions import end_sessions_of_run
 
     tool = os.path.basename(program)
     if tool in HOOK_TOOLS:
