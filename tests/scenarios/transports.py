@@ -61,7 +61,7 @@ class Library:
         try:
             with self._session(caller) as session:
                 result = OPERATIONS[operation].function(session, **arguments)
-                return Reply(msgspec.to_builtins(result))
+                return Reply(msgspec.json.decode(msgspec.json.encode(result)))
         except MootError as error:
             return Reply(error=error.code)
         finally:
@@ -91,7 +91,8 @@ class CommandLine:
             file.write_text(caller.passphrase)
             file.chmod(0o600)
             settings["MOOT_PASSPHRASE_FILE"] = str(file)
-        done = caller.project.json(*_words(operation, arguments), cwd=caller.folder, **settings)
+        typed = {name: _as_file(caller, name, value) for name, value in arguments.items()}
+        done = caller.project.json(*_words(operation, typed), cwd=caller.folder, **settings)
         if done.envelope["ok"]:
             return Reply(done.data)
         return Reply(error=done.error["code"])
@@ -105,8 +106,18 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("artifact.show", "sha256"): "sha",
     ("artifact.erase", "sha256"): "sha",
     ("ledger.export", "ids"): "names",
+    ("trace.intend", "command"): "words",
     "file": "output",
 }
+
+
+def _as_file(caller: Caller, name: str, value: Any) -> Any:
+    """Bytes are typed as the name of a file that holds them."""
+    if not isinstance(value, bytes):
+        return value
+    file = caller.project.keys.parent / f"typed-{name}"
+    file.write_bytes(value)
+    return file
 
 
 def _command(operation: str) -> click.Command | None:
