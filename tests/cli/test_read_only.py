@@ -286,7 +286,7 @@ def filled(project: Project, out: Path) -> list[list[str]]:
 
 
 # They read, and are tried elsewhere: without a workspace, or where it is the very thing checked.
-ELSEWHERE = {"ledger.verify", "verify", "ledger.doctor", "mail.lint"}
+ELSEWHERE = {"ledger.verify", "verify", "ledger.doctor", "mail.lint", "trace.verify"}
 
 
 def test_every_reading_command_has_its_line_here() -> None:

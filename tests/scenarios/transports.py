@@ -92,7 +92,8 @@ class CommandLine:
             file.chmod(0o600)
             settings["MOOT_PASSPHRASE_FILE"] = str(file)
         arguments = _texts_in_files(caller.project, operation, arguments)
-        done = caller.project.json(*_words(operation, arguments), cwd=caller.folder, **settings)
+        typed = {name: _as_file(caller, name, value) for name, value in arguments.items()}
+        done = caller.project.json(*_words(operation, typed), cwd=caller.folder, **settings)
         if done.envelope["ok"]:
             return Reply(done.data)
         return Reply(error=done.error["code"])
@@ -109,6 +110,7 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("mail.send", "body"): "file",
     ("mail.import", "message"): "file",
     ("mail.lint", "message"): "file",
+    ("trace.intend", "command"): "words",
     "file": "output",
     "wait_seconds": "wait",
 }
@@ -124,6 +126,15 @@ def _texts_in_files(project: Project, operation: str, arguments: Arguments) -> A
             moved[name] = project.keys.parent / f"{name}.md"
             moved[name].write_text(arguments[name], "utf-8")
     return moved
+
+
+def _as_file(caller: Caller, name: str, value: Any) -> Any:
+    """Bytes are typed as the name of a file that holds them."""
+    if not isinstance(value, bytes):
+        return value
+    file = caller.project.keys.parent / f"typed-{name}"
+    file.write_bytes(value)
+    return file
 
 
 def _command(operation: str) -> click.Command | None:

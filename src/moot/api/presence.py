@@ -231,7 +231,7 @@ def _run_program(
 
 def _end_watched_sessions(session: Session, program: str, since: Millis, watch: RunWatch) -> None:
     """What was watched of a known tool is over; if its hook never spoke, that is on record."""
-    from moot.flows.observed.watching import end_sessions_of_run
+    from moot.flows.observed.sessions import end_sessions_of_run
     from moot.flows.tools import HOOK_TOOLS
 
     tool = os.path.basename(program)

@@ -66,15 +66,12 @@ def _parliament(space: Workspace, name: str, _how: How) -> Report:
 
 
 def _trace(space: Workspace, name: str, how: How) -> Report:
-    from moot.flows.observed import watching
+    from moot.flows.observed import sessions
     from moot.flows.trace import inspection
-    from moot.protocols.observed.views import count_work
     from moot.protocols.trace.audit import page
 
     stream = f"trace/{name}"
-    state = space.engine.state(stream)
-    watched = [one.state for one in watching.sessions_during_trace(space, state)]
-    counted = count_work(state.completed + state.failures, watched)
+    counted = sessions.count_work_during_trace(space, space.engine.state(stream))
     found = inspection.inspect_live(space.path, how, stream)
     return page.trace_page(found.events[stream], found.reports[0], counted)
 

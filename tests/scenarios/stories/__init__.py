@@ -1,5 +1,5 @@
 """The stories, by subject. Importing this package registers all of them."""
 
-from tests.scenarios.stories import artifacts, ledger, mail, presence
+from tests.scenarios.stories import artifacts, ledger, mail, presence, traces
 
-__all__ = ["artifacts", "ledger", "mail", "presence"]
+__all__ = ["artifacts", "ledger", "mail", "presence", "traces"]

@@ -7,6 +7,7 @@ index names, however long the trace is. The index is a hint: the event itself mu
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -20,7 +21,7 @@ from moot.engine.job import ALONE, Link
 from moot.engine.keys import hand_of
 from moot.engine.replay import read_record
 from moot.protocols.trace import events as did
-from moot.protocols.trace.commands import Cited, OpenTrace, ReportForgery
+from moot.protocols.trace.commands import Cited, IssueClaim, OpenTrace, ReportForgery
 from moot.protocols.trace.drafts import DRAFTS
 from moot.protocols.trace.machine import ITEM_SPACE, MACHINE
 from moot.protocols.trace.model import Role, RoleBinding, State
@@ -76,12 +77,17 @@ def open_trace(
     actor: str = SYSTEM,
     policy: Policy = DEFAULT_POLICY,
     follows: str | None = None,
+    key: str | None = None,
 ) -> Outcome:
-    """Begin a trace under the next free number; another may be quicker, then it is the next."""
+    """Begin a trace under the next free number; another may be quicker, then it is the next.
+
+    Under a key that this actor has begun a trace with, that trace is given back.
+    """
     command = opening(space, task, agents, policy, follows)
     for attempt in range(TRIES):
+        stream = _opened_under(space, actor, key) or free_stream(space)
         try:
-            return space.engine.execute(free_stream(space), command, actor)
+            return space.engine.execute(stream, command, actor, key=key)
         except Refused as refused:
             if refused.code != "wrong_state" or attempt == TRIES - 1:
                 raise
@@ -106,6 +112,18 @@ def free_stream(space: Workspace) -> str:
         return f"{PROTOCOL}/t{_free(view)}"
 
 
+def _opened_under(space: Workspace, actor: str, key: str | None) -> str | None:
+    """The trace that this actor began under this key; keys are kept by trace, so all are asked."""
+    if key is None:
+        return None
+    with space.store.read() as view:
+        for number in range(_free(view) - 1, 0, -1):  # whoever repeats does so soon
+            stream = f"{PROTOCOL}/t{number}"
+            if any(seq == 0 for _, seq in view.keys(stream, f"{actor}/{key}/")):
+                return stream
+    return None
+
+
 def _binding(space: Workspace, role: Role, name: str) -> RoleBinding:
     agent = agent_named(space.engine, name)
     return RoleBinding(role, name, agent.epoch, agent.kid)
@@ -126,7 +144,14 @@ def _free(view: View) -> int:
     return high
 
 
-def ask(space: Workspace, stream: str, command: Command, actor: str, link: Link = ALONE) -> Outcome:
+def ask(
+    space: Workspace,
+    stream: str,
+    command: Command,
+    actor: str,
+    link: Link = ALONE,
+    key: str | None = None,
+) -> Outcome:
     """Execute it; should a record of the trace prove forged meanwhile, that is reported first.
 
     What became of the report the policy says (E-21); the command itself is refused either way.
@@ -136,6 +161,7 @@ def ask(space: Workspace, stream: str, command: Command, actor: str, link: Link 
             stream,
             command,
             actor,
+            key=key,
             role=_role(command),
             cause=link.cause,
             corr=link.corr,
@@ -214,6 +240,26 @@ def cited(space: Workspace, stream: str, named: str) -> Cited:
     except Tampered:
         return Cited(sha256, differs=True)
     return Cited(sha256, ArtifactRef(sha256, size, UNKNOWN_BYTES))
+
+
+def claim_command(
+    space: Workspace,
+    stream: str,
+    text: str,
+    confidence: str,
+    evidence: Sequence[str],
+    runs: Iterable[str] = (),
+    supersedes: str | None = None,
+) -> IssueClaim:
+    """The claim about the runs that are named and those whose outputs it cites."""
+    of_outputs = (named.partition("/")[0] for named in evidence if "/" in named)
+    return IssueClaim(
+        text=text,
+        confidence=confidence,
+        evidence=tuple(cited(space, stream, named) for named in evidence),
+        execution_ids=tuple(dict.fromkeys((*runs, *of_outputs))),
+        supersedes=supersedes,
+    )
 
 
 def _hash(space: Workspace, stream: str, named: str) -> str:

@@ -77,7 +77,7 @@ MORE: dict[str, dict[str, Entry]] = {
         "parliament": Entry(
             f"{_CLI}.parliament.session:parliament", "draft, debate, amend, vote, decide"
         ),
-        "trace": Entry(f"{_CLI}.trace.steps:trace", "provable work: propose, run, claim, verify"),
+        "trace": Entry(f"{_CLI}.trace.group:trace", "provable work: propose, run, claim, verify"),
         "flow": Entry(
             f"{_CLI}.bridges.flow:flow", "lead from one protocol to another, step by step"
         ),

@@ -46,7 +46,7 @@ def observe(
 ) -> None:
     """One use of a tool, on record."""
     with never_in_the_way():
-        from moot.flows.observed.watching import record_tool_use
+        from moot.flows.observed.sessions import record_tool_use
         from moot.protocols.observed.commands import ObserveTool
 
         said = _text({"input": call.input, "response": call.response, "tool": call.name})

@@ -37,7 +37,7 @@ back early: `{moot} release SCOPE`.
 
 def start(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     from moot.flows.guard.hook_workspace import opened
-    from moot.flows.observed.watching import begin_session
+    from moot.flows.observed.sessions import begin_session
     from moot.surfaces.hooks import stamps
     from moot.surfaces.hooks.observing import never_in_the_way, session_of
     from moot.surfaces.hooks.waiting import waiting_line
@@ -60,7 +60,7 @@ def end(call: Call, env: Mapping[str, str], home: Path | None) -> str:
     """Only a session that this hook registered itself is ended by it."""
     from moot.flows.guard.hook_workspace import opened
     from moot.flows.guard.session_agent import agent_of_session
-    from moot.flows.observed.watching import end_session as finish
+    from moot.flows.observed.sessions import end_session as finish
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import Leave
     from moot.surfaces.hooks.observing import never_in_the_way, session_of

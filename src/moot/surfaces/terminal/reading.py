@@ -15,6 +15,5 @@ READS: Final = frozenset(
         *("debate.check", "debate.status", "debate.summary", "debate.report"),
         *("parliament.check", "parliament.status", "parliament.next"),
         *("parliament.context", "parliament.history"),
-        *("trace.status", "trace.list", "trace.observed", "trace.report", "trace.export"),
     }
 )

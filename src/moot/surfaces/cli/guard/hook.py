@@ -99,7 +99,7 @@ def uninstall(shell: Shell, tool: str) -> Answer:
 
 def _nobody_watches(shell: Shell, tool: str, spot: Spot) -> None:
     """From here on the tool's sessions are not seen; that is on record, and never in the way."""
-    from moot.flows.observed.watching import note_hook_removed
+    from moot.flows.observed.sessions import note_hook_removed
 
     with suppress(MootError):
         note_hook_removed(shell.workspace, tool, spot.root)
