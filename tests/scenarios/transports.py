@@ -61,7 +61,7 @@ class Library:
         try:
             with self._session(caller) as session:
                 result = OPERATIONS[operation].function(session, **arguments)
-                return Reply(msgspec.to_builtins(result))
+                return Reply(msgspec.json.decode(msgspec.json.encode(result)))
         except MootError as error:
             return Reply(error=error.code)
         finally:
@@ -106,6 +106,8 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("artifact.erase", "sha256"): "sha",
     ("ledger.export", "ids"): "names",
     "file": "output",
+    "ttl_minutes": "ttl",
+    "take_stale": "takeover_stale",
 }
 
 
