@@ -228,6 +228,7 @@ READING: dict[str, tuple[str, ...]] = {
     "agent.list": ("agent", "list"),
     "agent.show": ("agent", "show", "teal-crane"),
     "scope.list": ("scope", "list"),
+    "scope.compare": ("scope", "compare", "src", "src/auth.py"),
     "event.list": ("event", "list"),
     "inbox": ("inbox", "--agent", "coral-finch", "--peek"),
     "mail.inbox": ("mail", "inbox", "--agent", "teal-crane", "--all"),

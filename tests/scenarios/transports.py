@@ -113,6 +113,8 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("trace.intend", "command"): "words",
     "file": "output",
     "wait_seconds": "wait",
+    "ttl_minutes": "ttl",
+    "take_stale": "takeover_stale",
 }
 # Texts that the command line takes from a file which it is told the name of.
 IN_FILES: Final = {("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")}

@@ -56,6 +56,15 @@ class World:
         self.refused.add(operation)
         return reply.error
 
+    def refuse_on_record(self, operation: str, acting: str | None = None, **arguments: Any) -> str:
+        """The code with which an operation is refused that leaves its refusal on record."""
+        before = self.events()
+        reply = self._call(operation, acting, arguments)
+        assert reply.error is not None, f"{operation} was not refused: {reply.data}"
+        assert self.events() > before, f"{operation} was refused and left nothing on record"
+        self.refused.add(operation)
+        return reply.error
+
     def as_person(self, operation: str, **arguments: Any) -> Any:
         """The data of an operation that a person does, whose key is unlocked for it."""
         caller = Caller(self.project, None, PASSPHRASE)

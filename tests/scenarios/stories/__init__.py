@@ -1,5 +1,14 @@
 """The stories, by subject. Importing this package registers all of them."""
 
-from tests.scenarios.stories import artifacts, ledger, mail, presence, traces
+from tests.scenarios.stories import (
+    agents,
+    artifacts,
+    joining,
+    ledger,
+    mail,
+    presence,
+    scopes,
+    traces,
+)
 
-__all__ = ["artifacts", "ledger", "mail", "presence", "traces"]
+__all__ = ["agents", "artifacts", "joining", "ledger", "mail", "presence", "scopes", "traces"]
