@@ -7,4 +7,6 @@
     inbox.py           what was sent to an agent, what is new, how far it has read
     owed_answers.py    what an agent owes an answer to
     message_search.py  messages by their words, long texts included
+
+What may be sent and answered is decided by `protocols/mail`.
 """
