@@ -1,10 +1,12 @@
-"""Mail between agents: messages are sent, or taken in from outside.
+"""Mail between agents: messages are sent, or taken in from outside. What follows is elsewhere:
 
-mail_answers.py     acknowledged, pending, chased
-mail_reading.py     inboxes, messages, threads, search
-mail_texts.py       templates and checks; no workspace is needed
-mail_research.py    the contributions of a thread merged into one artifact
-mail_run.py         participants that give the answers they owe
+    mail_answers.py     acknowledged, pending, chased
+    mail_reading.py     inboxes, messages, threads, search
+    mail_texts.py       templates and checks; no workspace is needed
+    mail_research.py    the contributions of a thread merged into one artifact
+    mail_run.py         participants that give the answers they owe
+
+Whoever sent a message signed it; of one from outside nothing is proved.
 """
 
 from __future__ import annotations

@@ -117,6 +117,12 @@ class Session:
             self._opened.append(self._open())
         return self._opened[0]
 
+    def require_workspace(self) -> None:
+        """Unavailable if there is none here, told before a caller reads what it would write."""
+        from moot.workspace.find import require_ledger
+
+        require_ledger(self.workspace_folder)
+
     @property
     def place(self) -> Place:
         """Where the session stands in this workspace."""

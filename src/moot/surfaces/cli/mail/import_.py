@@ -23,6 +23,7 @@ def take_in(shell: Shell, file: str, agent: str | None, thread: str | None) -> A
     Examples:
       moot mail import message.md --agent teal-crane
     """
+    shell.session.require_workspace()
     imported = mail.import_message(shell.session, document(file), agent=agent, thread=thread)
     return Answer(imported, lambda: _lines(imported))
 

@@ -83,6 +83,7 @@ def _send(
     text: str | None,
     **options: Any,
 ) -> Answer:
+    shell.session.require_workspace()
     sent = mail.send(
         shell.session,
         _names(to),
