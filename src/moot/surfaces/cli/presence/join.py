@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from moot.api.session import settings_for
 from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
-from moot.flows.guard.holder import settings_for
 from moot.protocols.presence import STREAM, codec, recommendation
 from moot.protocols.presence.recommendation import Recommendation
 from moot.surfaces.cli.presence.from_root import misread

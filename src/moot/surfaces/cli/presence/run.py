@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import threading
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from moot.api.session import settings_for
 from moot.core.clock import SECOND, Millis
 from moot.core.errors import MootError, Unavailable
-from moot.flows.guard.holder import settings_for
 from moot.flows.tools import HOOK_TOOLS
 from moot.protocols.presence import STREAM
 from moot.surfaces.cli.presence.from_root import misread
@@ -111,15 +110,11 @@ def _entered(space: Workspace, name: str | None) -> str:
 
 def _hooks_for(program: str, here: Here) -> None:
     """Missing hooks of a known tool are installed, and said; failing to is said, not fatal."""
-    from moot.flows.guard.guarded_paths import Spot
-    from moot.flows.tools.install import install, installed
+    from moot.api.tools import ensure_hooks_for
 
-    tool, spot = os.path.basename(program), Spot(here.space.path, here.worktree)
-    if tool not in HOOK_TOOLS or shutil.which(program) is None:
-        return
     with _never_hiding("hooks were not installed"):
-        if not installed(tool, spot):
-            install(tool, spot)
+        tool = ensure_hooks_for(here.shell.session, program)
+        if tool is not None:
             _say(f"installed hooks for {tool}; `moot hook uninstall {tool}` removes them")
 
 
