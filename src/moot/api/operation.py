@@ -19,6 +19,7 @@ SUBJECTS: Final = (
     *("workspaces", "ledger", "verification", "trust", "artifacts"),
     *("mail", "mail_answers", "mail_reading", "mail_texts", "mail_research", "mail_run"),
     *("agents", "agent_keys", "joining", "scopes"),
+    *("guard", "tool_sessions", "tools"),
     "traces",
     *("agenda", "status", "events", "presence"),
 )

@@ -191,20 +191,12 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
 
 
 def _install_missing_hooks(session: Session, program: str, watch: RunWatch) -> None:
-    """Only for a coding tool that we know, and that is there; failing to is told, not fatal."""
-    import shutil
+    """Failing to is told, not fatal."""
+    from moot.api.tools import ensure_hooks_for
 
-    from moot.flows.guard.guarded_paths import Spot
-    from moot.flows.tools import HOOK_TOOLS
-    from moot.flows.tools.install import install, installed
-
-    tool = os.path.basename(program)
-    if tool not in HOOK_TOOLS or shutil.which(program, path=session.env.get("PATH")) is None:
-        return
-    spot = Spot(session.workspace.path, session.place.worktree)
     with _never_raising(watch.failed, "hooks were not installed"):
-        if not installed(tool, spot):
-            install(tool, spot)
+        tool = ensure_hooks_for(session, program)
+        if tool is not None:
             watch.installed_hooks(tool)
 
 

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
 
 from moot.core.errors import NotFound, Refused
 
@@ -27,6 +29,16 @@ if TYPE_CHECKING:
     from moot.keys.folder import KeyFolder
     from moot.keys.held import AskPassphrase, Passphrase
     from moot.workspace.workspace import Workspace
+
+
+_TOOL_SESSIONS: Final = "presence.sessions"  # index space: a tool session's key -> _Joined
+
+
+class _Joined(msgspec.Struct, frozen=True):
+    """Which holder of which name joined with a session."""
+
+    agent: str
+    epoch: int
 
 
 def settings_for(name: str, epoch: int) -> dict[str, str]:
@@ -42,12 +54,29 @@ class Place(NamedTuple):
     branch: str | None
 
 
+class ToolSession(NamedTuple):
+    """The session of a coding tool that calls us, if it is one.
+
+    When it starts, an agent is registered for it under its key, which makes it known ever after.
+    `keys` are those under which it may be known, the likeliest first; none if the tool gave no id.
+    """
+
+    tool: str
+    keys: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What its record is called: a tool that gives no id has one session for each run."""
+        return self.keys[0] if self.keys else f"{self.tool}:run"
+
+
 class Session:
     """One caller's way to a workspace. Use it in a `with` block, or `close()` it.
 
     `acting` is the agent or person whose key signs; None: each act says who acts. `epoch` is which
-    holder of that name this session was started as, if that is known. `read_only` lets the
-    workspace open where nothing may be written; it may be a function that is asked on first use.
+    holder of that name this session was started as, if that is known. Without a name, the agent
+    acts that was registered for `tool_session`. `read_only` lets the workspace open where nothing
+    may be written. It and `keys` may be functions that are asked on first use.
     """
 
     def __init__(
@@ -56,8 +85,9 @@ class Session:
         *,
         acting: str | None = None,
         epoch: int | None = None,
+        tool_session: ToolSession | None = None,
         home: Path | None = None,
-        keys: KeyFolder | None = None,
+        keys: KeyFolder | Callable[[], KeyFolder] | None = None,
         ask_passphrase: AskPassphrase | None = None,
         stale_millis: Millis | None = None,
         remarks: tuple[Finding, ...] = (),
@@ -75,6 +105,7 @@ class Session:
         self.folder = folder
         self.acting = acting
         self.epoch = epoch
+        self.tool_session = tool_session
         self.home = home
         self.stale_millis = stale_millis
         self.remarks = remarks
@@ -86,6 +117,8 @@ class Session:
         self._debug = debug
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
         self._place: Place | None = None
+        self._workspace_folder: Path | None = None  # of a session made by `in_workspace`
+        self._elsewhere: dict[Path, Session] = {}  # those sessions, by their workspace's folder
 
     @property
     def keys(self) -> KeyFolder:
@@ -94,6 +127,8 @@ class Session:
             from moot.workspace.workspace import key_folder
 
             self._keys = key_folder({})
+        elif callable(self._keys):
+            self._keys = self._keys()
         return self._keys
 
     @property
@@ -106,6 +141,8 @@ class Session:
     @property
     def workspace_folder(self) -> Path:
         """The `.moot` folder that belongs to where the session stands; Unavailable if none does."""
+        if self._workspace_folder is not None:
+            return self._workspace_folder
         from moot.workspace.find import find
 
         return find(self.folder, self.home)
@@ -124,6 +161,11 @@ class Session:
         require_ledger(self.workspace_folder)
 
     @property
+    def tool_session_name(self) -> str:
+        """What the record of this session's tool calls is called."""
+        return "program:run" if self.tool_session is None else self.tool_session.name
+
+    @property
     def place(self) -> Place:
         """Where the session stands in this workspace."""
         if self._place is None:
@@ -139,57 +181,110 @@ class Session:
 
         `epoch` is which holder of the name is meant, if another may adopt it meanwhile.
         """
-        other = Session(
-            self.folder,
-            acting=name,
-            epoch=epoch,
-            home=self.home,
-            keys=self._keys,
-            ask_passphrase=self._ask_passphrase,
-            stale_millis=self.stale_millis,
-            remarks=self.remarks,
-            clock=self.clock_text,
-            env=self.env,
-            read_only=self._read_only,
-            debug=self._debug,
-        )
+        other = self._derive(acting=name, epoch=epoch, tool_session=None)
         other._opened = self._opened
+        return other
+
+    def in_workspace(self, workspace_folder: Path) -> Session:
+        """The same caller in another workspace, which is closed together with this session.
+
+        Files that an agent is about to write may lie in another project than it works in.
+        """
+        other = self._elsewhere.get(workspace_folder)
+        if other is None:
+            other = self._derive()
+            other._workspace_folder = workspace_folder
+            self._elsewhere[workspace_folder] = other
         return other
 
     @contextmanager
     def unlocked(self, person: str, passphrase: Passphrase) -> Iterator[Session]:
         """A session in which `person` acts, with a workspace of its own: the opened key is
         forgotten when the block ends, whatever this session goes on to do."""
-        with Session(
-            self.folder,
-            acting=person,
-            home=self.home,
-            keys=self._keys,
-            ask_passphrase=lambda name: passphrase if name == person else None,
-            stale_millis=self.stale_millis,
-            clock=self.clock_text,
-            env=self.env,
-            debug=self._debug,
-        ) as session:
+
+        def ask(name: str) -> Passphrase | None:
+            return passphrase if name == person else None
+
+        changes = {"acting": person, "epoch": None, "tool_session": None, "read_only": False}
+        with self._derive(**changes, ask_passphrase=ask) as session:
             yield session
+
+    def _derive(self, **changes: Any) -> Session:
+        """A session like this one but for the changes, with a workspace of its own."""
+        same: dict[str, Any] = {
+            "acting": self.acting,
+            "epoch": self.epoch,
+            "tool_session": self.tool_session,
+            "home": self.home,
+            "keys": self._keys,
+            "ask_passphrase": self._ask_passphrase,
+            "stale_millis": self.stale_millis,
+            "remarks": self.remarks,
+            "clock": self.clock_text,
+            "env": self.env,
+            "read_only": self._read_only,
+            "debug": self._debug,
+        }
+        return Session(self.folder, **{**same, **changes})
 
     def actor(self, named: str | None = None) -> str:
         """Who acts: `named`, else the session's own name. If both are given they must agree."""
-        if self.acting and named and named != self.acting:
+        own = self.acting or self._tool_agent()
+        if own and named and named != own:
             raise Refused(
                 "not_you",
-                f"you are {self.acting}; this would act as {named}",
+                f"you are {own}; this would act as {named}",
                 hint=f"leave the option away, or use --as {named} with its key",
             )
-        name = named or self.acting
+        name = named or own
         if not name:
-            raise Refused(
-                "actor_required",
-                "who acts is not known",
-                hint="use --as NAME, or set MOOT_AGENT (`moot run` does)",
-            )
+            raise self._nobody_acts()
         self.require_current_holder(name)
         return name
+
+    def known_actor(self) -> str | None:
+        """Who acts, if the session knows: its own name, else the agent of its tool session.
+
+        None for a person at a terminal, and for a tool whose start nobody saw.
+        """
+        name = self.acting or self._tool_agent()
+        if name:
+            self.require_current_holder(name)
+        return name or None
+
+    def _tool_agent(self) -> str | None:
+        keys = () if self.tool_session is None else self.tool_session.keys
+        agents = (self._agent_that_joined_with(key) for key in keys)
+        return next((agent for agent in agents if agent is not None), None)
+
+    def _agent_that_joined_with(self, key: str) -> str | None:
+        """The agent of this tool's session, unless its name has a new holder by now."""
+        with self.workspace.store.read() as view:
+            row = view.row(_TOOL_SESSIONS, key)
+        if row is None:
+            return None
+        joined = msgspec.json.decode(row.value, type=_Joined)
+        agent = self.workspace.engine.registry().agents.get(joined.agent)
+        if agent is None or agent.epoch != joined.epoch:
+            raise Refused(
+                "session_replaced",
+                f"{joined.agent} has been adopted by another session",
+                hint="start a new session",
+            )
+        return joined.agent
+
+    def _nobody_acts(self) -> Refused:
+        if self.tool_session is not None:
+            return Refused(
+                "actor_required",
+                "this session has not joined: nobody knows which agent it is",
+                hint="start the tool with `moot run -- TOOL`, or start a new session",
+            )
+        return Refused(
+            "actor_required",
+            "who acts is not known",
+            hint="use --as NAME, or set MOOT_AGENT (`moot run` does)",
+        )
 
     def require_current_holder(self, name: str) -> None:
         """Refused if another session has adopted this session's own name since it was started.
@@ -286,6 +381,8 @@ class Session:
 
         A hook has no time for that signature: the next command makes it.
         """
+        for other in self._elsewhere.values():
+            other.close(checkpoint=checkpoint)
         while self._opened:
             workspace = self._opened.pop()
             if checkpoint:

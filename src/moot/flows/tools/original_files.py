@@ -35,7 +35,7 @@ class Before(msgspec.Struct, frozen=True):
     folders: tuple[str, ...] = ()
 
 
-class Kept:
+class OriginalFiles:
     """The record of one workspace; one entry for each file, by absolute path."""
 
     def __init__(self, workspace: Path) -> None:

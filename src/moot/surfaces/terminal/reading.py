@@ -11,7 +11,7 @@ from typing import Final
 
 READS: Final = frozenset(
     {
-        *("guard.check", "story", "report", "flow.list"),
+        *("story", "report", "flow.list"),
         *("debate.check", "debate.status", "debate.summary", "debate.report"),
         *("parliament.check", "parliament.status", "parliament.next"),
         *("parliament.context", "parliament.history"),

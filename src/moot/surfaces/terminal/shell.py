@@ -17,20 +17,17 @@ import click
 
 from moot.core.errors import Unavailable
 from moot.store.named_files import MAX_BYTES, decode_text, read_bounded, require_bounded
+from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.terminal.answer import Answer, print_answer, silence
 from moot.surfaces.terminal.reading import READS
 from moot.surfaces.terminal.typed import hints_naming
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.core.clock import Millis
     from moot.core.debug import DebugLog
-    from moot.core.findings import Finding
     from moot.keys.folder import KeyFolder
     from moot.keys.held import Passphrase
     from moot.workspace.workspace import Workspace
-
-STALE_VARIABLE = "BB_AGENT_STALE_MINUTES"
 
 
 class Shell:
@@ -56,11 +53,11 @@ class Shell:
         if self._session is None:
             from moot.api.session import Session
 
-            stale_millis, remarks = self._patience()
+            stale_millis, remarks = read_stale_time(self.env)
             self._session = Session(
                 self.cwd,
                 acting=self.acting,
-                epoch=self._epoch(),
+                epoch=read_epoch(self.env, self.acting),
                 home=self.home,
                 keys=self.folder,
                 ask_passphrase=self.ask_passphrase if self._can_ask_passphrase() else None,
@@ -72,22 +69,6 @@ class Shell:
                 debug=self._debug,
             )
         return self._session
-
-    def _epoch(self) -> int | None:
-        """Which holder of its name this process was started as. Only MOOT_AGENT has one."""
-        told = self.env.get("MOOT_EPOCH")
-        if not told or self.acting != self.env.get("MOOT_AGENT"):
-            return None
-        return int(told) if told.isascii() and told.isdigit() else -1  # nobody's
-
-    def _patience(self) -> tuple[Millis | None, tuple[Finding, ...]]:
-        """How soon whoever started us calls others stale, and a warning if that is no number."""
-        if not self.env.get(STALE_VARIABLE):
-            return None, ()
-        from moot.protocols.presence.liveness import read_stale_minutes
-
-        millis, warning = read_stale_minutes(self.env[STALE_VARIABLE])
-        return millis, () if warning is None else (warning,)
 
     def _only_reads(self) -> bool:
         from moot.api.operation import only_reads

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused
 from moot.core.findings import Finding
-from moot.flows.guard.guarded_paths import branch_of, outermost, session_spot
+from moot.flows.guard.guarded_paths import branch_of, find_guarded_folder, widest_root_around
 from moot.flows.guard.roots import roots_in_use
 from moot.flows.presence.observation import observe
 from moot.protocols.presence import STREAM, liveness, views
@@ -92,16 +92,16 @@ class Here:
 
 def _worktree(start: Path, space: Workspace) -> Path:
     """The worktree around us that this workspace guards: a submodule is part of its project."""
-    spot = session_spot(str(start), None)
-    if spot is not None and spot.workspace.samefile(space.path):
-        return spot.root
+    guarded = find_guarded_folder(start, None)
+    if guarded is not None and guarded.workspace.samefile(space.path):
+        return guarded.worktree_root
     return worktree_root(start) or _known_root(start, space)
 
 
 def _known_root(start: Path, space: Workspace) -> Path:
     """Without git, and with the workspace elsewhere: the root that the hooks count from, too."""
     state: State = space.engine.state(STREAM)
-    return outermost(str(start), (*roots_in_use(state), str(start))) or start
+    return widest_root_around(str(start), (*roots_in_use(state), str(start))) or start
 
 
 def holding(name: str, moved: Iterable[str]) -> list[str]:
