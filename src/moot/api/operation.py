@@ -16,15 +16,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The modules of this package that hold operations, by subject.
 SUBJECTS: Final = (
-    "workspaces",
-    "ledger",
-    "verification",
-    "trust",
-    "artifacts",
-    "agenda",
-    "status",
-    "events",
-    "presence",
+    *("workspaces", "ledger", "verification", "trust", "artifacts"),
+    *("agenda", "status", "events", "presence"),
 )
 
 
