@@ -172,3 +172,10 @@ def test_a_program_that_is_not_there_leaves_nobody_behind(session: Session) -> N
         presence.run(session, ["no-such-program-here"], name=FINCH)
     assert refused.value.code == "command_not_run"
     assert status_of(session, FINCH) == "retired"
+
+
+def test_no_program_is_refused_before_anyone_arrives(session: Session) -> None:
+    before = count_events(session)
+    with pytest.raises(MootError) as refused:
+        presence.run(session, [])
+    assert (refused.value.code, count_events(session)) == ("no_program", before)

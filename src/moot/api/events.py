@@ -92,9 +92,9 @@ def handoff(
     Without a scope nothing moves; `work` is the branch unless it is named. Whoever has ended gets
     nothing (`agent_retired`), and neither does a name that nobody has. The same `key` sends once.
     """
-    name = session.actor()
+    workspace, name = session.workspace, session.actor()
     ask = _handoff_command(session, to, subject, summary, next_action, scope, work, requires_ack)
-    return _send_notice(session, name, ask, key)
+    return _send_notice(workspace, name, ask, key, session.remarks)
 
 
 @operation("event.handoff", writes=True)
@@ -112,9 +112,9 @@ def send_handoff(
     key: str | None = None,
 ) -> SentEvent:
     """Pass work on as an event alone, without a message; else like `handoff`."""
-    name = session.actor(sender)
+    workspace, name = session.workspace, session.actor(sender)
     ask = _handoff_command(session, to, subject, summary, next_action, scope, work, requires_ack)
-    return _send_event(session, name, ask, key)
+    return _send_event(workspace, name, ask, key, session.remarks)
 
 
 @operation("blocked", writes=True)
@@ -135,9 +135,9 @@ def blocked(
     Whoever has ended gets nothing (`agent_retired`), and neither does a name that nobody has. The
     same `key` sends once.
     """
-    name = session.actor()
+    workspace, name = session.workspace, session.actor()
     ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
-    return _send_notice(session, name, ask, key)
+    return _send_notice(workspace, name, ask, key, session.remarks)
 
 
 @operation("event.blocked", writes=True)
@@ -155,9 +155,9 @@ def send_blocked(
     key: str | None = None,
 ) -> SentEvent:
     """Say that you cannot go on as an event alone, without a message; else like `blocked`."""
-    name = session.actor(sender)
+    workspace, name = session.workspace, session.actor(sender)
     ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
-    return _send_event(session, name, ask, key)
+    return _send_event(workspace, name, ask, key, session.remarks)
 
 
 @operation("event.list")
@@ -183,7 +183,7 @@ def mark_seen(
     session: Session, event_id: str, *, agent: str | None = None, key: str | None = None
 ) -> EventReceipt:
     """Say that you have read an event; only who it was sent to can. A repeat changes nothing."""
-    name, workspace = session.actor(agent), session.workspace
+    workspace, name = session.workspace, session.actor(agent)
     outcome = workspace.engine.execute(STREAM, commands.MarkSeen(id=event_id), name, key=key)
     return _receipt(workspace, event_id, name, outcome)
 
@@ -199,9 +199,9 @@ def accept(
     """
     from moot.flows.mail import notices
 
-    name = session.actor(agent)
-    outcome = notices.accept(session.workspace, name, event_id, key)
-    return _receipt(session.workspace, event_id, name, outcome)
+    workspace, name = session.workspace, session.actor(agent)
+    outcome = notices.accept(workspace, name, event_id, key)
+    return _receipt(workspace, event_id, name, outcome)
 
 
 def _handoff_command(
@@ -252,22 +252,22 @@ def _blocked_command(
     )
 
 
-def _send_event(session: Session, sender: str, ask: Notice, key: str | None) -> SentEvent:
-    outcome = session.workspace.engine.execute(STREAM, ask, sender, key=key)
-    return SentEvent(_sent_event(outcome), (*outcome.findings, *session.remarks))
+def _send_event(
+    workspace: Workspace, sender: str, ask: Notice, key: str | None, remarks: tuple[Finding, ...]
+) -> SentEvent:
+    outcome = workspace.engine.execute(STREAM, ask, sender, key=key)
+    return SentEvent(_sent_event(outcome), (*outcome.findings, *remarks))
 
 
-def _send_notice(session: Session, sender: str, ask: Notice, key: str | None) -> SentNotice:
+def _send_notice(
+    workspace: Workspace, sender: str, ask: Notice, key: str | None, remarks: tuple[Finding, ...]
+) -> SentNotice:
     from moot.flows.mail import notices
     from moot.flows.mail.letters import remark_absent_receivers
 
-    event, mail = notices.send(session.workspace, sender, ask, key)
+    event, mail = notices.send(workspace, sender, ask, key)
     # What mail would like to read besides is not this operation's to say: `moot send` is for that.
-    findings = (
-        *event.findings,
-        *remark_absent_receivers(session.workspace, [ask.to]),
-        *session.remarks,
-    )
+    findings = (*event.findings, *remark_absent_receivers(workspace, [ask.to]), *remarks)
     return SentNotice(_sent_event(event), mail.recorded[0].event.id, findings)
 
 

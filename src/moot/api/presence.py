@@ -17,7 +17,7 @@ from moot.api.operation import operation
 from moot.api.scopes import reserve_command
 from moot.api.session import settings_for
 from moot.core.clock import SECOND, Millis
-from moot.core.errors import MootError, Unavailable
+from moot.core.errors import Malformed, MootError, Unavailable
 
 if TYPE_CHECKING:
     import subprocess
@@ -132,6 +132,8 @@ def run(
     Refused like `present`; a program that cannot be started is Unavailable (`command_not_run`).
     Every call starts its program: there is no repeat of a run.
     """
+    if not words:
+        raise Malformed("no program is named", code="no_program", hint="name one behind `--`")
     with present(session, name, scopes=scopes, work=work, failed=watch.failed) as agent:
         acting = agent.actor()
         watch.arrived(acting)
