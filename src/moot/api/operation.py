@@ -15,7 +15,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The modules of this package that hold operations, by subject.
-SUBJECTS: Final = ("workspaces", "ledger", "verification", "trust", "artifacts")
+SUBJECTS: Final = (
+    *("workspaces", "ledger", "verification", "trust", "artifacts"),
+    *("debates", "debate_writing", "debate_proof", "debate_runs", "runs"),
+)
 
 
 class Operation(NamedTuple):

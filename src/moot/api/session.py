@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from moot.core.errors import NotFound, Refused
+from moot.core.errors import NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
-    from moot.core.clock import Millis
+    from moot.core.clock import Clock, Millis
     from moot.core.findings import Finding
     from moot.core.registry.model import Agent
     from moot.core.signing import Signer
@@ -100,6 +100,32 @@ class Session:
         if not self._opened:
             self._opened.append(self._open())
         return self._opened[0]
+
+    @property
+    def workspace_or_none(self) -> Workspace | None:
+        """The open workspace, or None if none is around: a debate's file needs none.
+
+        One that was named outright (`home`) must be there, and so must the ledger of one found.
+        """
+        from moot.workspace.find import require_ledger
+
+        try:
+            require_ledger(self.workspace_folder)
+        except Unavailable as error:
+            if self.home is not None or error.code != "no_workspace":
+                raise
+            return None
+        return self.workspace
+
+    @property
+    def clock(self) -> Clock:
+        """The time. A fixed one counts unless the workspace here forbids it."""
+        from moot.core.clock import fixed_clock, system_clock
+
+        if not self.clock_text:
+            return system_clock
+        workspace = self.workspace_or_none
+        return fixed_clock(self.clock_text) if workspace is None else workspace.engine.clock
 
     @property
     def place(self) -> Place:
@@ -210,6 +236,15 @@ class Session:
             f"no person's key is here: {what} is for people",
             hint="`moot agent register NAME --human` makes one",
         )
+
+    def operator(self, what: str) -> str | None:
+        """The person whose key signs an operator's act; None where no person is registered.
+
+        Such an act is then only observed. An agent is refused.
+        """
+        self.require_no_agent(what)
+        names = [key.name for key in self.workspace.engine.registry().human_keys()]
+        return self.acting or (names[0] if names else None)
 
     def person_signer(self) -> Signer | None:
         """The unlocked key of a person who may consent here; None if there is none.

@@ -14,7 +14,6 @@ READS: Final = frozenset(
         *("status", "agenda", "guard.check", "story", "report", "flow.list"),
         *("agent.list", "agent.show", "scope.list", "event.list"),
         *("inbox", "mail.inbox", "mail.show", "mail.search", "mail.thread", "mail.pending"),
-        *("debate.check", "debate.status", "debate.summary", "debate.report"),
         *("parliament.check", "parliament.status", "parliament.next"),
         *("parliament.context", "parliament.history"),
         *("trace.status", "trace.list", "trace.observed", "trace.report", "trace.export"),

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.surfaces.cli.debate.run import ended_line, exit_code, ran_data, room_of
+from moot.surfaces.cli.runs.ended_run import ended_line, exit_code, ran_data, room_of
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
 from moot.surfaces.terminal.answer import Answer
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.runs.run_debate import Ran
+    from moot.flows.runs.run_seats import FinishedRun
 
 
 @command(None, "run", "mail.run")
@@ -50,6 +50,6 @@ def run(shell: Shell, participants: tuple[str, ...], **limits: Any) -> Answer:
     return Answer(data, lambda: _lines(ran), exit_code(ran.ended))
 
 
-def _lines(ran: Ran) -> Iterable[str]:
+def _lines(ran: FinishedRun) -> Iterable[str]:
     yield ended_line(ran.ended)
     yield f"{ran.standing['open']} still wait for an answer of theirs"
