@@ -16,7 +16,7 @@ from moot.agents.runner import Runner
 from moot.core.findings import Finding
 from moot.flows.parliament.chamber import Room
 from moot.flows.parliament.convening import Plan, convene
-from moot.flows.runs.run_record import NoBooks
+from moot.flows.runs.run_record import NoRunRecord
 from moot.flows.runs.runnable_parliament import ParliamentDesk
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import DecisionResult, Stage, State
@@ -35,7 +35,7 @@ def session(space: Workspace, seats: int, rounds: int = 3) -> Room:
 
 
 def run(room: Room, seats: dict[str, Any]) -> Any:
-    desk = ParliamentDesk(room, NoBooks())
+    desk = ParliamentDesk(room, NoRunRecord())
     return Runner(desk, seats, room.space.engine.clock).run()
 
 

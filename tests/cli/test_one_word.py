@@ -15,7 +15,7 @@ from moot.agents.rules import Ruled
 from moot.agents.runner import Runner
 from moot.flows.parliament.bills import merged
 from moot.flows.parliament.chamber import Room
-from moot.flows.runs.run_record import NoBooks
+from moot.flows.runs.run_record import NoRunRecord
 from moot.flows.runs.runnable_parliament import ParliamentDesk
 from moot.keys.folder import KeyFolder
 from moot.keys.held import Passphrase
@@ -282,7 +282,7 @@ def voted_elsewhere(project: Project) -> None:
     """Its vote is taken without anyone telling the decision."""
     with as_operator(project) as room:
         seats = {seat.agent: Ruled("approve") for seat in room.state.seats_in_order()}
-        Runner(ParliamentDesk(room, NoBooks()), seats, room.space.engine.clock).run()
+        Runner(ParliamentDesk(room, NoRunRecord()), seats, room.space.engine.clock).run()
         assert room.state.status is SessionStatus.PM_REVIEW
 
 
@@ -345,7 +345,7 @@ def test_books_are_not_begun_for_a_session_that_has_its_word(
     with project.workspace() as space:
         room = Room.open(space, project.root / "p")
         seats = {seat.agent: Ruled("approve") for seat in room.state.seats_in_order()}
-        Runner(ParliamentDesk(room, NoBooks()), seats, space.engine.clock).run()
+        Runner(ParliamentDesk(room, NoRunRecord()), seats, space.engine.clock).run()
     project.ok("parliament", "decide", "p", "approve", *WHY, **people)
     voices = ("amber-otter=rules:approve", "teal-crane=rules:approve")
     seated = [word for voice in voices for word in ("--participant", voice)]

@@ -10,8 +10,8 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
 from moot.flows.decisions import ask
-from moot.flows.runs.run_debate import USUAL
 from moot.flows.runs.run_parliament import convene_for
+from moot.flows.runs.run_seats import USUAL
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import PassAnswer

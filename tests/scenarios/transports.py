@@ -111,6 +111,7 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("mail.import", "message"): "file",
     ("mail.lint", "message"): "file",
     ("trace.intend", "command"): "words",
+    ("debate.report", "file"): "file",
     "file": "output",
     "wait_seconds": "wait",
     "ttl_minutes": "ttl",
@@ -179,6 +180,9 @@ def _option(option: click.Option, value: Any) -> list[str]:
     if option.is_flag:
         return [flag] if value else list(option.secondary_opts[-1:])
     values = value if option.multiple else [_joined(value)]
+    if isinstance(value, list | tuple) and not option.multiple:
+        value = ",".join(value)  # a list that is typed as one word
+    values = value if option.multiple else [value]
     return [word for one in values for word in (flag, str(one))]
 
 

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from moot.agents.cost import Cost
-from moot.agents.outcome import Stop
 from moot.api.operation import operation
-from moot.core.quoted import Quoted
+from moot.api.runs import USUAL, RunResult, read_participants, result_fields, seating
 
 if TYPE_CHECKING:
-    from moot.agents.human import Terminal
-    from moot.agents.watch import Watch
+    from moot.api.runs import Limits, Terminal, Watch
     from moot.api.session import Session
-    from moot.flows.runs.run_debate import Limits
 
 
-class MailRun(msgspec.Struct, frozen=True, kw_only=True):
+class MailRun(RunResult, frozen=True):
     """How a run ended, whom it waits for and what it cost; `decision` is where that is on record.
 
     `standing` says how many answers of the participants are still open.
     """
 
     decision: str | None
-    stop: Stop
-    detail: Quoted
-    turns: int
-    waits_for: tuple[str, ...]
-    cost: Cost
-    standing: dict[str, Any]
 
 
 @operation("mail.run", writes=True, runs_programs=True)
@@ -51,24 +39,9 @@ def run(
     `terminal`. Refused before anybody is asked: unknown names, people's names, keys that are not
     here, and any other name than the session's own, if it has one.
     """
-    from moot.agents.seats import Room
-    from moot.agents.spec import read_named
-    from moot.flows.runs.run_debate import USUAL
     from moot.flows.runs.run_mail import run_mail
 
-    specs = read_named(participants)
-    for name in specs:
-        if session.acting:
-            session.actor(name)
-    room = Room(session.folder, session.env, terminal)
-    finished = run_mail(session.workspace, specs, room, limits or USUAL, watch)
-    ended = finished.ended
-    return MailRun(
-        decision=finished.decision,
-        stop=ended.stop,
-        detail=Quoted(ended.detail),
-        turns=ended.turns,
-        waits_for=ended.waits_for,
-        cost=ended.cost,
-        standing=finished.standing,
-    )
+    specs = read_participants(session, participants)
+    seats = seating(session, terminal)
+    finished = run_mail(session.workspace, specs, seats, limits or USUAL, watch)
+    return MailRun(finished.decision, **result_fields(finished))

@@ -20,6 +20,7 @@ SUBJECTS: Final = (
     *("mail", "mail_answers", "mail_reading", "mail_texts", "mail_research", "mail_run"),
     *("agents", "agent_keys", "joining", "scopes"),
     *("guard", "tool_sessions", "tools"),
+    *("debates", "debate_writing", "debate_proof", "debate_runs"),
     "traces",
     *("agenda", "status", "events", "presence"),
 )

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from moot.core.errors import NotFound, Refused
+from moot.core.errors import NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
-    from moot.core.clock import Millis
+    from moot.core.clock import Clock, Millis
     from moot.core.debug import DebugLog
     from moot.core.findings import Finding
     from moot.core.registry.model import Agent
@@ -164,6 +164,32 @@ class Session:
     def tool_session_name(self) -> str:
         """What the record of this session's tool calls is called."""
         return "program:run" if self.tool_session is None else self.tool_session.name
+
+    @property
+    def workspace_or_none(self) -> Workspace | None:
+        """The open workspace, or None if none is around: a debate's file needs none.
+
+        One that was named outright (`home`) must be there, and so must the ledger of one found.
+        """
+        from moot.workspace.find import require_ledger
+
+        try:
+            require_ledger(self.workspace_folder)
+        except Unavailable as error:
+            if self.home is not None or error.code != "no_workspace":
+                raise
+            return None
+        return self.workspace
+
+    @property
+    def clock(self) -> Clock:
+        """The time. A fixed one counts unless the workspace here forbids it."""
+        from moot.core.clock import fixed_clock, system_clock
+
+        if not self.clock_text:
+            return system_clock
+        workspace = self.workspace_or_none
+        return fixed_clock(self.clock_text) if workspace is None else workspace.engine.clock
 
     @property
     def place(self) -> Place:
@@ -337,6 +363,15 @@ class Session:
     def has_people(self) -> bool:
         """True if somebody is registered here as a person, who could decide."""
         return bool(self.workspace.engine.registry().human_keys())
+
+    def operator(self, what: str) -> str | None:
+        """The person whose key signs an operator's act; None where no person is registered.
+
+        Such an act is then only observed. An agent is refused.
+        """
+        self.require_no_agent(what)
+        names = [key.name for key in self.workspace.engine.registry().human_keys()]
+        return self.acting or (names[0] if names else None)
 
     def person_signer(self) -> Signer | None:
         """The unlocked key of a person who may consent here; None if there is none.

@@ -3,6 +3,7 @@
 from tests.scenarios.stories import (
     agents,
     artifacts,
+    debates,
     joining,
     ledger,
     mail,
@@ -11,4 +12,14 @@ from tests.scenarios.stories import (
     traces,
 )
 
-__all__ = ["agents", "artifacts", "joining", "ledger", "mail", "presence", "scopes", "traces"]
+__all__ = [
+    "agents",
+    "artifacts",
+    "debates",
+    "joining",
+    "ledger",
+    "mail",
+    "presence",
+    "scopes",
+    "traces",
+]

@@ -14,7 +14,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import View
-from moot.flows.debate.check import hold
+from moot.flows.debate.check import compare_with_record
 from moot.flows.debate.file import read_file
 from moot.flows.parliament.cabinet import Cabinet, messages, read_or_none
 from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
@@ -85,12 +85,13 @@ def _hash_at(space: Workspace, stream: str, seq: int) -> str:
 def _require_session(space: Workspace, source: SourceRecord, file: Path) -> None:
     data = read_file(file)
     with space.store.read() as view:
-        held = hold(view, source.stream, FileArtifacts(space.path / "artifacts"), data)
+        artifacts = FileArtifacts(space.path / "artifacts")
+        held = compare_with_record(view, source.stream, artifacts, data)
     if held.verdict == "valid" or {one.code for one in held.findings} <= _MORE:
         return
-    bad = held.first_bad or {"seq": source.seq, "entry": "no single entry"}
-    seq = int(bad["seq"])
-    item = bad["entry"] or "the part above the first entry"
+    seq, item = source.seq, "no single entry"
+    if held.first_bad is not None:
+        seq, item = held.first_bad.seq, held.first_bad.entry or "the part above the first entry"
     raise _changed(space, source.stream, seq, file, f"{held.integrity} ({item})")
 
 

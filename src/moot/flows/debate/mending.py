@@ -43,8 +43,3 @@ def _put_back(space: Workspace, file: Path, stream: str) -> bool:
     file.parent.mkdir(parents=True, exist_ok=True)
     create(file, record.expected().decode())
     return True
-
-
-def mended_line(file: Path, lost: Lost) -> str:
-    """What a person is told of it."""
-    return f"{file} was {lost.value.replace('-', ' ')}: it was put back from the record"

@@ -17,7 +17,6 @@ import msgspec
 
 from moot.agents.outcome import Ended, Stop
 from moot.agents.participant import Participant
-from moot.agents.runner import Runner
 from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
@@ -34,12 +33,12 @@ from moot.flows.parliament.chamber import id_in
 from moot.flows.parliament.results import SETTLED
 from moot.flows.parliament.ruling import decisions_of
 from moot.flows.runs.first_answers import AnswersDesk
-from moot.flows.runs.run_debate import USUAL, Hall, Limits, Ran, run_in
+from moot.flows.runs.run_debate import SeatedDebate, run_seated
 from moot.flows.runs.run_parliament import convene_for, opening
 from moot.flows.runs.run_parliament import run_in as run_sitting
 from moot.flows.runs.run_parliament import session_of as sitting_of
-from moot.flows.runs.run_record import DecisionBooks
-from moot.flows.runs.seats import seated
+from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
+from moot.flows.runs.seats import seat_participants
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.model import ConsensusMode, Escalation, Rules, TurnOrder
 from moot.protocols.debate.writer import make_session_text
@@ -84,7 +83,7 @@ def go_on(
     watch: Watch | None = None,
 ) -> Asked:
     """Everything that is still missing before a person is asked."""
-    sitting = seated(specs, room)
+    sitting = seat_participants(specs, room)
     state = state_of(space, decision)
     ended: Ended | None = None
     lost: Lost | None = None
@@ -117,8 +116,8 @@ def _debated(
     sitting: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
-) -> Ran:
-    books, file = DecisionBooks(space.engine, decision), file_of(space, decision)
+) -> FinishedRun:
+    file = file_of(space, decision)
     opened = state_of(space, decision).session
     lost = mend(space, file, opened.id if opened is not None else None)
     if not file.exists():
@@ -127,8 +126,8 @@ def _debated(
             f"{file} is gone, and no record of it is here",
             hint=f"put it back, or begin anew: moot decide {decision} veto --reason TEXT",
         )
-    hall = Hall(file, sitting, space.engine.clock, space, books)
-    return run_in(hall, decision, limits, watch)._replace(lost=lost)
+    debate = SeatedDebate(file, sitting, space.engine.clock, space, decision)
+    return run_seated(debate, limits, watch)._replace(lost=lost)
 
 
 def _sat(
@@ -137,7 +136,7 @@ def _sat(
     sitting: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
-) -> Ran:
+) -> FinishedRun:
     held = sitting_of(space, decision, state_of(space, decision))
     return run_sitting(held, decision, sitting, limits, watch)
 
@@ -150,15 +149,8 @@ def _first_answers(
     watch: Watch | None,
 ) -> Ended:
     state = state_of(space, decision)
-    desk = AnswersDesk(space.engine, decision, text_of(space, state.context))
-    return Runner(
-        desk,
-        sitting,
-        space.engine.clock,
-        budget=limits.budget,
-        turn_seconds=limits.turn_seconds,
-        watch=watch,
-    ).run()
+    runnable = AnswersDesk(space.engine, decision, text_of(space, state.context))
+    return run_seats(runnable, sitting, space.engine.clock, decision, limits, watch).ended
 
 
 def _move(space: Workspace, decision: str) -> None:

@@ -16,7 +16,13 @@ from moot.core.errors import NotFound, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.flows.runs.seats import ELSEWHERE, named, require_once, seated, seats_of
+from moot.flows.runs.seats import (
+    ELSEWHERE,
+    name_specs,
+    recorded_seats,
+    require_distinct_names,
+    seat_participants,
+)
 from moot.protocols.debate.model import ConsensusMode
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
@@ -45,7 +51,7 @@ def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[s
 
     A name is never given twice, so whatever is wrong must be found before one is.
     """
-    require_once(question.specs)
+    require_distinct_names(question.specs)
     rehearsal = {
         spec.name or f"some-body-{place}": spec for place, spec in enumerate(question.specs)
     }
@@ -56,10 +62,10 @@ def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[s
     rehearsed = MACHINE.decide(State(), _question(question, seats, None), context)
     if rehearsed.refused:
         raise Refused.of(rehearsed.findings)
-    seated(rehearsal, room)
-    specs = named(space, question.specs)
+    seat_participants(rehearsal, room)
+    specs = name_specs(space, question.specs)
     about = stored(space, question.context) if question.context.strip() else None
-    seats = seats_of(space, tuple(specs), specs, seated(specs, room))
+    seats = recorded_seats(space, tuple(specs), specs, seat_participants(specs, room))
     return put(space, _question(question, seats, about)), specs
 
 

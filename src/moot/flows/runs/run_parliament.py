@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from moot.agents.participant import Participant
-from moot.agents.runner import Runner
 from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
@@ -20,11 +19,10 @@ from moot.flows.parliament.chamber import Room as Session
 from moot.flows.parliament.convening import Plan, convene
 from moot.flows.parliament.results import SETTLED, result_of
 from moot.flows.parliament.ruling import decisions_of, ended_with, require_open_for
-from moot.flows.runs import run_record
-from moot.flows.runs.run_debate import USUAL, Limits, Ran
-from moot.flows.runs.run_record import DecisionBooks, NoBooks
+from moot.flows.runs.run_record import begin_decision, record_of
+from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
 from moot.flows.runs.runnable_parliament import ParliamentDesk
-from moot.flows.runs.seats import require_key, seated, seats_of
+from moot.flows.runs.seats import recorded_seats, seat_participants
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, State
@@ -38,44 +36,35 @@ def run_parliament(
     room: Room,
     limits: Limits = USUAL,
     watch: Watch | None = None,
-) -> Ran:
+) -> FinishedRun:
     """Run it with these participants until a person is asked, or nobody here can go on."""
     for name in specs:
         agent_of(session, name)
-    sitting = seated(specs, room)
-    for name in specs:
-        require_key(session.space, name)
-    decision = _books_of(session)
+    participants = seat_participants(specs, room, session.space)
+    decision = _decision_of(session)
     if decision is None and ended_with(session.state) is None:
-        decision = _opened(session, specs, sitting)
-    return run_in(session, decision, sitting, limits, watch)
+        decision = _opened(session, specs, participants)
+    return run_in(session, decision, participants, limits, watch)
 
 
 def run_in(
     session: Session,
     decision: str | None,
-    sitting: Mapping[str, Participant],
+    participants: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
-) -> Ran:
+) -> FinishedRun:
     """Without a decision where a person has had the last word already: nothing is left to judge."""
     engine = session.space.engine
     require_open_for(engine, session.stream)  # before an answer costs anything
     session.cabinet.require_ours()
-    kept = NoBooks() if decision is None else DecisionBooks(engine, decision)
-    desk = ParliamentDesk(session, kept)
-    runner = Runner(
-        desk,
-        sitting,
-        engine.clock,
-        budget=limits.budget,
-        turn_seconds=limits.turn_seconds,
-        watch=watch,
+    runnable = ParliamentDesk(session, record_of(engine, decision))
+    finished = run_seats(
+        runnable, participants, engine.clock, decision or session.id, limits, watch
     )
-    ended = runner.run()
     if decision is not None:
         record_vote(session, decision)
-    return Ran(ended, desk.standing(), decision or session.id)
+    return finished
 
 
 def agent_of(session: Session, named: str) -> str:
@@ -92,19 +81,21 @@ def agent_of(session: Session, named: str) -> str:
     return named
 
 
-def _books_of(session: Session) -> str | None:
+def _decision_of(session: Session) -> str | None:
     """The decision that this session belongs to, if one was begun."""
     known = decisions_of(session.space, session.stream)
     return session.id if session.id in known else next(iter(known), None)
 
 
-def _opened(session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, Participant]) -> str:
-    """The books for this session: begun once, under its own id."""
+def _opened(
+    session: Session, specs: Mapping[str, Spec], participants: Mapping[str, Participant]
+) -> str:
+    """The decision of this session: begun once, under its own id."""
     state = session.state
     names = tuple(seat.agent for seat in state.seats_in_order())
     question = ask.AskQuestion(
         question=state.problem_statement[:MAX_QUESTION],
-        seats=seats_of(session.space, names, specs, sitting),
+        seats=recorded_seats(session.space, names, specs, participants),
         chamber=ChamberKind.PARLIAMENT,
         rule="majority",
         rounds=max(1, min(100, state.max_rounds)),
@@ -115,7 +106,7 @@ def _opened(session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, P
             raise Conflict("busy", "a person decided at this moment", hint="look at it again")
 
     engine = session.space.engine
-    return run_record.begin(engine, session.id, question, opening(session), before_commit=unheard)
+    return begin_decision(engine, session.id, question, opening(session), before_commit=unheard)
 
 
 def opening(session: Session) -> ask.OpenSession:

@@ -26,7 +26,7 @@ from moot.flows.debate import session
 from moot.flows.debate.reading import Held
 from moot.flows.debate.record import find
 from moot.flows.debate.trust import trust_in
-from moot.flows.runs.run_record import Books
+from moot.flows.runs.run_record import RunRecord
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import Course, is_placeholder, list_entries
 from moot.protocols.debate.drafts import EntryDraft
@@ -67,12 +67,14 @@ _TASK: Final = (
 )
 
 
-class DebateDesk:
-    def __init__(self, file: Path, clock: Clock, space: Workspace | None, books: Books) -> None:
+class RunnableDebate:
+    def __init__(
+        self, file: Path, clock: Clock, workspace: Workspace | None, record: RunRecord
+    ) -> None:
         self._file = file
         self._clock = clock
-        self._space = space
-        self._books = books
+        self._workspace = workspace
+        self._record = record
         self._held = Held(file)
 
     # What is due ----------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ class DebateDesk:
     ) -> tuple[tuple[Quote, ...], int]:
         """Title and context first, then what was said, from the newest back to a bound."""
         document, kept, room = checked.document, list[Quote](), MOST_SAID
-        record = find(self._space, self._file, checked) if self._space is not None else None
+        record = find(self._workspace, self._file, checked) if self._workspace is not None else None
         trust = trust_in(self._held.look(), record)
         for entry in reversed(said[-MOST_ENTRIES:]):
             quote = _quoted(entry, trust(entry))
@@ -165,7 +167,7 @@ class DebateDesk:
             evidence=reply.evidence.strip() or "n/a",
         )
         session.add(
-            self._file, draft, self._clock, self._space,
+            self._file, draft, self._clock, self._workspace,
             entry_id=self._entry_id(due), held=self._held,
         )  # fmt: skip
 
@@ -180,7 +182,7 @@ class DebateDesk:
         del due, ending, detail
         if require_course(self._checked()).rules.escalation is Escalation.HUMAN:
             return Passed.NEVER
-        done = session.tick(self._file, self._clock, self._space, self._held)
+        done = session.tick(self._file, self._clock, self._workspace, self._held)
         return Passed.DONE if done.entries else Passed.LATER
 
     def history(self) -> Sequence[Said]:
@@ -197,13 +199,13 @@ class DebateDesk:
         ]
 
     def spent(self) -> Spent:
-        return self._books.spent()
+        return self._record.spent()
 
     def note(self, outcome: Outcome) -> None:
-        self._books.note(outcome)
+        self._record.note(outcome)
 
     def ended(self, ended: Ended) -> None:
-        self._books.ended(ended)
+        self._record.ended(ended)
 
     # For whoever looks on -------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from moot.agents.repeats import Said
 from moot.core.errors import Malformed
 from moot.core.machine import Due, KeyClass
 from moot.flows.mail import messages, notices
-from moot.flows.runs.run_record import Books, NoBooks
+from moot.flows.runs.run_record import NoRunRecord, RunRecord
 from moot.protocols.mail.model import MailMessage, State, stream_of, thread_of_id
 from moot.workspace.workspace import Workspace
 
@@ -41,10 +41,12 @@ _SCHEMA: Final = schema_of(AckReply)
 
 
 class MailDesk:
-    def __init__(self, space: Workspace, names: Iterable[str], books: Books | None = None) -> None:
+    def __init__(
+        self, space: Workspace, names: Iterable[str], record: RunRecord | None = None
+    ) -> None:
         self._space = space
         self._names = frozenset(names)
-        self._books = books or NoBooks()
+        self._record = record or NoRunRecord()
 
     def advance(self) -> None:
         """Nothing here moves by itself."""
@@ -104,13 +106,13 @@ class MailDesk:
         return {"open": len(self.dues())}
 
     def spent(self) -> Spent:
-        return self._books.spent()
+        return self._record.spent()
 
     def note(self, outcome: Outcome) -> None:
-        self._books.note(outcome)
+        self._record.note(outcome)
 
     def ended(self, ended: Ended) -> None:
-        self._books.ended(ended)
+        self._record.ended(ended)
 
     def _message(self, due: Due) -> MailMessage:
         state = self._space.engine.state(stream_of(thread_of_id(due.subject)))

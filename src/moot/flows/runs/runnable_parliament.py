@@ -28,7 +28,7 @@ from moot.flows.runs.parliament_prompts import (
     WANTED,
     AmendmentReply,
 )
-from moot.flows.runs.run_record import Books
+from moot.flows.runs.run_record import RunRecord
 from moot.protocols.parliament import amendments, clock
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.messages.message import LedgerMessage, to_document
@@ -48,9 +48,9 @@ TOGETHER: Final = frozenset({Kind.OPENING_STATEMENT, Kind.VOTE})
 
 
 class ParliamentDesk:
-    def __init__(self, room: chamber.Room, books: Books) -> None:
+    def __init__(self, room: chamber.Room, record: RunRecord) -> None:
         self._room = room
-        self._books = books
+        self._record = record
 
     def advance(self) -> None:
         conduct(self._room)
@@ -150,13 +150,13 @@ class ParliamentDesk:
         return {"state": str(state.status), "round": state.round.number, "bill": bill}
 
     def spent(self) -> Spent:
-        return self._books.spent()
+        return self._record.spent()
 
     def note(self, outcome: Outcome) -> None:
-        self._books.note(outcome)
+        self._record.note(outcome)
 
     def ended(self, ended: Ended) -> None:
-        self._books.ended(ended)
+        self._record.ended(ended)
 
 
 def _person(due: Due) -> str:

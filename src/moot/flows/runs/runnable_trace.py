@@ -25,7 +25,7 @@ from moot.core.errors import Malformed, Refused
 from moot.core.machine import Command, Due
 from moot.core.names import OPERATOR
 from moot.engine.replay import read_record
-from moot.flows.runs.run_record import Books, NoBooks
+from moot.flows.runs.run_record import NoRunRecord, RunRecord
 from moot.flows.runs.trace_prompts import (
     JUDGE,
     REVISE_INTENT,
@@ -71,14 +71,14 @@ class TraceDesk:
         stream: str,
         seated: Iterable[str],
         ground: Ground | None = None,
-        books: Books | None = None,
+        record: RunRecord | None = None,
     ) -> None:
         """With `ground`, intents that may run are run; without it they wait for someone else."""
         self._space = space
         self._stream = stream
         self._seated = frozenset(seated)
         self._ground = ground
-        self._books = books or NoBooks()
+        self._record = record or NoRunRecord()
         # That a claim stands is no event of a trace; another run would ask the critic once more.
         self._stands: set[str] = set()
 
@@ -199,13 +199,13 @@ class TraceDesk:
         return {"state": str(self._state.stage)}
 
     def spent(self) -> Spent:
-        return self._books.spent()
+        return self._record.spent()
 
     def note(self, outcome: Outcome) -> None:
-        self._books.note(outcome)
+        self._record.note(outcome)
 
     def ended(self, ended: Ended) -> None:
-        self._books.ended(ended)
+        self._record.ended(ended)
 
     # A reply as a command -------------------------------------------------------------------------
 

@@ -73,7 +73,7 @@ MORE: dict[str, dict[str, Entry]] = {
         "mail": Entry(
             f"{_CLI}.mail.group:mail", "typed messages: write, check, send, answer, compile"
         ),
-        "debate": Entry(f"{_CLI}.debate.read:debate", "argue in turns in one file; do we agree?"),
+        "debate": Entry(f"{_CLI}.debate.group:debate", "argue in turns in one file; do we agree?"),
         "parliament": Entry(
             f"{_CLI}.parliament.session:parliament", "draft, debate, amend, vote, decide"
         ),

@@ -12,7 +12,6 @@ from typing import Final
 READS: Final = frozenset(
     {
         *("story", "report", "flow.list"),
-        *("debate.check", "debate.status", "debate.summary", "debate.report"),
         *("parliament.check", "parliament.status", "parliament.next"),
         *("parliament.context", "parliament.history"),
     }

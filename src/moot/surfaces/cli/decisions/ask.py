@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import Refused
-from moot.surfaces.cli.debate.run import ended_data, exit_code, room_of
+from moot.surfaces.cli.runs.ended_run import ended_data, exit_code, room_of
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
 from moot.surfaces.terminal.answer import Answer
 from moot.surfaces.terminal.shell import Shell, command, text_argument
@@ -158,9 +158,9 @@ def _motives(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 def _again(specs: tuple[Spec, ...], state: Any) -> dict[str, Spec]:
     """Named again for a question that has its participants: in their order, or by name."""
-    from moot.flows.runs.seats import require_once
+    from moot.flows.runs.seats import require_distinct_names
 
-    require_once(specs)
+    require_distinct_names(specs)
     names = [seat.agent for seat in state.seats]
     unnamed = iter([name for name in names if name not in {spec.name for spec in specs}])
     found = {spec.name or next(unnamed, ""): spec for spec in specs}

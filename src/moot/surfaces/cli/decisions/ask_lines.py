@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from moot.agents.cost import in_words
-from moot.flows.debate.mending import mended_line
 from moot.protocols.decision.model import DecisionSeat, Stage, State
 from moot.protocols.decision.views import (
     find_shared_models,
@@ -15,8 +14,8 @@ from moot.protocols.decision.views import (
     suggest_decide_command,
 )
 from moot.protocols.decision.views import list_costs as per_seat
-from moot.surfaces.cli.debate.lines import in_short
-from moot.surfaces.cli.debate.run import ended_line
+from moot.surfaces.cli.debate.lines import in_short, restored
+from moot.surfaces.cli.runs.ended_run import ended_line
 from moot.surfaces.terminal.answer import visible
 from moot.surfaces.terminal.listing import listing
 
@@ -33,7 +32,7 @@ def asked(done: Asked, people: bool) -> Iterable[str]:
     if state.motion is not None:
         yield f"motion: {visible(state.motion.text)}"
     if done.lost is not None and done.file is not None:
-        yield visible(mended_line(done.file, done.lost))
+        yield visible(restored(str(done.file), done.lost.value))
     yield from _moves(done.argued)
     yield from notes(state)
     if done.ended is not None:
@@ -75,12 +74,12 @@ def notes(state: State) -> Iterable[str]:
 
 def costs(state: State) -> Iterable[str]:
     """What it cost, and each participant's part of it where that says more."""
-    from moot.flows.runs.run_record import cost_of
+    from moot.flows.runs.run_record import total_cost
 
-    total = cost_of(state.cost)
+    total = total_cost(state.cost)
     yield f"cost: {in_words(total)}"
     if total.tokens or total.micros:
-        yield from (f"  {name}: {in_words(cost_of(purse))}" for name, purse in per_seat(state))
+        yield from (f"  {name}: {in_words(total_cost(purse))}" for name, purse in per_seat(state))
 
 
 def _result(done: Asked, people: bool) -> Iterable[str]:

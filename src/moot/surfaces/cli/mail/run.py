@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from moot.api import mail_run
-from moot.surfaces.cli.debate.run import ended_line, exit_code
+from moot.surfaces.cli.runs.ended_run import ended_line, exit_code
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
 from moot.surfaces.terminal.answer import Answer
 from moot.surfaces.terminal.shell import Shell, command

@@ -14,7 +14,6 @@ import msgspec
 from moot.core.errors import NotFound, Refused
 from moot.core.plural import plural
 from moot.store.named_files import write_own_file
-from moot.surfaces.cli.debate.group import space_of
 from moot.surfaces.cli.parliament.group import (
     answer,
     folder_argument,
@@ -70,7 +69,7 @@ def check(shell: Shell, folder: Path, since: Path | None) -> Answer:
     found = list(inspect_files(files))
     if since is not None:
         found += _since(since, files[LEDGER_FILE])
-    space = space_of(shell)
+    space = shell.session.workspace_or_none
     if space is not None:
         found += unrecorded(space, files[LEDGER_FILE])
     valid = not errors(found)

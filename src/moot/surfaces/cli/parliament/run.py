@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.surfaces.cli.debate.run import ended_line, exit_code, ran_data, room_of
 from moot.surfaces.cli.parliament.due_ways import decide_ways
 from moot.surfaces.cli.parliament.group import folder_argument, parliament, room_at
+from moot.surfaces.cli.runs.ended_run import ended_line, exit_code, ran_data, room_of
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.flows.parliament.chamber import Room
-    from moot.flows.runs.run_debate import Ran
+    from moot.flows.runs.run_seats import FinishedRun
 
 
 @command(parliament, "run", "parliament.run")
@@ -67,7 +67,7 @@ def _by_agent(session: Room, text: str) -> str:
     return f"{agent_of(session, named.strip())}={spec}"
 
 
-def _lines(folder: Path, ran: Ran) -> Iterable[str]:
+def _lines(folder: Path, ran: FinishedRun) -> Iterable[str]:
     yield ended_line(ran.ended)
     standing = ran.standing
     yield f"{standing['state']}, round {standing['round']}, bill version {standing['bill']}"

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from moot.api import traces
-from moot.surfaces.cli.runs.ending import ending_of_run, exit_code_of
+from moot.surfaces.cli.runs.ended_run import ended_line, exit_code
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
 from moot.surfaces.cli.trace.options import trace_argument
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, remarks
@@ -97,9 +97,9 @@ def run(
             watch=watch,
             terminal=ShellTerminal(shell),
         )
-    return Answer(done, lambda: _run_lines(done), exit_code_of(done.stop))
+    return Answer(done, lambda: _run_lines(done), exit_code(done))
 
 
 def _run_lines(done: traces.TraceRun) -> Iterable[str]:
-    yield ending_of_run(done.stop, done.detail, done.turns, done.cost)
+    yield ended_line(done)
     yield f"{done.standing['state']}"

@@ -1,0 +1,97 @@
+"""What every run of participants takes and gives back: debates, mail, parliaments, traces, asking.
+
+A participant is a text `NAME=SPEC`, as on the command line. `Limits` say how far a run may go, a
+`Watch` is told what happens meanwhile, a `Terminal` is where a `human` participant is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from moot.agents.brief import Brief
+from moot.agents.cost import NOTHING, Cost, in_words
+from moot.agents.human import Terminal
+from moot.agents.outcome import Ended, Ending, Outcome, Stop
+from moot.agents.participant import Kind, Nature
+from moot.agents.seats import Room
+from moot.agents.spec import Spec, read_named
+from moot.agents.watch import Standing, Watch
+from moot.core.machine import Due
+from moot.core.quoted import Quoted
+from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+
+__all__ = [
+    "NOTHING",
+    "USUAL",
+    "Brief",
+    "Cost",
+    "Due",
+    "Ended",
+    "Ending",
+    "Kind",
+    "Limits",
+    "Nature",
+    "Outcome",
+    "RunEnding",
+    "RunResult",
+    "Standing",
+    "Stop",
+    "Terminal",
+    "Watch",
+    "in_words",
+    "read_participants",
+    "result_fields",
+    "seating",
+]
+
+
+class RunEnding(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run ended: what stopped it, after how many turns, whom it waits for, what it cost.
+
+    A subclass's own fields come before these in JSON, because these are keyword-only.
+    """
+
+    stop: Stop
+    detail: Quoted
+    turns: int
+    waits_for: tuple[str, ...]
+    cost: Cost
+
+
+class RunResult(RunEnding, frozen=True, kw_only=True):
+    """The same, with where the session stands now."""
+
+    standing: dict[str, Any]
+
+
+def result_fields(finished: FinishedRun) -> dict[str, Any]:
+    """The fields of a `RunResult`, for a subclass to be made with."""
+    ended = finished.ended
+    return {
+        "stop": ended.stop,
+        "detail": Quoted(ended.detail),
+        "turns": ended.turns,
+        "waits_for": ended.waits_for,
+        "cost": ended.cost,
+        "standing": finished.standing,
+    }
+
+
+def read_participants(session: Session, participants: Iterable[str]) -> dict[str, Spec]:
+    """Who takes part, by name; whoever acts under a name may let only itself speak (not_you)."""
+    specs = read_named(participants)
+    for name in specs:
+        if session.acting:
+            session.actor(name)
+    return specs
+
+
+def seating(session: Session, terminal: Terminal | None) -> Room:
+    """Where participants sit: programs run in the session's folder, with its environment."""
+    return Room(session.folder, session.env, terminal)
