@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from moot.api.operation import OPERATIONS, all_operations
-from moot.api.session import Session
+from moot.api.session import Session, ToolSession
 from moot.core.errors import MootError
 from moot.keys.folder import KeyFolder
 from moot.keys.held import Passphrase
@@ -33,12 +33,16 @@ class Reply(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """Who calls, and from which project. `passphrase` unlocks a person's key."""
+    """Who calls, and from which project. `passphrase` unlocks a person's key.
+
+    `tool_session` is the key of a coding tool's session, of which only hooks know.
+    """
 
     project: Project
     acting: str | None = None
     passphrase: str | None = None
     folder: Path | None = None
+    tool_session: str | None = None
 
 
 class Transport(Protocol):
@@ -68,10 +72,11 @@ class Library:
             os.chdir(before)
 
     def _session(self, caller: Caller) -> Session:
-        text = caller.passphrase
+        text, key = caller.passphrase, caller.tool_session
         return Session(
             caller.folder or caller.project.root,
             acting=caller.acting,
+            tool_session=None if key is None else ToolSession(key.partition(":")[0], (key,)),
             keys=KeyFolder(caller.project.keys),
             ask_passphrase=None if text is None else lambda _: Passphrase(text, attended=False),
             env=caller.project.env,

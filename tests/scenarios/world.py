@@ -39,6 +39,7 @@ class World:
         self.transport = transport
         self.done: set[str] = set()
         self.refused: set[str] = set()
+        self.tool_session: str | None = None  # the coding tool's session that calls, if one does
 
     def do(self, operation: str, acting: str | None = None, **arguments: Any) -> Any:
         """The data of an operation that must succeed."""
@@ -81,4 +82,5 @@ class World:
             return view.counts()[1]
 
     def _call(self, operation: str, acting: str | None, arguments: dict[str, Any]) -> Reply:
-        return self.transport.call(Caller(self.project, acting), operation, arguments)
+        caller = Caller(self.project, acting, tool_session=self.tool_session)
+        return self.transport.call(caller, operation, arguments)

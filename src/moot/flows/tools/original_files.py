@@ -77,11 +77,6 @@ class OriginalFiles:
             self._save()
         return changed
 
-    def was(self, path: Path) -> bytes | None:
-        """What stood there before us, if we know."""
-        known = self._files.get(str(path))
-        return known.data if known is not None else None
-
     def _read(self) -> dict[str, Before]:
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=dict[str, Before])
