@@ -15,7 +15,7 @@ from moot.core.canonical import encode_checked
 from moot.core.errors import MootError, NotFound, Refused, Tampered
 from moot.core.record import Record
 from moot.engine.replay import read_record
-from moot.flows.trace import execution, keeping, tracing
+from moot.flows.trace import execution, outputs, tracing
 from moot.flows.trace.execution import how_it_ended
 from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.presence.commands import Join, Reserve
@@ -243,7 +243,7 @@ def test_no_half_of_a_secret_is_left_where_reading_was_cut(tmp_path: Path) -> No
     """Blotting out may shorten an output below its limit; its end was cut all the same."""
     with workshop(tmp_path) as shop:
         shop.begin(Policy(max_output_bytes=2_000))
-        read = 2_000 + keeping.EDGE
+        read = 2_000 + outputs.EDGE
         code = (
             f"import sys; key = '-----BEGIN PRIVATE ' + 'KEY-----' + 'k' * 18_000; "
             f"text = key + '-----END PRIVATE ' + 'KEY-----' + 'x' * {read}; "
@@ -334,7 +334,7 @@ def test_what_was_found_is_what_is_run(shop: Workshop, monkeypatch: pytest.Monke
 def test_more_changes_than_an_event_holds_are_all_in_the_artifact(shop: Workshop) -> None:
     code = "[open(f'f{n}', 'w').write('x') for n in range(300)]"
     done = shop.execute(shop.script(code))
-    assert len(shop.last().result.undeclared) == keeping.MOST_NAMED + 1
+    assert len(shop.last().result.undeclared) == outputs.MOST_NAMED + 1
     assert len(json.loads(shop.output(done, "changed"))["changes"]) == 300
 
 

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from moot.agents.cost import Cost
 from moot.api.operation import operation
 from moot.api.traces.recording import actor_in_role
-from moot.core.errors import Refused
 from moot.core.findings import Finding
+from moot.core.quoted import Quoted
 
 if TYPE_CHECKING:
     from moot.agents.human import Terminal
-    from moot.agents.participant import Participant
-    from moot.agents.spec import Spec
     from moot.agents.watch import Watch
     from moot.api.session import Session
     from moot.flows.runs.run_debate import Limits
-    from moot.protocols.trace.model import State
-    from moot.workspace.workspace import Workspace
-
-# The decision that keeps what a run costs is called after its trace.
-DECISION_PREFIX: Final = "trace-"
 
 
 class StoredOutput(msgspec.Struct, frozen=True):
@@ -64,9 +57,9 @@ class TraceRun(msgspec.Struct, frozen=True):
     """
 
     trace: str
-    decision: str
+    decision: str | None
     stop: str
-    detail: str
+    detail: Quoted
     turns: int
     waits_for: tuple[str, ...]
     cost: Cost
@@ -141,86 +134,32 @@ def run(
     `terminal` is where a participant called `human` is asked. A repeat goes on where the trace
     stands.
     """
-    from moot.agents.runner import Runner
     from moot.agents.seats import Room
     from moot.agents.spec import read_named
     from moot.flows.runs.run_debate import USUAL
-    from moot.flows.runs.run_record import DecisionBooks
-    from moot.flows.runs.runnable_trace import Ground, TraceDesk
-    from moot.flows.runs.seats import require_key, seated
-    from moot.flows.trace import tracing
+    from moot.flows.runs.run_trace import run_trace
+    from moot.flows.runs.runnable_trace import Ground
 
-    workspace = session.workspace
     specs = read_named(participants)
     for name in specs if session.acting else ():
         session.actor(name)
-    stream = tracing.existing(workspace, trace)
-    players = _require_players(workspace.engine.state(stream), specs)
-    seats = seated(specs, Room(session.folder, session.env, terminal))
-    for name in specs:
-        require_key(workspace, name)
-    decision = _begin_decision(workspace, stream, players, specs, seats)
-    ground = Ground(session.place.worktree, session.env) if execute else None
-    books = DecisionBooks(workspace.engine, decision)
-    runnable = TraceDesk(workspace, stream, specs, ground, books)
-    budget, turn_seconds = limits or USUAL
-    ended = Runner(
-        runnable,
-        seats,
-        workspace.engine.clock,
-        budget=budget,
-        turn_seconds=turn_seconds,
-        watch=watch,
-    ).run()
+    finished = run_trace(
+        session.workspace,
+        trace,
+        specs,
+        Room(session.folder, session.env, terminal),
+        limits or USUAL,
+        watch,
+        Ground(session.place.worktree, session.env) if execute else None,
+    )
+    ended = finished.ended
     return TraceRun(
         trace=trace,
-        decision=decision,
+        decision=finished.decision,
         stop=str(ended.stop),
-        detail=ended.detail,
+        detail=Quoted(ended.detail),
         turns=ended.turns,
         waits_for=ended.waits_for,
         cost=ended.cost,
-        standing=runnable.standing(),
+        standing=finished.standing,
     )
-
-
-def _require_players(state: State, specs: Mapping[str, Spec]) -> tuple[str, ...]:
-    """The agents of the four parts; Refused if a participant is none of them."""
-    from moot.flows.trace import tracing
-    from moot.protocols.trace.model import Role
-
-    players = tuple(dict.fromkeys(tracing.player(state, role) for role in Role))
-    for name in specs:
-        if name not in players:
-            raise Refused(
-                "role_empty",
-                f"{name} plays no part in this",
-                hint=f"those who do: {', '.join(players)}",
-            )
-    return players
-
-
-def _begin_decision(
-    workspace: Workspace,
-    stream: str,
-    players: tuple[str, ...],
-    specs: Mapping[str, Spec],
-    seats: Mapping[str, Participant],
-) -> str:
-    """The decision in which calls and costs of this trace's runs are kept; begun once."""
-    from moot.flows.runs.run_record import begin
-    from moot.flows.runs.seats import seats_of
-    from moot.flows.trace import tracing
-    from moot.protocols.decision.commands import AskQuestion, OpenSession
-    from moot.protocols.decision.model import MAX_QUESTION, ChamberKind
-
-    question = AskQuestion(
-        question=workspace.engine.state(stream).task[:MAX_QUESTION],
-        seats=seats_of(workspace, players, specs, seats),
-        chamber=ChamberKind.TRACE,
-        rule="critic",
-        rounds=1,
-    )
-    decision = f"{DECISION_PREFIX}{tracing.short(stream)}"
-    begin(workspace.engine, decision, question, OpenSession(session=stream))
-    return decision

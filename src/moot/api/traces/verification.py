@@ -116,8 +116,7 @@ def audit(
     from moot.protocols.trace.audit.page import trace_page
     from moot.protocols.trace.model import Role
 
-    if file is not None:
-        require_page_name(file)
+    require_page_name(file)
     workspace = session.workspace
     stream = tracing.existing(workspace, trace)
     actor = actor_in_role(session, stream, Role.AUDITOR)
@@ -189,8 +188,7 @@ def verify(
     from moot.workspace.check import How
     from moot.workspace.find import require_ledger
 
-    if file is not None:
-        require_page_name(file)
+    require_page_name(file)
     how = How(session.keys, trust, jobs or inspection.jobs_for(Path(what)), progress)
     strictness = _read_profile(profile)
     if Path(what).exists() or not _may_be_trace(what):

@@ -257,13 +257,12 @@ class TraceDesk:
         return self.claim(due, better, supersedes=due.subject)
 
     def claim(self, _due: Due, reply: ClaimReply, supersedes: str | None = None) -> Command:
-        evidence = [tracing.cited(self._space, self._stream, one) for one in reply.evidence]
-        runs = dict.fromkeys(one.partition("/")[0] for one in reply.evidence if "/" in one)
-        return ask.IssueClaim(
-            text=reply.text,
-            confidence=f"{reply.confidence:g}",
-            evidence=tuple(evidence),
-            execution_ids=tuple(runs),
+        return tracing.claim_command(
+            self._space,
+            self._stream,
+            reply.text,
+            f"{reply.confidence:g}",
+            reply.evidence,
             supersedes=supersedes,
         )
 
