@@ -79,11 +79,11 @@ def execute(session: Session, trace: str, intent: str) -> ExecutedIntent:
     from moot.protocols.trace.model import Role
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     actor = actor_in_role(session, stream, Role.EXECUTOR)
     done = execution.execute(workspace, stream, intent, actor, session.env, session.place.worktree)
     return ExecutedIntent(
-        trace=tracing.short(stream),
+        trace=tracing.short_name(stream),
         execution=done.execution,
         exit_status=done.exit_status,
         failed=done.failed,
@@ -106,10 +106,10 @@ def recover(session: Session, trace: str) -> RecoveredRuns:
     from moot.flows.trace import execution, tracing
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     died = execution.recover(workspace, stream)
     return RecoveredRuns(
-        trace=tracing.short(stream),
+        trace=tracing.short_name(stream),
         recovered=tuple(outcome.recorded[-1].event.execution_id for outcome in died),
         running=tuple(sorted(workspace.engine.state(stream).running)),
     )
@@ -138,7 +138,7 @@ def run(
     from moot.agents.spec import read_named
     from moot.flows.runs.run_debate import USUAL
     from moot.flows.runs.run_trace import run_trace
-    from moot.flows.runs.runnable_trace import Ground
+    from moot.flows.runs.runnable_trace import ExecutionSite
 
     specs = read_named(participants)
     for name in specs if session.acting else ():
@@ -150,7 +150,7 @@ def run(
         Room(session.folder, session.env, terminal),
         limits or USUAL,
         watch,
-        Ground(session.place.worktree, session.env) if execute else None,
+        ExecutionSite(session.place.worktree, session.env) if execute else None,
     )
     ended = finished.ended
     return TraceRun(

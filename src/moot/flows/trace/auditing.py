@@ -32,7 +32,7 @@ MARKDOWN: Final = "text/markdown"
 HTML: Final = "text/html"
 
 
-class Audited(NamedTuple):
+class AuditOutcome(NamedTuple):
     """What a run found; `run` is None if it was only looked at and nothing was recorded."""
 
     report: AuditReport
@@ -43,7 +43,7 @@ class Audited(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def verify(workspace: Workspace, stream: str, actor: str, profile: Profile) -> Audited:
+def audit_trace(workspace: Workspace, stream: str, actor: str, profile: Profile) -> AuditOutcome:
     """Verify a trace that has its final statement, and record the result as `actor`."""
     execution.recover(workspace, stream)
     state: State = workspace.engine.state(stream)
@@ -64,27 +64,29 @@ def verify(workspace: Workspace, stream: str, actor: str, profile: Profile) -> A
         events=run.events,
         failure_codes=report.failed_codes(),
     )
-    outcome = tracing.ask(workspace, stream, command, actor)
-    return Audited(report, run.id, stored, pages[0], events, outcome.findings)
+    outcome = tracing.execute_step(workspace, stream, command, actor)
+    return AuditOutcome(report, run.id, stored, pages[0], events, outcome.findings)
 
 
 def _begin(workspace: Workspace, stream: str, actor: str, profile: Profile) -> VerificationRun:
-    outcome = tracing.ask(workspace, stream, StartVerification(profile=str(profile)), actor)
+    outcome = tracing.execute_step(
+        workspace, stream, StartVerification(profile=str(profile)), actor
+    )
     run: VerificationRun = outcome.state.run
     return run
 
 
-def _look_again(workspace: Workspace, stream: str, profile: Profile) -> Audited:
+def _look_again(workspace: Workspace, stream: str, profile: Profile) -> AuditOutcome:
     """Stored, and named by nothing: the chain of an ended trace stays as it is."""
     inspected = _inspect(workspace, stream, profile, None)
     events, report = inspected.events[stream], inspected.reports[0]
     stored, pages = _store(workspace, report, events)
-    return Audited(report, None, stored, pages[0], events)
+    return AuditOutcome(report, None, stored, pages[0], events)
 
 
 def _inspect(
     workspace: Workspace, stream: str, profile: Profile, subject: tuple[str, int] | None
-) -> inspection.Inspected:
+) -> inspection.Inspection:
     pinned = pinned_trust(workspace.folder, workspace.trust.origin)
     how = How(workspace.folder, None if pinned else workspace.path / "trust.json")
     return inspection.inspect_live(Path(workspace.path), how, stream, profile, subject)

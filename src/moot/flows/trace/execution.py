@@ -20,7 +20,7 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
 from moot.core.record import ArtifactRef
 from moot.engine.job import ALONE, Link
-from moot.flows.trace import guarded_execution, running, tracing
+from moot.flows.trace import guarded_execution, run_lock, tracing
 from moot.flows.trace.outputs import EDGE, OutputStore, RunObservations, store_outputs
 from moot.protocols.trace.commands import (
     CompleteExecution,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _LOST: Final = "the reservation of {} was lost before it could run"
 
 
-class Done(NamedTuple):
+class EndedRun(NamedTuple):
     """An execution that has ended; `outputs` by name, all stored."""
 
     execution: str
@@ -68,18 +68,18 @@ def execute(
     actor: str,
     env: Mapping[str, str],
     root: Path,
-) -> Done:
+) -> EndedRun:
     """Run the intent in the worktree `root`; Refused, with nothing run, if it may not be."""
     recover(workspace, stream)
-    intent = tracing.intent(workspace, stream, intent_id)
+    intent = tracing.read_intent(workspace, stream, intent_id)
     state: State = workspace.engine.state(stream)
     folder = _folder(root, intent.cwd)
     granted = environment(env, (*state.policy.environment, *intent.env))
     hidden = (*state.policy.secrets, *secrets.patterns_of_variables(granted, intent.env))
     executable = program.find(intent.command[0], folder, granted)
-    with running.Running(workspace.path, stream, intent_id) as held:
+    with run_lock.RunLock(workspace.path, stream, intent_id) as held:
         execution, reserved = _start(workspace, stream, intent, actor, root, executable)
-        lost = guarded_execution.lost(workspace, reserved, actor)
+        lost = guarded_execution.lost_scopes(workspace, reserved, actor)
         if lost:
             return _not_started(workspace, stream, execution, actor, _LOST.format(", ".join(lost)))
         before = footprint.look(root, intent.writes)
@@ -93,7 +93,7 @@ def execute(
             tag=held.tag,
         )
         try:
-            ran = run(order, held.began)
+            ran = run(order, held.note_process)
         except NotRun as problem:
             return _not_started(workspace, stream, execution, actor, str(problem))
         after = footprint.look(root, intent.writes)
@@ -102,7 +102,7 @@ def execute(
         store = OutputStore(workspace.artifacts, hidden, state.policy.max_output_bytes)
         outputs, observations = store_outputs(store, ran, changes, remarks)
         done = _end(workspace, stream, execution, actor, ran, outputs, observations)
-        lost = guarded_execution.lost(workspace, reserved, actor)
+        lost = guarded_execution.lost_scopes(workspace, reserved, actor)
         return done._replace(findings=(*done.findings, *_reservation_remarks(lost)))
 
 
@@ -114,14 +114,14 @@ def recover(workspace: Workspace, stream: str, link: Link = ALONE) -> list[Outco
     state: State = workspace.engine.state(stream)
     if not state.running or state.ended:
         return []
-    executor = tracing.player(state, Role.EXECUTOR)
+    executor = tracing.agent_in_role(state, Role.EXECUTOR)
     recorded = []
     for started in sorted(state.running.values(), key=lambda started: started.since):
-        if not running.runs(workspace.path, stream, started.intent):
-            evidence = running.end_left(workspace.path, stream, started.intent)
+        if not run_lock.is_running(workspace.path, stream, started.intent):
+            evidence = run_lock.end_leftovers(workspace.path, stream, started.intent)
             command = RecoverExecution(execution_id=started.id, evidence=evidence)
             with suppress(Refused):
-                recorded.append(tracing.ask(workspace, stream, command, executor, link))
+                recorded.append(tracing.execute_step(workspace, stream, command, executor, link))
     return recorded
 
 
@@ -149,7 +149,7 @@ def _start(
     root: Path,
     executable: program.Program,
 ) -> tuple[str, tuple[HeldReservation, ...]]:
-    reserved = guarded_execution.covering(workspace, intent.writes, actor, root)
+    reserved = guarded_execution.require_reservations(workspace, intent.writes, actor, root)
     data = encode_input(intent.tool, intent.command, intent.cwd, intent.env, intent.timeout_ms)
     command = StartExecution(
         intent_id=intent.intent_id,
@@ -160,16 +160,18 @@ def _start(
     )
     tracing.rehearse(workspace, stream, command, actor)  # what is refused leaves no file behind
     workspace.artifacts.put(data, MEDIA_TYPE)
-    outcome = tracing.ask(workspace, stream, command, actor)
+    outcome = tracing.execute_step(workspace, stream, command, actor)
     execution: str = outcome.recorded[-1].event.execution_id
     return execution, reserved
 
 
-def _not_started(workspace: Workspace, stream: str, execution: str, actor: str, why: str) -> Done:
+def _not_started(
+    workspace: Workspace, stream: str, execution: str, actor: str, why: str
+) -> EndedRun:
     failure = ExecutionFailure(kind=FailureKind.NOT_STARTED, detail=why)
     command = FailExecution(execution_id=execution, failure=failure)
-    outcome = tracing.ask(workspace, stream, command, actor)
-    return Done(execution, True, None, why, (), outcome.findings)
+    outcome = tracing.execute_step(workspace, stream, command, actor)
+    return EndedRun(execution, True, None, why, (), outcome.findings)
 
 
 def _end(
@@ -180,8 +182,8 @@ def _end(
     ran: Ran,
     outputs: tuple[Stored, ...],
     observations: RunObservations,
-) -> Done:
-    kind, detail = how_it_ended(ran)
+) -> EndedRun:
+    kind, detail = describe_ending(ran)
     command: CompleteExecution | FailExecution
     about: dict[str, Any] = observations._asdict()
     if kind is None:
@@ -190,14 +192,14 @@ def _end(
     else:
         failure = ExecutionFailure(kind=kind, detail=detail, exit_status=ran.exit_status, **about)
         command = FailExecution(execution_id=execution, failure=failure, outputs=outputs)
-    outcome = tracing.ask(workspace, stream, command, actor)
+    outcome = tracing.execute_step(workspace, stream, command, actor)
     findings = (*outcome.findings, *_remarks(ran, observations))
-    return Done(
+    return EndedRun(
         execution, kind is not None, ran.exit_status, detail, outputs, findings, ran.interrupted
     )
 
 
-def how_it_ended(ran: Ran) -> tuple[FailureKind | None, str]:
+def describe_ending(ran: Ran) -> tuple[FailureKind | None, str]:
     """None if it ended well; else the kind of failure, and what to say of it."""
     if ran.interrupted is not None:
         return FailureKind.STOPPED, f"we were interrupted by signal {ran.interrupted}"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 RULE = "X-03"
 
 
-def covering(
+def require_reservations(
     workspace: Workspace, writes: tuple[str, ...], actor: str, root: Path
 ) -> tuple[HeldReservation, ...]:
     """The executor's live reservations that cover what it declares; Refused if some is missing."""
@@ -51,13 +51,13 @@ def covering(
     return tuple(HeldReservation(scope, own.fencing) for scope, own in covered if own is not None)
 
 
-def lost(workspace: Workspace, reserved: Iterable[HeldReservation], actor: str) -> list[str]:
+def lost_scopes(workspace: Workspace, reserved: Iterable[HeldReservation], actor: str) -> list[str]:
     """Scopes whose reservation has ended or has another number by now."""
     live = {reservation.fencing for reservation in _live(workspace, actor)}
     return [held.scope for held in reserved if held.fencing not in live]
 
 
-def held(workspace: Workspace, numbers: Iterable[int], actor: str) -> list[str]:
+def scopes_still_held(workspace: Workspace, numbers: Iterable[int], actor: str) -> list[str]:
     """Scopes that this agent still holds under one of these numbers."""
     wanted = frozenset(numbers)
     live = _live(workspace, actor)

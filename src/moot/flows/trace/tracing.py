@@ -53,18 +53,18 @@ def stream_of(name: str) -> str:
     return f"{PROTOCOL}/{short}"
 
 
-def short(stream: str) -> str:
+def short_name(stream: str) -> str:
     return stream.removeprefix(f"{PROTOCOL}/")
 
 
-def existing(workspace: Workspace, name: str) -> str:
+def require_trace(workspace: Workspace, name: str) -> str:
     """The stream of a trace that is there."""
     stream = stream_of(name)
     with workspace.store.read() as view:
         if view.head(stream) is None:
             raise NotFound(
                 "trace_not_found",
-                f"there is no trace {short(stream)}",
+                f"there is no trace {short_name(stream)}",
                 hint="`moot trace list` shows all",
             )
     return stream
@@ -83,9 +83,9 @@ def open_trace(
 
     Under a key that this actor has begun a trace with, that trace is given back.
     """
-    command = opening(workspace, task, agents, policy, follows)
+    command = opening_command(workspace, task, agents, policy, follows)
     for attempt in range(TRIES):
-        stream = _opened_under(workspace, actor, key) or free_stream(workspace)
+        stream = _opened_under(workspace, actor, key) or next_free_stream(workspace)
         try:
             return workspace.engine.execute(stream, command, actor, key=key)
         except Refused as refused:
@@ -94,7 +94,7 @@ def open_trace(
     raise AssertionError("unreachable")
 
 
-def opening(
+def opening_command(
     workspace: Workspace,
     task: str,
     agents: dict[Role, str],
@@ -106,7 +106,7 @@ def opening(
     return OpenTrace(task=task, roles=roles, policy=policy, follows=follows)
 
 
-def free_stream(workspace: Workspace) -> str:
+def next_free_stream(workspace: Workspace) -> str:
     """Where the next trace would stand."""
     with workspace.store.read() as view:
         return f"{PROTOCOL}/t{_free(view)}"
@@ -144,7 +144,7 @@ def _free(view: View) -> int:
     return high
 
 
-def ask(
+def execute_step(
     workspace: Workspace,
     stream: str,
     command: Command,
@@ -194,7 +194,7 @@ def _report_forgery(workspace: Workspace, stream: str, error: Tampered) -> None:
         workspace.engine.execute(stream, ReportForgery(kid=kid, detail=str(error)), SYSTEM)
 
 
-def player(state: State, role: Role) -> str:
+def agent_in_role(state: State, role: Role) -> str:
     """Who plays a part."""
     bound = state.binding_of(role)
     if bound is None:
@@ -202,11 +202,11 @@ def player(state: State, role: Role) -> str:
     return bound.agent
 
 
-def intent(workspace: Workspace, stream: str, intent_id: str) -> did.ToolIntentSigned:
-    return event(workspace, stream, intent_id, did.ToolIntentSigned).event
+def read_intent(workspace: Workspace, stream: str, intent_id: str) -> did.ToolIntentSigned:
+    return read_event_of(workspace, stream, intent_id, did.ToolIntentSigned).event
 
 
-def event(workspace: Workspace, stream: str, item: str, *kinds: type[E]) -> Recorded[E]:
+def read_event_of(workspace: Workspace, stream: str, item: str, *kinds: type[E]) -> Recorded[E]:
     """The event an id names: where it was given, of a run its end."""
     with workspace.store.read() as view:
         row = view.row(ITEM_SPACE, f"{stream} {item}")
@@ -214,8 +214,8 @@ def event(workspace: Workspace, stream: str, item: str, *kinds: type[E]) -> Reco
     if record is None:
         raise NotFound(
             "unknown_id",
-            f"there is no {item!r} in {short(stream)}",
-            hint=f"`moot trace status {short(stream)}` shows what there is",
+            f"there is no {item!r} in {short_name(stream)}",
+            hint=f"`moot trace status {short_name(stream)}` shows what there is",
         )
     recorded: Recorded[Any] = read_record(MACHINE, record)
     if not isinstance(recorded.event, kinds) or item not in _ids(recorded.event):
@@ -228,7 +228,7 @@ def _ids(event: Event) -> list[str]:
     return [getattr(event, name, "") for name in names]
 
 
-def cited(workspace: Workspace, stream: str, named: str) -> Cited:
+def resolve_evidence(workspace: Workspace, stream: str, named: str) -> Cited:
     """Evidence as it is named: `x1/stdout`, or a hash, or 8 digits of one; and how it stands."""
     sha256 = _evidence_hash(workspace, stream, named)
     size = workspace.artifacts.size(sha256)
@@ -256,7 +256,7 @@ def claim_command(
     return IssueClaim(
         text=text,
         confidence=confidence,
-        evidence=tuple(cited(workspace, stream, named) for named in evidence),
+        evidence=tuple(resolve_evidence(workspace, stream, named) for named in evidence),
         execution_ids=tuple(dict.fromkeys((*runs, *of_outputs))),
         supersedes=supersedes,
     )
@@ -287,7 +287,7 @@ def _evidence_hash(workspace: Workspace, stream: str, named: str) -> str:
 
 
 def _output_hash(workspace: Workspace, stream: str, execution: str, name: str) -> str:
-    ended = end_of(workspace, stream, execution).event
+    ended = read_end_of_run(workspace, stream, execution).event
     outputs = {output.name: output.sha256 for output in ended.outputs}
     known = {"input": ended.input_artifact, **outputs}
     if name not in known:
@@ -299,10 +299,12 @@ def _output_hash(workspace: Workspace, stream: str, execution: str, name: str) -
     return known[name]
 
 
-def end_of(workspace: Workspace, stream: str, execution: str) -> Recorded[did.ExecutionEnded]:
+def read_end_of_run(
+    workspace: Workspace, stream: str, execution: str
+) -> Recorded[did.ExecutionEnded]:
     """How an execution ended; NotFound while it runs."""
     kinds: tuple[type[did.ExecutionEnded], ...] = (
         did.ToolExecutionCompleted,
         did.ToolExecutionFailed,
     )
-    return event(workspace, stream, execution, *kinds)
+    return read_event_of(workspace, stream, execution, *kinds)
