@@ -26,8 +26,8 @@ MOMENTS = {
     "after the start is on record": ("execution", "_start", "after"),
     "before the command": ("execution", "run", "before"),
     "after the command": ("execution", "run", "after"),
-    "before the outputs are stored": ("execution", "keep", "before"),
-    "after the outputs are stored": ("execution", "keep", "after"),
+    "before the outputs are stored": ("execution", "store_outputs", "before"),
+    "after the outputs are stored": ("execution", "store_outputs", "after"),
     "before the end is on record": ("execution", "_end", "before"),
     "after the end is on record": ("execution", "_end", "after"),
 }
@@ -126,7 +126,7 @@ def test_what_outlives_its_killed_runner_is_ended_before_it_is_called_failed(
             " signal.pause()"
         )
         words = [sys.executable, "-c", textwrap.dedent(RUNNER), str(shop.root), str(shop.keys)]
-        words += [shop.stream, intent, EXECUTOR, "keep", "after"]
+        words += [shop.stream, intent, EXECUTOR, "store_outputs", "after"]
         runner = subprocess.Popen(words)
         wait_until(lambda: mark(shop).exists() and mark(shop).read_text())
         pid = int(mark(shop).read_text())
@@ -158,7 +158,7 @@ def test_a_command_that_nobody_could_note_is_ended_too(tmp_path: Path) -> None:
         dies = "from moot.flows.trace import run_lock; import os, signal;"
         dies += " run_lock.RunLock.note_process = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         words = [sys.executable, "-c", dies + textwrap.dedent(RUNNER), str(shop.root)]
-        words += [str(shop.keys), shop.stream, intent, EXECUTOR, "keep", "after"]
+        words += [str(shop.keys), shop.stream, intent, EXECUTOR, "store_outputs", "after"]
         killed = subprocess.run(words, capture_output=True, check=False)
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         wait_until(lambda: mark(shop).exists() and mark(shop).read_text())
@@ -244,7 +244,7 @@ def test_a_run_in_flight_does_not_keep_others_from_working(tmp_path: Path) -> No
         first = shop.intend(proposal, sys.executable, "-c", "import signal; signal.pause()")
         second = shop.intend(proposal, sys.executable, "-c", "print(2)")
         words = [sys.executable, "-c", textwrap.dedent(RUNNER), str(shop.root), str(shop.keys)]
-        runner = subprocess.Popen([*words, shop.stream, first, EXECUTOR, "keep", "after"])
+        runner = subprocess.Popen([*words, shop.stream, first, EXECUTOR, "store_outputs", "after"])
         try:
             wait_until(lambda: len(shop.state.running) == 1)
             assert not shop.execute(second).failed
