@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.traces.recording import short_name, stage_after, take_step
+from moot.api.traces.recording import stage_after, take_step, trace_of
 from moot.core.findings import Finding
 
 if TYPE_CHECKING:
@@ -66,13 +66,13 @@ def claim(
     from moot.protocols.trace.model import Role
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     sureness = confidence if isinstance(confidence, str) else f"{confidence:g}"
     command = tracing.claim_command(workspace, stream, text, sureness, evidence, runs, supersedes)
     outcome = take_step(session, trace, Role.EXECUTOR, command, key)
     event = outcome.recorded[-1].event
     return RecordedClaim(
-        trace=short_name(outcome),
+        trace=trace_of(outcome),
         claim=event.claim_id,
         evidence=event.evidence,
         artifact_missing=event.artifact_missing,
@@ -91,7 +91,7 @@ def withdraw(
 
     command = WithdrawClaim(claim_id=claim, reason=reason)
     outcome = take_step(session, trace, Role.EXECUTOR, command, key)
-    return ClaimStep(short_name(outcome), claim, stage_after(outcome), outcome.findings)
+    return ClaimStep(trace_of(outcome), claim, stage_after(outcome), outcome.findings)
 
 
 @operation("trace.challenge", writes=True)
@@ -113,11 +113,11 @@ def challenge(
     from moot.protocols.trace.model import Role
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
-    cited = tuple(tracing.cited(workspace, stream, named) for named in evidence)
+    stream = tracing.require_trace(workspace, trace)
+    cited = tuple(tracing.resolve_evidence(workspace, stream, named) for named in evidence)
     command = ChallengeClaim(claim_id=claim, reason=reason, evidence=cited)
     outcome = take_step(session, trace, Role.CRITIC, command, key)
-    return ClaimStep(short_name(outcome), claim, stage_after(outcome), outcome.findings)
+    return ClaimStep(trace_of(outcome), claim, stage_after(outcome), outcome.findings)
 
 
 @operation("trace.finalize", writes=True)
@@ -134,7 +134,7 @@ def finalize(
     command = SignFinalStatement(statement=statement)
     outcome = take_step(session, trace, Role.EXECUTOR, command, key)
     return FinalStatement(
-        trace=short_name(outcome),
+        trace=trace_of(outcome),
         claims=tuple(bundled.claim_id for bundled in outcome.recorded[-1].event.claims),
         state=stage_after(outcome),
         findings=outcome.findings,

@@ -70,11 +70,11 @@ def execute(session: Session, trace: str, intent: str) -> ExecutedIntent:
     from moot.protocols.trace.model import Role
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     actor = actor_in_role(session, stream, Role.EXECUTOR)
     done = execution.execute(workspace, stream, intent, actor, session.env, session.place.worktree)
     return ExecutedIntent(
-        trace=tracing.short(stream),
+        trace=tracing.short_name(stream),
         execution=done.execution,
         exit_status=done.exit_status,
         failed=done.failed,
@@ -97,10 +97,10 @@ def recover(session: Session, trace: str) -> RecoveredRuns:
     from moot.flows.trace import execution, tracing
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     died = execution.recover(workspace, stream)
     return RecoveredRuns(
-        trace=tracing.short(stream),
+        trace=tracing.short_name(stream),
         recovered=tuple(outcome.recorded[-1].event.execution_id for outcome in died),
         running=tuple(sorted(workspace.engine.state(stream).running)),
     )
@@ -126,10 +126,10 @@ def run(
     stands.
     """
     from moot.flows.runs.run_trace import run_trace
-    from moot.flows.runs.runnable_trace import Ground
+    from moot.flows.runs.runnable_trace import ExecutionSite
 
     specs = read_participants(session, participants)
     seats = seating(session, terminal)
-    ground = Ground(session.place.worktree, session.env) if execute else None
-    finished = run_trace(session.workspace, trace, specs, seats, limits or USUAL, watch, ground)
+    site = ExecutionSite(session.place.worktree, session.env) if execute else None
+    finished = run_trace(session.workspace, trace, specs, seats, limits or USUAL, watch, site)
     return TraceRun(trace, finished.decision, **result_fields(finished))

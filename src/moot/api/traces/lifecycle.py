@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.traces.recording import actor_in_charge, short_name, stage_after
+from moot.api.traces.recording import actor_in_charge, stage_after, trace_of
 from moot.core.errors import Malformed
 from moot.core.findings import Finding
 
@@ -73,11 +73,11 @@ def new(
         Role.AUDITOR: auditor,
     }
     rules = DEFAULT_POLICY if policy is None else parse_policy(policy)
-    earlier = None if follows is None else tracing.existing(workspace, follows)
+    earlier = None if follows is None else tracing.require_trace(workspace, follows)
     actor = actor_in_charge(session)
     outcome = tracing.open_trace(workspace, task, roles, actor, rules, earlier, key)
     return NewTrace(
-        trace=short_name(outcome),
+        trace=trace_of(outcome),
         id=outcome.stream,
         roles={str(role): agent for role, agent in roles.items()},
         findings=outcome.findings,
@@ -97,14 +97,14 @@ def rotate(
     from moot.protocols.trace.commands import RotateKey
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
-    player = tracing.player(workspace.engine.state(stream), _read_role(role))
+    stream = tracing.require_trace(workspace, trace)
+    player = tracing.agent_in_role(workspace.engine.state(stream), _read_role(role))
     agent = agent_named(workspace.engine, player)
     command = RotateKey(role=role, epoch=agent.epoch, kid=agent.kid, reason=reason)
     outcome = workspace.engine.execute(stream, command, actor_in_charge(session), key=key)
     event = outcome.recorded[-1].event
     return RotatedRole(
-        trace=short_name(outcome),
+        trace=trace_of(outcome),
         role=role,
         agent=event.agent,
         key=event.new_kid,
@@ -130,7 +130,7 @@ def abort(session: Session, trace: str, reason: str, *, key: str | None = None) 
     from moot.protocols.trace.commands import AbortTrace
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     command = AbortTrace(reason=reason)
     outcome = workspace.engine.execute(stream, command, actor_in_charge(session), key=key)
-    return AbortedTrace(short_name(outcome), stage_after(outcome), outcome.findings)
+    return AbortedTrace(trace_of(outcome), stage_after(outcome), outcome.findings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.traces.recording import short_name, stage_after, take_step
+from moot.api.traces.recording import stage_after, take_step, trace_of
 from moot.core.clock import SECOND
 from moot.core.findings import Finding
 
@@ -82,7 +82,7 @@ def propose(
     )
     outcome = take_step(session, trace, Role.PLANNER, command, key)
     proposal = outcome.recorded[-1].event.proposal_id
-    return RecordedProposal(short_name(outcome), proposal, stage_after(outcome), outcome.findings)
+    return RecordedProposal(trace_of(outcome), proposal, stage_after(outcome), outcome.findings)
 
 
 @operation("trace.review", writes=True)
@@ -114,7 +114,7 @@ def review(
     )
     outcome = take_step(session, trace, Role.CRITIC, command, key)
     return ReviewedProposal(
-        short_name(outcome), proposal, verdict, stage_after(outcome), outcome.findings
+        trace_of(outcome), proposal, verdict, stage_after(outcome), outcome.findings
     )
 
 
@@ -163,7 +163,7 @@ def intend(
     outcome = take_step(session, trace, Role.EXECUTOR, intent, key)
     event = outcome.recorded[-1].event
     return SignedIntent(
-        trace=short_name(outcome),
+        trace=trace_of(outcome),
         intent=event.intent_id,
         risk=str(event.risk_class),
         input_hash=event.input_hash,
@@ -193,5 +193,5 @@ def review_intent(
     command = ReviewIntent(intent_id=intent, status=verdict, rationale=rationale)
     outcome = take_step(session, trace, Role.CRITIC, command, key)
     return ReviewedIntent(
-        short_name(outcome), intent, verdict, stage_after(outcome), outcome.findings
+        trace_of(outcome), intent, verdict, stage_after(outcome), outcome.findings
     )

@@ -78,17 +78,17 @@ def status(session: Session, trace: str) -> TraceStatus:
     from msgspec.structs import replace
 
     from moot.flows.observed.sessions import count_work_during_trace
-    from moot.flows.trace import running, tracing
+    from moot.flows.trace import run_lock, tracing
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     state = workspace.engine.state(stream)
-    known = view_status(state, tracing.short(stream), workspace.engine.clock())
+    known = view_status(state, tracing.short_name(stream), workspace.engine.clock())
     return replace(
         known,
         intents=_with_commands(workspace, stream, known.intents),
         running=tuple(
-            replace(run, alive=running.runs(workspace.path, stream, run.intent))
+            replace(run, alive=run_lock.is_running(workspace.path, stream, run.intent))
             for run in known.running
         ),
         claims=_with_texts(workspace, stream, known.claims),
@@ -107,7 +107,7 @@ def _with_commands(
 
     shown = []
     for intent in intents[-MOST_SHOWN:]:
-        signed = tracing.intent(workspace, stream, intent.id)
+        signed = tracing.read_intent(workspace, stream, intent.id)
         command = tuple(map(Quoted, signed.command))
         why = Quoted(signed.justification)
         shown.append(replace(intent, command=command, cwd=Quoted(signed.cwd), why=why))
@@ -124,7 +124,7 @@ def _with_texts(
 
     shown = []
     for claim in claims[-MOST_SHOWN:]:
-        issued = tracing.event(workspace, stream, claim.id, ClaimIssued).event
+        issued = tracing.read_event_of(workspace, stream, claim.id, ClaimIssued).event
         shown.append(replace(claim, text=Quoted(issued.text)))
     return (*claims[:-MOST_SHOWN], *shown)
 
@@ -137,7 +137,7 @@ def _ended_runs(workspace: Workspace, stream: str, state: State) -> tuple[EndedR
     names = (f"x{number}" for number in range(state.execution_count, 0, -1))
     newest_first = []
     for name in islice((name for name in names if name not in state.running), MOST_SHOWN):
-        event = tracing.end_of(workspace, stream, name).event
+        event = tracing.read_end_of_run(workspace, stream, name).event
         well = isinstance(event, ToolExecutionCompleted)
         left = {output.name: output.sha256 for output in event.outputs}
         outputs = {"input": event.input_artifact, **left}
@@ -158,14 +158,14 @@ def report(session: Session, trace: str, *, file: Path | None = None) -> TraceRe
     from moot.workspace.check import How
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     counted = count_work_during_trace(workspace, workspace.engine.state(stream))
     inspected = inspection.inspect_live(workspace.path, How(session.keys), stream)
     page = trace_page(inspected.events[stream], inspected.reports[0], counted)
     if file is None:
-        return TraceReport(tracing.short(stream), msgspec.UNSET, counted, page)
+        return TraceReport(tracing.short_name(stream), msgspec.UNSET, counted, page)
     write_page(file, page)
-    return TraceReport(tracing.short(stream), str(file), counted)
+    return TraceReport(tracing.short_name(stream), str(file), counted)
 
 
 @operation("trace.list")

@@ -20,10 +20,10 @@ def take_step(
     from moot.flows.trace import execution, tracing
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     actor = actor_in_role(session, stream, role)
     execution.recover(workspace, stream)
-    return tracing.ask(workspace, stream, command, actor, key=key)
+    return tracing.execute_step(workspace, stream, command, actor, key=key)
 
 
 def actor_in_role(session: Session, stream: str, role: Role) -> str:
@@ -35,7 +35,7 @@ def actor_in_role(session: Session, stream: str, role: Role) -> str:
 
     if session.acting:
         return session.actor()
-    return session.actor(tracing.player(session.workspace.engine.state(stream), role))
+    return session.actor(tracing.agent_in_role(session.workspace.engine.state(stream), role))
 
 
 def actor_in_charge(session: Session) -> str:
@@ -47,8 +47,8 @@ def stage_after(outcome: Outcome) -> str:
     return str(outcome.state.stage)
 
 
-def short_name(outcome: Outcome) -> str:
+def trace_of(outcome: Outcome) -> str:
     """`t1` of the trace that an outcome is about."""
     from moot.flows.trace import tracing
 
-    return tracing.short(outcome.stream)
+    return tracing.short_name(outcome.stream)

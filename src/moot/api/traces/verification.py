@@ -19,7 +19,7 @@ from moot.verify.verdict import Finding as CheckerFinding
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.flows.trace.inspection import Inspected
+    from moot.flows.trace.inspection import Inspection
     from moot.protocols.trace.audit.report import AuditCheck, AuditReport
     from moot.protocols.trace.model import Profile
 
@@ -116,17 +116,16 @@ def audit(
     from moot.protocols.trace.audit.page import trace_page
     from moot.protocols.trace.model import Role
 
-    if file is not None:
-        require_page_name(file)
+    require_page_name(file)
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     actor = actor_in_role(session, stream, Role.AUDITOR)
-    audited = auditing.verify(workspace, stream, actor, _read_profile(profile))
+    audited = auditing.audit_trace(workspace, stream, actor, _read_profile(profile))
     report = audited.report
     if file is not None:
         write_page(file, trace_page(audited.events, report))
     return TraceAudit(
-        trace=tracing.short(stream),
+        trace=tracing.short_name(stream),
         status=str(report.verdict),
         run=audited.run,
         recorded=audited.run is not None,
@@ -155,14 +154,14 @@ def export(session: Session, trace: str, file: Path) -> ExportedTrace:
     from moot.store.named_files import write_pieces
 
     workspace = session.workspace
-    stream = tracing.existing(workspace, trace)
+    stream = tracing.require_trace(workspace, trace)
     with suppress(MootError):  # without its key the end stays unproven, and checking says so
         workspace.engine.checkpoint()
     with workspace.store.read() as view:
         lines = bundle(view, workspace.trust, workspace.artifacts, [stream])
         sha256, size = write_pieces(file, lines)
         complete = all(name != stream for name, _ in view.stale_heads())
-    return ExportedTrace(tracing.short(stream), str(file), sha256, size, complete)
+    return ExportedTrace(tracing.short_name(stream), str(file), sha256, size, complete)
 
 
 @operation("trace.verify")
@@ -189,9 +188,8 @@ def verify(
     from moot.workspace.check import How
     from moot.workspace.find import require_ledger
 
-    if file is not None:
-        require_page_name(file)
-    how = How(session.keys, trust, jobs or inspection.jobs_for(Path(what)), progress)
+    require_page_name(file)
+    how = How(session.keys, trust, jobs or inspection.choose_jobs(Path(what)), progress)
     strictness = _read_profile(profile)
     if Path(what).exists() or not _may_be_trace(what):
         inspected = inspection.inspect_file(Path(what), how, strictness)
@@ -215,7 +213,7 @@ def _may_be_trace(what: str) -> bool:
     return "." not in what
 
 
-def _verified(inspected: Inspected) -> VerifiedTraces:
+def _verified(inspected: Inspection) -> VerifiedTraces:
     verdict, reports = inspected.verdict, inspected.reports
     checks = [TraceCheck(check.name, check.ok, check.detail) for check in verdict.checks]
     findings = [TraceFinding(**asdict(finding)) for finding in verdict.findings]

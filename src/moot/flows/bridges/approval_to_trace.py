@@ -71,16 +71,16 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
     found = Found(source, bill.title, recorded.actor.id, recorded.corr, place)
 
     def target() -> StepTarget:
-        stream = tracing.free_stream(space)
+        stream = tracing.next_free_stream(space)
         if work.supersede is not None:
-            stream = tracing.existing(space, work.supersede)
-        return StepTarget(stream, tracing.short(stream))
+            stream = tracing.require_trace(space, work.supersede)
+        return StepTarget(stream, tracing.short_name(stream))
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         made = MadeThing("session", target.stream, 0, target.id)
         if space.engine.load(target.stream).seq < 0:
-            opening = tracing.opening(space, _task(bill, room), parts, work.policy)
-            tracing.ask(space, target.stream, opening, SYSTEM, link)
+            opening = tracing.opening_command(space, _task(bill, room), parts, work.policy)
+            tracing.execute_step(space, target.stream, opening, SYSTEM, link)
         command = _proposal(space, target, bill, work, evidence)
         return (made, _propose(space, target, command, actor, link))
 
@@ -124,7 +124,7 @@ def _require_person(space: Workspace, recorded: Recorded[Any]) -> None:
 def _parts(space: Workspace, work: Work) -> dict[Role, str]:
     if work.supersede is None:
         return work.parts
-    state: State = space.engine.state(tracing.existing(space, work.supersede))
+    state: State = space.engine.state(tracing.require_trace(space, work.supersede))
     return {one.role: one.agent for one in state.roles}
 
 
@@ -177,7 +177,7 @@ def _propose(
     made = _made_before(space, target, link)
     if made is not None:
         return made
-    outcome = tracing.ask(space, target.stream, command, planner, link)
+    outcome = tracing.execute_step(space, target.stream, command, planner, link)
     last = outcome.recorded[-1]
     proposal = f"{target.id}/{last.event.proposal_id}"
     return MadeThing("proposal", target.stream, last.seq, proposal)

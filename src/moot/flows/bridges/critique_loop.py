@@ -47,10 +47,10 @@ def critique_to_challenge(
             "the critique's target names no claim of a trace",
             hint="`## Target` says which, such as t1/c2; or --trace t1",
         )
-    stream, claim = tracing.existing(space, name), where[2]
+    stream, claim = tracing.require_trace(space, name), where[2]
     reason = unwrap_text_block(body.text_of("Attack"))
     require_proved(space, stream)
-    critic = tracing.player(space.engine.state(stream), Role.CRITIC)
+    critic = tracing.agent_in_role(space.engine.state(stream), Role.CRITIC)
     if actor != critic:
         raise Refused(
             "not_the_critic",
@@ -64,10 +64,10 @@ def critique_to_challenge(
             return (MadeThing("challenge", stream, before, target.id),)
         origin = f" (critique {said.found.source.id} of {said.found.origin})"
         command = ChallengeClaim(claim_id=claim, reason=f"{reason}{origin}")
-        outcome = tracing.ask(space, stream, command, actor, link)
+        outcome = tracing.execute_step(space, stream, command, actor, link)
         return (MadeThing("challenge", stream, outcome.recorded[-1].seq, target.id),)
 
-    target = StepTarget(stream, f"{tracing.short(stream)}/{claim}")
+    target = StepTarget(stream, f"{tracing.short_name(stream)}/{claim}")
     plan = Plan(
         "critique-to-challenge",
         said.found,
@@ -92,9 +92,9 @@ def _caused(space: Workspace, stream: str, kind: str, link: Link) -> int | None:
 
 def challenge_to_critique(space: Workspace, named: str, claim: str, asked_by: str) -> Walked:
     """FLO-12: the target is the claim, the attack the reason, the evidence what it cites."""
-    stream = tracing.existing(space, named)
+    stream = tracing.require_trace(space, named)
     recorded = _challenge(space, stream, claim)
-    short = tracing.short(stream)
+    short = tracing.short_name(stream)
     found = Found(
         sources.source_of(recorded, f"{short}/{claim}"),
         f"Challenge of {short}/{claim}",
@@ -112,7 +112,7 @@ def challenge_to_critique(space: Workspace, named: str, claim: str, asked_by: st
         },
         title=f"Critique: {short}/{claim}",
     )
-    executor = tracing.player(state, Role.EXECUTOR)
+    executor = tracing.agent_in_role(state, Role.EXECUTOR)
     subject = f"CRITIQUE: {short}/{claim}, by {recorded.actor.id}"
     return told(space, "challenge-to-critique", found, asked_by, (executor,), subject, body)
 
@@ -130,7 +130,7 @@ def _challenge(space: Workspace, stream: str, claim: str) -> Recorded[Any]:
         raise Refused(
             "not_challenged",
             f"nobody has challenged {claim}",
-            hint=f"`moot trace status {tracing.short(stream)}` shows the claims",
+            hint=f"`moot trace status {tracing.short_name(stream)}` shows the claims",
         )
     return read_record(machine, last)
 
@@ -139,7 +139,7 @@ def report_to_info(space: Workspace, named: str, asked_by: str) -> Walked:
     """What the verification of a trace found, told to all who play a part in it."""
     found, stream = sources.trace(space, named, did.VerificationRunCompleted)
     state: State = space.engine.state(stream)
-    short = tracing.short(stream)
+    short = tracing.short_name(stream)
     codes = f"\nFound: {state.because}" if state.because else ""
     body = (
         f"# Information\n\nThe verification of {short} says: {state.verdict}."

@@ -32,8 +32,8 @@ def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = 
     if state.verdict is None or state.verdict is AuditVerdict.FAIL:
         raise Refused(
             "not_verified",
-            f"{tracing.short(stream)} was not verified: {state.verdict}",
-            hint=f"`moot trace report {tracing.short(stream)}` says why",
+            f"{tracing.short_name(stream)} was not verified: {state.verdict}",
+            hint=f"`moot trace report {tracing.short_name(stream)}` says why",
         )
     asked = message or _asked_for(space, found)
     said = sources.message(space, asked, *ASKS)
@@ -41,7 +41,7 @@ def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = 
     native = said.found.source.id
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        notes = f"Done and verified ({state.verdict}): {tracing.short(stream)}, {state.report}"
+        notes = f"Done and verified ({state.verdict}): {tracing.short_name(stream)}, {state.report}"
         done = _acknowledged(space, native, link)
         if done is None:
             status = AckStatus.COMPLETED.value
@@ -58,15 +58,15 @@ def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = 
 
 def still_held(space: Workspace, named: str) -> tuple[str, list[str]]:
     """The executor of a trace, and what it still holds here of what the trace wrote to."""
-    stream = tracing.existing(space, named)
-    executor = tracing.player(space.engine.state(stream), Role.EXECUTOR)
+    stream = tracing.require_trace(space, named)
+    executor = tracing.agent_in_role(space.engine.state(stream), Role.EXECUTOR)
     with space.store.read() as view:
         used = {
             int(one["fencing"])
             for record in view.records(stream)
             for one in record.body.data.get("reservations", ())
         }
-    return executor, guarded_execution.held(space, used, executor)
+    return executor, guarded_execution.scopes_still_held(space, used, executor)
 
 
 def _asked_for(space: Workspace, found: Found) -> str:

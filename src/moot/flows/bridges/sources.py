@@ -184,10 +184,10 @@ def _folder_of(space: Workspace, parliament_id: str) -> Path:
 @naming
 def trace(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, str]:
     """A trace by its name; the source is its latest event of these kinds."""
-    stream = tracing.existing(space, named)
+    stream = tracing.require_trace(space, named)
     recorded = latest(space, stream, kinds)
     state = space.engine.state(stream)
-    source = source_of(recorded, tracing.short(stream))
+    source = source_of(recorded, tracing.short_name(stream))
     return Found(source, state.task, recorded.actor.id, recorded.corr), stream
 
 

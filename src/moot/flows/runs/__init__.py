@@ -1,6 +1,6 @@
 """Runs: participants take their turns until something has come out.
 
-run_debate.py, run_mail.py, run_parliament.py
+run_debate.py, run_mail.py, run_parliament.py, run_trace.py
                    seat the participants, let the runner go, record what came out
 run_seats.py       the part of it that is the same for all: limits in, how it ended out
 runnable_*.py      what the runner needs of each protocol (`agents/desk.py`): briefs made from the

@@ -9,7 +9,7 @@ import click
 from moot.api.page_files import FORMS, write_page
 from moot.surfaces.terminal.output import output_option
 
-__all__ = ["FORMS", "page_option", "require_form", "write_page"]
+__all__ = ["page_option", "require_form", "write_page"]
 
 
 def require_form(file: Path) -> None:

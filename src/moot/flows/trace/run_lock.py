@@ -29,7 +29,7 @@ class _Note(msgspec.Struct, frozen=True):
     mark: str
 
 
-class Running:
+class RunLock:
     """One execution of this process: held from before its start until after its end."""
 
     def __init__(self, workspace: Path, stream: str, intent: str) -> None:
@@ -37,7 +37,7 @@ class Running:
         self._lock = FileLock(self._place, mode=0o600)
         self.tag = _tag(self._place)
 
-    def __enter__(self) -> Running:
+    def __enter__(self) -> RunLock:
         try:
             self._place.parent.mkdir(exist_ok=True)
             self._lock.acquire(timeout=0)
@@ -63,18 +63,18 @@ class Running:
             self._place.unlink(missing_ok=True)
         self._lock.release()
 
-    def began(self, pid: int) -> None:
+    def note_process(self, pid: int) -> None:
         """The command has a process now."""
         with suppress(OSError):
             _note(self._place).write_bytes(msgspec.json.encode(_Note(pid, mark_of(pid))))
 
 
-def runs(workspace: Path, stream: str, intent: str) -> bool:
+def is_running(workspace: Path, stream: str, intent: str) -> bool:
     """Does a live process still run this?"""
     return is_held(_place(workspace, stream, intent))
 
 
-def end_left(workspace: Path, stream: str, intent: str) -> tuple[str, ...]:
+def end_leftovers(workspace: Path, stream: str, intent: str) -> tuple[str, ...]:
     """End what is left of an execution whose runner is gone, and say what was seen."""
     place = _place(workspace, stream, intent)
     seen = ["the process that ran it is gone"]
