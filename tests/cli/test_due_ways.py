@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from moot.surfaces.cli.parliament.session.due_ways import WAYS
 
 from moot.core.machine import Due
 from moot.protocols.example.commands import Ask, Lapse
+from moot.surfaces.cli.parliament.due_ways import WAYS
 from moot.surfaces.cli.presence.due_ways import way
 from tests.cli.project import Project
 from tests.cli.sitting import Sitting

@@ -240,6 +240,7 @@ READING: dict[str, tuple[str, ...]] = {
     "debate.summary": ("debate", "summary", "d.md"),
     "debate.report": ("debate", "report", "d.md"),
     "parliament.check": ("parliament", "check", "p"),
+    "parliament.template": ("parliament", "template", "vote"),
     "parliament.status": ("parliament", "status", "p"),
     "parliament.next": ("parliament", "next", "p"),
     "parliament.context": ("parliament", "context", "p"),

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from moot.core.errors import NotFound, Refused
+from moot.core.errors import NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
     from moot.core.clock import Millis
@@ -100,6 +100,22 @@ class Session:
         if not self._opened:
             self._opened.append(self._open())
         return self._opened[0]
+
+    @property
+    def workspace_or_none(self) -> Workspace | None:
+        """The open workspace, or None if none is around: a debate's file needs none.
+
+        One that was named outright (`home`) must be there, and so must the ledger of one found.
+        """
+        from moot.workspace.find import require_ledger
+
+        try:
+            require_ledger(self.workspace_folder)
+        except Unavailable as error:
+            if self.home is not None or error.code != "no_workspace":
+                raise
+            return None
+        return self.workspace
 
     @property
     def place(self) -> Place:

@@ -15,8 +15,6 @@ READS: Final = frozenset(
         *("agent.list", "agent.show", "scope.list", "event.list"),
         *("inbox", "mail.inbox", "mail.show", "mail.search", "mail.thread", "mail.pending"),
         *("debate.check", "debate.status", "debate.summary", "debate.report"),
-        *("parliament.check", "parliament.status", "parliament.next"),
-        *("parliament.context", "parliament.history"),
         *("trace.status", "trace.list", "trace.observed", "trace.report", "trace.export"),
     }
 )

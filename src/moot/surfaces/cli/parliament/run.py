@@ -10,17 +10,17 @@ import click
 
 from moot.surfaces.cli.debate.run import ended_line, exit_code, ran_data, room_of
 from moot.surfaces.cli.parliament.due_ways import decide_ways
-from moot.surfaces.cli.parliament.group import folder_argument, parliament, room_at
+from moot.surfaces.cli.parliament.group import folder_argument
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.parliament.chamber import Room
+    from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.flows.runs.run_debate import Ran
 
 
-@command(parliament, "run", "parliament.run")
+@command(None, "run", "parliament.run")
 @folder_argument
 @click.option(
     "--participant",
@@ -43,10 +43,11 @@ def run(shell: Shell, folder: Path, participants: tuple[str, ...], **limits: Any
           --participant "teal-crane=cmd:codex exec"
     """
     from moot.agents.spec import read_named
+    from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.flows.runs.run_parliament import run_parliament
     from moot.surfaces.cli.runs.live_run import watching
 
-    session = room_at(shell, folder)
+    session = ParliamentSession.open(shell.workspace, folder)
     specs = read_named(_by_agent(session, text) for text in participants)
     for name in specs:
         if shell.acting:
@@ -57,14 +58,14 @@ def run(shell: Shell, folder: Path, participants: tuple[str, ...], **limits: Any
     return Answer(data, lambda: _lines(folder, ran), exit_code(ran.ended))
 
 
-def _by_agent(session: Room, text: str) -> str:
+def _by_agent(session: ParliamentSession, text: str) -> str:
     """`amber-otter=SPEC` of `rep_1=SPEC`; what names nobody is for the reader of specs to say."""
-    from moot.flows.runs.run_parliament import agent_of
+    from moot.flows.runs.run_parliament import require_seated_agent
 
     named, said, spec = text.partition("=")
     if not said or ":" in named:
         return text
-    return f"{agent_of(session, named.strip())}={spec}"
+    return f"{require_seated_agent(session, named.strip())}={spec}"
 
 
 def _lines(folder: Path, ran: Ran) -> Iterable[str]:

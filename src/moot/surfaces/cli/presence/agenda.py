@@ -114,9 +114,13 @@ def _awaited(engine: Engine) -> list[str]:
     streams = engine.open_streams()
     if not any(one.startswith(_ARGUED) for one in streams):
         return streams
-    from moot.flows.parliament.ruling import is_over
+    from moot.flows.parliament.ruling import everyone_has_decided
 
-    return [one for one in streams if not (one.startswith(_ARGUED) and is_over(engine, one))]
+    return [
+        one
+        for one in streams
+        if not (one.startswith(_ARGUED) and everyone_has_decided(engine, one))
+    ]
 
 
 def _pause(engine: Engine, seen: int, end: float, limit: Millis | None) -> None:
