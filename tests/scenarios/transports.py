@@ -61,7 +61,7 @@ class Library:
         try:
             with self._session(caller) as session:
                 result = OPERATIONS[operation].function(session, **arguments)
-                return Reply(msgspec.to_builtins(result))
+                return Reply(msgspec.json.decode(msgspec.json.encode(result)))
         except MootError as error:
             return Reply(error=error.code)
         finally:
@@ -105,6 +105,9 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("artifact.show", "sha256"): "sha",
     ("artifact.erase", "sha256"): "sha",
     ("ledger.export", "ids"): "names",
+    ("parliament.submit", "message"): "file",
+    ("parliament.summarize", "summary"): "file",
+    "draft": "text",
     "file": "output",
 }
 
@@ -148,6 +151,8 @@ def _option(option: click.Option, value: Any) -> list[str]:
     flag = option.opts[-1]
     if option.is_flag:
         return [flag] if value else list(option.secondary_opts[-1:])
+    if isinstance(value, Mapping):
+        value = [f"{name}={text}" for name, text in value.items()]
     values = value if option.multiple else [value]
     return [word for one in values for word in (flag, str(one))]
 

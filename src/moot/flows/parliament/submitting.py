@@ -35,7 +35,7 @@ def submit(
     key: str | None = None,
 ) -> CommandResult:
     """Bring one message in the Agent Response Format. `acting` is who the sender says they are."""
-    message = check_incoming(_read_document(session, data, acting))
+    message = check_incoming(_read_document(session, data, acting, key))
     sender = message.sender
     is_person = sender == PRIME_MINISTER
     if is_person:
@@ -56,7 +56,9 @@ def submit(
     return session.execute(command, actor, role, key=key, message=message)
 
 
-def _read_document(session: ParliamentSession, data: bytes, acting: str | None) -> Any:
+def _read_document(
+    session: ParliamentSession, data: bytes, acting: str | None, key: str | None
+) -> Any:
     """The JSON of a message. Bytes that are none count for the seat whose agent sent them; anyone
     else is only told."""
     try:
@@ -66,7 +68,8 @@ def _read_document(session: ParliamentSession, data: bytes, acting: str | None) 
         if agent is not None and session.state.seat_of(agent.name, agent.epoch) is not None:
             artifacts = session.workspace.artifacts
             raw = artifacts.put(data[:MAX_MESSAGE], "application/octet-stream")
-            session.execute(ask.ReportUnreadable(problem=str(error), raw=raw), agent.name)
+            command = ask.ReportUnreadable(problem=str(error), raw=raw)
+            session.execute(command, agent.name, key=key)
         raise
 
 

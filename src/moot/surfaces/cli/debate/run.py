@@ -18,6 +18,7 @@ from moot.surfaces.terminal.shell import Shell, command
 if TYPE_CHECKING:
     from moot.agents.outcome import Ended
     from moot.agents.seats import Room
+    from moot.api.parliament_runs import ParliamentRun
     from moot.flows.runs.run_debate import Ran
 
 INTERRUPTED = 130
@@ -96,7 +97,7 @@ def ended_data(ended: Ended) -> dict[str, Any]:
     }
 
 
-def exit_code(ended: Ended) -> int:
+def exit_code(ended: Ended | ParliamentRun) -> int:
     """0 if there was nothing left to do here; 1 if it was stopped before; 130 if interrupted."""
     from moot.agents.outcome import Stop
 
@@ -104,7 +105,7 @@ def exit_code(ended: Ended) -> int:
     return good.get(ended.stop, REFUSED)
 
 
-def ended_line(ended: Ended) -> str:
+def ended_line(ended: Ended | ParliamentRun) -> str:
     from moot.agents.cost import in_words
 
     more = f": {visible(ended.detail)}" if ended.detail else ""
