@@ -10,7 +10,7 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
 from moot.flows.decisions import ask
-from moot.flows.runs.run_parliament import convene_for
+from moot.flows.runs.run_parliament import convene_for_question
 from moot.flows.runs.run_seats import USUAL
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import stream_of
@@ -70,7 +70,7 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
         state: State = space.engine.state(stream)
         place, problem = ask.file_of(space, "q-1"), ask.context_of(space, "q-1", state)
         if chamber == "parliament":
-            convene_for(space, place, problem, state)
+            convene_for_question(space, place, problem, state)
         else:
             rules = ask._rules(state, USUAL)
             made = make_session_text(

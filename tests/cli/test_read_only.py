@@ -245,6 +245,7 @@ READING: dict[str, tuple[str, ...]] = {
     "debate.compare": ("debate", "compare", "d.md", "d.md"),
     "debate.verify": ("debate", "verify", "d.md"),
     "parliament.check": ("parliament", "check", "p"),
+    "parliament.template": ("parliament", "template", "vote"),
     "parliament.status": ("parliament", "status", "p"),
     "parliament.next": ("parliament", "next", "p"),
     "parliament.context": ("parliament", "context", "p"),

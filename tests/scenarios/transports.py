@@ -117,6 +117,9 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("mail.lint", "message"): "file",
     ("trace.intend", "command"): "words",
     ("debate.report", "file"): "file",
+    ("parliament.submit", "message"): "file",
+    ("parliament.summarize", "summary"): "file",
+    "draft": "text",
     "file": "output",
     "wait_seconds": "wait",
     "ttl_minutes": "ttl",
@@ -184,6 +187,8 @@ def _option(option: click.Option, value: Any) -> list[str]:
     flag = option.opts[-1]
     if option.is_flag:
         return [flag] if value else list(option.secondary_opts[-1:])
+    if isinstance(value, Mapping):
+        value = [f"{name}={text}" for name, text in value.items()]
     values = value if option.multiple else [_joined(value)]
     if isinstance(value, list | tuple) and not option.multiple:
         value = ",".join(value)  # a list that is typed as one word

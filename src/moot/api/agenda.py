@@ -159,9 +159,13 @@ def _streams_awaited(engine: Engine) -> list[str]:
     streams = engine.open_streams()
     if not any(stream.startswith(_ARGUED) for stream in streams):
         return streams
-    from moot.flows.parliament.ruling import is_over
+    from moot.flows.parliament.ruling import everyone_has_decided
 
-    return [name for name in streams if not (name.startswith(_ARGUED) and is_over(engine, name))]
+    return [
+        name
+        for name in streams
+        if not (name.startswith(_ARGUED) and everyone_has_decided(engine, name))
+    ]
 
 
 def _require_somebody(engine: Engine, who: str | None) -> None:

@@ -21,6 +21,7 @@ SUBJECTS: Final = (
     *("agents", "agent_keys", "joining", "scopes"),
     *("guard", "tool_sessions", "tools"),
     *("debates", "debate_writing", "debate_proof", "debate_runs"),
+    *("parliaments", "parliament_bills", "parliament_files", "parliament_runs"),
     "traces",
     *("agenda", "status", "events", "presence"),
 )

@@ -57,12 +57,12 @@ def _debate(space: Workspace, name: str, _how: How) -> Report:
 
 
 def _parliament(space: Workspace, name: str, _how: How) -> Report:
-    from moot.flows.parliament.chamber import Room
-    from moot.flows.parliament.voices import scripted
+    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.flows.parliament.scripted_seats import list_scripted_agents
     from moot.protocols.parliament.documents.report import make_report
 
-    room = Room(space, space.root, name)
-    return make_report(room.proceedings(), scripted=scripted(room))
+    room = ParliamentSession(space, space.root, name)
+    return make_report(room.read_proceedings(), scripted=list_scripted_agents(room))
 
 
 def _trace(space: Workspace, name: str, how: How) -> Report:

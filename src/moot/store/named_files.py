@@ -22,13 +22,17 @@ _HINTS: Final = {
 
 
 def read_bounded(file: Path, most: int = MAX_BYTES) -> bytes:
-    """The bytes of a file; Malformed if there are more than `most`."""
+    """The bytes of a file; refused if there are more than `most`."""
+    return require_bounded(read_at_most(file, most + 1), str(file), most)
+
+
+def read_at_most(file: Path, most: int) -> bytes:
+    """The first bytes of a file, for whoever says themselves what is too long."""
     try:
         with file.open("rb") as stream:
-            data = stream.read(most + 1)
+            return stream.read(most)
     except OSError as error:
         raise unreadable(file, error) from None
-    return require_bounded(data, str(file), most)
 
 
 def require_bounded(data: bytes, where: str, most: int = MAX_BYTES) -> bytes:

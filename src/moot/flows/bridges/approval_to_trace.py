@@ -19,8 +19,8 @@ from moot.flows.bridges import sources
 from moot.flows.bridges.sources import Found
 from moot.flows.bridges.steps import Plan, Walked, path_of, state_of, walk
 from moot.flows.debate.record import place_of
-from moot.flows.parliament.chamber import Room
-from moot.flows.parliament.ruling import decisions_of
+from moot.flows.parliament.parliament_session import ParliamentSession
+from moot.flows.parliament.ruling import decisions_argued_in
 from moot.flows.trace import tracing
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import Stage
@@ -98,9 +98,9 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
     return walk(space, plan)
 
 
-def _require_no_veto(space: Workspace, room: Room) -> None:
+def _require_no_veto(space: Workspace, room: ParliamentSession) -> None:
     """A person's veto of the decision counts, whatever the session came to (DEC-028)."""
-    for decision in decisions_of(space, room.stream):
+    for decision in decisions_argued_in(space.engine, room.stream):
         state: Decision = space.engine.state(stream_of(decision))
         if state.stage is Stage.VETOED and state.word is not None:
             raise Refused(
@@ -145,13 +145,13 @@ def _approvers(space: Workspace, found: Found) -> tuple[str, ...]:
     return debates[-1] if debates else ()
 
 
-def _task(bill: Bill, room: Room) -> str:
+def _task(bill: Bill, room: ParliamentSession) -> str:
     return f"{bill.title}\n\n{bill.summary}\n\nBill version {bill.version} of {room.id}."
 
 
-def _conditions(room: Room) -> tuple[str, ...]:
+def _conditions(room: ParliamentSession) -> tuple[str, ...]:
     """What the voters asked for when the bill was passed, each once."""
-    ballot = last_counted_ballot(room.proceedings())
+    ballot = last_counted_ballot(room.read_proceedings())
     votes = ballot.votes.values() if ballot is not None else ()
     return tuple(dict.fromkeys(one for vote in votes for one in vote.conditions if one.strip()))
 

@@ -16,7 +16,7 @@ from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import View
 from moot.flows.debate.check import compare_with_record
 from moot.flows.debate.file import read_file
-from moot.flows.parliament.cabinet import Cabinet, messages, read_or_none
+from moot.flows.parliament.session_files import SessionFiles, read_messages, read_or_none
 from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
 from moot.protocols.parliament.messages.message import encode_message, to_document
 from moot.protocols.parliament.messages.shapes import read_json
@@ -98,10 +98,10 @@ def _require_session(space: Workspace, source: SourceRecord, file: Path) -> None
 def _require_papers(space: Workspace, source: SourceRecord, folder: Path) -> None:
     """What a killed program left behind is brought up to date; the ledger file is then compared
     with the record itself, whatever is remembered of having written it."""
-    cabinet = Cabinet(space, folder, source.stream)
-    changed = [one.where for one in cabinet.changed()]
+    files = SessionFiles(space, folder, source.stream)
+    changed = [one.where for one in files.find_changed()]
     if not changed:
-        cabinet.write()
+        files.write()
     with space.store.read() as view:
         seq, item = _first_other(view, source.stream, folder)
         head = view.head(source.stream)
@@ -119,10 +119,10 @@ def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
     try:
         document = read_json(data)
     except Malformed:
-        other = (one.id for one in messages(view, stream) if encode_message(one) not in data)
+        other = (one.id for one in read_messages(view, stream) if encode_message(one) not in data)
     else:
         said = document.get("messages") if isinstance(document, dict) else None
-        pairs = zip_longest(messages(view, stream), said if isinstance(said, list) else ())
+        pairs = zip_longest(read_messages(view, stream), said if isinstance(said, list) else ())
         other = (
             one.id if one is not None else ""
             for one, row in pairs

@@ -17,7 +17,7 @@ from moot.flows.debate import session
 from moot.flows.debate.record import place_of, session_at
 from moot.flows.debate.record import stream_of as debate_stream
 from moot.flows.mail.messages import read_message
-from moot.flows.parliament.chamber import Room
+from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.trace import tracing
 from moot.protocols.mail.keys import MESSAGES
 from moot.protocols.mail.keys import MESSAGES_OF_EVENTS as MAIL_OF_EVENT
@@ -158,12 +158,12 @@ def _debate(space: Workspace, named: str) -> tuple[Path, str]:
 
 
 @naming
-def parliament(space: Workspace, named: str) -> Room:
+def parliament(space: Workspace, named: str) -> ParliamentSession:
     """A parliament by its folder; its id finds the folder that a flow gave it."""
     _require_plain(named)
     if PARLIAMENT_ID.fullmatch(named):
-        return Room.known(space, _folder_of(space, named), named)
-    return Room.open(space, Path(named))
+        return ParliamentSession.open_by_id(space, _folder_of(space, named), named)
+    return ParliamentSession.open(space, Path(named))
 
 
 def _folder_of(space: Workspace, parliament_id: str) -> Path:

@@ -23,10 +23,10 @@ from moot.flows.bridges.steps import Plan, Walked, look, walk
 from moot.flows.debate.place import Desk, desk
 from moot.flows.debate.record import place_of
 from moot.flows.debate.trust import trust_in
-from moot.flows.parliament.chamber import Room
-from moot.flows.parliament.chamber import stream_of as parliament_stream
-from moot.flows.parliament.convening import Plan as SeatWanted
-from moot.flows.parliament.convening import convene, fresh_id, make_folder
+from moot.flows.parliament.convening import SeatRequest as SeatWanted
+from moot.flows.parliament.convening import convene, make_folder, next_free_id
+from moot.flows.parliament.parliament_session import ParliamentSession
+from moot.flows.parliament.session_ids import stream_of as parliament_stream
 from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import list_entries
@@ -67,12 +67,12 @@ def to_parliament(
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         folder = space.root / target.file
-        room = Room(space, folder, target.id)
+        room = ParliamentSession(space, folder, target.id)
         if room.state.status is None:
             plans, issues = _seats(checked, wanted.issues)
             room = convene(space, folder, problem, issues, plans, wanted.rounds, target.id, link)
         make_folder(folder)
-        room.cabinet.write()
+        room.files.write()
         seats = {seat.agent: seat.id for seat in room.state.seats_in_order()}
         texts = seeds.write_seeds(folder, checked, seats)
         session_made = MadeThing("session", target.stream, 0, target.id)
@@ -154,6 +154,6 @@ def _seats(
 
 
 def _target(space: Workspace, folder: Path | None) -> StepTarget:
-    parliament_id = fresh_id(space)
+    parliament_id = next_free_id(space)
     place = folder or space.path / FOLDER / parliament_id
     return StepTarget(parliament_stream(parliament_id), parliament_id, place_of(space, place))

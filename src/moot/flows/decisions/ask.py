@@ -28,15 +28,15 @@ from moot.flows.debate.others_words import quoted, title
 from moot.flows.decisions.argument import NOTHING, Argued
 from moot.flows.decisions.questions import state_of, text_of
 from moot.flows.decisions.receipt_content import argued, outcome_of
-from moot.flows.parliament.chamber import Room as Session
-from moot.flows.parliament.chamber import id_in
+from moot.flows.parliament.parliament_session import ParliamentSession as Session
 from moot.flows.parliament.results import SETTLED
-from moot.flows.parliament.ruling import decisions_of
+from moot.flows.parliament.ruling import decisions_argued_in
+from moot.flows.parliament.session_ids import id_in_files
 from moot.flows.runs.first_answers import AnswersDesk
 from moot.flows.runs.run_debate import SeatedDebate, run_seated
-from moot.flows.runs.run_parliament import convene_for, opening
-from moot.flows.runs.run_parliament import run_in as run_sitting
-from moot.flows.runs.run_parliament import session_of as sitting_of
+from moot.flows.runs.run_parliament import convene_for_question, make_opening
+from moot.flows.runs.run_parliament import open_session_of as sitting_of
+from moot.flows.runs.run_parliament import run_seated as run_sitting
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
 from moot.flows.runs.seats import seat_participants
 from moot.protocols.debate.checker import CheckedSession
@@ -185,13 +185,13 @@ def _debates(state: State) -> bool:
 def _convene(space: Workspace, decision: str, _limits: Limits) -> None:
     """A parliament about the motion; one that a killed run left is the one to use."""
     state, folder = state_of(space, decision), file_of(space, decision)
-    known = id_in(folder)
+    known = id_in_files(folder)
     problem = context_of(space, decision, state)
-    held = Session.known(space, folder, known) if known else None
+    held = Session.open_by_id(space, folder, known) if known else None
     if held is not None and not _left_by_us(held, problem, state):
         raise _not_ours(decision, folder)
-    held = held or convene_for(space, folder, problem, state)
-    space.engine.execute(stream_of(decision), opening(held), SYSTEM)
+    held = held or convene_for_question(space, folder, problem, state)
+    space.engine.execute(stream_of(decision), make_opening(held), SYSTEM)
 
 
 def _left_by_us(held: Session, problem: str, state: State) -> bool:
@@ -199,7 +199,7 @@ def _left_by_us(held: Session, problem: str, state: State) -> bool:
     sat, names = held.state, {seat.agent for seat in state.seats}
     untouched = sat.next_message_id == 1 and not sat.imported and sat.outcome is None
     same = sat.problem_statement == problem and set(sat.holders) == names
-    return untouched and same and not decisions_of(held.space, held.stream)
+    return untouched and same and not decisions_argued_in(held.workspace.engine, held.stream)
 
 
 def _is_begun(left: CheckedSession, context: str, rules: Rules) -> bool:
@@ -239,7 +239,7 @@ def _sit(space: Workspace, decision: str, limits: Limits) -> None:
     if not _is_begun(left, context_of(space, decision, state), _rules(state, limits)):
         raise _not_ours(decision, file)
     made = left.document.session_id
-    if decisions_of(space, f"debate/{made}"):
+    if decisions_argued_in(space.engine, f"debate/{made}"):
         raise _not_ours(decision, file)
     place = file.relative_to(space.root).as_posix()
     command = ask.OpenSession(session=f"debate/{made}", file=place)

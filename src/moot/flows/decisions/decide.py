@@ -15,12 +15,12 @@ from moot.core.errors import Conflict, Malformed, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import OPERATOR, SYSTEM
 from moot.flows.decisions.questions import put, state_of, stored, text_of
-from moot.flows.parliament.bills import merged
-from moot.flows.parliament.cabinet import messages
-from moot.flows.parliament.chamber import Room as Session
+from moot.flows.parliament.bills import merge_into_bill
+from moot.flows.parliament.parliament_session import ParliamentSession as Session
 from moot.flows.parliament.results import SETTLED
-from moot.flows.parliament.ruling import heard_in
-from moot.flows.runs.run_parliament import session_of as sitting_of
+from moot.flows.parliament.ruling import decision_signed_here
+from moot.flows.parliament.session_files import read_messages
+from moot.flows.runs.run_parliament import open_session_of as sitting_of
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE, QUESTIONS
@@ -72,7 +72,7 @@ def require_open(
     if anew and held.state.status is SessionStatus.PM_REVIEW:
         raise _waits(decision)
     held.rehearse(_word(held, word, reason, text or ""), PRIME_MINISTER)
-    return held.vote or 0
+    return held.vote_shown or 0
 
 
 def _cut_short(state: State) -> bool:
@@ -122,8 +122,8 @@ def _in_parliament(
         raise Conflict("busy", "somebody spoke at this moment", hint="look at it again")
     if held is None:
         return False
-    held.vote = vote
-    held.run(_word(held, word, reason, text), person, PRIME_MINISTER)
+    held.vote_shown = vote
+    held.execute(_word(held, word, reason, text), person, PRIME_MINISTER)
     return True
 
 
@@ -134,7 +134,7 @@ def _word(held: Session, word: PrimeMinisterChoice, reason: str, text: str) -> D
         decision=str(word),
         reason=reason,
         guidance=reason if veto else "",
-        draft=merged(held.state, _bill(text)) if text else None,
+        draft=merge_into_bill(held.state, _bill(text)) if text else None,
         extend_rounds=1 if veto else 0,
     )
 
@@ -145,7 +145,10 @@ def _listening(space: Workspace, decision: str, word: PrimeMinisterChoice) -> Se
     if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return None
     held = sitting_of(space, decision, state)
-    if held.state.status is SessionStatus.PM_REVIEW or heard_in(space, held.stream) is not None:
+    if (
+        held.state.status is SessionStatus.PM_REVIEW
+        or decision_signed_here(space, held.stream) is not None
+    ):
         return held
     if word is not PrimeMinisterChoice.VETO and held.state.status not in SETTLED:
         raise Refused(
@@ -207,7 +210,7 @@ def _argued_since(space: Workspace, decision: str, state: State) -> bool:
     """Has a seat said anything since the prime minister did?"""
     held = sitting_of(space, decision, state)
     with space.store.read() as view:
-        said = list(messages(view, held.stream))
+        said = list(read_messages(view, held.stream))
     for one in reversed(said):
         if one.type is Kind.PM_DECISION or one.sender in held.state.seats:
             return one.type is not Kind.PM_DECISION

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from moot.flows.decisions.argument import Argued, Change, Count, Voice, Vote
-from moot.flows.parliament.bills import in_words
-from moot.flows.parliament.ruling import heard_in
-from moot.flows.runs.run_parliament import session_of
+from moot.flows.parliament.bills import describe_bill
+from moot.flows.parliament.ruling import decision_signed_here
+from moot.flows.runs.run_parliament import open_session_of
 from moot.protocols.decision.model import State
 from moot.protocols.parliament.documents.proceedings import CountedBallot, Proceedings, list_ballots
 from moot.protocols.parliament.messages.contents import Vote as Cast
@@ -17,8 +17,8 @@ from moot.workspace.workspace import Workspace
 
 
 def sat(space: Workspace, decision: str, state: State) -> Argued:
-    held = session_of(space, decision, state)
-    record = held.proceedings()
+    held = open_session_of(space, decision, state)
+    record = held.read_proceedings()
     counted = list_ballots(record)
     return Argued(
         votes=tuple(_vote(record, message, vote) for message, vote in record.messages_with(Cast)),
@@ -26,8 +26,8 @@ def sat(space: Workspace, decision: str, state: State) -> Argued:
         last=_count(record, counted[-1]) if counted else None,
         changes=tuple(_changes(record)),
         dissent=tuple(_dissent(record, counted[-1])) if counted else (),
-        text=in_words(record.state.bill),
-        heard=str(heard_in(space, held.stream) or ""),
+        text=describe_bill(record.state.bill),
+        heard=str(decision_signed_here(space, held.stream) or ""),
     )
 
 

@@ -75,7 +75,7 @@ MORE: dict[str, dict[str, Entry]] = {
         ),
         "debate": Entry(f"{_CLI}.debate.group:debate", "argue in turns in one file; do we agree?"),
         "parliament": Entry(
-            f"{_CLI}.parliament.session:parliament", "draft, debate, amend, vote, decide"
+            f"{_CLI}.parliament.group:parliament", "draft, debate, amend, vote, decide"
         ),
         "trace": Entry(f"{_CLI}.trace.group:trace", "provable work: propose, run, claim, verify"),
         "flow": Entry(

@@ -12,7 +12,5 @@ from typing import Final
 READS: Final = frozenset(
     {
         *("story", "report", "flow.list"),
-        *("parliament.check", "parliament.status", "parliament.next"),
-        *("parliament.context", "parliament.history"),
     }
 )
