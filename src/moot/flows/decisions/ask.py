@@ -37,7 +37,7 @@ from moot.flows.runs.first_answers import AnswersDesk
 from moot.flows.runs.run_debate import USUAL, Hall, Limits, Ran, run_in
 from moot.flows.runs.run_parliament import convene_for_question, make_opening
 from moot.flows.runs.run_parliament import open_session_of as sitting_of
-from moot.flows.runs.run_parliament import run_seats as run_sitting
+from moot.flows.runs.run_parliament import run_seated as run_sitting
 from moot.flows.runs.run_record import DecisionBooks
 from moot.flows.runs.seats import seated
 from moot.protocols.debate.checker import CheckedSession

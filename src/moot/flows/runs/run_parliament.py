@@ -48,10 +48,10 @@ def run_parliament(
     decision = _find_decision(session)
     if decision is None and ruling_at_end(session.state) is None:
         decision = _begin_decision(session, specs, sitting)
-    return run_seats(session, decision, sitting, limits, watch)
+    return run_seated(session, decision, sitting, limits, watch)
 
 
-def run_seats(
+def run_seated(
     session: ParliamentSession,
     decision: str | None,
     sitting: Mapping[str, Participant],
