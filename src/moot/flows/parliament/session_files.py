@@ -38,7 +38,7 @@ from moot.store.files import replace
 from moot.workspace.workspace import Workspace
 
 LOCK_SECONDS: Final = 30
-NOTES: Final = "papers"
+NOTES: Final = "papers"  # the name of their folder in every workspace there is
 _MOST_COPIES: Final = 1_000
 
 
