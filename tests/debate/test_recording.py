@@ -479,11 +479,11 @@ def test_a_file_whose_beginning_is_just_being_committed_is_begun_once(
     """The file is there before its record is: another writer may come between."""
     file = new(place)
     with opened(place) as space, monkeypatch.context() as patch:
-        known = sessionrecord.Record.known
+        known = sessionrecord.SessionRecord.is_known
         looks = iter([False])
         patch.setattr(
-            sessionrecord.Record,
-            "known",
+            sessionrecord.SessionRecord,
+            "is_known",
             property(lambda self: next(looks, None) is None and known.fget(self)),  # type: ignore[attr-defined]
         )
         assert debates.add(file, DRAFT, fixed_clock(CLOCK), space).recorded == "signed"

@@ -20,7 +20,7 @@ from moot.verify.verdict import Check
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.flows.debate.check import FileComparison, PlaceInFile
-    from moot.flows.debate.watch import Watch
+    from moot.flows.debate.following import FollowedFile
     from moot.verify import Verdict
     from moot.verify.verdict import Place
 
@@ -146,9 +146,9 @@ def follow(
     In a workspace entries by other programs, or by hand, are recorded as observed. Tampered if the
     file changes above what was already read.
     """
-    from moot.flows.debate.watch import Watch
+    from moot.flows.debate.following import FollowedFile
 
-    return _entries(Watch(file, session.workspace_or_none), stop)
+    return _entries(FollowedFile(file, session.workspace_or_none), stop)
 
 
 @operation("debate.watch", writes=True)
@@ -165,10 +165,10 @@ def watch(
     `receive` is handed each entry as it is yielded. Entries by other programs, or by hand, are
     recorded as observed in a workspace; watching again records nothing twice.
     """
-    from moot.flows.debate.watch import Watch
+    from moot.flows.debate.following import FollowedFile
 
     end = None if seconds is None else time.monotonic() + seconds
-    watched = Watch(file, session.workspace_or_none)
+    watched = FollowedFile(file, session.workspace_or_none)
     entries: list[EntryView] = []
     for entry in _entries(watched, lambda: stop() or _is_over(end)):
         entries.append(entry)
@@ -181,9 +181,9 @@ def _is_over(end: float | None) -> bool:
     return end is not None and time.monotonic() >= end
 
 
-def _entries(watched: Watch, stop: Callable[[], bool]) -> Iterator[EntryView]:
+def _entries(watched: FollowedFile, stop: Callable[[], bool]) -> Iterator[EntryView]:
     """What was read twice (a double) is shown once; lines are those of the file."""
-    from moot.flows.debate.watch import follow as follow_pieces
+    from moot.flows.debate.following import follow as follow_pieces
     from moot.protocols.debate.views import view_entry
 
     for piece in follow_pieces(watched, stop):
@@ -191,7 +191,9 @@ def _entries(watched: Watch, stop: Callable[[], bool]) -> Iterator[EntryView]:
             yield msgspec.structs.replace(view_entry(piece.entry), line=piece.line)
 
 
-def _standing(session: Session, watched: Watch, entries: tuple[EntryView, ...]) -> WatchedDebate:
+def _standing(
+    session: Session, watched: FollowedFile, entries: tuple[EntryView, ...]
+) -> WatchedDebate:
     """Where the session stands, by what was read of it."""
     from moot.core.clock import to_text
     from moot.protocols.debate.state import course_from_state

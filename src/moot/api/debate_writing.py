@@ -34,7 +34,7 @@ from moot.protocols.debate.phases import Phase
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.flows.debate.session import Operator, Written
+    from moot.flows.debate.session import Operator, WrittenSession
 
 __all__ = [
     "DECIMAL_PATTERN",
@@ -207,7 +207,7 @@ def add(
     return _added_entry(session, written)
 
 
-def _added_entry(session: Session, written: Written) -> AddedEntry:
+def _added_entry(session: Session, written: WrittenSession) -> AddedEntry:
     from moot.protocols.debate.views import view_status
 
     status = view_status(written.checked, session.clock())
@@ -298,7 +298,7 @@ def _operator_of(session: Session) -> Operator:
     return partial(session.operator, "this act of the operator")
 
 
-def _progress(session: Session, written: Written) -> DebateProgress:
+def _progress(session: Session, written: WrittenSession) -> DebateProgress:
     from moot.protocols.debate.views import view_status
 
     status = view_status(written.checked, session.clock())

@@ -18,7 +18,7 @@ from moot.api.operation import operation
 from moot.core.errors import MootError
 from moot.core.findings import Finding
 from moot.core.quoted import Quoted
-from moot.flows.debate.outcome import decided_by
+from moot.flows.debate.outcome import explain_tally
 from moot.protocols.debate.model import ConsensusMode
 from moot.protocols.debate.views import (
     CheckView,
@@ -48,7 +48,7 @@ __all__ = [
     "check",
     "compare",
     "consensus",
-    "decided_by",
+    "explain_tally",
     "report",
     "status",
     "summary",
@@ -84,13 +84,13 @@ def check(
     demands ids of version 4, `lenient` lets agents have other names than the schema's. A workspace
     that cannot be opened spoils no check: then nothing is said of doubles.
     """
-    from moot.flows.debate.record import double_of
+    from moot.flows.debate.record import find_double
 
     checked = _read_checked(file, strict_uuid, lenient)
     doubles: Sequence[Finding] = ()
     with suppress(MootError):
         workspace = session.workspace_or_none
-        doubles = () if workspace is None else double_of(workspace, file, checked)
+        doubles = () if workspace is None else find_double(workspace, file, checked)
     return view_check(msgspec.structs.replace(checked, findings=(*doubles, *checked.findings)))
 
 

@@ -44,14 +44,14 @@ def _decision(space: Workspace, name: str, _how: How) -> Report:
 
 def _debate(space: Workspace, name: str, _how: How) -> Report:
     """From the record: what stands in the file now is not asked."""
-    from moot.flows.debate.record import history, segments
+    from moot.flows.debate.record import read_events, recorded_parts
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.report import build_report
 
     stream = f"debate/{name}"
     with space.store.read() as view:
-        events = history(view, stream)
-    data = b"".join(part for part, _, _ in segments(events, space.artifacts))
+        events = read_events(view, stream)
+    data = b"".join(part for part, _, _ in recorded_parts(events, space.artifacts))
     file = Path(space.engine.state(stream).file).name
     return build_report(check_session(data, file_name=file), file, hashlib.sha256(data).hexdigest())
 

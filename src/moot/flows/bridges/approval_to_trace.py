@@ -18,7 +18,7 @@ from moot.engine.job import Link
 from moot.flows.bridges import sources
 from moot.flows.bridges.sources import Found
 from moot.flows.bridges.steps import Plan, Walked, path_of, state_of, walk
-from moot.flows.debate.record import place_of
+from moot.flows.debate.record import recorded_path
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.parliament.ruling import decisions_argued_in
 from moot.flows.trace import tracing
@@ -66,7 +66,7 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
             "tools_required", "nobody said which tools this needs", hint="--tool NAME, each once"
         )
     source = sources.source_of(recorded, room.id)
-    place = place_of(space, room.folder)
+    place = recorded_path(space, room.folder)
     evidence = (*_conditions(room), *(work.evidence or (bill.sections.solution,)))
     found = Found(source, bill.title, recorded.actor.id, recorded.corr, place)
 

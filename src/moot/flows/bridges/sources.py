@@ -14,7 +14,7 @@ from moot.engine.replay import read_record
 from moot.flows.bridges.damage import naming
 from moot.flows.bridges.steps import state_of
 from moot.flows.debate import session
-from moot.flows.debate.record import place_of, session_at
+from moot.flows.debate.record import find_session_at, recorded_path
 from moot.flows.debate.record import stream_of as debate_stream
 from moot.flows.mail.messages import read_message
 from moot.flows.parliament.parliament_session import ParliamentSession
@@ -140,7 +140,7 @@ def debate(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, Pa
     file, stream = _debate(space, named)
     recorded = latest(space, stream, kinds)
     state = space.engine.state(stream)
-    place = place_of(space, file)
+    place = recorded_path(space, file)
     source = source_of(recorded, state.session_id)
     return Found(source, state.title, recorded.actor.id, recorded.corr, place), file
 
@@ -153,7 +153,7 @@ def _debate(space: Workspace, named: str) -> tuple[Path, str]:
         return space.root / space.engine.state(stream).file, stream
     file = Path(named)
     with space.store.read() as view:  # the place, which the record knows, goes before the id
-        recorded = session_at(view, place_of(space, file))
+        recorded = find_session_at(view, recorded_path(space, file))
     return file, debate_stream(recorded or session.read(file).document.session_id)
 
 

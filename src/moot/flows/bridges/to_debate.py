@@ -22,9 +22,9 @@ from moot.flows.bridges.identities import agent_of
 from moot.flows.bridges.liveness import require_present
 from moot.flows.bridges.steps import Plan, Walked, walk
 from moot.flows.debate import session
-from moot.flows.debate.file import named as named_file
-from moot.flows.debate.others_words import quoted, title
-from moot.flows.debate.record import Record, place_of, stream_of
+from moot.flows.debate.file import with_md_ending as named_file
+from moot.flows.debate.others_words import make_title, quote_lines
+from moot.flows.debate.record import SessionRecord, recorded_path, stream_of
 from moot.flows.mail.messages import read_message_text
 from moot.protocols.debate.model import Rules
 from moot.protocols.debate.writer import make_session_text
@@ -78,8 +78,8 @@ def message_to_debate(
     sections = [(name, unwrap_text_block(body.text_of(name))) for name in headings]
     context = _context([part for part in sections if part[1]], said, asked_by)
     rules = msgspec.structs.replace(wanted.rules, agents=agents)
-    place = place_of(space, named_file(wanted.file)) if wanted.file is not None else ""
-    name = title(said.found.title or flow)
+    place = recorded_path(space, named_file(wanted.file)) if wanted.file is not None else ""
+    name = make_title(said.found.title or flow)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         text = make_session_text(name, context, rules, target.id, space.engine.clock())
@@ -115,7 +115,7 @@ def _known(space: Workspace, name: str) -> str:
 
 
 def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str) -> str:
-    told = "\n".join(f"### {name}\n\n{quoted(text)}" for name, text in sections)
+    told = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in sections)
     source = said.found.source
     event = getattr(said.recorded.event, "event", None)
     refs = f"mail:{source.id}" + (f", event:{event}" if event else "")
@@ -131,7 +131,7 @@ def _target(space: Workspace, file: Path | None) -> StepTarget:
     """A new session id, and a file called after it unless one is named."""
     session_id = str(uuid.uuid4())
     place = file or space.path / FOLDER / f"debate-{session_id[:8]}.md"
-    return StepTarget(stream_of(session_id), session_id, place_of(space, named_file(place)))
+    return StepTarget(stream_of(session_id), session_id, recorded_path(space, named_file(place)))
 
 
 def _session(space: Workspace, target: StepTarget, text: str, link: Link) -> tuple[MadeThing, ...]:
@@ -141,8 +141,8 @@ def _session(space: Workspace, target: StepTarget, text: str, link: Link) -> tup
         file.parent.mkdir(parents=True, exist_ok=True)
         session.new(file, text, space, link=link)
     _require_ours(file, target)
-    record = Record(space, file, target.id)
-    if not record.known:
+    record = SessionRecord(space, file, target.id)
+    if not record.is_known:
         record.begin(session.read(file), SYSTEM, link=link)
     return (MadeThing("session", target.stream, 0, target.id),)
 

@@ -20,8 +20,8 @@ from moot.flows.bridges.identities import pascal
 from moot.flows.bridges.liveness import require_present
 from moot.flows.bridges.sources import Found
 from moot.flows.bridges.steps import Plan, Walked, look, walk
-from moot.flows.debate.place import Desk, desk
-from moot.flows.debate.record import place_of
+from moot.flows.debate.locked_session import LockedSession, lock_session
+from moot.flows.debate.record import recorded_path
 from moot.flows.debate.trust import trust_in
 from moot.flows.parliament.convening import SeatRequest as SeatWanted
 from moot.flows.parliament.convening import convene, make_folder, next_free_id
@@ -54,7 +54,9 @@ def to_parliament(
 ) -> Walked:
     begun, file = sources.debate(space, named, did.SessionBegan)
     look(space, flow, begun, asked_by)
-    with desk(file, space.engine.clock, space) as held:  # what stands there is on record first
+    with lock_session(
+        file, space.engine.clock, space
+    ) as held:  # what stands there is on record first
         checked, unsigned = held.checked, _unsigned(held)
     found, _ = _source(space, named, checked)
     agents = require_course(checked).rules.agents
@@ -87,7 +89,7 @@ def to_parliament(
         asked_by,
         lambda: _target(space, wanted.folder),
         make,
-        file=place_of(space, wanted.folder) if wanted.folder is not None else "",
+        file=recorded_path(space, wanted.folder) if wanted.folder is not None else "",
         standing=standing(checked, unsigned),
         approvers=approvers,
     )
@@ -106,7 +108,7 @@ def standing(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultS
     )
 
 
-def _unsigned(held: Desk) -> tuple[str, ...]:
+def _unsigned(held: LockedSession) -> tuple[str, ...]:
     """XPR-05: whose words stand in the file without that one's signature on record."""
     trust = trust_in(held.reading, held.record)
     said = list_entries(require_course(held.checked).rounds)
@@ -156,4 +158,4 @@ def _seats(
 def _target(space: Workspace, folder: Path | None) -> StepTarget:
     parliament_id = next_free_id(space)
     place = folder or space.path / FOLDER / parliament_id
-    return StepTarget(parliament_stream(parliament_id), parliament_id, place_of(space, place))
+    return StepTarget(parliament_stream(parliament_id), parliament_id, recorded_path(space, place))

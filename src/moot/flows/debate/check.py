@@ -17,12 +17,12 @@ from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity
 from moot.core.ledger import View
 from moot.flows.debate.record import (
-    Segment,
-    history,
-    no_record,
-    place_in,
-    segments,
-    session_at,
+    RecordedPart,
+    find_session_at,
+    not_recorded,
+    path_in_record,
+    read_events,
+    recorded_parts,
     stream_of,
 )
 from moot.protocols.debate import events as did
@@ -58,9 +58,9 @@ def stream_of_file(view: View, folder: Path, file: Path, document: SessionDocume
 
     `folder` is the workspace's own.
     """
-    session = session_at(view, place_in(folder.parent, file)) or document.session_id
+    session = find_session_at(view, path_in_record(folder.parent, file)) or document.session_id
     if not is_uuid(session) or view.head(stream_of(session)) is None:
-        raise no_record(file)
+        raise not_recorded(file)
     return stream_of(session)
 
 
@@ -68,9 +68,9 @@ def compare_with_record(
     view: View, stream: str, artifacts: FileArtifacts, data: bytes
 ) -> FileComparison:
     """Compare; the events are believed here, whoever signed them is the ledger's verdict."""
-    events = history(view, stream)
+    events = read_events(view, stream)
     try:
-        parts = segments(events, artifacts)
+        parts = recorded_parts(events, artifacts)
     except MootError as error:
         found = Finding(rule="R1", code=error.code, message=str(error), hint=error.hint)
         return FileComparison(
@@ -133,7 +133,7 @@ def _beyond(line: int, entry: str, complete: bool) -> Finding:
     )
 
 
-def _behind(data: bytes, parts: list[Segment], said: str) -> FileComparison:
+def _behind(data: bytes, parts: list[RecordedPart], said: str) -> FileComparison:
     """The end is missing: what stands there is a beginning of what was recorded."""
     at, seq, entry = _part_at(parts, len(data))
     line = data.count(b"\n") + 1
@@ -149,7 +149,7 @@ def _behind(data: bytes, parts: list[Segment], said: str) -> FileComparison:
     return FileComparison("truncated", missing.message, bad, _trusted(parts, at), (missing,), said)
 
 
-def _changed(data: bytes, expected: bytes, parts: list[Segment], said: str) -> FileComparison:
+def _changed(data: bytes, expected: bytes, parts: list[RecordedPart], said: str) -> FileComparison:
     place = _first_difference(data, expected)
     at, seq, entry = _part_at(parts, place)
     line = data.count(b"\n", 0, place) + 1
@@ -179,7 +179,7 @@ def _first_difference(one: bytes, other: bytes) -> int:
     return low
 
 
-def _part_at(parts: list[Segment], place: int) -> tuple[int, int, str]:
+def _part_at(parts: list[RecordedPart], place: int) -> tuple[int, int, str]:
     """Which part of the record holds this byte: its number, its event, its entry."""
     for number, (part, seq, entry) in enumerate(parts):
         if place < len(part):
@@ -188,7 +188,7 @@ def _part_at(parts: list[Segment], place: int) -> tuple[int, int, str]:
     return len(parts) - 1, parts[-1][1], parts[-1][2]
 
 
-def _trusted(parts: list[Segment], at: int) -> PlaceInFile | None:
+def _trusted(parts: list[RecordedPart], at: int) -> PlaceInFile | None:
     """The last part before the trouble, and the line on which it ends."""
     if at == 0:
         return None

@@ -23,8 +23,8 @@ from moot.agents.watch import Watch
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
-from moot.flows.debate.mending import Lost, mend
-from moot.flows.debate.others_words import quoted, title
+from moot.flows.debate.mending import FileLoss, restore_file
+from moot.flows.debate.others_words import make_title, quote_lines
 from moot.flows.decisions.argument import NOTHING, Argued
 from moot.flows.decisions.questions import state_of, text_of
 from moot.flows.decisions.receipt_content import argued, outcome_of
@@ -65,7 +65,7 @@ class Asked(NamedTuple):
     state: State
     file: Path | None
     ended: Ended | None
-    lost: Lost | None = None
+    lost: FileLoss | None = None
     argued: Argued = NOTHING
 
     @property
@@ -86,7 +86,7 @@ def go_on(
     sitting = seat_participants(specs, room)
     state = state_of(space, decision)
     ended: Ended | None = None
-    lost: Lost | None = None
+    lost: FileLoss | None = None
     if state.stage is Stage.ANSWERING:
         ended = _first_answers(space, decision, sitting, limits, watch)
         if ended.stop is not Stop.SETTLED:
@@ -119,7 +119,7 @@ def _debated(
 ) -> FinishedRun:
     file = file_of(space, decision)
     opened = state_of(space, decision).session
-    lost = mend(space, file, opened.id if opened is not None else None)
+    lost = restore_file(space, file, opened.id if opened is not None else None)
     if not file.exists():
         raise Refused(
             "session_gone",
@@ -228,7 +228,7 @@ def _sit(space: Workspace, decision: str, limits: Limits) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         rules = _rules(state, limits)
         text = make_session_text(
-            title(state.question),
+            make_title(state.question),
             context_of(space, decision, state),
             rules,
             str(uuid.uuid4()),
@@ -274,5 +274,5 @@ def context_of(space: Workspace, decision: str, state: State) -> str:
     parts.append(("First answers, given before anyone heard the others", answers))
     if state.motion is not None:
         parts.append(("Motion: approve or reject this", state.motion.text))
-    told = "\n".join(f"### {name}\n\n{quoted(text)}" for name, text in parts)
+    told = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in parts)
     return f"{told}\nDecision {decision}. Every stance is about the motion."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from moot.flows.debate.outcome import in_words
-from moot.flows.debate.record import history, segments
+from moot.flows.debate.outcome import describe_outcome
+from moot.flows.debate.record import read_events, recorded_parts
 from moot.flows.decisions.argument import NOTHING, Argued, Change, Count, Heard, Voice, Vote
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.consensus import DebateVote as Cast
@@ -19,8 +19,8 @@ from moot.workspace.workspace import Workspace
 def debated(space: Workspace, _decision: str, state: State) -> Argued:
     assert state.session is not None
     with space.store.read() as view:
-        events = history(view, state.session.id)
-    parts = segments(events, space.artifacts)
+        events = read_events(view, state.session.id)
+    parts = recorded_parts(events, space.artifacts)
     if not parts:
         return NOTHING
     checked = check_session(b"".join(part for part, _, _ in parts))
@@ -35,7 +35,7 @@ def debated(space: Workspace, _decision: str, state: State) -> Argued:
         last=_count(course, rounds[-1]),
         changes=tuple(map(_change, find_position_changes(course))),
         dissent=tuple(_dissent(decided or rounds[-1])),
-        outcome=in_words(view_consensus(checked, course.ended_at_round)),
+        outcome=describe_outcome(view_consensus(checked, course.ended_at_round)),
     )
 
 

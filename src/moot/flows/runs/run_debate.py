@@ -14,9 +14,9 @@ from moot.core.clock import Clock
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
-from moot.flows.debate.mending import mend
-from moot.flows.debate.outcome import in_words
-from moot.flows.debate.record import place_of
+from moot.flows.debate.mending import restore_file
+from moot.flows.debate.outcome import describe_outcome
+from moot.flows.debate.record import recorded_path
 from moot.flows.runs.run_record import DecisionRunRecord, NoRunRecord, begin_decision
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
 from moot.flows.runs.runnable_debate import RunnableDebate
@@ -59,7 +59,7 @@ def run_debate(
     watch: Watch | None = None,
 ) -> FinishedRun:
     """Run the debate in this file with these participants until it is over or they are stuck."""
-    lost = mend(workspace, file) if workspace is not None and file.exists() else None
+    lost = restore_file(workspace, file) if workspace is not None and file.exists() else None
     checked = session.read(file)
     _require_listed(specs, require_course(checked).rules.agents)
     require_somebody(specs)
@@ -106,7 +106,7 @@ def _open_decision(
         rounds=rules.max_rounds,
     )
     decision = checked.document.session_id
-    place = place_of(workspace, debate.file)
+    place = recorded_path(workspace, debate.file)
     opening = ask.OpenSession(session=f"debate/{decision}", file=place)
     return begin_decision(workspace.engine, decision, question, opening)
 
@@ -120,7 +120,7 @@ def record_result(workspace: Workspace, decision: str, checked: CheckedSession) 
     consensus = view_consensus(checked)
     command = ask.RecordResult(
         result=result,
-        summary=in_words(consensus),
+        summary=describe_outcome(consensus),
         score="" if consensus.score is None else f"{consensus.score:.4f}",
         approvers=consensus.approvers,
         dissent=consensus.rejecters,

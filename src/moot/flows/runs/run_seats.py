@@ -19,7 +19,7 @@ from moot.agents.participant import Participant
 from moot.agents.runner import TURN_SECONDS, Runner
 from moot.agents.watch import Watch
 from moot.core.clock import Clock
-from moot.flows.debate.mending import Lost
+from moot.flows.debate.mending import FileLoss
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class FinishedRun(NamedTuple):
     ended: Ended
     standing: dict[str, Any]
     decision: str | None
-    lost: Lost | None = None
+    lost: FileLoss | None = None
 
 
 def run_seats(

@@ -23,8 +23,8 @@ from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import OPERATOR
 from moot.flows.debate import session
-from moot.flows.debate.reading import Held
-from moot.flows.debate.record import find
+from moot.flows.debate.reading import CachedFile
+from moot.flows.debate.record import find_record
 from moot.flows.debate.trust import trust_in
 from moot.flows.runs.run_record import RunRecord
 from moot.protocols.debate.checker import CheckedSession
@@ -75,7 +75,7 @@ class RunnableDebate:
         self._clock = clock
         self._workspace = workspace
         self._record = record
-        self._held = Held(file)
+        self._cached = CachedFile(file)
 
     # What is due ----------------------------------------------------------------------------------
 
@@ -137,8 +137,12 @@ class RunnableDebate:
     ) -> tuple[tuple[Quote, ...], int]:
         """Title and context first, then what was said, from the newest back to a bound."""
         document, kept, room = checked.document, list[Quote](), MOST_SAID
-        record = find(self._workspace, self._file, checked) if self._workspace is not None else None
-        trust = trust_in(self._held.look(), record)
+        record = (
+            find_record(self._workspace, self._file, checked)
+            if self._workspace is not None
+            else None
+        )
+        trust = trust_in(self._cached.peek(), record)
         for entry in reversed(said[-MOST_ENTRIES:]):
             quote = _quoted(entry, trust(entry))
             room -= len(quote.text)
@@ -168,7 +172,7 @@ class RunnableDebate:
         )
         session.add(
             self._file, draft, self._clock, self._workspace,
-            entry_id=self._entry_id(due), held=self._held,
+            entry_id=self._entry_id(due), cached=self._cached,
         )  # fmt: skip
 
     def _entry_id(self, due: Due) -> str:
@@ -182,7 +186,7 @@ class RunnableDebate:
         del due, ending, detail
         if require_course(self._checked()).rules.escalation is Escalation.HUMAN:
             return Passed.NEVER
-        done = session.tick(self._file, self._clock, self._workspace, self._held)
+        done = session.tick(self._file, self._clock, self._workspace, self._cached)
         return Passed.DONE if done.entries else Passed.LATER
 
     def history(self) -> Sequence[Said]:
@@ -228,7 +232,7 @@ class RunnableDebate:
         return course, find_standing(course, self._clock())
 
     def _checked(self) -> CheckedSession:
-        return self._held.look().checked
+        return self._cached.peek().checked
 
     def _operator(self, why: str) -> Due:
         hint = f"moot debate status {quote(str(self._file))}"

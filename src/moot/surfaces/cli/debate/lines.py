@@ -89,12 +89,12 @@ def _sure(entry: EntryView) -> str:
 
 
 def _verdict(result: ConsensusView) -> str:
-    from moot.api.debates import decided_by
+    from moot.api.debates import explain_tally
 
     where = f"round {result.round}" if result.round else "no round yet"
     kind = ", still running" if result.provisional and result.round else ""
     outcome = paint(result.outcome.value, "green" if result.reached else "yellow")
-    return f"{outcome}: {decided_by(result)} ({where}{kind})"
+    return f"{outcome}: {explain_tally(result)} ({where}{kind})"
 
 
 def consensus(result: ConsensusView, file: Path) -> Iterable[str]:

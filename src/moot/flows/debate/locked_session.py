@@ -15,9 +15,9 @@ from pathlib import Path
 from moot.core.clock import Clock
 from moot.core.machine import Command
 from moot.flows.debate.file import append
-from moot.flows.debate.lock import locked
-from moot.flows.debate.reading import Held, Reading, reading_of
-from moot.flows.debate.record import Record, find, moved, require_one_file
+from moot.flows.debate.lock import lock_file
+from moot.flows.debate.reading import CachedFile, Reading, make_reading
+from moot.flows.debate.record import SessionRecord, find_record, record_move, require_one_file
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.escalation import draft_overdue_entries
@@ -26,23 +26,23 @@ from moot.protocols.debate.writer import Addition, prepare_entry, require_no_err
 from moot.workspace.workspace import Workspace
 
 
-class Desk:
+class LockedSession:
     """The file as it is now, and its record (None if it has none), both brought in step."""
 
     def __init__(
         self,
         file: Path,
         clock: Clock,
-        space: Workspace | None,
+        workspace: Workspace | None,
         acting: str | None,
         reading: Reading,
     ):
         self.file = file
         self.now = clock()
         self.reading = reading
-        self.space = space
-        self.mended = False
-        self.record = self._known(acting)
+        self.workspace = workspace
+        self.was_mended = False
+        self.record = self._find_known_record(acting)
 
     @property
     def data(self) -> bytes:
@@ -52,33 +52,35 @@ class Desk:
     def checked(self) -> CheckedSession:
         return self.reading.checked
 
-    def _known(self, acting: str | None) -> Record | None:
-        record = find(self.space, self.file, self.checked) if self.space is not None else None
+    def _find_known_record(self, acting: str | None) -> SessionRecord | None:
+        if self.workspace is None:
+            return None
+        record = find_record(self.workspace, self.file, self.checked)
         if record is None:
             return None
-        if not record.known:
-            if acting is None or not self.registered(acting) or self.checked.course is None:
+        if not record.is_known:
+            if acting is None or not self.is_registered(acting) or self.checked.course is None:
                 return None
             record.begin_unless_begun(self.checked, record.witness(acting) or acting)
         require_one_file(record)
         if not record.fits(self.reading):
-            self._now(record.restored(self.data))
-            self.mended = True
-        witness = record.witness(acting if acting and self.registered(acting) else None)
+            self._reread(record.restore(self.data))
+            self.was_mended = True
+        witness = record.witness(acting if acting and self.is_registered(acting) else None)
         if witness is not None:
-            moved(record, witness)
+            record_move(record, witness)
             self._observe(record, witness)
         return record
 
-    def _observe(self, record: Record, witness: str) -> None:
+    def _observe(self, record: SessionRecord, witness: str) -> None:
         if record.state.size != self.reading.size:
             record.observe(self.data, self.checked, witness)
 
-    def recorded(self) -> Record | None:
+    def begin_record(self) -> SessionRecord | None:
         """Its record, begun now if there was none and the machine's key is here."""
         record = self.record
-        if record is None and self.space is not None and self.checked.course is not None:
-            record = find(self.space, self.file, self.checked)
+        if record is None and self.workspace is not None and self.checked.course is not None:
+            record = find_record(self.workspace, self.file, self.checked)
             witness = record.witness(None) if record is not None else None
             if record is None or witness is None:
                 return None
@@ -87,16 +89,16 @@ class Desk:
             self.record = record
         return record
 
-    def registered(self, name: str) -> bool:
-        return self.space is not None and name in self.space.engine.registry().agents
+    def is_registered(self, name: str) -> bool:
+        return self.workspace is not None and name in self.workspace.engine.registry().agents
 
     @property
     def witness(self) -> str | None:
         """Who records what nobody signs: the machine, if its key is here."""
         return self.record.witness(None) if self.record is not None else None
 
-    def _now(self, data: bytes) -> None:
-        self.reading = reading_of(data, self.file.name)
+    def _reread(self, data: bytes) -> None:
+        self.reading = make_reading(data, self.file.name)
 
     def bytes_before(self, place: int) -> int:
         """A place in the text as a place in the file."""
@@ -105,7 +107,7 @@ class Desk:
         document = self.checked.document
         return len((document.byte_order_mark + document.text[:place]).encode())
 
-    def put(
+    def append(
         self,
         text: str,
         made: CheckedSession,
@@ -130,18 +132,18 @@ class Desk:
             self.record.run([(asked, actor)], write)
         self.reading = after
 
-    def put_entry(
+    def append_entry(
         self, addition: Addition, command: Callable[..., Command], actor: str | None
     ) -> None:
         keep = self.bytes_before(addition.keep_chars)
-        self.put(addition.text, addition.checked_after, command, actor, keep)
+        self.append(addition.text, addition.checked_after, command, actor, keep)
 
-    def put_mark(
+    def append_mark(
         self, before: CheckedSession, text: str, command: Callable[..., Command], actor: str | None
     ) -> None:
         """A mark behind `before`, which is the file without what was begun and never yielded."""
         made = check_longer(before, text, file_name=self.file.name)
-        self.put(text, made, command, actor, self.bytes_before(len(before.document.text)))
+        self.append(text, made, command, actor, self.bytes_before(len(before.document.text)))
 
     def apply_policy(self) -> list[str]:
         """The entries that the session's own policy writes for those whose time is up."""
@@ -152,22 +154,25 @@ class Desk:
             else draft_overdue_entries(self.checked, self.now)
         ):
             addition = prepare_entry(self.checked, draft, str(uuid.uuid4()), self.now)
-            self.put_entry(addition, partial(ask.Escalate, agent=draft.author), self.witness)
+            self.append_entry(addition, partial(ask.Escalate, agent=draft.author), self.witness)
             done.append(addition.id)
         return done
 
 
 @contextmanager
-def desk(
+def lock_session(
     file: Path,
     clock: Clock,
-    space: Workspace | None = None,
+    workspace: Workspace | None = None,
     acting: str | None = None,
-    held: Held | None = None,
-) -> Iterator[Desk]:
-    """The desk of this file, for as long as its lock is held; `held` by who comes back to it."""
-    held = held or Held(file)
-    with locked(file):
-        at = Desk(file, clock, space, acting, held.read())
-        yield at
-        held.keep(at.reading)
+    cached: CachedFile | None = None,
+) -> Iterator[LockedSession]:
+    """A session under its lock, which is given back when the block ends.
+
+    Whoever comes back to one file often passes what it has `cached` of it.
+    """
+    cached = cached or CachedFile(file)
+    with lock_file(file):
+        debate = LockedSession(file, clock, workspace, acting, cached.read())
+        yield debate
+        cached.remember(debate.reading)

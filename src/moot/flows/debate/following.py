@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from moot.core.errors import Refused, Tampered
-from moot.flows.debate.file import opened, read_file, unreadable
-from moot.flows.debate.place import desk
-from moot.flows.debate.record import Record
+from moot.flows.debate.file import open_to_read, read_file, unreadable
+from moot.flows.debate.locked_session import lock_session
+from moot.flows.debate.record import SessionRecord
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.session_follower import CompletePiece, SessionFollower
 from moot.workspace.workspace import Workspace
@@ -23,34 +23,34 @@ LOOK_SECONDS: Final = 0.1
 _REMEMBERED: Final = 256
 
 
-class Watch:
+class FollowedFile:
     """A file that is being followed, from its beginning."""
 
-    def __init__(self, file: Path, space: Workspace | None = None) -> None:
+    def __init__(self, file: Path, workspace: Workspace | None = None) -> None:
         self.file = file
         self.follower = SessionFollower()
         self._at = 0
         self._last = b""
-        self._record = self._recorded(space)
+        self._record = self._find_record(workspace)
 
-    def _recorded(self, space: Workspace | None) -> Record | None:
+    def _find_record(self, workspace: Workspace | None) -> SessionRecord | None:
         """The file's record, brought in step with it; begun now if there is none."""
-        if space is None:
+        if workspace is None:
             read_file(self.file)
             return None
-        with desk(self.file, space.engine.clock, space) as at:
-            return at.recorded()
+        with lock_session(self.file, workspace.engine.clock, workspace) as debate:
+            return debate.begin_record()
 
-    def look(self) -> list[CompletePiece]:
+    def read_new(self) -> list[CompletePiece]:
         """What has become complete since the last look, recorded as observed."""
-        heard = [one for data in self._new() for one in self.follower.feed(data)]
+        heard = [one for data in self._new_bytes() for one in self.follower.feed(data)]
         for one in heard:
             self._observe(one)
         return heard
 
-    def _new(self) -> Iterator[bytes]:
+    def _new_bytes(self) -> Iterator[bytes]:
         try:
-            with opened(self.file) as file:
+            with open_to_read(self.file) as file:
                 file.seek(self._at - len(self._last))
                 if file.read(len(self._last)) != self._last:
                     raise Tampered(
@@ -83,12 +83,12 @@ class Watch:
 
 
 def follow(
-    watch: Watch, until: Callable[[], bool], sleep: Callable[[float], None] = time.sleep
+    file: FollowedFile, until: Callable[[], bool], sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[CompletePiece]:
     """Everything that is heard until the session ends, or until it is enough."""
     while True:
-        yield from watch.look()
-        state = watch.follower.state
+        yield from file.read_new()
+        state = file.follower.state
         if until() or (state is not None and state.phase.has_ended):
             return
         sleep(LOOK_SECONDS)
