@@ -19,72 +19,72 @@ from moot.workspace.workspace import Workspace
 Tell = Callable[[Workspace, str, How], Report]
 
 
-def report_of(space: Workspace, named: str, how: How) -> Report:
+def report_of(workspace: Workspace, named: str, how: How) -> Report:
     """The page of a decision, debate, parliament, trace or path; NotFound if it is none here."""
     for protocol, tell in REPORTS.items():
         name = named.removeprefix(f"{protocol}/")
-        if _recorded(space, f"{protocol}/{name}"):
-            return tell(space, name, how)
-    return _story(space, named, how)
+        if _recorded(workspace, f"{protocol}/{name}"):
+            return tell(workspace, name, how)
+    return _story(workspace, named, how)
 
 
-def _recorded(space: Workspace, stream: str) -> bool:
+def _recorded(workspace: Workspace, stream: str) -> bool:
     if not STREAM.match(stream):
         return False
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         return view.head(stream) is not None
 
 
-def _decision(space: Workspace, name: str, _how: How) -> Report:
+def _decision(workspace: Workspace, name: str, _how: How) -> Report:
     from moot.flows.decisions.receipt_content import says
     from moot.flows.decisions.receipt_page import report_of as page_of
 
-    return page_of(says(space, name))
+    return page_of(says(workspace, name))
 
 
-def _debate(space: Workspace, name: str, _how: How) -> Report:
+def _debate(workspace: Workspace, name: str, _how: How) -> Report:
     """From the record: what stands in the file now is not asked."""
     from moot.flows.debate.record import history, segments
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.report import build_report
 
     stream = f"debate/{name}"
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         events = history(view, stream)
-    data = b"".join(part for part, _, _ in segments(events, space.artifacts))
-    file = Path(space.engine.state(stream).file).name
+    data = b"".join(part for part, _, _ in segments(events, workspace.artifacts))
+    file = Path(workspace.engine.state(stream).file).name
     return build_report(check_session(data, file_name=file), file, hashlib.sha256(data).hexdigest())
 
 
-def _parliament(space: Workspace, name: str, _how: How) -> Report:
+def _parliament(workspace: Workspace, name: str, _how: How) -> Report:
     from moot.flows.parliament.chamber import Room
     from moot.flows.parliament.voices import scripted
     from moot.protocols.parliament.documents.report import make_report
 
-    room = Room(space, space.root, name)
+    room = Room(workspace, workspace.root, name)
     return make_report(room.proceedings(), scripted=scripted(room))
 
 
-def _trace(space: Workspace, name: str, how: How) -> Report:
+def _trace(workspace: Workspace, name: str, how: How) -> Report:
     from moot.flows.observed import watching
     from moot.flows.trace import inspection
     from moot.protocols.observed.views import count_work
     from moot.protocols.trace.audit import page
 
     stream = f"trace/{name}"
-    state = space.engine.state(stream)
-    watched = [one.state for one in watching.sessions_during_trace(space, state)]
+    state = workspace.engine.state(stream)
+    watched = [one.state for one in watching.sessions_during_trace(workspace, state)]
     counted = count_work(state.completed + state.failures, watched)
-    found = inspection.inspect_live(space.path, how, stream)
+    found = inspection.inspect_live(workspace.path, how, stream)
     return page.trace_page(found.events[stream], found.reports[0], counted)
 
 
-def _story(space: Workspace, name: str, _how: How) -> Report:
+def _story(workspace: Workspace, name: str, _how: How) -> Report:
     from moot.flows.bridges.story import story_of
     from moot.flows.bridges.story_page import report
 
     try:
-        return report(name, story_of(space, name))
+        return report(name, story_of(workspace, name))
     except NotFound:
         raise NotFound(
             "not_found",

@@ -34,11 +34,11 @@ _CLAIM: Final = re.compile(r"(?:(t[0-9]{1,15})[/ ])?(c[0-9]{1,15})\b")
 
 
 def critique_to_challenge(
-    space: Workspace, named: str, actor: str, trace: str | None = None
+    workspace: Workspace, named: str, actor: str, trace: str | None = None
 ) -> Walked:
     """The critic takes up a CRITIQUE whose target is a claim."""
-    said = sources.message(space, named, MessageType.CRITIQUE)
-    body = read_body(body_of(space, said.recorded))
+    said = sources.message(workspace, named, MessageType.CRITIQUE)
+    body = read_body(body_of(workspace, said.recorded))
     where = _CLAIM.search(body.text_of("Target"))
     name = trace or (where[1] if where is not None else None)
     if where is None or name is None:
@@ -47,10 +47,10 @@ def critique_to_challenge(
             "the critique's target names no claim of a trace",
             hint="`## Target` says which, such as t1/c2; or --trace t1",
         )
-    stream, claim = tracing.existing(space, name), where[2]
+    stream, claim = tracing.existing(workspace, name), where[2]
     reason = unwrap_text_block(body.text_of("Attack"))
-    require_proved(space, stream)
-    critic = tracing.player(space.engine.state(stream), Role.CRITIC)
+    require_proved(workspace, stream)
+    critic = tracing.player(workspace.engine.state(stream), Role.CRITIC)
     if actor != critic:
         raise Refused(
             "not_the_critic",
@@ -59,12 +59,12 @@ def critique_to_challenge(
         )
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        before = _caused(space, stream, "trace.claim_challenged", link)
+        before = _caused(workspace, stream, "trace.claim_challenged", link)
         if before is not None:
             return (MadeThing("challenge", stream, before, target.id),)
         origin = f" (critique {said.found.source.id} of {said.found.origin})"
         command = ChallengeClaim(claim_id=claim, reason=f"{reason}{origin}")
-        outcome = tracing.ask(space, stream, command, actor, link)
+        outcome = tracing.ask(workspace, stream, command, actor, link)
         return (MadeThing("challenge", stream, outcome.recorded[-1].seq, target.id),)
 
     target = StepTarget(stream, f"{tracing.short(stream)}/{claim}")
@@ -77,11 +77,11 @@ def critique_to_challenge(
         fresh=False,
         named=True,
     )
-    return walk(space, plan)
+    return walk(workspace, plan)
 
 
-def _caused(space: Workspace, stream: str, kind: str, link: Link) -> int | None:
-    with space.store.read() as view:
+def _caused(workspace: Workspace, stream: str, kind: str, link: Link) -> int | None:
+    with workspace.store.read() as view:
         found = (
             record.seq
             for record in view.records(stream)
@@ -90,10 +90,10 @@ def _caused(space: Workspace, stream: str, kind: str, link: Link) -> int | None:
         return next(found, None)
 
 
-def challenge_to_critique(space: Workspace, named: str, claim: str, asked_by: str) -> Walked:
+def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by: str) -> Walked:
     """FLO-12: the target is the claim, the attack the reason, the evidence what it cites."""
-    stream = tracing.existing(space, named)
-    recorded = _challenge(space, stream, claim)
+    stream = tracing.existing(workspace, named)
+    recorded = _challenge(workspace, stream, claim)
     short = tracing.short(stream)
     found = Found(
         sources.source_of(recorded, f"{short}/{claim}"),
@@ -101,7 +101,7 @@ def challenge_to_critique(space: Workspace, named: str, claim: str, asked_by: st
         recorded.actor.id,
         recorded.corr,
     )
-    state: State = space.engine.state(stream)
+    state: State = workspace.engine.state(stream)
     body = body_of_type(
         MessageType.CRITIQUE,
         {
@@ -114,14 +114,14 @@ def challenge_to_critique(space: Workspace, named: str, claim: str, asked_by: st
     )
     executor = tracing.player(state, Role.EXECUTOR)
     subject = f"CRITIQUE: {short}/{claim}, by {recorded.actor.id}"
-    return told(space, "challenge-to-critique", found, asked_by, (executor,), subject, body)
+    return told(workspace, "challenge-to-critique", found, asked_by, (executor,), subject, body)
 
 
 @naming
-def _challenge(space: Workspace, stream: str, claim: str) -> Recorded[Any]:
-    machine = space.engine.load(stream).machine
+def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[Any]:
+    machine = workspace.engine.load(stream).machine
     last = None
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         for record in view.records(stream):
             body = record.body
             if body.type == "trace.claim_challenged" and body.data.get("claim_id") == claim:
@@ -135,10 +135,10 @@ def _challenge(space: Workspace, stream: str, claim: str) -> Recorded[Any]:
     return read_record(machine, last)
 
 
-def report_to_info(space: Workspace, named: str, asked_by: str) -> Walked:
+def report_to_info(workspace: Workspace, named: str, asked_by: str) -> Walked:
     """What the verification of a trace found, told to all who play a part in it."""
-    found, stream = sources.trace(space, named, did.VerificationRunCompleted)
-    state: State = space.engine.state(stream)
+    found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
+    state: State = workspace.engine.state(stream)
     short = tracing.short(stream)
     codes = f"\nFound: {state.because}" if state.because else ""
     body = (
@@ -147,4 +147,4 @@ def report_to_info(space: Workspace, named: str, asked_by: str) -> Walked:
     )
     names = tuple(dict.fromkeys(one.agent for one in state.roles))
     subject = f"INFO: v{state.run_count} {short} is verified: {state.verdict}"
-    return told(space, "report-to-info", found, asked_by, names, subject, body)
+    return told(workspace, "report-to-info", found, asked_by, names, subject, body)

@@ -52,19 +52,19 @@ class Decided(msgspec.Struct, frozen=True):
     superseded_by: str | None
 
 
-def decisions_in(space: Workspace, streams: Iterable[str]) -> list[Decided]:
+def decisions_in(workspace: Workspace, streams: Iterable[str]) -> list[Decided]:
     """Those of these streams that are decisions; the books of a run are none."""
     names = [one for one in streams if one.startswith(f"{PROTOCOL}/")]
-    states: list[tuple[str, State]] = [(name, space.engine.state(name)) for name in names]
+    states: list[tuple[str, State]] = [(name, workspace.engine.state(name)) for name in names]
     return [
-        _decided(space, name.partition("/")[2], state)
+        _decided(workspace, name.partition("/")[2], state)
         for name, state in states
         if state.chamber in ARGUED and state.stage is not Stage.NEW
     ]
 
 
-def _decided(space: Workspace, name: str, state: State) -> Decided:
-    found, verdict = argued(space, name, state), state.verdict
+def _decided(workspace: Workspace, name: str, state: State) -> Decided:
+    found, verdict = argued(workspace, name, state), state.verdict
     return Decided(
         id=name,
         question=state.question,
@@ -77,20 +77,20 @@ def _decided(space: Workspace, name: str, state: State) -> Decided:
         result=verdict.result.value if verdict else "",
         outcome=outcome_of(state, found),
         dissent=verdict.dissent if verdict else (),
-        word=_word(space, state),
+        word=_word(workspace, state),
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
     )
 
 
-def _word(space: Workspace, state: State) -> dict[str, Any] | None:
+def _word(workspace: Workspace, state: State) -> dict[str, Any] | None:
     """`text` is what stands instead of the motion; empty if that is the motion, or was erased."""
     word = state.word
     if word is None:
         return None
-    there = word.text is not None and space.artifacts.has(word.text)
+    there = word.text is not None and workspace.artifacts.has(word.text)
     said = {"word": word.word.value, "by": word.by, "reason": word.reason, "at": to_text(word.at)}
-    return {**said, "text": text_of(space, word.text) if there else ""}
+    return {**said, "text": text_of(workspace, word.text) if there else ""}
 
 
 # For people ---------------------------------------------------------------------------------------

@@ -66,10 +66,10 @@ def source_of(recorded: Recorded[Any], native_id: str) -> SourceRecord:
 
 
 @naming
-def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
+def message(workspace: Workspace, named: str, *kinds: MessageType) -> Said:
     """A message by its id, or by the id of the event it tells of."""
     _require_plain(named)
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         pair = view.row(MAIL_OF_EVENT, named)
         message_id = named if pair is None else str(msgspec.json.decode(pair.value)["id"])
         if view.row(MESSAGES, message_id) is None:
@@ -87,31 +87,31 @@ def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
             f"{message_id} is {event.type or 'no typed message'}, not {wanted}",
             hint="`moot flow list` says what leads where",
         )
-    origin = getattr(event, "sender", None) or _whose(space, recorded)
+    origin = getattr(event, "sender", None) or _whose(workspace, recorded)
     subject = parse_subject(event.subject)
     title = subject.description if subject is not None else event.subject
     found = Found(source_of(recorded, event.id), title, origin, recorded.corr)
     return Said(found, recorded, event.type)
 
 
-def _whose(space: Workspace, recorded: Recorded[Any]) -> str:
+def _whose(workspace: Workspace, recorded: Recorded[Any]) -> str:
     """Who said it; of what the machine told in a step, whose word led to that step."""
     if recorded.actor.id != SYSTEM or recorded.corr is None:
         return recorded.actor.id
     place = (recorded.stream, recorded.seq)
-    for step in state_of(space, recorded.corr).steps_in_order():
+    for step in state_of(workspace, recorded.corr).steps_in_order():
         if place in [(made.stream, made.seq) for made in step.made]:
-            with space.store.read() as view:
+            with workspace.store.read() as view:
                 record = next(view.records(step.source.stream, after=step.source.seq - 1))
             return record.body.actor.id
     return SYSTEM
 
 
 @naming
-def presence_event(space: Workspace, named: str, *kinds: type[Event]) -> Recorded[Any]:
+def presence_event(workspace: Workspace, named: str, *kinds: type[Event]) -> Recorded[Any]:
     """An event of presence by its id."""
     _require_plain(named)
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         row = view.row(_EVENTS, named)
         record = next(view.records(STREAM, after=row.seq - 1), None) if row is not None else None
     if record is None:
@@ -134,46 +134,46 @@ INCURSION, RESUMED = did.IncursionNoted, did.AgentResumed
 
 
 @naming
-def debate(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, Path]:
+def debate(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, Path]:
     """A debate by its file or its id; the source is its latest event of these kinds."""
     _require_plain(named)
-    file, stream = _debate(space, named)
-    recorded = latest(space, stream, kinds)
-    state = space.engine.state(stream)
-    place = place_of(space, file)
+    file, stream = _debate(workspace, named)
+    recorded = latest(workspace, stream, kinds)
+    state = workspace.engine.state(stream)
+    place = place_of(workspace, file)
     source = source_of(recorded, state.session_id)
     return Found(source, state.title, recorded.actor.id, recorded.corr, place), file
 
 
-def _debate(space: Workspace, named: str) -> tuple[Path, str]:
+def _debate(workspace: Workspace, named: str) -> tuple[Path, str]:
     stream = debate_stream(named) if "/" not in named else ""
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         known = bool(stream) and len(named) < 100 and view.head(stream) is not None
     if known:
-        return space.root / space.engine.state(stream).file, stream
+        return workspace.root / workspace.engine.state(stream).file, stream
     file = Path(named)
-    with space.store.read() as view:  # the place, which the record knows, goes before the id
-        recorded = session_at(view, place_of(space, file))
+    with workspace.store.read() as view:  # the place, which the record knows, goes before the id
+        recorded = session_at(view, place_of(workspace, file))
     return file, debate_stream(recorded or session.read(file).document.session_id)
 
 
 @naming
-def parliament(space: Workspace, named: str) -> Room:
+def parliament(workspace: Workspace, named: str) -> Room:
     """A parliament by its folder; its id finds the folder that a flow gave it."""
     _require_plain(named)
     if PARLIAMENT_ID.fullmatch(named):
-        return Room.known(space, _folder_of(space, named), named)
-    return Room.open(space, Path(named))
+        return Room.known(workspace, _folder_of(workspace, named), named)
+    return Room.open(workspace, Path(named))
 
 
-def _folder_of(space: Workspace, parliament_id: str) -> Path:
-    with space.store.read() as view:
+def _folder_of(workspace: Workspace, parliament_id: str) -> Path:
+    with workspace.store.read() as view:
         row = view.row(ITEMS, f"parliament/{parliament_id}")
     if row is not None:
         path = str(msgspec.json.decode(row.value)["path"])
-        for step in state_of(space, path).steps_in_order():
+        for step in state_of(workspace, path).steps_in_order():
             if step.target.id == parliament_id and step.target.file:
-                return space.root / step.target.file
+                return workspace.root / step.target.file
     raise NotFound(
         "source_not_found",
         f"where the files of {parliament_id} are is not known",
@@ -182,22 +182,22 @@ def _folder_of(space: Workspace, parliament_id: str) -> Path:
 
 
 @naming
-def trace(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, str]:
+def trace(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, str]:
     """A trace by its name; the source is its latest event of these kinds."""
-    stream = tracing.existing(space, named)
-    recorded = latest(space, stream, kinds)
-    state = space.engine.state(stream)
+    stream = tracing.existing(workspace, named)
+    recorded = latest(workspace, stream, kinds)
+    state = workspace.engine.state(stream)
     source = source_of(recorded, tracing.short(stream))
     return Found(source, state.task, recorded.actor.id, recorded.corr), stream
 
 
 @naming
-def latest(space: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Any]:
+def latest(workspace: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Any]:
     """The latest event of these kinds; NotFound if nothing of that happened."""
-    loaded = space.engine.load(stream)
+    loaded = workspace.engine.load(stream)
     names = {loaded.machine.type_of[kind] for kind in kinds}
     last = None
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         for record in view.records(stream):
             if record.body.type in names:
                 last = record

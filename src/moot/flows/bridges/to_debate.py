@@ -60,11 +60,11 @@ class Wanted(NamedTuple):
 
 
 def message_to_debate(
-    space: Workspace, flow: str, named: str, asked_by: str, wanted: Wanted
+    workspace: Workspace, flow: str, named: str, asked_by: str, wanted: Wanted
 ) -> Walked:
     kind, headings = KINDS[flow]
-    said = sources.message(space, named, kind)
-    body = read_body(body_of(space, said.recorded))
+    said = sources.message(workspace, named, kind)
+    body = read_body(body_of(workspace, said.recorded))
     if kind is MessageType.QUESTION and body.text_of("Urgency").casefold() != "blocking":
         raise Refused(
             "not_blocking",
@@ -72,39 +72,39 @@ def message_to_debate(
             hint=f"answer it (`moot mail ack {said.found.source.id} --notes ...`); only Urgency:"
             " Blocking is debated",
         )
-    agents = _agents(space, said.recorded, said.found.origin, wanted)
+    agents = _agents(workspace, said.recorded, said.found.origin, wanted)
     if not wanted.even_if_gone:
-        require_present(space, agents)
+        require_present(workspace, agents)
     sections = [(name, unwrap_text_block(body.text_of(name))) for name in headings]
     context = _context([part for part in sections if part[1]], said, asked_by)
     rules = msgspec.structs.replace(wanted.rules, agents=agents)
-    place = place_of(space, named_file(wanted.file)) if wanted.file is not None else ""
+    place = place_of(workspace, named_file(wanted.file)) if wanted.file is not None else ""
     name = title(said.found.title or flow)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        text = make_session_text(name, context, rules, target.id, space.engine.clock())
-        return _session(space, target, text, link)
+        text = make_session_text(name, context, rules, target.id, workspace.engine.clock())
+        return _session(workspace, target, text, link)
 
     return walk(
-        space,
-        Plan(flow, said.found, asked_by, lambda: _target(space, wanted.file), make, file=place),
+        workspace,
+        Plan(flow, said.found, asked_by, lambda: _target(workspace, wanted.file), make, file=place),
     )
 
 
 def _agents(
-    space: Workspace, recorded: Recorded[Any], origin: str, wanted: Wanted
+    workspace: Workspace, recorded: Recorded[Any], origin: str, wanted: Wanted
 ) -> tuple[str, ...]:
     """Sender, receivers, and those named besides, each under the name it has here (FLO-10)."""
     receivers = [one.name for one in (*recorded.event.to, *recorded.event.cc)]
     given = [name for name in (origin, *receivers, *wanted.more) if name != SYSTEM]
-    names = tuple(dict.fromkeys(_known(space, name) for name in given))
+    names = tuple(dict.fromkeys(_known(workspace, name) for name in given))
     if len(names) < 2:
         raise Refused("bad_participants", "a debate needs two at least", hint="--with NAME")
     return names
 
 
-def _known(space: Workspace, name: str) -> str:
-    agent = agent_of(space, name)
+def _known(workspace: Workspace, name: str) -> str:
+    agent = agent_of(workspace, name)
     if agent is None:
         raise Refused(
             "agent_not_found",
@@ -127,21 +127,23 @@ def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str)
     )
 
 
-def _target(space: Workspace, file: Path | None) -> StepTarget:
+def _target(workspace: Workspace, file: Path | None) -> StepTarget:
     """A new session id, and a file called after it unless one is named."""
     session_id = str(uuid.uuid4())
-    place = file or space.path / FOLDER / f"debate-{session_id[:8]}.md"
-    return StepTarget(stream_of(session_id), session_id, place_of(space, named_file(place)))
+    place = file or workspace.path / FOLDER / f"debate-{session_id[:8]}.md"
+    return StepTarget(stream_of(session_id), session_id, place_of(workspace, named_file(place)))
 
 
-def _session(space: Workspace, target: StepTarget, text: str, link: Link) -> tuple[MadeThing, ...]:
+def _session(
+    workspace: Workspace, target: StepTarget, text: str, link: Link
+) -> tuple[MadeThing, ...]:
     """The file and its record; what a killed run left is gone on with."""
-    file = space.root / target.file
+    file = workspace.root / target.file
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        session.new(file, text, space, link=link)
+        session.new(file, text, workspace, link=link)
     _require_ours(file, target)
-    record = Record(space, file, target.id)
+    record = Record(workspace, file, target.id)
     if not record.known:
         record.begin(session.read(file), SYSTEM, link=link)
     return (MadeThing("session", target.stream, 0, target.id),)

@@ -15,7 +15,7 @@ from moot.workspace.workspace import Workspace
 
 
 def told(
-    space: Workspace,
+    workspace: Workspace,
     flow: str,
     found: Found,
     asked_by: str,
@@ -25,7 +25,7 @@ def told(
     importance: str = "normal",
 ) -> Walked:
     """A message by the machine, once, in the thread of the path."""
-    to = concerned(space, *names)
+    to = concerned(workspace, *names)
     if not to:
         raise Refused(
             "nobody_to_tell",
@@ -44,11 +44,11 @@ def told(
             cause=link.cause,
             corr=link.corr,
         )
-        message = post(space, SYSTEM, letter).message
+        message = post(workspace, SYSTEM, letter).message
         return (MadeThing("message", message.stream, message.seq, message.event.id),)
 
     def target() -> StepTarget:
         thread = f"{flow}-{found.source.hash[:10]}"
         return StepTarget(mail_stream(thread), thread)
 
-    return walk(space, Plan(flow, found, asked_by, target, make, fresh=False))
+    return walk(workspace, Plan(flow, found, asked_by, target, make, fresh=False))

@@ -50,27 +50,31 @@ class Chamber(NamedTuple):
 
 
 def to_parliament(
-    space: Workspace, flow: str, named: str, asked_by: str, wanted: Chamber
+    workspace: Workspace, flow: str, named: str, asked_by: str, wanted: Chamber
 ) -> Walked:
-    begun, file = sources.debate(space, named, did.SessionBegan)
-    look(space, flow, begun, asked_by)
-    with desk(file, space.engine.clock, space) as held:  # what stands there is on record first
+    begun, file = sources.debate(workspace, named, did.SessionBegan)
+    look(workspace, flow, begun, asked_by)
+    with desk(
+        file, workspace.engine.clock, workspace
+    ) as held:  # what stands there is on record first
         checked, unsigned = held.checked, _unsigned(held)
-    found, _ = _source(space, named, checked)
+    found, _ = _source(workspace, named, checked)
     agents = require_course(checked).rules.agents
     for name in agents:
-        agent_named(space.engine, name)
+        agent_named(workspace.engine, name)
     if not wanted.even_if_gone:
-        require_present(space, agents)
+        require_present(workspace, agents)
     approvers = view_consensus(checked).approvers
     problem = _problem(checked, found.source.id, asked_by, wanted.note)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        folder = space.root / target.file
-        room = Room(space, folder, target.id)
+        folder = workspace.root / target.file
+        room = Room(workspace, folder, target.id)
         if room.state.status is None:
             plans, issues = _seats(checked, wanted.issues)
-            room = convene(space, folder, problem, issues, plans, wanted.rounds, target.id, link)
+            room = convene(
+                workspace, folder, problem, issues, plans, wanted.rounds, target.id, link
+            )
         make_folder(folder)
         room.cabinet.write()
         seats = {seat.agent: seat.id for seat in room.state.seats_in_order()}
@@ -85,13 +89,13 @@ def to_parliament(
         flow,
         found,
         asked_by,
-        lambda: _target(space, wanted.folder),
+        lambda: _target(workspace, wanted.folder),
         make,
-        file=place_of(space, wanted.folder) if wanted.folder is not None else "",
+        file=place_of(workspace, wanted.folder) if wanted.folder is not None else "",
         standing=standing(checked, unsigned),
         approvers=approvers,
     )
-    return walk(space, plan)
+    return walk(workspace, plan)
 
 
 def standing(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultStanding:
@@ -113,10 +117,10 @@ def _unsigned(held: Desk) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.author for one in said if trust(one) is Trust.UNSIGNED))
 
 
-def _source(space: Workspace, named: str, checked: CheckedSession) -> tuple[Found, Path]:
+def _source(workspace: Workspace, named: str, checked: CheckedSession) -> tuple[Found, Path]:
     """The event that ended the debate; a debate that goes on leads nowhere yet."""
     try:
-        return sources.debate(space, named, did.SessionEnded)
+        return sources.debate(workspace, named, did.SessionEnded)
     except Refused:
         raise Refused(
             "not_settled",
@@ -153,7 +157,7 @@ def _seats(
     return plans, named or own
 
 
-def _target(space: Workspace, folder: Path | None) -> StepTarget:
-    parliament_id = fresh_id(space)
-    place = folder or space.path / FOLDER / parliament_id
-    return StepTarget(parliament_stream(parliament_id), parliament_id, place_of(space, place))
+def _target(workspace: Workspace, folder: Path | None) -> StepTarget:
+    parliament_id = fresh_id(workspace)
+    place = folder or workspace.path / FOLDER / parliament_id
+    return StepTarget(parliament_stream(parliament_id), parliament_id, place_of(workspace, place))

@@ -76,7 +76,7 @@ class Asked(NamedTuple):
 
 
 def go_on(
-    space: Workspace,
+    workspace: Workspace,
     decision: str,
     specs: Mapping[str, Spec],
     room: Room,
@@ -85,85 +85,85 @@ def go_on(
 ) -> Asked:
     """Everything that is still missing before a person is asked."""
     sitting = seated(specs, room)
-    state = state_of(space, decision)
+    state = state_of(workspace, decision)
     ended: Ended | None = None
     lost: Lost | None = None
     if state.stage is Stage.ANSWERING:
-        ended = _first_answers(space, decision, sitting, limits, watch)
+        ended = _first_answers(workspace, decision, sitting, limits, watch)
         if ended.stop is not Stop.SETTLED:
-            return Asked(decision, state_of(space, decision), None, ended)
-        _move(space, decision)
-    if state_of(space, decision).stage is Stage.MOVED:
-        _OPEN[state.chamber](space, decision, limits)
-    file = file_of(space, decision)
-    state = state_of(space, decision)
-    if state.stage is Stage.ARGUING or _goes_on(space, decision, state):
-        ran = _ARGUE[state.chamber](space, decision, sitting, limits, watch)
+            return Asked(decision, state_of(workspace, decision), None, ended)
+        _move(workspace, decision)
+    if state_of(workspace, decision).stage is Stage.MOVED:
+        _OPEN[state.chamber](workspace, decision, limits)
+    file = file_of(workspace, decision)
+    state = state_of(workspace, decision)
+    if state.stage is Stage.ARGUING or _goes_on(workspace, decision, state):
+        ran = _ARGUE[state.chamber](workspace, decision, sitting, limits, watch)
         ended, lost = ran.ended, ran.lost
-    state = state_of(space, decision)
-    return Asked(decision, state, file, ended, lost, argued(space, decision, state))
+    state = state_of(workspace, decision)
+    return Asked(decision, state, file, ended, lost, argued(workspace, decision, state))
 
 
-def _goes_on(space: Workspace, decision: str, state: State) -> bool:
+def _goes_on(workspace: Workspace, decision: str, state: State) -> bool:
     """A parliament is argued further after its prime minister's veto."""
     if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return False
-    return sitting_of(space, decision, state).state.status not in SETTLED
+    return sitting_of(workspace, decision, state).state.status not in SETTLED
 
 
 def _debated(
-    space: Workspace,
+    workspace: Workspace,
     decision: str,
     sitting: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
 ) -> Ran:
-    books, file = DecisionBooks(space.engine, decision), file_of(space, decision)
-    opened = state_of(space, decision).session
-    lost = mend(space, file, opened.id if opened is not None else None)
+    books, file = DecisionBooks(workspace.engine, decision), file_of(workspace, decision)
+    opened = state_of(workspace, decision).session
+    lost = mend(workspace, file, opened.id if opened is not None else None)
     if not file.exists():
         raise Refused(
             "session_gone",
             f"{file} is gone, and no record of it is here",
             hint=f"put it back, or begin anew: moot decide {decision} veto --reason TEXT",
         )
-    hall = Hall(file, sitting, space.engine.clock, space, books)
+    hall = Hall(file, sitting, workspace.engine.clock, workspace, books)
     return run_in(hall, decision, limits, watch)._replace(lost=lost)
 
 
 def _sat(
-    space: Workspace,
+    workspace: Workspace,
     decision: str,
     sitting: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
 ) -> Ran:
-    held = sitting_of(space, decision, state_of(space, decision))
+    held = sitting_of(workspace, decision, state_of(workspace, decision))
     return run_sitting(held, decision, sitting, limits, watch)
 
 
 def _first_answers(
-    space: Workspace,
+    workspace: Workspace,
     decision: str,
     sitting: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
 ) -> Ended:
-    state = state_of(space, decision)
-    desk = AnswersDesk(space.engine, decision, text_of(space, state.context))
+    state = state_of(workspace, decision)
+    desk = AnswersDesk(workspace.engine, decision, text_of(workspace, state.context))
     return Runner(
         desk,
         sitting,
-        space.engine.clock,
+        workspace.engine.clock,
         budget=limits.budget,
         turn_seconds=limits.turn_seconds,
         watch=watch,
     ).run()
 
 
-def _move(space: Workspace, decision: str) -> None:
+def _move(workspace: Workspace, decision: str) -> None:
     """The most frequent answer is put to the vote, else the first listed."""
-    motion = choose_motion(list_answers(state_of(space, decision)))
+    motion = choose_motion(list_answers(state_of(workspace, decision)))
     if motion is None:
         raise Refused(
             "no_answers",
@@ -171,35 +171,35 @@ def _move(space: Workspace, decision: str) -> None:
             hint=f"`moot ledger log {stream_of(decision)}` says why; ask again with others",
         )
     command = ask.SetMotion(text=motion.text, by=motion.by)
-    space.engine.execute(stream_of(decision), command, SYSTEM, key="motion")
+    workspace.engine.execute(stream_of(decision), command, SYSTEM, key="motion")
 
 
-def file_of(space: Workspace, decision: str) -> Path:
+def file_of(workspace: Workspace, decision: str) -> Path:
     """Where it is argued: where the record says, else under the decision's id.
 
     A debate's own record knows where its file was moved to.
     """
-    state = state_of(space, decision)
+    state = state_of(workspace, decision)
     if state.session is not None and state.session.file:
-        moved = space.engine.state(state.session.id).file if _debates(state) else ""
-        return space.root / (moved or state.session.file)
-    return space.path / FOLDER / f"{decision}{'.md' if _debates(state) else ''}"
+        moved = workspace.engine.state(state.session.id).file if _debates(state) else ""
+        return workspace.root / (moved or state.session.file)
+    return workspace.path / FOLDER / f"{decision}{'.md' if _debates(state) else ''}"
 
 
 def _debates(state: State) -> bool:
     return state.chamber is ChamberKind.DEBATE
 
 
-def _convene(space: Workspace, decision: str, _limits: Limits) -> None:
+def _convene(workspace: Workspace, decision: str, _limits: Limits) -> None:
     """A parliament about the motion; one that a killed run left is the one to use."""
-    state, folder = state_of(space, decision), file_of(space, decision)
+    state, folder = state_of(workspace, decision), file_of(workspace, decision)
     known = id_in(folder)
-    problem = context_of(space, decision, state)
-    held = Session.known(space, folder, known) if known else None
+    problem = context_of(workspace, decision, state)
+    held = Session.known(workspace, folder, known) if known else None
     if held is not None and not _left_by_us(held, problem, state):
         raise _not_ours(decision, folder)
-    held = held or convene_for(space, folder, problem, state)
-    space.engine.execute(stream_of(decision), opening(held), SYSTEM)
+    held = held or convene_for(workspace, folder, problem, state)
+    workspace.engine.execute(stream_of(decision), opening(held), SYSTEM)
 
 
 def _left_by_us(held: Session, problem: str, state: State) -> bool:
@@ -229,29 +229,29 @@ def _not_ours(decision: str, place: Path) -> Refused:
     )
 
 
-def _sit(space: Workspace, decision: str, limits: Limits) -> None:
+def _sit(workspace: Workspace, decision: str, limits: Limits) -> None:
     """Make the session file and say so; a file that a killed run left is the one to use."""
-    state, file = state_of(space, decision), file_of(space, decision)
+    state, file = state_of(workspace, decision), file_of(workspace, decision)
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         rules = _rules(state, limits)
         text = make_session_text(
             title(state.question),
-            context_of(space, decision, state),
+            context_of(workspace, decision, state),
             rules,
             str(uuid.uuid4()),
-            space.engine.clock(),
+            workspace.engine.clock(),
         )
-        session.new(file, text, space)
+        session.new(file, text, workspace)
     left = session.read(file)
-    if not _is_begun(left, context_of(space, decision, state), _rules(state, limits)):
+    if not _is_begun(left, context_of(workspace, decision, state), _rules(state, limits)):
         raise _not_ours(decision, file)
     made = left.document.session_id
-    if decisions_of(space, f"debate/{made}"):
+    if decisions_of(workspace, f"debate/{made}"):
         raise _not_ours(decision, file)
-    place = file.relative_to(space.root).as_posix()
+    place = file.relative_to(workspace.root).as_posix()
     command = ask.OpenSession(session=f"debate/{made}", file=place)
-    space.engine.execute(stream_of(decision), command, SYSTEM)
+    workspace.engine.execute(stream_of(decision), command, SYSTEM)
 
 
 _OPEN: Final = {ChamberKind.DEBATE: _sit, ChamberKind.PARLIAMENT: _convene}
@@ -271,10 +271,10 @@ def _rules(state: State, limits: Limits) -> Rules:
     )
 
 
-def context_of(space: Workspace, decision: str, state: State) -> str:
+def context_of(workspace: Workspace, decision: str, state: State) -> str:
     """What everybody should know, with the motion last; others' words are quoted, line by line."""
     parts = [("Question", state.question)]
-    material = text_of(space, state.context)
+    material = text_of(workspace, state.context)
     if material.strip():
         parts.append(("Material", material))
     given = [(one.agent, one.answer) for one in list_answers(state) if one.answer is not None]

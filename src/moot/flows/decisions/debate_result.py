@@ -16,11 +16,11 @@ from moot.protocols.decision.model import State
 from moot.workspace.workspace import Workspace
 
 
-def debated(space: Workspace, _decision: str, state: State) -> Argued:
+def debated(workspace: Workspace, _decision: str, state: State) -> Argued:
     assert state.session is not None
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         events = history(view, state.session.id)
-    parts = segments(events, space.artifacts)
+    parts = segments(events, workspace.artifacts)
     if not parts:
         return NOTHING
     checked = check_session(b"".join(part for part, _, _ in parts))

@@ -44,7 +44,7 @@ WORDS: Final = {
 
 
 def require_open(
-    space: Workspace,
+    workspace: Workspace,
     decision: str,
     word: PrimeMinisterChoice,
     reason: str,
@@ -55,20 +55,20 @@ def require_open(
 
     Returns the number of the vote that a parliament waits with, 0 if none does.
     """
-    state = state_of(space, decision)
+    state = state_of(workspace, decision)
     if word is PrimeMinisterChoice.VETO and _cut_short(state):
         return 0
     acting = Acting(OPERATOR, 1, "", KeyClass.HUMAN)
-    context = Context(space.engine.clock(), acting, stream_of(decision), space.trust.origin)
+    context = Context(workspace.engine.clock(), acting, stream_of(decision), workspace.trust.origin)
     rehearsed = MACHINE.decide(state, ask.Approve(reason=reason), context)  # one rule for all words
     if rehearsed.refused:
         raise as_refused(rehearsed)
     if text is not None:
         _require_text(text)
-    held = _listening(space, decision, word)
+    held = _listening(workspace, decision, word)
     if held is None:
         if word is PrimeMinisterChoice.VETO and not anew:
-            _repeats(space, decision, reason)
+            _repeats(workspace, decision, reason)
         return 0
     if anew and held.state.status is SessionStatus.PM_REVIEW:
         raise _waits(decision)
@@ -87,26 +87,33 @@ def _require_text(text: str) -> None:
 
 
 def approve(
-    space: Workspace, decision: str, person: str, reason: str, vote: int | None = None
+    workspace: Workspace, decision: str, person: str, reason: str, vote: int | None = None
 ) -> None:
-    if not _in_parliament(space, decision, person, PrimeMinisterChoice.APPROVE, reason, vote=vote):
-        space.engine.execute(stream_of(decision), ask.Approve(reason=reason), person)
+    if not _in_parliament(
+        workspace, decision, person, PrimeMinisterChoice.APPROVE, reason, vote=vote
+    ):
+        workspace.engine.execute(stream_of(decision), ask.Approve(reason=reason), person)
 
 
 def amend(
-    space: Workspace, decision: str, person: str, reason: str, text: str, vote: int | None = None
+    workspace: Workspace,
+    decision: str,
+    person: str,
+    reason: str,
+    text: str,
+    vote: int | None = None,
 ) -> None:
     """The person's own text stands instead of what came out."""
     _require_text(text)
     if not _in_parliament(
-        space, decision, person, PrimeMinisterChoice.AMEND_AND_APPROVE, reason, text, vote
+        workspace, decision, person, PrimeMinisterChoice.AMEND_AND_APPROVE, reason, text, vote
     ):
-        command = ask.Amend(reason=reason, text=stored(space, text))
-        space.engine.execute(stream_of(decision), command, person)
+        command = ask.Amend(reason=reason, text=stored(workspace, text))
+        workspace.engine.execute(stream_of(decision), command, person)
 
 
 def _in_parliament(
-    space: Workspace,
+    workspace: Workspace,
     decision: str,
     person: str,
     word: PrimeMinisterChoice,
@@ -118,7 +125,7 @@ def _in_parliament(
 
     `vote` is what `require_open` found: a word said to one thing does not become another.
     """
-    held = _listening(space, decision, word)
+    held = _listening(workspace, decision, word)
     if vote is not None and bool(vote) is not (held is not None):
         raise Conflict("busy", "somebody spoke at this moment", hint="look at it again")
     if held is None:
@@ -140,13 +147,13 @@ def _word(held: Session, word: PrimeMinisterChoice, reason: str, text: str) -> D
     )
 
 
-def _listening(space: Workspace, decision: str, word: PrimeMinisterChoice) -> Session | None:
+def _listening(workspace: Workspace, decision: str, word: PrimeMinisterChoice) -> Session | None:
     """The parliament that waits for this word, or has heard one; Refused if it goes on."""
-    state = state_of(space, decision)
+    state = state_of(workspace, decision)
     if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return None
-    held = sitting_of(space, decision, state)
-    if held.state.status is SessionStatus.PM_REVIEW or heard_in(space, held.stream) is not None:
+    held = sitting_of(workspace, decision, state)
+    if held.state.status is SessionStatus.PM_REVIEW or heard_in(workspace, held.stream) is not None:
         return held
     if word is not PrimeMinisterChoice.VETO and held.state.status not in SETTLED:
         raise Refused(
@@ -167,7 +174,7 @@ def _bill(text: str) -> Any:
 
 
 def veto(
-    space: Workspace,
+    workspace: Workspace,
     decision: str,
     person: str,
     reason: str,
@@ -177,22 +184,22 @@ def veto(
     """The person says no. A debate is superseded by another decision, with the reason in its
     context; a parliament takes the reason as guidance and goes on itself. `anew`: what was sent
     back just now is superseded all the same."""
-    if _in_parliament(space, decision, person, PrimeMinisterChoice.VETO, reason, vote=vote):
+    if _in_parliament(workspace, decision, person, PrimeMinisterChoice.VETO, reason, vote=vote):
         return decision
-    if not anew and _repeats(space, decision, reason):
+    if not anew and _repeats(workspace, decision, reason):
         return decision
-    if not _cut_short(state_of(space, decision)):
-        space.engine.execute(stream_of(decision), ask.Veto(reason=reason), person)
-    return supersede(space, decision)
+    if not _cut_short(state_of(workspace, decision)):
+        workspace.engine.execute(stream_of(decision), ask.Veto(reason=reason), person)
+    return supersede(workspace, decision)
 
 
-def _repeats(space: Workspace, decision: str, reason: str) -> bool:
+def _repeats(workspace: Workspace, decision: str, reason: str) -> bool:
     """It was sent back with this reason, and nobody has argued or voted since.
 
     Refused if that was for another reason: a second veto would end what the first lets go on.
     """
-    state = state_of(space, decision)
-    if not state.sent_back or state.word is not None or _argued_since(space, decision, state):
+    state = state_of(workspace, decision)
+    if not state.sent_back or state.word is not None or _argued_since(workspace, decision, state):
         return False
     last = state.sent_back[-1]
     if last.reason != reason:
@@ -204,10 +211,10 @@ def _repeats(space: Workspace, decision: str, reason: str) -> bool:
     return True
 
 
-def _argued_since(space: Workspace, decision: str, state: State) -> bool:
+def _argued_since(workspace: Workspace, decision: str, state: State) -> bool:
     """Has a seat said anything since the prime minister did?"""
-    held = sitting_of(space, decision, state)
-    with space.store.read() as view:
+    held = sitting_of(workspace, decision, state)
+    with workspace.store.read() as view:
         said = list(messages(view, held.stream))
     for one in reversed(said):
         if one.type is Kind.PM_DECISION or one.sender in held.state.seats:
@@ -223,12 +230,12 @@ def _waits(decision: str) -> Refused:
     )
 
 
-def supersede(space: Workspace, decision: str) -> str:
+def supersede(workspace: Workspace, decision: str) -> str:
     """Begin the decision that takes a vetoed one's place: once, also if we were killed between."""
-    state = state_of(space, decision)
+    state = state_of(workspace, decision)
     if state.superseded_by is not None:
         return state.superseded_by
-    follower = _begun_for(space, decision)
+    follower = _begun_for(workspace, decision)
     if follower is None:
         command = ask.AskQuestion(
             question=state.question,
@@ -237,27 +244,27 @@ def supersede(space: Workspace, decision: str) -> str:
             rule=state.rule,
             rounds=state.rounds,
             options=state.options,
-            context=stored(space, _after_veto(space, decision, state)),
+            context=stored(workspace, _after_veto(workspace, decision, state)),
             supersedes=decision,
         )
-        follower = put(space, command)
-    space.engine.execute(stream_of(decision), ask.NameSuccessor(decision=follower), SYSTEM)
+        follower = put(workspace, command)
+    workspace.engine.execute(stream_of(decision), ask.NameSuccessor(decision=follower), SYSTEM)
     return follower
 
 
-def _begun_for(space: Workspace, decision: str) -> str | None:
+def _begun_for(workspace: Workspace, decision: str) -> str | None:
     """A follower that was begun and never named."""
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         rows = view.rows(QUESTIONS, limit=100_000)
         found = [row.key for row in rows if decode(row.value).get("supersedes") == decision]
     return found[0].removeprefix(stream_of("")) if found else None
 
 
-def _after_veto(space: Workspace, decision: str, state: State) -> str:
+def _after_veto(workspace: Workspace, decision: str, state: State) -> str:
     word, motion = state.word, state.motion
     assert word is not None
     said = f"{decision} was vetoed by {word.by}: {word.reason}"
     if motion is not None:
         said += f"\nThe motion that was vetoed: {motion.text}"
-    before = text_of(space, state.context)
+    before = text_of(workspace, state.context)
     return f"{said}\n\n{before}".strip()

@@ -16,8 +16,8 @@ from moot.protocols.parliament.messages.words import Ballot
 from moot.workspace.workspace import Workspace
 
 
-def sat(space: Workspace, decision: str, state: State) -> Argued:
-    held = session_of(space, decision, state)
+def sat(workspace: Workspace, decision: str, state: State) -> Argued:
+    held = session_of(workspace, decision, state)
     record = held.proceedings()
     counted = list_ballots(record)
     return Argued(
@@ -27,7 +27,7 @@ def sat(space: Workspace, decision: str, state: State) -> Argued:
         changes=tuple(_changes(record)),
         dissent=tuple(_dissent(record, counted[-1])) if counted else (),
         text=in_words(record.state.bill),
-        heard=str(heard_in(space, held.stream) or ""),
+        heard=str(heard_in(workspace, held.stream) or ""),
     )
 
 

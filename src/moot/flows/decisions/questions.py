@@ -41,7 +41,7 @@ class Question(NamedTuple):
     motives: Mapping[str, tuple[str, ...]] = {}
 
 
-def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[str, Spec]]:
+def begin(workspace: Workspace, question: Question, room: Room) -> tuple[str, dict[str, Spec]]:
     """Seat everybody and put the question on record, under the next free id.
 
     A name is never given twice, so whatever is wrong must be found before one is.
@@ -53,15 +53,15 @@ def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[s
     _require_known(question.motives, rehearsal)
     seats = tuple(DecisionSeat(name, ELSEWHERE, "") for name in rehearsal)
     acting = Acting(SYSTEM, 1, "", KeyClass.SYSTEM)
-    context = Context(space.engine.clock(), acting, stream_of("q-0"), space.trust.origin)
+    context = Context(workspace.engine.clock(), acting, stream_of("q-0"), workspace.trust.origin)
     rehearsed = MACHINE.decide(State(), _question(question, seats, None), context)
     if rehearsed.refused:
         raise as_refused(rehearsed)
     seated(rehearsal, room)
-    specs = named(space, question.specs)
-    about = stored(space, question.context) if question.context.strip() else None
-    seats = seats_of(space, tuple(specs), specs, seated(specs, room))
-    return put(space, _question(question, seats, about)), specs
+    specs = named(workspace, question.specs)
+    about = stored(workspace, question.context) if question.context.strip() else None
+    seats = seats_of(workspace, tuple(specs), specs, seated(specs, room))
+    return put(workspace, _question(question, seats, about)), specs
 
 
 def _question(
@@ -89,13 +89,13 @@ def _require_known(motives: Mapping[str, tuple[str, ...]], names: Iterable[str])
             )
 
 
-def put(space: Workspace, command: ask.AskQuestion) -> str:
+def put(workspace: Workspace, command: ask.AskQuestion) -> str:
     """`q-1`, `q-2`, ...; another process may take one between the look and the act."""
-    number = 1 + sum(_is_number(key) for key in _questions(space))
+    number = 1 + sum(_is_number(key) for key in _questions(workspace))
     while True:
         decision = f"q-{number}"
         try:
-            space.engine.execute(stream_of(decision), command, SYSTEM)
+            workspace.engine.execute(stream_of(decision), command, SYSTEM)
         except Refused as refused:
             if refused.code != "id_taken":
                 raise
@@ -104,8 +104,8 @@ def put(space: Workspace, command: ask.AskQuestion) -> str:
             return decision
 
 
-def _questions(space: Workspace) -> list[str]:
-    with space.store.read() as view:
+def _questions(workspace: Workspace) -> list[str]:
+    with workspace.store.read() as view:
         return [row.key for row in view.rows(QUESTIONS, limit=100_000)]
 
 
@@ -113,12 +113,12 @@ def _is_number(stream: str) -> bool:
     return stream.startswith(stream_of("q-"))
 
 
-def stored(space: Workspace, text: str) -> ArtifactRef:
-    return space.artifacts.put(text.encode(), TEXT)
+def stored(workspace: Workspace, text: str) -> ArtifactRef:
+    return workspace.artifacts.put(text.encode(), TEXT)
 
 
-def text_of(space: Workspace, sha256: str | None) -> str:
-    return "" if sha256 is None else b"".join(space.artifacts.chunks(sha256)).decode()
+def text_of(workspace: Workspace, sha256: str | None) -> str:
+    return "" if sha256 is None else b"".join(workspace.artifacts.chunks(sha256)).decode()
 
 
 def id_of(named: str) -> str:
@@ -126,9 +126,9 @@ def id_of(named: str) -> str:
     return named.removeprefix(stream_of(""))
 
 
-def state_of(space: Workspace, decision: str) -> State:
+def state_of(workspace: Workspace, decision: str) -> State:
     """The decision as recorded; NotFound if nothing was asked under this id."""
-    state: State = space.engine.state(stream_of(decision))
+    state: State = workspace.engine.state(stream_of(decision))
     if state.stage is Stage.NEW:
         raise NotFound(
             "decision_not_found",
@@ -138,9 +138,9 @@ def state_of(space: Workspace, decision: str) -> State:
     return state
 
 
-def question_of(space: Workspace, decision: str) -> State:
+def question_of(workspace: Workspace, decision: str) -> State:
     """One that is argued and decided; Refused where only the costs of a run are kept."""
-    state = state_of(space, decision)
+    state = state_of(workspace, decision)
     if state.chamber in (ChamberKind.TRACE, ChamberKind.MAIL):
         raise Refused(
             "not_a_decision",

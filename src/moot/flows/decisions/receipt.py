@@ -42,13 +42,15 @@ class Receipt(NamedTuple):
         return hashlib.sha256(self.data).hexdigest()
 
 
-def make(space: Workspace, decision: str) -> Receipt:
-    _require_argued(space, decision)
-    said = _signed(space, decision)
+def make(workspace: Workspace, decision: str) -> Receipt:
+    _require_argued(workspace, decision)
+    said = _signed(workspace, decision)
     with suppress(Refused):  # without its key the end stays unproven, and the verdict says so
-        space.engine.checkpoint()
-    with space.store.read() as view:
-        lines = list(bundle(view, space.trust, space.artifacts, streams(space, decision)))
+        workspace.engine.checkpoint()
+    with workspace.store.read() as view:
+        lines = list(
+            bundle(view, workspace.trust, workspace.artifacts, streams(workspace, decision))
+        )
     record = b"".join(lines).decode()
     data = canonical({"format": FORMAT, "record": record, "says": said}) + b"\n"
     if len(data) > MOST_BYTES:
@@ -63,8 +65,8 @@ def make(space: Workspace, decision: str) -> Receipt:
     return Receipt(said, data, proofs, notes[0] if notes else None)
 
 
-def _require_argued(space: Workspace, decision: str) -> None:
-    chamber = state_of(space, decision).chamber
+def _require_argued(workspace: Workspace, decision: str) -> None:
+    chamber = state_of(workspace, decision).chamber
     if chamber is ChamberKind.MAIL:
         raise Refused(
             "not_a_decision",
@@ -82,23 +84,23 @@ def _require_argued(space: Workspace, decision: str) -> None:
 _PROVES: Final = (b'{"proof":', b'{"checkpoint":')
 
 
-def _signed(space: Workspace, decision: str) -> dict[str, Any]:
+def _signed(workspace: Workspace, decision: str) -> dict[str, Any]:
     """What the receipt says, once the machine has signed for exactly this."""
     stream = stream_of(decision)
     for _ in range(_TRIES):
-        seen = _head(space, stream)
-        said = says(space, decision)
+        seen = _head(workspace, stream)
+        said = says(workspace, decision)
         raw = canonical(said)
-        if state_of(space, decision).receipt == hashlib.sha256(raw).hexdigest():
+        if state_of(workspace, decision).receipt == hashlib.sha256(raw).hexdigest():
             return said
-        ref = space.artifacts.put(raw, MEDIA_TYPE)
-        outcome = space.engine.execute(stream, MakeReceipt(receipt=ref), SYSTEM)
+        ref = workspace.artifacts.put(raw, MEDIA_TYPE)
+        outcome = workspace.engine.execute(stream, MakeReceipt(receipt=ref), SYSTEM)
         if outcome.recorded[0].seq == seen + 1:  # nobody wrote between the look and the act
             return said
     raise Conflict("busy", f"{decision} is being written to", hint="try again when it rests")
 
 
-def _head(space: Workspace, stream: str) -> int:
-    with space.store.read() as view:
+def _head(workspace: Workspace, stream: str) -> int:
+    with workspace.store.read() as view:
         head = view.head(stream)
     return -1 if head is None else head.seq

@@ -35,15 +35,15 @@ _ARGUED: Final[dict[ChamberKind, Callable[[Workspace, str, State], Argued]]] = {
 }
 
 
-def says(space: Workspace, decision: str) -> dict[str, Any]:
-    state = state_of(space, decision)
-    registry = space.engine.registry()
-    found = argued(space, decision, state)
+def says(workspace: Workspace, decision: str) -> dict[str, Any]:
+    state = state_of(workspace, decision)
+    registry = workspace.engine.registry()
+    found = argued(workspace, decision, state)
     return {
         "decision": decision,
         "stage": state.stage.value,
         "question": state.question,
-        "context": _text(space, state.context),
+        "context": _text(workspace, state.context),
         "asked": {"at": to_text(state.asked_at), "by": state.asked_by},
         "chamber": state.chamber.value,
         "rule": state.rule,
@@ -55,19 +55,19 @@ def says(space: Workspace, decision: str) -> dict[str, Any]:
         "argument": msgspec.to_builtins(found),
         "result": msgspec.to_builtins(state.verdict),
         "cautions": [*cautions(state), *_unheard(decision, state, found)],
-        "word": _word(space, registry, state.word),
-        "sent_back": [_word(space, registry, one) for one in state.sent_back],
-        "earlier": list(_earlier(space, state)),
+        "word": _word(workspace, registry, state.word),
+        "sent_back": [_word(workspace, registry, one) for one in state.sent_back],
+        "earlier": list(_earlier(workspace, state)),
         "superseded_by": state.superseded_by,
         "cost": msgspec.to_builtins(state.cost),
-        "evidence": _evidence(space, decision),
+        "evidence": _evidence(workspace, decision),
         "check": CHECK,
     }
 
 
-def argued(space: Workspace, decision: str, state: State) -> Argued:
+def argued(workspace: Workspace, decision: str, state: State) -> Argued:
     tell = _ARGUED.get(state.chamber)
-    return NOTHING if tell is None or state.session is None else tell(space, decision, state)
+    return NOTHING if tell is None or state.session is None else tell(workspace, decision, state)
 
 
 def outcome_of(state: State, found: Argued) -> str:
@@ -75,29 +75,31 @@ def outcome_of(state: State, found: Argued) -> str:
     return (found.outcome or state.verdict.summary) if state.verdict is not None else ""
 
 
-def chain(space: Workspace, decision: str) -> list[str]:
+def chain(workspace: Workspace, decision: str) -> list[str]:
     """The decision and those that it supersedes, the newest first."""
     found = [decision]
-    while (before := state_of(space, found[-1]).supersedes) is not None and before not in found:
+    while (before := state_of(workspace, found[-1]).supersedes) is not None and before not in found:
         found.append(before)
     return found
 
 
-def streams(space: Workspace, decision: str) -> list[str]:
+def streams(workspace: Workspace, decision: str) -> list[str]:
     """Every history that a receipt rests on."""
     found = []
-    for one in chain(space, decision):
-        session = state_of(space, one).session
+    for one in chain(workspace, decision):
+        session = state_of(workspace, one).session
         found += [stream_of(one), *([session.id] if session is not None else [])]
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         return [name for name in found if view.head(name) is not None]
 
 
-def _text(space: Workspace, sha256: str | None) -> dict[str, Any] | None:
+def _text(workspace: Workspace, sha256: str | None) -> dict[str, Any] | None:
     """A stored text with its hash; one that was erased is only named."""
     if sha256 is None:
         return None
-    stored = b"".join(space.artifacts.chunks(sha256)) if space.artifacts.has(sha256) else None
+    stored = (
+        b"".join(workspace.artifacts.chunks(sha256)) if workspace.artifacts.has(sha256) else None
+    )
     return {"sha256": sha256, "text": None if stored is None else stored.decode()}
 
 
@@ -122,7 +124,7 @@ def _key(registry: Registry, name: str) -> dict[str, Any] | None:
 
 
 def _word(
-    space: Workspace, registry: Registry, word: PersonsRuling | None
+    workspace: Workspace, registry: Registry, word: PersonsRuling | None
 ) -> dict[str, Any] | None:
     if word is None:
         return None
@@ -133,21 +135,21 @@ def _word(
         "reason": word.reason,
         "at": to_text(word.at),
         "attended": word.attended,
-        "text": _text(space, word.text),
+        "text": _text(workspace, word.text),
     }
 
 
-def _earlier(space: Workspace, state: State) -> Iterator[dict[str, Any]]:
+def _earlier(workspace: Workspace, state: State) -> Iterator[dict[str, Any]]:
     """The decisions that this one takes the place of, with why each was vetoed."""
     if state.supersedes is None:
         return
-    for one in chain(space, state.supersedes):
-        before = state_of(space, one)
+    for one in chain(workspace, state.supersedes):
+        before = state_of(workspace, one)
         yield {
             "decision": one,
             "motion": before.motion.text if before.motion else None,
             "result": msgspec.to_builtins(before.verdict),
-            "outcome": outcome_of(before, argued(space, one, before)),
+            "outcome": outcome_of(before, argued(workspace, one, before)),
             "word": before.word.word.value if before.word else None,
             "by": before.word.by if before.word else None,
             "reason": before.word.reason if before.word else None,
@@ -197,10 +199,10 @@ def _together(seats: int, keepers: int) -> str:
     )
 
 
-def _evidence(space: Workspace, decision: str) -> list[dict[str, Any]]:
+def _evidence(workspace: Workspace, decision: str) -> list[dict[str, Any]]:
     """Every event this rests on, by its hash; a receipt does not rest on receipts."""
-    names = streams(space, decision)
-    with space.store.read() as view:
+    names = streams(workspace, decision)
+    with workspace.store.read() as view:
         return [{"id": name, "events": list(_events(view, name))} for name in names]
 
 
