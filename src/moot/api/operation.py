@@ -15,7 +15,16 @@ from typing import Any, Final, NamedTuple, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The modules of this package that hold operations, by subject.
-SUBJECTS: Final = ("workspaces", "ledger", "verification", "trust", "artifacts")
+SUBJECTS: Final = (
+    "workspaces",
+    "ledger",
+    "verification",
+    "trust",
+    "artifacts",
+    "decisions",
+    "reports",
+    "bridges",
+)
 
 
 class Operation(NamedTuple):

@@ -14,9 +14,9 @@ import msgspec
 from moot import pages as page
 from moot.core.clock import to_text
 from moot.flows.bridges.moments import shortened
-from moot.flows.decisions.argument import Vote
-from moot.flows.decisions.questions import text_of
-from moot.flows.decisions.receipt_content import argued, outcome_of
+from moot.flows.decisions.argument import CastVote
+from moot.flows.decisions.questions import read_text
+from moot.flows.decisions.receipt_content import describe_outcome, summarize_argument
 from moot.flows.decisions.receipt_tables import TONES
 from moot.protocols.decision import PROTOCOL
 from moot.protocols.decision.model import ChamberKind, Stage, State
@@ -43,7 +43,7 @@ class Decided(msgspec.Struct, frozen=True):
     session: str
     motion: str
     answers: tuple[dict[str, Any], ...]
-    votes: tuple[Vote, ...]
+    votes: tuple[CastVote, ...]
     result: str
     outcome: str
     dissent: tuple[str, ...]
@@ -64,7 +64,7 @@ def decisions_in(workspace: Workspace, streams: Iterable[str]) -> list[Decided]:
 
 
 def _decided(workspace: Workspace, name: str, state: State) -> Decided:
-    found, verdict = argued(workspace, name, state), state.verdict
+    argument, verdict = summarize_argument(workspace, name, state), state.verdict
     return Decided(
         id=name,
         question=state.question,
@@ -73,9 +73,9 @@ def _decided(workspace: Workspace, name: str, state: State) -> Decided:
         session=state.session.id if state.session else "",
         motion=state.motion.text if state.motion else "",
         answers=tuple(msgspec.to_builtins(one) for one in list_answers(state)),
-        votes=found.votes,
+        votes=argument.votes,
         result=verdict.result.value if verdict else "",
-        outcome=outcome_of(state, found),
+        outcome=describe_outcome(state, argument),
         dissent=verdict.dissent if verdict else (),
         word=_word(workspace, state),
         supersedes=state.supersedes,
@@ -90,7 +90,7 @@ def _word(workspace: Workspace, state: State) -> dict[str, Any] | None:
         return None
     there = word.text is not None and workspace.artifacts.has(word.text)
     said = {"word": word.word.value, "by": word.by, "reason": word.reason, "at": to_text(word.at)}
-    return {**said, "text": text_of(workspace, word.text) if there else ""}
+    return {**said, "text": read_text(workspace, word.text) if there else ""}
 
 
 # For people ---------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def _answer(given: dict[str, Any]) -> str:
     return shortened(given["answer"] if given["answer"] is not None else f"none ({given['why']})")
 
 
-def _stance(vote: Vote) -> str:
+def _stance(vote: CastVote) -> str:
     return " ".join(filter(None, (vote.agent, vote.stance, vote.sure)))
 
 

@@ -40,7 +40,7 @@ _TONES: Final[dict[str, page.Tone]] = {
 _MOST_ID: Final = 24
 
 
-def report(named: str, told: Story) -> page.Report:
+def build_story_page(named: str, told: Story) -> page.Report:
     return page.Report(
         kind="story",
         title=_title(told) or named,

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any, NamedTuple, TextIO
 
 import msgspec
@@ -14,6 +15,8 @@ from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity
 
 DONE, REFUSED, USAGE, UNPROVEN, CANNOT_RUN = 0, 1, 2, 3, 4
+# Scores and shares of a page are numbers in JSON, with all their digits.
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
 class Answer(NamedTuple):
@@ -142,11 +145,12 @@ def remarks(findings: Iterable[Finding]) -> list[str]:
 
 def _print_json(envelope: Envelope, *, done: bool) -> None:
     try:
-        raw = msgspec.json.encode(envelope)
+        raw = _ENCODER.encode(envelope)
     except UnicodeEncodeError:  # a path of this machine that is not UTF-8
         import json
 
-        raw = json.dumps(msgspec.to_builtins(envelope)).encode()
+        plain = msgspec.to_builtins(envelope, builtin_types=(Decimal,))
+        raw = json.dumps(plain, default=float).encode()
     with _heard(done=done):
         sys.stdout.buffer.write(raw + b"\n")
         sys.stdout.buffer.flush()

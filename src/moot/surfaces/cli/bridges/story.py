@@ -37,9 +37,9 @@ def story(shell: Shell, named: str, output: Path | None) -> Answer:
 
     told = story_of(shell.workspace, named)
     if output is not None:
-        from moot.flows.bridges.story_page import report
+        from moot.flows.bridges.story_page import build_story_page
 
-        write_page(output, report(named, told))
+        write_page(output, build_story_page(named, told))
     data: dict[str, Any] = msgspec.to_builtins(told)
     return Answer(data, lambda: _lines(told, output))
 

@@ -1,4 +1,4 @@
-"""One report for any id: which protocol it belongs to, and that protocol's own page (DEC-025).
+"""One report for any id: the page of the protocol it belongs to (DEC-025).
 
 What has no page of its own (a message, a thread, an agent) is told as a story.
 """
@@ -8,27 +8,64 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+import msgspec
+
+from moot.api.operation import operation
 from moot.core.errors import NotFound
 from moot.core.names import STREAM
 from moot.pages import Report
-from moot.workspace.check import How
-from moot.workspace.workspace import Workspace
 
-Tell = Callable[[Workspace, str, How], Report]
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.workspace.check import How
+    from moot.workspace.workspace import Workspace
+
+BuildPage = Callable[["Workspace", str, "How"], Report]
 
 
-def report_of(workspace: Workspace, named: str, how: How) -> Report:
-    """The page of a decision, debate, parliament, trace or path; NotFound if it is none here."""
-    for protocol, tell in REPORTS.items():
+class ReportPage(msgspec.Struct, frozen=True):
+    """`verdict` is the badge of the page. With `file` it was written there, and `report` is not
+    given; without, `report` is the page as a value that `moot.pages` draws."""
+
+    id: str
+    kind: str
+    file: str | None
+    verdict: str
+    report: Report | msgspec.UnsetType = msgspec.UNSET
+
+
+@operation("report")
+def report(session: Session, name: str, *, file: Path | None = None) -> ReportPage:
+    """How it went: the page of a decision, debate, parliament, trace or path, by its id.
+
+    It is drawn from the record, so a file that was changed since does not change it. With `file`
+    (FILE.html, FILE.md or FILE.json) it is written there. NotFound if nothing is called so.
+    """
+    from moot.api.page_files import require_page_name, write_page
+
+    if file is not None:
+        require_page_name(file)
+    page = _build_page(session, name)
+    if file is None:
+        return ReportPage(name, page.kind, None, page.verdict.label, page)
+    write_page(file, page)
+    return ReportPage(name, page.kind, str(file), page.verdict.label)
+
+
+def _build_page(session: Session, named: str) -> Report:
+    from moot.workspace.check import How
+
+    workspace, how = session.workspace, How(session.keys)
+    for protocol, build in _PAGES.items():
         name = named.removeprefix(f"{protocol}/")
-        if _recorded(workspace, f"{protocol}/{name}"):
-            return tell(workspace, name, how)
+        if _is_recorded(workspace, f"{protocol}/{name}"):
+            return build(workspace, name, how)
     return _story(workspace, named, how)
 
 
-def _recorded(workspace: Workspace, stream: str) -> bool:
+def _is_recorded(workspace: Workspace, stream: str) -> bool:
     if not STREAM.match(stream):
         return False
     with workspace.store.read() as view:
@@ -36,14 +73,14 @@ def _recorded(workspace: Workspace, stream: str) -> bool:
 
 
 def _decision(workspace: Workspace, name: str, _how: How) -> Report:
-    from moot.flows.decisions.receipt_content import says
-    from moot.flows.decisions.receipt_page import report_of as page_of
+    from moot.flows.decisions.receipt_content import compose_receipt
+    from moot.flows.decisions.receipt_page import build_decision_page
 
-    return page_of(says(workspace, name))
+    return build_decision_page(compose_receipt(workspace, name))
 
 
 def _debate(workspace: Workspace, name: str, _how: How) -> Report:
-    """From the record: what stands in the file now is not asked."""
+    """From the record: what stands in the file now does not count."""
     from moot.flows.debate.record import history, segments
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.report import build_report
@@ -81,10 +118,10 @@ def _trace(workspace: Workspace, name: str, how: How) -> Report:
 
 def _story(workspace: Workspace, name: str, _how: How) -> Report:
     from moot.flows.bridges.story import story_of
-    from moot.flows.bridges.story_page import report
+    from moot.flows.bridges.story_page import build_story_page
 
     try:
-        return report(name, story_of(workspace, name))
+        return build_story_page(name, story_of(workspace, name))
     except NotFound:
         raise NotFound(
             "not_found",
@@ -93,8 +130,8 @@ def _story(workspace: Workspace, name: str, _how: How) -> Report:
         ) from None
 
 
-# A session that was run by itself has its books in a decision of the same id: that comes last.
-REPORTS: Final[dict[str, Tell]] = {
+# A session that was run by itself keeps its costs in a decision of the same id: that comes last.
+_PAGES: Final[dict[str, BuildPage]] = {
     "debate": _debate,
     "parliament": _parliament,
     "trace": _trace,

@@ -1,0 +1,28 @@
+"""A run that is over: its line for people, and the exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from moot.core.plural import plural
+from moot.surfaces.terminal.answer import DONE, REFUSED, visible
+
+if TYPE_CHECKING:
+    from moot.api.runs import Ended, RunEnding
+
+INTERRUPTED = 130
+
+
+def ended_line(ended: RunEnding | Ended) -> str:
+    from moot.api.runs import in_words
+
+    detail = f": {visible(ended.detail)}" if ended.detail else ""
+    return f"{ended.stop.value}{detail} ({plural(ended.turns, 'turn')}, {in_words(ended.cost)})"
+
+
+def exit_code(ended: RunEnding | Ended) -> int:
+    """0 if there was nothing left to do here; 1 if it was stopped before; 130 if interrupted."""
+    from moot.api.runs import Stop
+
+    codes = {Stop.SETTLED: DONE, Stop.WAITING: DONE, Stop.INTERRUPTED: INTERRUPTED}
+    return codes.get(ended.stop, REFUSED)
