@@ -6,13 +6,13 @@ A new one (MCP, HTTP) is a class with `offers` and `call`, and a row in `TRANSPO
 from __future__ import annotations
 
 import inspect
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 import click
-import msgspec
 
 from moot.api.operation import OPERATIONS, all_operations
 from moot.api.session import Session
@@ -20,6 +20,7 @@ from moot.core.errors import MootError
 from moot.keys.folder import KeyFolder
 from moot.keys.held import Passphrase
 from moot.surfaces.cli.main import cli
+from moot.surfaces.terminal.answer import encode_json
 from tests.cli.project import Project
 
 Arguments = Mapping[str, Any]
@@ -61,7 +62,7 @@ class Library:
         try:
             with self._session(caller) as session:
                 result = OPERATIONS[operation].function(session, **arguments)
-                return Reply(msgspec.to_builtins(result))
+                return Reply(json.loads(encode_json(result)))
         except MootError as error:
             return Reply(error=error.code)
         finally:

@@ -143,14 +143,19 @@ def remarks(findings: Iterable[Finding]) -> list[str]:
     return [finding_line(f) for f in findings if f.severity is not Severity.INFO]
 
 
-def _print_json(envelope: Envelope, *, done: bool) -> None:
+def encode_json(value: Any) -> bytes:
+    """An envelope, or what stands in it, as JSON in one line."""
     try:
-        raw = _ENCODER.encode(envelope)
+        return _ENCODER.encode(value)
     except UnicodeEncodeError:  # a path of this machine that is not UTF-8
         import json
 
-        plain = msgspec.to_builtins(envelope, builtin_types=(Decimal,))
-        raw = json.dumps(plain, default=float).encode()
+        plain = msgspec.to_builtins(value, builtin_types=(Decimal,))
+        return json.dumps(plain, default=float).encode()
+
+
+def _print_json(envelope: Envelope, *, done: bool) -> None:
+    raw = encode_json(envelope)
     with _heard(done=done):
         sys.stdout.buffer.write(raw + b"\n")
         sys.stdout.buffer.flush()
