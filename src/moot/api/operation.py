@@ -24,6 +24,9 @@ SUBJECTS: Final = (
     "decisions",
     "reports",
     "bridges",
+    "work_bridges",
+    "stories",
+    "bridges",
 )
 
 

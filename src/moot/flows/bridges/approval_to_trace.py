@@ -16,8 +16,8 @@ from moot.core.machine import KeyClass, Recorded
 from moot.core.names import SYSTEM
 from moot.engine.job import Link
 from moot.flows.bridges import sources
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, path_of, state_of, walk
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, path_of, state_of, take_step
 from moot.flows.debate.record import place_of
 from moot.flows.parliament.chamber import Room
 from moot.flows.parliament.ruling import decisions_of
@@ -39,7 +39,7 @@ FLOW = "approval-to-trace"
 GUARDED: Final = msgspec.structs.replace(DEFAULT_POLICY, require_reservation=True)
 
 
-class Work(NamedTuple):
+class WorkPlan(NamedTuple):
     """How the work shall be done: who plays which part, with which tools, leaving which evidence.
 
     With `supersede` the proposal takes the place of the one that stands in that trace (FLO-07).
@@ -52,7 +52,7 @@ class Work(NamedTuple):
     supersede: str | None = None
 
 
-def approval_to_trace(workspace: Workspace, named: str, actor: str, work: Work) -> Walked:
+def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPlan) -> TakenStep:
     room = sources.parliament(workspace, named)
     _require_no_veto(workspace, room)
     recorded = sources.latest(workspace, room.stream, (did.BillApproved, did.BillAmended))
@@ -68,7 +68,7 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: Work) 
     source = sources.source_of(recorded, room.id)
     place = place_of(workspace, room.folder)
     evidence = (*_conditions(room), *(work.evidence or (bill.sections.solution,)))
-    found = Found(source, bill.title, recorded.actor.id, recorded.corr, place)
+    found = FlowSource(source, bill.title, recorded.actor.id, recorded.corr, place)
 
     def target() -> StepTarget:
         stream = tracing.free_stream(workspace)
@@ -84,7 +84,7 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: Work) 
         command = _proposal(workspace, target, bill, work, evidence)
         return (made, _propose(workspace, target, command, actor, link))
 
-    plan = Plan(
+    plan = StepPlan(
         FLOW,
         found,
         actor,
@@ -95,7 +95,7 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: Work) 
         parts=tuple(PlayedPart(str(role), agent) for role, agent in parts.items()),
         approvers=_approvers(workspace, found),
     )
-    return walk(workspace, plan)
+    return take_step(workspace, plan)
 
 
 def _require_no_veto(workspace: Workspace, room: Room) -> None:
@@ -121,7 +121,7 @@ def _require_person(workspace: Workspace, recorded: Recorded[Any]) -> None:
         )
 
 
-def _parts(workspace: Workspace, work: Work) -> dict[Role, str]:
+def _parts(workspace: Workspace, work: WorkPlan) -> dict[Role, str]:
     if work.supersede is None:
         return work.parts
     state: State = workspace.engine.state(tracing.existing(workspace, work.supersede))
@@ -138,7 +138,7 @@ def _require_planner(actor: str, parts: dict[Role, str]) -> None:
         )
 
 
-def _approvers(workspace: Workspace, found: Found) -> tuple[str, ...]:
+def _approvers(workspace: Workspace, found: FlowSource) -> tuple[str, ...]:
     """Who was for it in the debate that led here, if there was one."""
     steps = state_of(workspace, path_of(workspace, FLOW, found)).steps_in_order()
     debates = [step.approvers for step in steps if step.source.protocol == "debate"]
@@ -157,7 +157,7 @@ def _conditions(room: Room) -> tuple[str, ...]:
 
 
 def _proposal(
-    workspace: Workspace, target: StepTarget, bill: Bill, work: Work, evidence: tuple[str, ...]
+    workspace: Workspace, target: StepTarget, bill: Bill, work: WorkPlan, evidence: tuple[str, ...]
 ) -> CreateProposal:
     """FLO-12: the objective is the bill's title; conditions and acceptance are what is expected."""
     state: State = workspace.engine.state(target.stream)

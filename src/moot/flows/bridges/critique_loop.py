@@ -15,10 +15,10 @@ from moot.core.machine import Recorded
 from moot.engine.job import Link
 from moot.engine.replay import read_record
 from moot.flows.bridges import sources
-from moot.flows.bridges.damage import naming, require_proved
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, walk
-from moot.flows.bridges.to_mail import told
+from moot.flows.bridges.damage import names_first_damage, require_proved
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, take_step
+from moot.flows.bridges.to_mail import send_notice
 from moot.flows.mail.post import body_of
 from moot.flows.trace import tracing
 from moot.protocols.mail.body import read_body, unwrap_text_block
@@ -35,7 +35,7 @@ _CLAIM: Final = re.compile(r"(?:(t[0-9]{1,15})[/ ])?(c[0-9]{1,15})\b")
 
 def critique_to_challenge(
     workspace: Workspace, named: str, actor: str, trace: str | None = None
-) -> Walked:
+) -> TakenStep:
     """The critic takes up a CRITIQUE whose target is a claim."""
     said = sources.message(workspace, named, MessageType.CRITIQUE)
     body = read_body(body_of(workspace, said.recorded))
@@ -68,7 +68,7 @@ def critique_to_challenge(
         return (MadeThing("challenge", stream, outcome.recorded[-1].seq, target.id),)
 
     target = StepTarget(stream, f"{tracing.short(stream)}/{claim}")
-    plan = Plan(
+    plan = StepPlan(
         "critique-to-challenge",
         said.found,
         actor,
@@ -77,7 +77,7 @@ def critique_to_challenge(
         fresh=False,
         named=True,
     )
-    return walk(workspace, plan)
+    return take_step(workspace, plan)
 
 
 def _caused(workspace: Workspace, stream: str, kind: str, link: Link) -> int | None:
@@ -90,12 +90,12 @@ def _caused(workspace: Workspace, stream: str, kind: str, link: Link) -> int | N
         return next(found, None)
 
 
-def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by: str) -> Walked:
+def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by: str) -> TakenStep:
     """FLO-12: the target is the claim, the attack the reason, the evidence what it cites."""
     stream = tracing.existing(workspace, named)
     recorded = _challenge(workspace, stream, claim)
     short = tracing.short(stream)
-    found = Found(
+    found = FlowSource(
         sources.source_of(recorded, f"{short}/{claim}"),
         f"Challenge of {short}/{claim}",
         recorded.actor.id,
@@ -114,10 +114,12 @@ def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by
     )
     executor = tracing.player(state, Role.EXECUTOR)
     subject = f"CRITIQUE: {short}/{claim}, by {recorded.actor.id}"
-    return told(workspace, "challenge-to-critique", found, asked_by, (executor,), subject, body)
+    return send_notice(
+        workspace, "challenge-to-critique", found, asked_by, (executor,), subject, body
+    )
 
 
-@naming
+@names_first_damage
 def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[Any]:
     machine = workspace.engine.load(stream).machine
     last = None
@@ -135,7 +137,7 @@ def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[Any]:
     return read_record(machine, last)
 
 
-def report_to_info(workspace: Workspace, named: str, asked_by: str) -> Walked:
+def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
     """What the verification of a trace found, told to all who play a part in it."""
     found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
     state: State = workspace.engine.state(stream)
@@ -147,4 +149,4 @@ def report_to_info(workspace: Workspace, named: str, asked_by: str) -> Walked:
     )
     names = tuple(dict.fromkeys(one.agent for one in state.roles))
     subject = f"INFO: v{state.run_count} {short} is verified: {state.verdict}"
-    return told(workspace, "report-to-info", found, asked_by, names, subject, body)
+    return send_notice(workspace, "report-to-info", found, asked_by, names, subject, body)

@@ -50,7 +50,9 @@ def require_proved(workspace: Workspace, stream: str) -> None:
         ) from None
 
 
-def naming(look: Callable[Concatenate[Workspace, P], R]) -> Callable[Concatenate[Workspace, P], R]:
+def names_first_damage(
+    look: Callable[Concatenate[Workspace, P], R],
+) -> Callable[Concatenate[Workspace, P], R]:
     """What meets a damaged record on its way names the first one."""
 
     @wraps(look)

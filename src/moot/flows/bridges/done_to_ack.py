@@ -9,8 +9,8 @@ from __future__ import annotations
 from moot.core.errors import Refused
 from moot.engine.job import Link
 from moot.flows.bridges import sources
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, path_of, state_of, walk
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, path_of, state_of, take_step
 from moot.flows.mail import notices
 from moot.flows.mail.post import message_at
 from moot.flows.trace import guarded_execution, tracing
@@ -26,7 +26,9 @@ FLOW = "done-to-ack"
 ASKS = (MessageType.BLOCKED, MessageType.HANDOFF, MessageType.QUESTION)
 
 
-def done_to_ack(workspace: Workspace, named: str, actor: str, message: str | None = None) -> Walked:
+def done_to_ack(
+    workspace: Workspace, named: str, actor: str, message: str | None = None
+) -> TakenStep:
     found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
     state: State = workspace.engine.state(stream)
     if state.verdict is None or state.verdict is AuditVerdict.FAIL:
@@ -53,7 +55,7 @@ def done_to_ack(workspace: Workspace, named: str, actor: str, message: str | Non
     def target() -> StepTarget:
         return StepTarget(stream_of(thread_of_id(native)), native)
 
-    return walk(workspace, Plan(FLOW, found, actor, target, make, fresh=False, named=True))
+    return take_step(workspace, StepPlan(FLOW, found, actor, target, make, fresh=False, named=True))
 
 
 def still_held(workspace: Workspace, named: str) -> tuple[str, list[str]]:
@@ -69,7 +71,7 @@ def still_held(workspace: Workspace, named: str) -> tuple[str, list[str]]:
     return executor, guarded_execution.held(workspace, used, executor)
 
 
-def _asked_for(workspace: Workspace, found: Found) -> str:
+def _asked_for(workspace: Workspace, found: FlowSource) -> str:
     """The message that this path began with."""
     steps = state_of(workspace, path_of(workspace, FLOW, found)).steps_in_order()
     begun = [step.source for step in steps if step.source.protocol == "mail"]

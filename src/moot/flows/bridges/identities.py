@@ -25,6 +25,14 @@ class Person(msgspec.Struct, frozen=True):
     seats: dict[str, str]
     parts: dict[str, list[str]]
 
+    @property
+    def seats_in_words(self) -> str:
+        return ", ".join(f"{seat} in {name}" for name, seat in self.seats.items())
+
+    @property
+    def parts_in_words(self) -> str:
+        return ", ".join(f"{' and '.join(roles)} in {name}" for name, roles in self.parts.items())
+
 
 def pascal(agent: str) -> str:
     """`AmberOtter` of `amber-otter`."""

@@ -12,14 +12,14 @@ from moot.flows.mail.post import Letter, post
 from moot.protocols.mail.body_writer import write_blocked_body
 
 if TYPE_CHECKING:
-    from moot.flows.bridges.sources import Found
+    from moot.flows.bridges.sources import FlowSource
     from moot.workspace.workspace import Workspace
 
 _LINE: Final = 200
 
 
 def tell_blocked(
-    workspace: Workspace, path: str, flow: str, found: Found, asked_by: str, error: MootError
+    workspace: Workspace, path: str, flow: str, found: FlowSource, asked_by: str, error: MootError
 ) -> str:
     """BLOCKED to whoever asked or is concerned, and to the people; the message's id."""
     to = concerned(workspace, found.origin, asked_by)

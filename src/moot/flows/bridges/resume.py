@@ -16,8 +16,8 @@ from moot.core.machine import Due
 from moot.engine.agents import agent_named
 from moot.engine.job import Link
 from moot.flows.bridges import sources
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, walk
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, take_step
 from moot.flows.trace import execution, tracing
 from moot.protocols.parliament.commands import BindSeat
 from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
@@ -31,14 +31,14 @@ FLOW = "resume-to-work"
 SEAT_FLOW = "resume-to-seat"
 
 
-class Resumed(NamedTuple):
+class ResumedWork(NamedTuple):
     """The step, and what waits for the agent elsewhere."""
 
-    walked: Walked
+    step: TakenStep
     dues: list[tuple[str, Due]]
 
 
-def resume_to_work(workspace: Workspace, named: str, person: str) -> Resumed:
+def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork:
     recorded = sources.presence_event(workspace, named, sources.RESUMED)
     agent, event = recorded.actor.id, recorded.event
     bound = list(parts_of(workspace, agent))
@@ -50,7 +50,7 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> Resumed:
             hint=f"`moot agenda --agent {agent}` shows what waits for it",
         )
     title = f"{agent} goes on where an earlier session ended"
-    found = Found(sources.source_of(recorded, event.id), title, agent, recorded.corr)
+    found = FlowSource(sources.source_of(recorded, event.id), title, agent, recorded.corr)
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         made = [*before, *(_taken_back(workspace, *part, person, link) for part in bound)]
@@ -59,14 +59,14 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> Resumed:
 
     stream = bound[0][0] if bound else before[0].stream
     target = StepTarget(stream, tracing.short(stream))
-    plan = Plan(FLOW, found, person, lambda: target, make, fresh=False)
-    walked = walk(workspace, plan)
+    plan = StepPlan(FLOW, found, person, lambda: target, make, fresh=False)
+    step = take_step(workspace, plan)
     dues = [
         (where, due)
         for where, due in workspace.engine.agenda(workspace.engine.open_streams())
         if due.who == agent
     ]
-    return Resumed(walked, dues)
+    return ResumedWork(step, dues)
 
 
 def parts_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, RoleBinding]]:
@@ -118,7 +118,7 @@ def _recovered(workspace: Workspace, stream: str, link: Link) -> Iterator[MadeTh
 # Seats --------------------------------------------------------------------------------------------
 
 
-def resume_to_seat(workspace: Workspace, named: str, person: str) -> Walked:
+def resume_to_seat(workspace: Workspace, named: str, person: str) -> TakenStep:
     recorded = sources.presence_event(workspace, named, sources.RESUMED)
     agent, cause = recorded.actor.id, recorded.hash.hex()
     lost, before = list(seats_of(workspace, agent)), list(_seats_before(workspace, cause))
@@ -141,10 +141,12 @@ def resume_to_seat(workspace: Workspace, named: str, person: str) -> Walked:
         return tuple(made)
 
     title = f"{agent} goes on in the seat of an earlier session"
-    found = Found(sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr)
+    found = FlowSource(sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr)
     stream = lost[0][0] if lost else before[0].stream
     target = StepTarget(stream, stream.partition("/")[2])
-    return walk(workspace, Plan(SEAT_FLOW, found, person, lambda: target, make, fresh=False))
+    return take_step(
+        workspace, StepPlan(SEAT_FLOW, found, person, lambda: target, make, fresh=False)
+    )
 
 
 def seats_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, str]]:

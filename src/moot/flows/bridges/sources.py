@@ -11,7 +11,7 @@ from moot.core.errors import NotFound, Refused
 from moot.core.machine import Event, Recorded
 from moot.core.names import SYSTEM
 from moot.engine.replay import read_record
-from moot.flows.bridges.damage import naming
+from moot.flows.bridges.damage import names_first_damage
 from moot.flows.bridges.steps import state_of
 from moot.flows.debate import session
 from moot.flows.debate.record import place_of, session_at
@@ -35,7 +35,7 @@ _EVENTS = "presence.events"
 MOST_ID = 300
 
 
-class Found(NamedTuple):
+class FlowSource(NamedTuple):
     """The record a flow starts from, what it is about, whose need it is, and its file if any."""
 
     source: SourceRecord
@@ -45,10 +45,10 @@ class Found(NamedTuple):
     file: str = ""
 
 
-class Said(msgspec.Struct, frozen=True):
+class MessageSource(msgspec.Struct, frozen=True):
     """A message of mail as a source: where it stands, its type, and the event it tells of."""
 
-    found: Found
+    found: FlowSource
     recorded: Recorded[Any]
     type: MessageType | None
 
@@ -65,8 +65,8 @@ def source_of(recorded: Recorded[Any], native_id: str) -> SourceRecord:
     return SourceRecord(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
 
 
-@naming
-def message(workspace: Workspace, named: str, *kinds: MessageType) -> Said:
+@names_first_damage
+def message(workspace: Workspace, named: str, *kinds: MessageType) -> MessageSource:
     """A message by its id, or by the id of the event it tells of."""
     _require_plain(named)
     with workspace.store.read() as view:
@@ -90,8 +90,8 @@ def message(workspace: Workspace, named: str, *kinds: MessageType) -> Said:
     origin = getattr(event, "sender", None) or _whose(workspace, recorded)
     subject = parse_subject(event.subject)
     title = subject.description if subject is not None else event.subject
-    found = Found(source_of(recorded, event.id), title, origin, recorded.corr)
-    return Said(found, recorded, event.type)
+    found = FlowSource(source_of(recorded, event.id), title, origin, recorded.corr)
+    return MessageSource(found, recorded, event.type)
 
 
 def _whose(workspace: Workspace, recorded: Recorded[Any]) -> str:
@@ -107,7 +107,7 @@ def _whose(workspace: Workspace, recorded: Recorded[Any]) -> str:
     return SYSTEM
 
 
-@naming
+@names_first_damage
 def presence_event(workspace: Workspace, named: str, *kinds: type[Event]) -> Recorded[Any]:
     """An event of presence by its id."""
     _require_plain(named)
@@ -133,8 +133,8 @@ def presence_event(workspace: Workspace, named: str, *kinds: type[Event]) -> Rec
 INCURSION, RESUMED = did.IncursionNoted, did.AgentResumed
 
 
-@naming
-def debate(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, Path]:
+@names_first_damage
+def debate(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowSource, Path]:
     """A debate by its file or its id; the source is its latest event of these kinds."""
     _require_plain(named)
     file, stream = _debate(workspace, named)
@@ -142,7 +142,7 @@ def debate(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[Found
     state = workspace.engine.state(stream)
     place = place_of(workspace, file)
     source = source_of(recorded, state.session_id)
-    return Found(source, state.title, recorded.actor.id, recorded.corr, place), file
+    return FlowSource(source, state.title, recorded.actor.id, recorded.corr, place), file
 
 
 def _debate(workspace: Workspace, named: str) -> tuple[Path, str]:
@@ -157,7 +157,7 @@ def _debate(workspace: Workspace, named: str) -> tuple[Path, str]:
     return file, debate_stream(recorded or session.read(file).document.session_id)
 
 
-@naming
+@names_first_damage
 def parliament(workspace: Workspace, named: str) -> Room:
     """A parliament by its folder; its id finds the folder that a flow gave it."""
     _require_plain(named)
@@ -181,17 +181,17 @@ def _folder_of(workspace: Workspace, parliament_id: str) -> Path:
     )
 
 
-@naming
-def trace(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, str]:
+@names_first_damage
+def trace(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowSource, str]:
     """A trace by its name; the source is its latest event of these kinds."""
     stream = tracing.existing(workspace, named)
     recorded = latest(workspace, stream, kinds)
     state = workspace.engine.state(stream)
     source = source_of(recorded, tracing.short(stream))
-    return Found(source, state.task, recorded.actor.id, recorded.corr), stream
+    return FlowSource(source, state.task, recorded.actor.id, recorded.corr), stream
 
 
-@naming
+@names_first_damage
 def latest(workspace: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Any]:
     """The latest event of these kinds; NotFound if nothing of that happened."""
     loaded = workspace.engine.load(stream)

@@ -42,7 +42,7 @@ from moot.protocols.path.model import (
 from moot.workspace.workspace import Workspace
 
 if TYPE_CHECKING:  # what is found there is looked up in paths, which are read here
-    from moot.flows.bridges.sources import Found
+    from moot.flows.bridges.sources import FlowSource
 
 TRIES: Final = 20
 LOCKS: Final = "paths"
@@ -52,7 +52,7 @@ LOCK_SECONDS: Final = 60
 Make = Callable[[StepTarget, Link], tuple[MadeThing, ...]]
 
 
-class Plan(NamedTuple):
+class StepPlan(NamedTuple):
     """A step that is asked for.
 
     `fresh`: its target is a stream of its own; `named`: what it leads to was said by whoever asks,
@@ -60,7 +60,7 @@ class Plan(NamedTuple):
     """
 
     flow: str
-    found: Found
+    found: FlowSource
     asked_by: str
     target: Callable[[], StepTarget]
     make: Make
@@ -72,7 +72,7 @@ class Plan(NamedTuple):
     approvers: tuple[str, ...] = ()
 
 
-class Walked(NamedTuple):
+class TakenStep(NamedTuple):
     """A step that is done; `again`: it had been done before."""
 
     path: str
@@ -80,18 +80,18 @@ class Walked(NamedTuple):
     again: bool
 
 
-def walk(workspace: Workspace, plan: Plan) -> Walked:
+def take_step(workspace: Workspace, plan: StepPlan) -> TakenStep:
     """Take this step, or find that it was taken; Refused if the rules forbid it."""
     path = path_of(workspace, plan.flow, plan.found)
     with _one_at_a_time(workspace, path):
         known = state_of(workspace, path).find_step(plan.flow, plan.found.source)
         if known is not None and known.stage is Stage.DONE:
-            return Walked(path, known, again=True)
-        look(workspace, plan.flow, plan.found, plan.asked_by)
-        return _walk(workspace, path, plan)
+            return TakenStep(path, known, again=True)
+        require_undamaged(workspace, plan.flow, plan.found, plan.asked_by)
+        return _make_step(workspace, path, plan)
 
 
-def look(workspace: Workspace, flow: str, found: Found, asked_by: str) -> None:
+def require_undamaged(workspace: Workspace, flow: str, found: FlowSource, asked_by: str) -> None:
     """FLO-08: nothing starts from what was changed; whoever is concerned is told."""
     try:
         require_whole(workspace, found.source, found.file)
@@ -114,7 +114,7 @@ def _one_at_a_time(workspace: Workspace, path: str) -> Iterator[None]:
         ) from None
 
 
-def _walk(workspace: Workspace, path: str, plan: Plan) -> Walked:
+def _make_step(workspace: Workspace, path: str, plan: StepPlan) -> TakenStep:
     step = _begin(workspace, path, plan)
     link = Link(plan.found.source.hash, path)
     try:
@@ -135,7 +135,7 @@ def _walk(workspace: Workspace, path: str, plan: Plan) -> Walked:
     _run(workspace, path, command, plan.found.source)
     done = state_of(workspace, path).find_step(plan.flow, plan.found.source)
     assert done is not None
-    return Walked(path, done, again=False)
+    return TakenStep(path, done, again=False)
 
 
 def state_of(workspace: Workspace, path: str) -> State:
@@ -143,7 +143,7 @@ def state_of(workspace: Workspace, path: str) -> State:
     return state
 
 
-def path_of(workspace: Workspace, flow: str, found: Found) -> str:
+def path_of(workspace: Workspace, flow: str, found: FlowSource) -> str:
     """The path a record belongs to; a new one is called after the record it begins with."""
     source = found.source
     with workspace.store.read() as view:
@@ -166,7 +166,7 @@ def path_of(workspace: Workspace, flow: str, found: Found) -> str:
     return f"p-{source.hash[:12]}"
 
 
-def _begin(workspace: Workspace, path: str, plan: Plan) -> PathStep:
+def _begin(workspace: Workspace, path: str, plan: StepPlan) -> PathStep:
     """XPR-02: on record before anything is made; what is tried again obeys the rules again."""
     source = plan.found.source
     state = state_of(workspace, path)
@@ -206,7 +206,7 @@ def _run(workspace: Workspace, path: str, command: Command, source: SourceRecord
             raise
 
 
-def _free(workspace: Workspace, path: str, plan: Plan, target: StepTarget) -> StepTarget:
+def _free(workspace: Workspace, path: str, plan: StepPlan, target: StepTarget) -> StepTarget:
     """A target that is ours or nobody's yet; until it is made it may go to another file."""
     for _ in range(TRIES):
         first = _first(workspace, target.stream)
@@ -218,7 +218,7 @@ def _free(workspace: Workspace, path: str, plan: Plan, target: StepTarget) -> St
     raise Conflict("id_taken", "others take every id first", hint="run it again")
 
 
-def _moved(workspace: Workspace, path: str, plan: Plan, target: StepTarget) -> StepTarget:
+def _moved(workspace: Workspace, path: str, plan: StepPlan, target: StepTarget) -> StepTarget:
     command = ask.MoveStep(flow=plan.flow, source=plan.found.source, target=target)
     _run(workspace, path, command, plan.found.source)
     return target
@@ -229,7 +229,7 @@ def _first(workspace: Workspace, stream: str) -> Record | None:
         return next(view.records(stream), None)
 
 
-def _fail(workspace: Workspace, path: str, plan: Plan, error: MootError) -> None:
+def _fail(workspace: Workspace, path: str, plan: StepPlan, error: MootError) -> None:
     """XPR-06: what went wrong is on record, and someone is told."""
     told = tell_blocked(workspace, path, plan.flow, plan.found, plan.asked_by, error)
     command = ask.FailStep(

@@ -16,8 +16,8 @@ from moot.core.errors import NotFound
 from moot.core.ledger import View
 from moot.core.record import Record
 from moot.flows.bridges import identities
-from moot.flows.bridges.decision_story import Decided, decisions_in
-from moot.flows.bridges.moments import BOOKS, RESULT, Moment, moment_of
+from moot.flows.bridges.decision_story import DecisionInStory, list_decisions
+from moot.flows.bridges.moments import RESULT, RUN_COSTS, Moment, moment_of
 from moot.flows.bridges.steps import state_of
 from moot.protocols.decision import PROTOCOL as DECISION
 from moot.protocols.mail.keys import MESSAGES
@@ -45,18 +45,18 @@ class Story(msgspec.Struct, frozen=True):
     moments: list[Moment]
     people: list[identities.Person]
     cut: bool = False
-    decisions: list[Decided] = []
+    decisions: list[DecisionInStory] = []
 
     @property
     def shown(self) -> list[Moment]:
-        """What a person reads: no books of runs, and a vote in the words of every other page."""
-        came = {f"{DECISION}/{one.id}": one.outcome for one in self.decisions}
-        kept = (one for one in self.moments if one.what not in BOOKS)
+        """What a person reads: no costs of runs, and a vote in the words of every other page."""
+        outcomes = {f"{DECISION}/{one.id}": one.outcome for one in self.decisions}
         return [
-            msgspec.structs.replace(one, says=came.get(one.stream) or one.says)
-            if one.what == RESULT
-            else one
-            for one in kept
+            msgspec.structs.replace(moment, says=outcomes.get(moment.stream) or moment.says)
+            if moment.what == RESULT
+            else moment
+            for moment in self.moments
+            if moment.what not in RUN_COSTS
         ]
 
 
@@ -147,7 +147,7 @@ def _where(workspace: Workspace, agent: str) -> Iterator[str]:
 def _told(workspace: Workspace, path: str, state: State, streams: Iterable[str]) -> Story:
     steps = state.steps_in_order()
     whole, single = _places(steps)
-    decisions = decisions_in(workspace, dict.fromkeys((*streams, *whole)))
+    decisions = list_decisions(workspace, dict.fromkeys((*streams, *whole)))
     argued = [one.session for one in decisions if one.session]
     whole = list(dict.fromkeys((*streams, *whole, *argued)))
     with workspace.store.read() as view:

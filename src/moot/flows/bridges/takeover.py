@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from moot.core.errors import Refused
 from moot.flows.bridges import sources
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Walked
-from moot.flows.bridges.to_mail import told
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import TakenStep
+from moot.flows.bridges.to_mail import send_notice
 from moot.flows.trace import tracing
 from moot.protocols.presence.paths import is_inside, read_scope
 from moot.protocols.trace.machine import MACHINE
@@ -22,7 +22,7 @@ from moot.workspace.workspace import Workspace
 FLOW = "takeover-to-info"
 
 
-def takeover_to_info(workspace: Workspace, named: str, asked_by: str) -> Walked:
+def takeover_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
     recorded = sources.presence_event(workspace, named, sources.INCURSION)
     event = recorded.event
     if event.outcome != "taken_over":
@@ -33,11 +33,15 @@ def takeover_to_info(workspace: Workspace, named: str, asked_by: str) -> Walked:
         )
     stopped = list(stopped_by(workspace, event.owner, event.key))
     title = f"{event.held} was taken over by {recorded.actor.id}"
-    found = Found(sources.source_of(recorded, event.id), title, recorded.actor.id, recorded.corr)
+    found = FlowSource(
+        sources.source_of(recorded, event.id), title, recorded.actor.id, recorded.corr
+    )
     lines = [f"{title}: {event.resolution_hint}."]
     lines += [f"- {trace} {intent} can no longer run there" for trace, intent in stopped]
     body = "# Information\n\n" + "\n".join(lines) + "\n"
-    return told(workspace, FLOW, found, asked_by, (event.owner,), f"INFO: {title}"[:200], body)
+    return send_notice(
+        workspace, FLOW, found, asked_by, (event.owner,), f"INFO: {title}"[:200], body
+    )
 
 
 def stopped_by(workspace: Workspace, owner: str, key: str) -> Iterator[tuple[str, str]]:

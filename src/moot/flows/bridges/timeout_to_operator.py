@@ -7,8 +7,8 @@ import shlex
 from moot.core.errors import Refused
 from moot.flows.bridges import sources
 from moot.flows.bridges.liveness import alive
-from moot.flows.bridges.steps import Walked
-from moot.flows.bridges.to_mail import told
+from moot.flows.bridges.steps import TakenStep
+from moot.flows.bridges.to_mail import send_notice
 from moot.protocols.debate import events as did
 from moot.protocols.debate.state import State
 from moot.protocols.mail.body_writer import write_blocked_body
@@ -17,7 +17,7 @@ from moot.workspace.workspace import Workspace
 FLOW = "timeout-to-operator"
 
 
-def timeout_to_operator(workspace: Workspace, named: str, asked_by: str) -> Walked:
+def timeout_to_operator(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
     begun, path = sources.debate(workspace, named, did.SessionBegan)
     stream, file = begun.source.stream, shlex.quote(str(path))
     workspace.engine.tick(stream)
@@ -43,7 +43,7 @@ def timeout_to_operator(workspace: Workspace, named: str, asked_by: str) -> Walk
         ),
     )
     subject = f"BLOCKED: {' '.join(found.title.split())}"[:200]
-    return told(workspace, FLOW, found, asked_by, (), subject, body, importance="urgent")
+    return send_notice(workspace, FLOW, found, asked_by, (), subject, body, importance="urgent")
 
 
 def _late(workspace: Workspace, seq: int, stream: str) -> list[str]:

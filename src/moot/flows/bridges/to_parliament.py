@@ -8,7 +8,7 @@ get seeds of their statements, and leans are only shown. A deadlock goes on beca
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from moot.agents.quoting import Trust
 from moot.core.errors import Refused
@@ -18,20 +18,20 @@ from moot.engine.job import Link
 from moot.flows.bridges import seeds, sources
 from moot.flows.bridges.identities import pascal
 from moot.flows.bridges.liveness import require_present
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, look, walk
+from moot.flows.bridges.plans import ParliamentPlan
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, require_undamaged, take_step
 from moot.flows.debate.place import Desk, desk
 from moot.flows.debate.record import place_of
 from moot.flows.debate.trust import trust_in
 from moot.flows.parliament.chamber import Room
 from moot.flows.parliament.chamber import stream_of as parliament_stream
-from moot.flows.parliament.convening import Plan as SeatWanted
+from moot.flows.parliament.convening import Plan as SeatPlan
 from moot.flows.parliament.convening import convene, fresh_id, make_folder
 from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import list_entries
 from moot.protocols.debate.views import require_course, view_consensus
-from moot.protocols.parliament.model import DEFAULT_ROUNDS
 from moot.protocols.path.model import MadeThing, ResultStanding, StepTarget
 from moot.workspace.workspace import Workspace
 
@@ -39,21 +39,16 @@ FOLDER: Final = "paths"
 CONSENSUS, DEADLOCK = "consensus-to-parliament", "deadlock-to-parliament"
 
 
-class Chamber(NamedTuple):
-    """How the parliament shall be: where its files go, its issues, rounds, the operator's note."""
-
-    folder: Path | None = None
-    issues: tuple[str, ...] = ()
-    rounds: int = DEFAULT_ROUNDS
-    note: str = ""
-    even_if_gone: bool = False
-
-
 def to_parliament(
-    workspace: Workspace, flow: str, named: str, asked_by: str, wanted: Chamber
-) -> Walked:
+    workspace: Workspace,
+    flow: str,
+    named: str,
+    asked_by: str,
+    wanted: ParliamentPlan,
+    note: str = "",
+) -> TakenStep:
     begun, file = sources.debate(workspace, named, did.SessionBegan)
-    look(workspace, flow, begun, asked_by)
+    require_undamaged(workspace, flow, begun, asked_by)
     with desk(
         file, workspace.engine.clock, workspace
     ) as held:  # what stands there is on record first
@@ -65,7 +60,7 @@ def to_parliament(
     if not wanted.even_if_gone:
         require_present(workspace, agents)
     approvers = view_consensus(checked).approvers
-    problem = _problem(checked, found.source.id, asked_by, wanted.note)
+    problem = _problem(checked, found.source.id, asked_by, note)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         folder = workspace.root / target.file
@@ -85,7 +80,7 @@ def to_parliament(
             *(MadeThing("seed", target.stream, 0, f"{target.id}/{t}") for t in texts),
         )
 
-    plan = Plan(
+    plan = StepPlan(
         flow,
         found,
         asked_by,
@@ -95,7 +90,7 @@ def to_parliament(
         standing=standing(checked, unsigned),
         approvers=approvers,
     )
-    return walk(workspace, plan)
+    return take_step(workspace, plan)
 
 
 def standing(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultStanding:
@@ -117,7 +112,7 @@ def _unsigned(held: Desk) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.author for one in said if trust(one) is Trust.UNSIGNED))
 
 
-def _source(workspace: Workspace, named: str, checked: CheckedSession) -> tuple[Found, Path]:
+def _source(workspace: Workspace, named: str, checked: CheckedSession) -> tuple[FlowSource, Path]:
     """The event that ended the debate; a debate that goes on leads nowhere yet."""
     try:
         return sources.debate(workspace, named, did.SessionEnded)
@@ -143,7 +138,7 @@ def _problem(checked: CheckedSession, session_id: str, asked_by: str, note: str)
 
 def _seats(
     checked: CheckedSession, named: tuple[str, ...]
-) -> tuple[tuple[SeatWanted, ...], tuple[str, ...]]:
+) -> tuple[tuple[SeatPlan, ...], tuple[str, ...]]:
     """Agents become representatives of what they argued for; issues named besides go round."""
     stands_for = {agent: [motive] for agent, motive in seeds.motives(checked).items()}
     own = tuple(motive for motives in stands_for.values() for motive in motives)
@@ -151,7 +146,7 @@ def _seats(
     for place, issue in enumerate(named):
         stands_for[names[place % len(names)]].append(issue)
     plans = tuple(
-        SeatWanted(f"Rep. {pascal(agent)}", tuple(motives), agent)
+        SeatPlan(f"Rep. {pascal(agent)}", tuple(motives), agent)
         for agent, motives in stands_for.items()
     )
     return plans, named or own

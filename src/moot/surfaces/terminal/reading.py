@@ -11,7 +11,7 @@ from typing import Final
 
 READS: Final = frozenset(
     {
-        *("status", "agenda", "guard.check", "story", "report", "flow.list"),
+        *("status", "agenda", "guard.check"),
         *("agent.list", "agent.show", "scope.list", "event.list"),
         *("inbox", "mail.inbox", "mail.show", "mail.search", "mail.thread", "mail.pending"),
         *("debate.check", "debate.status", "debate.summary", "debate.report"),
