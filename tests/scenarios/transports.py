@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 import click
+import msgspec
 
 from moot.api.operation import OPERATIONS, all_operations
 from moot.api.session import Session
@@ -75,6 +76,7 @@ class Library:
             acting=caller.acting,
             keys=KeyFolder(caller.project.keys),
             ask_passphrase=lambda _: None if text is None else Passphrase(text, attended=False),
+            clock=caller.project.env.get("MOOT_CLOCK", ""),
             env=caller.project.env,
         )
 
@@ -92,7 +94,8 @@ class CommandLine:
             file.write_text(caller.passphrase)
             file.chmod(0o600)
             settings["MOOT_PASSPHRASE_FILE"] = str(file)
-        done = caller.project.json(*_words(operation, arguments), cwd=caller.folder, **settings)
+        typed = {name: _typed(caller, operation, name, arguments[name]) for name in arguments}
+        done = caller.project.json(*_words(operation, typed), cwd=caller.folder, **settings)
         if done.envelope["ok"]:
             return Reply(done.data)
         return Reply(error=done.error["code"])
@@ -106,17 +109,52 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("artifact.show", "sha256"): "sha",
     ("artifact.erase", "sha256"): "sha",
     ("ledger.export", "ids"): "names",
+    ("ask", "text"): "question",
+    ("ask.resume", "decision"): "resume",
+    ("decide", "ruling"): "word",
+    "name": "named",
     "file": "output",
 }
+# What the command line does by an option of another operation's command.
+COMMANDS: Final = {"ask.resume": "ask"}
+# Texts that the command line reads from a file whose name is typed.
+READ_FROM_FILES: Final = {("decide", "text")}
 
 
 def _command(operation: str) -> click.Command | None:
     found: click.Command | None = cli
-    for word in operation.replace("_", "-").split("."):
+    for word in _command_words(operation):
         if not isinstance(found, click.Group):
             return None
         found = found.get_command(click.Context(found), word)
     return found
+
+
+def _command_words(operation: str) -> list[str]:
+    return COMMANDS.get(operation, operation).replace("_", "-").split(".")
+
+
+def _typed(caller: Caller, operation: str, name: str, value: Any) -> Any:
+    """An argument as it is typed: of a long text only the name of a file that holds it."""
+    if (operation, name) not in READ_FROM_FILES:
+        return value
+    file = caller.project.keys.parent / f"typed-{name}"
+    file.write_text(value, encoding="utf-8")
+    return file
+
+
+def _parts(arguments: Arguments) -> dict[str, Any]:
+    """A value that is made of parts (a question, a plan) is typed as those that were given."""
+    given: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if not isinstance(value, msgspec.Struct):
+            given[name] = value
+            continue
+        for field in msgspec.structs.fields(value):
+            part = getattr(value, field.name)
+            if part not in (field.default, ()):
+                given[field.name] = part
+    return given
 
 
 def _words(operation: str, arguments: Arguments) -> list[str]:
@@ -125,7 +163,7 @@ def _words(operation: str, arguments: Arguments) -> list[str]:
     by_name = {parameter.name: parameter for parameter in command.params}
     options: list[str] = []
     positional: dict[str, list[str]] = {}
-    for name, value in arguments.items():
+    for name, value in _parts(arguments).items():
         parameter = by_name[_parameter(operation, name, by_name)]
         if isinstance(parameter, click.Option):
             options += _option(parameter, value)
@@ -134,7 +172,7 @@ def _words(operation: str, arguments: Arguments) -> list[str]:
             positional[parameter.name] = _texts(value)
     ordered = [p.name for p in command.params if isinstance(p, click.Argument) and p.name]
     tail = [word for name in ordered for word in positional.get(name, ())]
-    return [*operation.replace("_", "-").split("."), *options, "--", *tail]
+    return [*_command_words(operation), *options, "--", *tail]
 
 
 def _parameter(operation: str, name: str, known: Mapping[str | None, click.Parameter]) -> str:
