@@ -22,12 +22,10 @@ from typing import Final
 
 from tools.make_debate_picture import RULES, SVG, charts_in
 
-from moot.flows.reports import report_of
-from moot.keys.folder import KeyFolder
+import moot
+from moot.api import reports
 from moot.pages import LineChart, Quote, Report, Table, to_html
 from moot.pages.style import CSS
-from moot.workspace.check import How
-from moot.workspace.workspace import Workspace
 
 FILE: Final = Path(__file__).parents[1] / "docs" / "pictures" / "decision.svg"
 WIDTH, HEIGHT = 1000, 510
@@ -45,9 +43,10 @@ _STYLE: Final = (
 
 def played(out: Path) -> Report:
     """The report of the decision that was vetoed, from the record in `out`."""
-    folder = KeyFolder(out / "keys")
-    with Workspace(out / "repository" / ".moot", folder) as space:
-        return report_of(space, "q-1", How(folder))
+    with moot.open(out / "repository", keys=out / "keys") as session:
+        report = reports.report(session, "q-1").report
+    assert isinstance(report, Report)
+    return report
 
 
 def picture(report: Report) -> str:

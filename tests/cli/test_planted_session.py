@@ -66,9 +66,9 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
         stream = stream_of("q-1")
         for agent in space.engine.state(stream).unanswered:
             space.engine.execute(stream, PassAnswer(agent=agent, why="gone"), SYSTEM)
-        ask._move(space, "q-1")
+        ask._set_motion(space, "q-1")
         state: State = space.engine.state(stream)
-        place, problem = ask.file_of(space, "q-1"), ask.context_of(space, "q-1", state)
+        place, problem = ask.session_file(space, "q-1"), ask.compose_context(space, "q-1", state)
         if chamber == "parliament":
             convene_for_question(space, place, problem, state)
         else:

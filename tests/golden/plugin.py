@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import msgspec
 import pytest
 
 from moot.surfaces.terminal import answer as answers
@@ -50,7 +49,7 @@ def differences(golden: dict[str, Shape], command: str, shape: Shape) -> list[st
 
 def print_and_check(command: str, answer: answers.Answer, as_json: bool) -> None:
     """`print_answer`, watched."""
-    check_data(command, json.loads(json.dumps(msgspec.to_builtins(answer.data))))
+    check_data(command, json.loads(answers.encode_json(answer.data)))
     _print_answer(command, answer, as_json)
 
 

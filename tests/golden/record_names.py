@@ -33,7 +33,7 @@ from moot.engine.job import REFUSED_MARK
 from moot.engine.machines import MODULES, Machines
 from moot.engine.signs import Beat
 from moot.flows.decisions import receipt
-from moot.flows.decisions.argument import Argued
+from moot.flows.decisions.argument import Argument
 from moot.flows.observed.tool_use import MEDIA_TYPE as OBSERVED_MEDIA_TYPE
 from moot.keys.folder import KeyFile
 from moot.protocols.debate.machine import STREAM as DEBATE_PREFIX
@@ -64,7 +64,7 @@ STRUCTS: dict[str, type] = {
     "heartbeat": Beat,
     "trust file": trust.TrustFile,
     "key file": KeyFile,
-    "argument of a receipt": Argued,
+    "argument of a receipt": Argument,
     "report of a trace": TraceReport,
     "message of a parliament": LedgerMessage,
     **{f"content of {kind.value}": content for kind, content in CONTENT_TYPES.items()},

@@ -62,6 +62,7 @@ def _default_of(field: msgspec.structs.FieldInfo) -> str:
 
 
 def _text_of(kind: Any) -> str:
+    kind = getattr(kind, "__supertype__", kind)  # a NewType is recorded as what it is made of
     origin, inner = get_origin(kind), get_args(kind)
     if kind in _PLAIN:
         return _PLAIN[kind]

@@ -6,6 +6,7 @@ A new one (MCP, HTTP) is a class with `offers` and `call`, and a row in `TRANSPO
 from __future__ import annotations
 
 import inspect
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ from moot.core.errors import MootError
 from moot.keys.folder import KeyFolder
 from moot.keys.held import Passphrase
 from moot.surfaces.cli.main import cli
+from moot.surfaces.terminal.answer import encode_json
 from tests.cli.project import Project
 
 Arguments = Mapping[str, Any]
@@ -65,7 +67,7 @@ class Library:
         try:
             with self._session(caller) as session:
                 result = OPERATIONS[operation].function(session, **arguments)
-                return Reply(msgspec.json.decode(msgspec.json.encode(result)))
+                return Reply(json.loads(encode_json(result)))
         except MootError as error:
             return Reply(error=error.code)
         finally:
@@ -79,6 +81,7 @@ class Library:
             tool_session=None if key is None else ToolSession(key.partition(":")[0], (key,)),
             keys=KeyFolder(caller.project.keys),
             ask_passphrase=None if text is None else lambda _: Passphrase(text, attended=False),
+            clock=caller.project.env.get("MOOT_CLOCK", ""),
             env=caller.project.env,
         )
 
@@ -97,7 +100,7 @@ class CommandLine:
             file.chmod(0o600)
             settings["MOOT_PASSPHRASE_FILE"] = str(file)
         arguments = _texts_in_files(caller.project, operation, arguments)
-        typed = {name: _as_file(caller, name, value) for name, value in arguments.items()}
+        typed = {name: _typed(caller, operation, name, arguments[name]) for name in arguments}
         done = caller.project.json(*_words(operation, typed), cwd=caller.folder, **settings)
         if done.envelope["ok"]:
             return Reply(done.data)
@@ -120,6 +123,10 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("parliament.submit", "message"): "file",
     ("parliament.summarize", "summary"): "file",
     "draft": "text",
+    ("ask", "text"): "question",
+    ("ask.resume", "decision"): "resume",
+    ("decide", "ruling"): "word",
+    "name": "named",
     "file": "output",
     "wait_seconds": "wait",
     "ttl_minutes": "ttl",
@@ -148,13 +155,46 @@ def _as_file(caller: Caller, name: str, value: Any) -> Any:
     return file
 
 
+# What the command line does by an option of another operation's command.
+COMMANDS: Final = {"ask.resume": "ask"}
+# Texts that the command line reads from a file whose name is typed.
+READ_FROM_FILES: Final = {("decide", "text")}
+
+
 def _command(operation: str) -> click.Command | None:
     found: click.Command | None = cli
-    for word in operation.replace("_", "-").split("."):
+    for word in _command_words(operation):
         if not isinstance(found, click.Group):
             return None
         found = found.get_command(click.Context(found), word)
     return found
+
+
+def _command_words(operation: str) -> list[str]:
+    return COMMANDS.get(operation, operation).replace("_", "-").split(".")
+
+
+def _typed(caller: Caller, operation: str, name: str, value: Any) -> Any:
+    """An argument as it is typed: of a long text only the name of a file that holds it."""
+    if (operation, name) not in READ_FROM_FILES:
+        return value
+    file = caller.project.keys.parent / f"typed-{name}"
+    file.write_text(value, encoding="utf-8")
+    return file
+
+
+def _parts(arguments: Arguments) -> dict[str, Any]:
+    """A value that is made of parts (a question, a plan) is typed as those that were given."""
+    given: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if not isinstance(value, msgspec.Struct):
+            given[name] = value
+            continue
+        for field in msgspec.structs.fields(value):
+            part = getattr(value, field.name)
+            if part not in (field.default, ()):
+                given[field.name] = part
+    return given
 
 
 def _words(operation: str, arguments: Arguments) -> list[str]:
@@ -163,7 +203,7 @@ def _words(operation: str, arguments: Arguments) -> list[str]:
     by_name = {parameter.name: parameter for parameter in command.params}
     options: list[str] = []
     positional: dict[str, list[str]] = {}
-    for name, value in arguments.items():
+    for name, value in _parts(arguments).items():
         parameter = by_name[_parameter(operation, name, by_name)]
         if isinstance(parameter, click.Option):
             options += _option(parameter, value)
@@ -172,7 +212,7 @@ def _words(operation: str, arguments: Arguments) -> list[str]:
             positional[parameter.name] = _texts(value)
     ordered = [p.name for p in command.params if isinstance(p, click.Argument) and p.name]
     tail = [word for name in ordered for word in positional.get(name, ())]
-    return [*operation.replace("_", "-").split("."), *options, "--", *tail]
+    return [*_command_words(operation), *options, "--", *tail]
 
 
 def _parameter(operation: str, name: str, known: Mapping[str | None, click.Parameter]) -> str:

@@ -24,6 +24,7 @@ SUBJECTS: Final = (
     *("parliaments", "parliament_bills", "parliament_files", "parliament_runs"),
     "traces",
     *("agenda", "status", "events", "presence"),
+    *("decisions", "reports", "bridges", "work_bridges", "stories"),
 )
 
 

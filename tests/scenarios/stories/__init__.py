@@ -3,7 +3,9 @@
 from tests.scenarios.stories import (
     agents,
     artifacts,
+    bridges,
     debates,
+    decisions,
     guard,
     joining,
     ledger,
@@ -17,7 +19,9 @@ from tests.scenarios.stories import (
 __all__ = [
     "agents",
     "artifacts",
+    "bridges",
     "debates",
+    "decisions",
     "guard",
     "joining",
     "ledger",

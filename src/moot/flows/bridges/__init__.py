@@ -10,6 +10,7 @@ Flows are the machine's acts, with whoever asked named; what only an agent or a 
     sources.py            the record that a native id, a file or a folder stands for
     damage.py             a flow does not go on from anything that was changed
     liveness.py           how alive those are who would have to act
+    plans.py              how the debate or the parliament shall be
     to_debate.py          BLOCKED, QUESTION, KICKOFF, CRITIQUE -> debate
     to_parliament.py      consensus or deadlock -> parliament; seeds.py: texts to begin with
     approval_to_trace.py  an approved bill -> a trace and its proposal

@@ -16,8 +16,8 @@ from moot.core.machine import KeyClass, Recorded
 from moot.core.names import SYSTEM
 from moot.engine.job import Link
 from moot.flows.bridges import sources
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, path_of, state_of, walk
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, path_of, state_of, take_step
 from moot.flows.debate.record import recorded_path
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.parliament.ruling import decisions_argued_in
@@ -39,7 +39,7 @@ FLOW = "approval-to-trace"
 GUARDED: Final = msgspec.structs.replace(DEFAULT_POLICY, require_reservation=True)
 
 
-class Work(NamedTuple):
+class WorkPlan(NamedTuple):
     """How the work shall be done: who plays which part, with which tools, leaving which evidence.
 
     With `supersede` the proposal takes the place of the one that stands in that trace (FLO-07).
@@ -52,39 +52,39 @@ class Work(NamedTuple):
     supersede: str | None = None
 
 
-def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> Walked:
-    room = sources.parliament(space, named)
-    _require_no_veto(space, room)
-    recorded = sources.latest(space, room.stream, (did.BillApproved, did.BillAmended))
-    _require_person(space, recorded)
+def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPlan) -> TakenStep:
+    room = sources.parliament(workspace, named)
+    _require_no_veto(workspace, room)
+    recorded = sources.latest(workspace, room.stream, (did.BillApproved, did.BillAmended))
+    _require_person(workspace, recorded)
     bill = room.state.bill
     assert bill is not None  # only a bill is approved
-    parts = _parts(space, work)
+    parts = _parts(workspace, work)
     _require_planner(actor, parts)
     if not work.tools:
         raise Refused(
             "tools_required", "nobody said which tools this needs", hint="--tool NAME, each once"
         )
     source = sources.source_of(recorded, room.id)
-    place = recorded_path(space, room.folder)
+    place = recorded_path(workspace, room.folder)
     evidence = (*_conditions(room), *(work.evidence or (bill.sections.solution,)))
-    found = Found(source, bill.title, recorded.actor.id, recorded.corr, place)
+    found = FlowSource(source, bill.title, recorded.actor.id, recorded.corr, place)
 
     def target() -> StepTarget:
-        stream = tracing.next_free_stream(space)
+        stream = tracing.next_free_stream(workspace)
         if work.supersede is not None:
-            stream = tracing.require_trace(space, work.supersede)
+            stream = tracing.require_trace(workspace, work.supersede)
         return StepTarget(stream, tracing.short_name(stream))
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         made = MadeThing("session", target.stream, 0, target.id)
-        if space.engine.load(target.stream).seq < 0:
-            opening = tracing.opening_command(space, _task(bill, room), parts, work.policy)
-            tracing.execute_step(space, target.stream, opening, SYSTEM, link)
-        command = _proposal(space, target, bill, work, evidence)
-        return (made, _propose(space, target, command, actor, link))
+        if workspace.engine.load(target.stream).seq < 0:
+            opening = tracing.opening_command(workspace, _task(bill, room), parts, work.policy)
+            tracing.execute_step(workspace, target.stream, opening, SYSTEM, link)
+        command = _proposal(workspace, target, bill, work, evidence)
+        return (made, _propose(workspace, target, command, actor, link))
 
-    plan = Plan(
+    plan = StepPlan(
         FLOW,
         found,
         actor,
@@ -93,15 +93,15 @@ def approval_to_trace(space: Workspace, named: str, actor: str, work: Work) -> W
         fresh=work.supersede is None,
         named=work.supersede is not None,
         parts=tuple(PlayedPart(str(role), agent) for role, agent in parts.items()),
-        approvers=_approvers(space, found),
+        approvers=_approvers(workspace, found),
     )
-    return walk(space, plan)
+    return take_step(workspace, plan)
 
 
-def _require_no_veto(space: Workspace, room: ParliamentSession) -> None:
+def _require_no_veto(workspace: Workspace, room: ParliamentSession) -> None:
     """A person's veto of the decision counts, whatever the session came to (DEC-028)."""
-    for decision in decisions_argued_in(space.engine, room.stream):
-        state: Decision = space.engine.state(stream_of(decision))
+    for decision in decisions_argued_in(workspace.engine, room.stream):
+        state: Decision = workspace.engine.state(stream_of(decision))
         if state.stage is Stage.VETOED and state.word is not None:
             raise Refused(
                 "vetoed",
@@ -110,9 +110,9 @@ def _require_no_veto(space: Workspace, room: ParliamentSession) -> None:
             )
 
 
-def _require_person(space: Workspace, recorded: Recorded[Any]) -> None:
+def _require_person(workspace: Workspace, recorded: Recorded[Any]) -> None:
     """What came with imported files is signed by the clerk: nobody here has approved it."""
-    signed = space.engine.registry().keys.get(recorded.actor.kid)
+    signed = workspace.engine.registry().keys.get(recorded.actor.kid)
     if signed is None or signed.kind is not KeyClass.HUMAN:
         raise Refused(
             "nobody_approved",
@@ -121,10 +121,10 @@ def _require_person(space: Workspace, recorded: Recorded[Any]) -> None:
         )
 
 
-def _parts(space: Workspace, work: Work) -> dict[Role, str]:
+def _parts(workspace: Workspace, work: WorkPlan) -> dict[Role, str]:
     if work.supersede is None:
         return work.parts
-    state: State = space.engine.state(tracing.require_trace(space, work.supersede))
+    state: State = workspace.engine.state(tracing.require_trace(workspace, work.supersede))
     return {one.role: one.agent for one in state.roles}
 
 
@@ -138,9 +138,9 @@ def _require_planner(actor: str, parts: dict[Role, str]) -> None:
         )
 
 
-def _approvers(space: Workspace, found: Found) -> tuple[str, ...]:
+def _approvers(workspace: Workspace, found: FlowSource) -> tuple[str, ...]:
     """Who was for it in the debate that led here, if there was one."""
-    steps = state_of(space, path_of(space, FLOW, found)).steps_in_order()
+    steps = state_of(workspace, path_of(workspace, FLOW, found)).steps_in_order()
     debates = [step.approvers for step in steps if step.source.protocol == "debate"]
     return debates[-1] if debates else ()
 
@@ -157,10 +157,10 @@ def _conditions(room: ParliamentSession) -> tuple[str, ...]:
 
 
 def _proposal(
-    space: Workspace, target: StepTarget, bill: Bill, work: Work, evidence: tuple[str, ...]
+    workspace: Workspace, target: StepTarget, bill: Bill, work: WorkPlan, evidence: tuple[str, ...]
 ) -> CreateProposal:
     """FLO-12: the objective is the bill's title; conditions and acceptance are what is expected."""
-    state: State = space.engine.state(target.stream)
+    state: State = workspace.engine.state(target.stream)
     live = sorted(state.proposals, key=number_of_id)
     return CreateProposal(
         objective=bill.title,
@@ -172,20 +172,20 @@ def _proposal(
 
 
 def _propose(
-    space: Workspace, target: StepTarget, command: CreateProposal, planner: str, link: Link
+    workspace: Workspace, target: StepTarget, command: CreateProposal, planner: str, link: Link
 ) -> MadeThing:
-    made = _made_before(space, target, link)
+    made = _made_before(workspace, target, link)
     if made is not None:
         return made
-    outcome = tracing.execute_step(space, target.stream, command, planner, link)
+    outcome = tracing.execute_step(workspace, target.stream, command, planner, link)
     last = outcome.recorded[-1]
     proposal = f"{target.id}/{last.event.proposal_id}"
     return MadeThing("proposal", target.stream, last.seq, proposal)
 
 
-def _made_before(space: Workspace, target: StepTarget, link: Link) -> MadeThing | None:
+def _made_before(workspace: Workspace, target: StepTarget, link: Link) -> MadeThing | None:
     """A proposal from the same approval: a run that was cut short had got that far."""
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         for record in view.records(target.stream):
             body = record.body
             if body.type == "trace.proposal_created" and body.cause == link.cause:

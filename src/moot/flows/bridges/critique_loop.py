@@ -15,10 +15,10 @@ from moot.core.machine import Recorded
 from moot.engine.job import Link
 from moot.engine.replay import read_record
 from moot.flows.bridges import sources
-from moot.flows.bridges.damage import naming, require_proved
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, walk
-from moot.flows.bridges.to_mail import told
+from moot.flows.bridges.damage import names_first_damage, require_proved
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, take_step
+from moot.flows.bridges.to_mail import send_notice
 from moot.flows.mail.messages import read_message_text
 from moot.flows.trace import tracing
 from moot.protocols.mail.body import read_body, unwrap_text_block
@@ -34,11 +34,11 @@ _CLAIM: Final = re.compile(r"(?:(t[0-9]{1,15})[/ ])?(c[0-9]{1,15})\b")
 
 
 def critique_to_challenge(
-    space: Workspace, named: str, actor: str, trace: str | None = None
-) -> Walked:
+    workspace: Workspace, named: str, actor: str, trace: str | None = None
+) -> TakenStep:
     """The critic takes up a CRITIQUE whose target is a claim."""
-    said = sources.message(space, named, MessageType.CRITIQUE)
-    body = read_body(read_message_text(space, said.recorded))
+    said = sources.message(workspace, named, MessageType.CRITIQUE)
+    body = read_body(read_message_text(workspace, said.recorded))
     where = _CLAIM.search(body.text_of("Target"))
     name = trace or (where[1] if where is not None else None)
     if where is None or name is None:
@@ -47,10 +47,10 @@ def critique_to_challenge(
             "the critique's target names no claim of a trace",
             hint="`## Target` says which, such as t1/c2; or --trace t1",
         )
-    stream, claim = tracing.require_trace(space, name), where[2]
+    stream, claim = tracing.require_trace(workspace, name), where[2]
     reason = unwrap_text_block(body.text_of("Attack"))
-    require_proved(space, stream)
-    critic = tracing.agent_in_role(space.engine.state(stream), Role.CRITIC)
+    require_proved(workspace, stream)
+    critic = tracing.agent_in_role(workspace.engine.state(stream), Role.CRITIC)
     if actor != critic:
         raise Refused(
             "not_the_critic",
@@ -59,16 +59,16 @@ def critique_to_challenge(
         )
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        before = _caused(space, stream, "trace.claim_challenged", link)
+        before = _caused(workspace, stream, "trace.claim_challenged", link)
         if before is not None:
             return (MadeThing("challenge", stream, before, target.id),)
         origin = f" (critique {said.found.source.id} of {said.found.origin})"
         command = ChallengeClaim(claim_id=claim, reason=f"{reason}{origin}")
-        outcome = tracing.execute_step(space, stream, command, actor, link)
+        outcome = tracing.execute_step(workspace, stream, command, actor, link)
         return (MadeThing("challenge", stream, outcome.recorded[-1].seq, target.id),)
 
     target = StepTarget(stream, f"{tracing.short_name(stream)}/{claim}")
-    plan = Plan(
+    plan = StepPlan(
         "critique-to-challenge",
         said.found,
         actor,
@@ -77,11 +77,11 @@ def critique_to_challenge(
         fresh=False,
         named=True,
     )
-    return walk(space, plan)
+    return take_step(workspace, plan)
 
 
-def _caused(space: Workspace, stream: str, kind: str, link: Link) -> int | None:
-    with space.store.read() as view:
+def _caused(workspace: Workspace, stream: str, kind: str, link: Link) -> int | None:
+    with workspace.store.read() as view:
         found = (
             record.seq
             for record in view.records(stream)
@@ -90,18 +90,18 @@ def _caused(space: Workspace, stream: str, kind: str, link: Link) -> int | None:
         return next(found, None)
 
 
-def challenge_to_critique(space: Workspace, named: str, claim: str, asked_by: str) -> Walked:
+def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by: str) -> TakenStep:
     """FLO-12: the target is the claim, the attack the reason, the evidence what it cites."""
-    stream = tracing.require_trace(space, named)
-    recorded = _challenge(space, stream, claim)
+    stream = tracing.require_trace(workspace, named)
+    recorded = _challenge(workspace, stream, claim)
     short = tracing.short_name(stream)
-    found = Found(
+    found = FlowSource(
         sources.source_of(recorded, f"{short}/{claim}"),
         f"Challenge of {short}/{claim}",
         recorded.actor.id,
         recorded.corr,
     )
-    state: State = space.engine.state(stream)
+    state: State = workspace.engine.state(stream)
     body = body_of_type(
         MessageType.CRITIQUE,
         {
@@ -114,14 +114,16 @@ def challenge_to_critique(space: Workspace, named: str, claim: str, asked_by: st
     )
     executor = tracing.agent_in_role(state, Role.EXECUTOR)
     subject = f"CRITIQUE: {short}/{claim}, by {recorded.actor.id}"
-    return told(space, "challenge-to-critique", found, asked_by, (executor,), subject, body)
+    return send_notice(
+        workspace, "challenge-to-critique", found, asked_by, (executor,), subject, body
+    )
 
 
-@naming
-def _challenge(space: Workspace, stream: str, claim: str) -> Recorded[Any]:
-    machine = space.engine.load(stream).machine
+@names_first_damage
+def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[Any]:
+    machine = workspace.engine.load(stream).machine
     last = None
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         for record in view.records(stream):
             body = record.body
             if body.type == "trace.claim_challenged" and body.data.get("claim_id") == claim:
@@ -135,10 +137,10 @@ def _challenge(space: Workspace, stream: str, claim: str) -> Recorded[Any]:
     return read_record(machine, last)
 
 
-def report_to_info(space: Workspace, named: str, asked_by: str) -> Walked:
+def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
     """What the verification of a trace found, told to all who play a part in it."""
-    found, stream = sources.trace(space, named, did.VerificationRunCompleted)
-    state: State = space.engine.state(stream)
+    found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
+    state: State = workspace.engine.state(stream)
     short = tracing.short_name(stream)
     codes = f"\nFound: {state.because}" if state.because else ""
     body = (
@@ -147,4 +149,4 @@ def report_to_info(space: Workspace, named: str, asked_by: str) -> Walked:
     )
     names = tuple(dict.fromkeys(one.agent for one in state.roles))
     subject = f"INFO: v{state.run_count} {short} is verified: {state.verdict}"
-    return told(space, "report-to-info", found, asked_by, names, subject, body)
+    return send_notice(workspace, "report-to-info", found, asked_by, names, subject, body)

@@ -30,44 +30,46 @@ R = TypeVar("R")
 _MORE: Final = frozenset({"not_yielded", "not_recorded"})
 
 
-def require_whole(space: Workspace, source: SourceRecord, file: str = "") -> None:
+def require_whole(workspace: Workspace, source: SourceRecord, file: str = "") -> None:
     """Tampered if the source's record, or the file it stands in, is not what was signed."""
-    require_proved(space, source.stream)
-    _require_record(space, source)
+    require_proved(workspace, source.stream)
+    _require_record(workspace, source)
     check = _FILES.get(source.protocol)
     if check is not None and file:
-        check(space, source, space.root / file)
+        check(workspace, source, workspace.root / file)
 
 
-def require_proved(space: Workspace, stream: str) -> None:
+def require_proved(workspace: Workspace, stream: str) -> None:
     """Every signature of it is looked at; Tampered names the first record that does not hold."""
     try:
-        space.engine.load(stream, proved=True)
+        workspace.engine.load(stream, proved=True)
     except Tampered as error:
-        place = _hash_at(space, error.stream, error.seq)
+        place = _hash_at(workspace, error.stream, error.seq)
         raise Tampered(
             f"{error}; the first bad record is {place}", stream=error.stream, seq=error.seq
         ) from None
 
 
-def naming(look: Callable[Concatenate[Workspace, P], R]) -> Callable[Concatenate[Workspace, P], R]:
+def names_first_damage(
+    look: Callable[Concatenate[Workspace, P], R],
+) -> Callable[Concatenate[Workspace, P], R]:
     """What meets a damaged record on its way names the first one."""
 
     @wraps(look)
-    def looked(space: Workspace, /, *args: P.args, **more: P.kwargs) -> R:
+    def looked(workspace: Workspace, /, *args: P.args, **more: P.kwargs) -> R:
         try:
-            return look(space, *args, **more)
+            return look(workspace, *args, **more)
         except Tampered as error:
             if error.stream:
-                require_proved(space, error.stream)
+                require_proved(workspace, error.stream)
             raise
 
     return looked
 
 
-def _require_record(space: Workspace, source: SourceRecord) -> None:
+def _require_record(workspace: Workspace, source: SourceRecord) -> None:
     """The record a step names is the one that stands there."""
-    found = _hash_at(space, source.stream, source.seq)
+    found = _hash_at(workspace, source.stream, source.seq)
     if found != source.hash:
         raise Tampered(
             f"{source.place} is another record now: {found}, not {source.hash}",
@@ -76,33 +78,33 @@ def _require_record(space: Workspace, source: SourceRecord) -> None:
         )
 
 
-def _hash_at(space: Workspace, stream: str, seq: int) -> str:
-    with space.store.read() as view:
+def _hash_at(workspace: Workspace, stream: str, seq: int) -> str:
+    with workspace.store.read() as view:
         record = next(view.records(stream, after=seq - 1), None) if seq >= 0 else None
     return record.hash.hex() if record is not None else "missing"
 
 
-def _require_session(space: Workspace, source: SourceRecord, file: Path) -> None:
+def _require_session(workspace: Workspace, source: SourceRecord, file: Path) -> None:
     data = read_file(file)
-    with space.store.read() as view:
-        artifacts = FileArtifacts(space.path / "artifacts")
+    with workspace.store.read() as view:
+        artifacts = FileArtifacts(workspace.path / "artifacts")
         held = compare_with_record(view, source.stream, artifacts, data)
     if held.verdict == "valid" or {one.code for one in held.findings} <= _MORE:
         return
     seq, item = source.seq, "no single entry"
     if held.first_bad is not None:
         seq, item = held.first_bad.seq, held.first_bad.entry or "the part above the first entry"
-    raise _changed(space, source.stream, seq, file, f"{held.integrity} ({item})")
+    raise _changed(workspace, source.stream, seq, file, f"{held.integrity} ({item})")
 
 
-def _require_papers(space: Workspace, source: SourceRecord, folder: Path) -> None:
+def _require_papers(workspace: Workspace, source: SourceRecord, folder: Path) -> None:
     """What a killed program left behind is brought up to date; the ledger file is then compared
     with the record itself, whatever is remembered of having written it."""
-    files = SessionFiles(space, folder, source.stream)
-    changed = [one.where for one in files.find_changed()]
+    files = SessionFiles(workspace, folder, source.stream)
+    changed = [finding.where for finding in files.find_changed()]
     if not changed:
         files.write()
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         seq, item = _first_other(view, source.stream, folder)
         head = view.head(source.stream)
     if not changed and seq < 0:
@@ -110,7 +112,7 @@ def _require_papers(space: Workspace, source: SourceRecord, folder: Path) -> Non
     name = LEDGER_FILE if seq >= 0 else changed[0] or LEDGER_FILE
     seq = seq if seq >= 0 or head is None else head.seq
     where = f" at {item}" if item else ""
-    raise _changed(space, source.stream, seq, folder / name, f"not what was recorded{where}")
+    raise _changed(workspace, source.stream, seq, folder / name, f"not what was recorded{where}")
 
 
 def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
@@ -121,7 +123,7 @@ def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
     except Malformed:
         other = (one.id for one in read_messages(view, stream) if encode_message(one) not in data)
     else:
-        said = document.get("messages") if isinstance(document, dict) else None
+        said = document.get("read_messages") if isinstance(document, dict) else None
         pairs = zip_longest(read_messages(view, stream), said if isinstance(said, list) else ())
         other = (
             one.id if one is not None else ""
@@ -131,10 +133,10 @@ def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
     first = next(other, None)
     if first is None:
         return -1, ""
-    return _place_of(view, stream, first), first or "a message that is not on record"
+    return _recorded_path(view, stream, first), first or "a message that is not on record"
 
 
-def _place_of(view: View, stream: str, message: str) -> int:
+def _recorded_path(view: View, stream: str, message: str) -> int:
     """The event that logged it; the last one if none did."""
     found = (
         record.seq
@@ -145,9 +147,10 @@ def _place_of(view: View, stream: str, message: str) -> int:
     return next(found, head.seq if head is not None else 0)
 
 
-def _changed(space: Workspace, stream: str, seq: int, file: Path, what: str) -> Tampered:
+def _changed(workspace: Workspace, stream: str, seq: int, file: Path, what: str) -> Tampered:
+    recorded = _hash_at(workspace, stream, seq)
     return Tampered(
-        f"{file}: {what}; recorded in {stream} event {seq}, {_hash_at(space, stream, seq)}",
+        f"{file}: {what}; recorded in {stream} event {seq}, {recorded}",
         code="file_changed",
         stream=stream,
         seq=seq,

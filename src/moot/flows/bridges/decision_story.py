@@ -1,4 +1,4 @@
-"""A decision as a story tells it: the question, who stood where in each round, the vote, the word.
+"""A decision as a story tells it: the question, who stood where in each round, vote and ruling.
 
 The words are the chamber's own, in one line each; everything in full is in `moot report ID`.
 """
@@ -14,9 +14,9 @@ import msgspec
 from moot import pages as page
 from moot.core.clock import to_text
 from moot.flows.bridges.moments import shortened
-from moot.flows.decisions.argument import Vote
-from moot.flows.decisions.questions import text_of
-from moot.flows.decisions.receipt_content import argued, outcome_of
+from moot.flows.decisions.argument import CastVote
+from moot.flows.decisions.questions import read_text
+from moot.flows.decisions.receipt_content import describe_outcome, summarize_argument
 from moot.flows.decisions.receipt_tables import TONES
 from moot.protocols.decision import PROTOCOL
 from moot.protocols.decision.model import ChamberKind, Stage, State
@@ -32,9 +32,9 @@ BADGES: Final[dict[str, tuple[str, page.Tone]]] = {
 }
 
 
-class Decided(msgspec.Struct, frozen=True):
+class DecisionInStory(msgspec.Struct, frozen=True):
     """One decision. `session` is the stream in which it was argued, empty before that; `result`
-    and `outcome` are empty before the vote; `word` is what a person said, if one did."""
+    and `outcome` are empty before the vote; `word` is what a person ruled, if one did."""
 
     id: str
     question: str
@@ -43,7 +43,7 @@ class Decided(msgspec.Struct, frozen=True):
     session: str
     motion: str
     answers: tuple[dict[str, Any], ...]
-    votes: tuple[Vote, ...]
+    votes: tuple[CastVote, ...]
     result: str
     outcome: str
     dissent: tuple[str, ...]
@@ -51,21 +51,33 @@ class Decided(msgspec.Struct, frozen=True):
     supersedes: str | None
     superseded_by: str | None
 
+    def in_lines(self) -> Iterator[str]:
+        """The decision in short, a line for each who spoke."""
+        yield f"{self.id}: {badge(self)[0].lower()}, argued in a {self.chamber}"
+        for first in self.answers:
+            yield f"first answer of {first['agent']}: {_describe_answer(first)}"
+        if self.motion:
+            yield f"motion: {shortened(self.motion)}"
+        for number, votes in groupby(self.votes, key=lambda vote: vote.round):
+            yield f"round {number}"
+            yield from (f"  {_stance(vote)}: {shortened(vote.summary)}" for vote in votes)
+        yield from (f"{name}: {text}" for name, text in _ending(self))
 
-def decisions_in(space: Workspace, streams: Iterable[str]) -> list[Decided]:
+
+def list_decisions(workspace: Workspace, streams: Iterable[str]) -> list[DecisionInStory]:
     """Those of these streams that are decisions; the books of a run are none."""
     names = [one for one in streams if one.startswith(f"{PROTOCOL}/")]
-    states: list[tuple[str, State]] = [(name, space.engine.state(name)) for name in names]
+    states: list[tuple[str, State]] = [(name, workspace.engine.state(name)) for name in names]
     return [
-        _decided(space, name.partition("/")[2], state)
+        _describe(workspace, name.partition("/")[2], state)
         for name, state in states
         if state.chamber in ARGUED and state.stage is not Stage.NEW
     ]
 
 
-def _decided(space: Workspace, name: str, state: State) -> Decided:
-    found, verdict = argued(space, name, state), state.verdict
-    return Decided(
+def _describe(workspace: Workspace, name: str, state: State) -> DecisionInStory:
+    argument, verdict = summarize_argument(workspace, name, state), state.verdict
+    return DecisionInStory(
         id=name,
         question=state.question,
         stage=state.stage.value,
@@ -73,80 +85,73 @@ def _decided(space: Workspace, name: str, state: State) -> Decided:
         session=state.session.id if state.session else "",
         motion=state.motion.text if state.motion else "",
         answers=tuple(msgspec.to_builtins(one) for one in list_answers(state)),
-        votes=found.votes,
+        votes=argument.votes,
         result=verdict.result.value if verdict else "",
-        outcome=outcome_of(state, found),
+        outcome=describe_outcome(state, argument),
         dissent=verdict.dissent if verdict else (),
-        word=_word(space, state),
+        word=_ruling(workspace, state),
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
     )
 
 
-def _word(space: Workspace, state: State) -> dict[str, Any] | None:
+def _ruling(workspace: Workspace, state: State) -> dict[str, Any] | None:
     """`text` is what stands instead of the motion; empty if that is the motion, or was erased."""
-    word = state.word
-    if word is None:
+    ruling = state.word
+    if ruling is None:
         return None
-    there = word.text is not None and space.artifacts.has(word.text)
-    said = {"word": word.word.value, "by": word.by, "reason": word.reason, "at": to_text(word.at)}
-    return {**said, "text": text_of(space, word.text) if there else ""}
+    stored = ruling.text is not None and workspace.artifacts.has(ruling.text)
+    return {
+        "word": ruling.word.value,
+        "by": ruling.by,
+        "reason": ruling.reason,
+        "at": to_text(ruling.at),
+        "text": read_text(workspace, ruling.text) if stored else "",
+    }
 
 
 # For people ---------------------------------------------------------------------------------------
 
 
-def lines(one: Decided) -> Iterator[str]:
-    """The decision in short, a line a voice."""
-    yield f"{one.id}: {badge(one)[0].lower()}, argued in a {one.chamber}"
-    for given in one.answers:
-        yield f"first answer of {given['agent']}: {_answer(given)}"
-    if one.motion:
-        yield f"motion: {shortened(one.motion)}"
-    for number, votes in groupby(one.votes, key=lambda vote: vote.round):
-        yield f"round {number}"
-        yield from (f"  {_stance(vote)}: {shortened(vote.summary)}" for vote in votes)
-    yield from (f"{name}: {said}" for name, said in _ending(one))
+def badge(decision: DecisionInStory) -> tuple[str, page.Tone]:
+    return BADGES.get(decision.stage, ("NOT DECIDED", "neutral"))
 
 
-def badge(one: Decided) -> tuple[str, page.Tone]:
-    return BADGES.get(one.stage, ("NOT DECIDED", "neutral"))
+def _describe_answer(first: dict[str, Any]) -> str:
+    return shortened(first["answer"] if first["answer"] is not None else f"none ({first['why']})")
 
 
-def _answer(given: dict[str, Any]) -> str:
-    return shortened(given["answer"] if given["answer"] is not None else f"none ({given['why']})")
-
-
-def _stance(vote: Vote) -> str:
+def _stance(vote: CastVote) -> str:
     return " ".join(filter(None, (vote.agent, vote.stance, vote.sure)))
 
 
-def _ending(one: Decided) -> Iterator[tuple[str, str]]:
-    """The vote, who was against it, the person's word, and what came of that."""
-    if one.result:
-        yield "the vote", f"{one.result}: {one.outcome}"
-    if one.dissent:
-        yield "dissent", ", ".join(one.dissent)
-    if one.word is not None:
-        yield f"{one.word['by']} said", f"{one.word['word']}: {shortened(one.word['reason'])}"
-        if one.word["text"]:
-            yield "decided instead", shortened(one.word["text"])
-    if one.supersedes:
-        yield "supersedes", one.supersedes
-    if one.superseded_by:
-        yield "superseded by", one.superseded_by
+def _ending(decision: DecisionInStory) -> Iterator[tuple[str, str]]:
+    """The vote, who was against it, the person's ruling, and what came of that."""
+    if decision.result:
+        yield "the vote", f"{decision.result}: {decision.outcome}"
+    if decision.dissent:
+        yield "dissent", ", ".join(decision.dissent)
+    ruling = decision.word
+    if ruling is not None:
+        yield f"{ruling['by']} said", f"{ruling['word']}: {shortened(ruling['reason'])}"
+        if ruling["text"]:
+            yield "decided instead", shortened(ruling["text"])
+    if decision.supersedes:
+        yield "supersedes", decision.supersedes
+    if decision.superseded_by:
+        yield "superseded by", decision.superseded_by
 
 
-def facts(one: Decided) -> tuple[page.Fact, ...]:
-    return tuple(page.Fact(name, said) for name, said in _ending(one))
+def list_facts(decision: DecisionInStory) -> tuple[page.Fact, ...]:
+    return tuple(page.Fact(name, text) for name, text in _ending(decision))
 
 
-def blocks(one: Decided) -> Iterator[page.Block]:
+def build_blocks(decision: DecisionInStory) -> Iterator[page.Block]:
     """What each answered alone, then where each stood in every round."""
     yield page.Table(
         ("Who", "First answer"),
-        tuple((given["agent"], _answer(given)) for given in one.answers),
-        title=f"{one.id}: first answers, before anyone heard the others",
+        tuple((first["agent"], _describe_answer(first)) for first in decision.answers),
+        title=f"{decision.id}: first answers, before anyone heard the others",
     )
     yield page.Table(
         ("Round", "Who", "Stance", "In short"),
@@ -157,7 +162,7 @@ def blocks(one: Decided) -> Iterator[page.Block]:
                 page.Cell(vote.stance, TONES.get(vote.stance, "plain"), vote.sure),
                 shortened(vote.summary),
             )
-            for vote in one.votes
+            for vote in decision.votes
         ),
-        title=f"{one.id}: what was said in the {one.chamber}",
+        title=f"{decision.id}: what was said in the {decision.chamber}",
     )

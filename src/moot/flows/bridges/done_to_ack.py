@@ -9,8 +9,8 @@ from __future__ import annotations
 from moot.core.errors import Refused
 from moot.engine.job import Link
 from moot.flows.bridges import sources
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, path_of, state_of, walk
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, path_of, state_of, take_step
 from moot.flows.mail import notices
 from moot.flows.mail.messages import read_message
 from moot.flows.trace import guarded_execution, tracing
@@ -26,26 +26,28 @@ FLOW = "done-to-ack"
 ASKS = (MessageType.BLOCKED, MessageType.HANDOFF, MessageType.QUESTION)
 
 
-def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = None) -> Walked:
-    found, stream = sources.trace(space, named, did.VerificationRunCompleted)
-    state: State = space.engine.state(stream)
+def done_to_ack(
+    workspace: Workspace, named: str, actor: str, message: str | None = None
+) -> TakenStep:
+    found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
+    state: State = workspace.engine.state(stream)
     if state.verdict is None or state.verdict is AuditVerdict.FAIL:
         raise Refused(
             "not_verified",
             f"{tracing.short_name(stream)} was not verified: {state.verdict}",
             hint=f"`moot trace report {tracing.short_name(stream)}` says why",
         )
-    asked = message or _asked_for(space, found)
-    said = sources.message(space, asked, *ASKS)
+    asked = message or _asked_for(workspace, found)
+    said = sources.message(workspace, asked, *ASKS)
     _require_receiver(said.recorded.event, actor)
     native = said.found.source.id
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         notes = f"Done and verified ({state.verdict}): {tracing.short_name(stream)}, {state.report}"
-        done = _acknowledged(space, native, link)
+        done = _acknowledged(workspace, native, link)
         if done is None:
             status = AckStatus.COMPLETED.value
-            outcome = notices.acknowledge(space, actor, native, status, notes, link=link).mail
+            outcome = notices.acknowledge(workspace, actor, native, status, notes, link=link).mail
             sent = next(one for one in outcome.recorded if isinstance(one.event, MessageKept))
             done = MadeThing("message", sent.stream, sent.seq, sent.event.id)
         return (done,)
@@ -53,25 +55,25 @@ def done_to_ack(space: Workspace, named: str, actor: str, message: str | None = 
     def target() -> StepTarget:
         return StepTarget(stream_of(thread_of_id(native)), native)
 
-    return walk(space, Plan(FLOW, found, actor, target, make, fresh=False, named=True))
+    return take_step(workspace, StepPlan(FLOW, found, actor, target, make, fresh=False, named=True))
 
 
-def still_held(space: Workspace, named: str) -> tuple[str, list[str]]:
+def still_held(workspace: Workspace, named: str) -> tuple[str, list[str]]:
     """The executor of a trace, and what it still holds here of what the trace wrote to."""
-    stream = tracing.require_trace(space, named)
-    executor = tracing.agent_in_role(space.engine.state(stream), Role.EXECUTOR)
-    with space.store.read() as view:
+    stream = tracing.require_trace(workspace, named)
+    executor = tracing.agent_in_role(workspace.engine.state(stream), Role.EXECUTOR)
+    with workspace.store.read() as view:
         used = {
             int(one["fencing"])
             for record in view.records(stream)
             for one in record.body.data.get("reservations", ())
         }
-    return executor, guarded_execution.scopes_still_held(space, used, executor)
+    return executor, guarded_execution.scopes_still_held(workspace, used, executor)
 
 
-def _asked_for(space: Workspace, found: Found) -> str:
+def _asked_for(workspace: Workspace, found: FlowSource) -> str:
     """The message that this path began with."""
-    steps = state_of(space, path_of(space, FLOW, found)).steps_in_order()
+    steps = state_of(workspace, path_of(workspace, FLOW, found)).steps_in_order()
     begun = [step.source for step in steps if step.source.protocol == "mail"]
     if not begun:
         raise Refused(
@@ -92,10 +94,10 @@ def _require_receiver(event: MessageKept, actor: str) -> None:
         )
 
 
-def _acknowledged(space: Workspace, native: str, link: Link) -> MadeThing | None:
+def _acknowledged(workspace: Workspace, native: str, link: Link) -> MadeThing | None:
     """The same ACK, from a run that was cut short."""
     stream = stream_of(thread_of_id(native))
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         for record in view.records(stream):
             body = record.body
             if body.type == "mail.message_sent" and body.cause == link.cause:

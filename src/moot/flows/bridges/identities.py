@@ -25,6 +25,14 @@ class Person(msgspec.Struct, frozen=True):
     seats: dict[str, str]
     parts: dict[str, list[str]]
 
+    @property
+    def seats_in_words(self) -> str:
+        return ", ".join(f"{seat} in {name}" for name, seat in self.seats.items())
+
+    @property
+    def parts_in_words(self) -> str:
+        return ", ".join(f"{' and '.join(roles)} in {name}" for name, roles in self.parts.items())
+
 
 def pascal(agent: str) -> str:
     """`AmberOtter` of `amber-otter`."""
@@ -38,47 +46,47 @@ def snake(name: str) -> str:
     return "-".join(re.findall(r"[A-Z][a-z0-9]*", name)).lower()
 
 
-def agent_of(space: Workspace, named: str, streams: Iterable[str] = ()) -> str | None:
+def agent_of(workspace: Workspace, named: str, streams: Iterable[str] = ()) -> str | None:
     """The agent that a native name stands for; None if it stands for nobody here.
 
     A representative is named with its session, `parl-20260218-001/rep_2`, unless the streams
     looked at leave no doubt. A key is named by four or more digits that only it begins with.
     """
-    registry = space.engine.registry()
+    registry = workspace.engine.registry()
     found = {snake(named)} & set(registry.agents)
     if not found and _KEY.match(named):
         found = {key.name for kid, key in registry.keys.items() if kid.startswith(named)}
     if not found:
-        found = set(_seated(space, named, streams))
+        found = set(_seated(workspace, named, streams))
     return found.pop() if len(found) == 1 else None
 
 
-def _seated(space: Workspace, named: str, streams: Iterable[str]) -> Iterable[str]:
+def _seated(workspace: Workspace, named: str, streams: Iterable[str]) -> Iterable[str]:
     session, _, seat = named.rpartition("/")
     for stream in [f"parliament/{session}"] if session else streams:
         if stream.startswith("parliament/") and len(stream) < 100:
-            held = space.engine.state(stream).seats.get(seat)
+            held = workspace.engine.state(stream).seats.get(seat)
             if held is not None:
                 yield held.agent
 
 
-def people(space: Workspace, names: Iterable[str], streams: Iterable[str]) -> list[Person]:
+def people(workspace: Workspace, names: Iterable[str], streams: Iterable[str]) -> list[Person]:
     """Everyone named, with what they are called in each of these streams."""
     listed = tuple(streams)
-    agents = space.engine.registry().agents
+    agents = workspace.engine.registry().agents
     known = [name for name in dict.fromkeys(names) if name in agents]
-    return [person(space, name, listed) for name in known if name != SYSTEM]
+    return [person(workspace, name, listed) for name in known if name != SYSTEM]
 
 
-def person(space: Workspace, agent: str, streams: Iterable[str]) -> Person:
-    registry = space.engine.registry()
+def person(workspace: Workspace, agent: str, streams: Iterable[str]) -> Person:
+    registry = workspace.engine.registry()
     held = registry.agents[agent]
     kids = [kid for kid, key in registry.keys.items() if key.name == agent and kid != held.kid]
     seats: dict[str, str] = {}
     parts: dict[str, list[str]] = {}
     for stream in streams:
         protocol, _, name = stream.partition("/")
-        state: Any = space.engine.state(stream) if protocol in ("parliament", "trace") else None
+        state: Any = workspace.engine.state(stream) if protocol in ("parliament", "trace") else None
         if protocol == "parliament" and agent in state.holders:
             seats[name] = state.holders[agent]
         elif protocol == "trace":

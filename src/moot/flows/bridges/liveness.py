@@ -16,20 +16,22 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-def alive(space: Workspace, names: Iterable[str]) -> dict[str, LivenessVerdict]:
+def alive(workspace: Workspace, names: Iterable[str]) -> dict[str, LivenessVerdict]:
     """How alive each of these agents is; people, and names that are not registered, are left
     out."""
-    agents = space.engine.registry().agents
+    agents = workspace.engine.registry().agents
     known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]
-    state: Presence = space.engine.state(STREAM)
+    state: Presence = workspace.engine.state(STREAM)
     since = {name: agents[name].since for name in known}
-    moment = views.Observation(space.engine.clock(), space.engine.signs(known), registered=since)
+    moment = views.Observation(
+        workspace.engine.clock(), workspace.engine.signs(known), registered=since
+    )
     return {name: views.observe_liveness(state, name, moment) for name in known}
 
 
-def require_present(space: Workspace, names: Iterable[str]) -> None:
+def require_present(workspace: Workspace, names: Iterable[str]) -> None:
     """Refused if one of them is long gone: a session would wait for it for ever."""
-    for name, verdict in alive(space, names).items():
+    for name, verdict in alive(workspace, names).items():
         if verdict.liveness is Liveness.EVICTED:
             raise Refused(
                 "agent_gone",

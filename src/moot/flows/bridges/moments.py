@@ -22,7 +22,7 @@ _IDS: Final = (
 )
 RESULT: Final = "decision.result_recorded"
 # Kept for the cost of a run; a person who reads what happened is not told of each call.
-BOOKS: Final = frozenset({"decision.call_noted", "decision.run_ended"})
+RUN_COSTS: Final = frozenset({"decision.call_noted", "decision.run_ended"})
 
 
 class Moment(msgspec.Struct, frozen=True):

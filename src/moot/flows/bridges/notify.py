@@ -12,17 +12,17 @@ from moot.flows.mail.letters import Letter, send_letter
 from moot.protocols.mail.body_writer import write_blocked_body
 
 if TYPE_CHECKING:
-    from moot.flows.bridges.sources import Found
+    from moot.flows.bridges.sources import FlowSource
     from moot.workspace.workspace import Workspace
 
 _LINE: Final = 200
 
 
 def tell_blocked(
-    space: Workspace, path: str, flow: str, found: Found, asked_by: str, error: MootError
+    workspace: Workspace, path: str, flow: str, found: FlowSource, asked_by: str, error: MootError
 ) -> str:
     """BLOCKED to whoever asked or is concerned, and to the people; the message's id."""
-    to = concerned(space, found.origin, asked_by)
+    to = concerned(workspace, found.origin, asked_by)
     if not to:
         return ""
     what = f"{flow} {found.source.id}"
@@ -46,14 +46,14 @@ def tell_blocked(
         corr=path,
     )
     try:
-        return str(send_letter(space, SYSTEM, letter).message.event.id)
+        return str(send_letter(workspace, SYSTEM, letter).message.event.id)
     except MootError:
         return ""
 
 
-def concerned(space: Workspace, *names: str) -> tuple[str, ...]:
+def concerned(workspace: Workspace, *names: str) -> tuple[str, ...]:
     """Those of the names who can still read, and every person."""
-    registry = space.engine.registry()
+    registry = workspace.engine.registry()
     people = [key.name for key in registry.human_keys()]
     found = []
     for name in dict.fromkeys((*names, *people)):

@@ -16,8 +16,8 @@ from moot.core.machine import Due
 from moot.engine.agents import agent_named
 from moot.engine.job import Link
 from moot.flows.bridges import sources
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, walk
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, take_step
 from moot.flows.trace import execution, tracing
 from moot.protocols.parliament.commands import BindSeat
 from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
@@ -31,18 +31,18 @@ FLOW = "resume-to-work"
 SEAT_FLOW = "resume-to-seat"
 
 
-class Resumed(NamedTuple):
+class ResumedWork(NamedTuple):
     """The step, and what waits for the agent elsewhere."""
 
-    walked: Walked
+    step: TakenStep
     dues: list[tuple[str, Due]]
 
 
-def resume_to_work(space: Workspace, named: str, person: str) -> Resumed:
-    recorded = sources.presence_event(space, named, sources.RESUMED)
+def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork:
+    recorded = sources.presence_event(workspace, named, sources.RESUMED)
     agent, event = recorded.actor.id, recorded.event
-    bound = list(parts_of(space, agent))
-    before = list(_done_before(space, recorded.hash.hex()))
+    bound = list(parts_of(workspace, agent))
+    before = list(_done_before(workspace, recorded.hash.hex()))
     if not bound and not before:
         raise Refused(
             "nothing_bound",
@@ -50,40 +50,40 @@ def resume_to_work(space: Workspace, named: str, person: str) -> Resumed:
             hint=f"`moot agenda --agent {agent}` shows what waits for it",
         )
     title = f"{agent} goes on where an earlier session ended"
-    found = Found(sources.source_of(recorded, event.id), title, agent, recorded.corr)
+    found = FlowSource(sources.source_of(recorded, event.id), title, agent, recorded.corr)
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        made = [*before, *(_taken_back(space, *part, person, link) for part in bound)]
+        made = [*before, *(_taken_back(workspace, *part, person, link) for part in bound)]
         streams = dict.fromkeys(one.stream for one in made)
-        return (*made, *(one for stream in streams for one in _recovered(space, stream, link)))
+        return (*made, *(one for stream in streams for one in _recovered(workspace, stream, link)))
 
     stream = bound[0][0] if bound else before[0].stream
     target = StepTarget(stream, tracing.short_name(stream))
-    plan = Plan(FLOW, found, person, lambda: target, make, fresh=False)
-    walked = walk(space, plan)
+    plan = StepPlan(FLOW, found, person, lambda: target, make, fresh=False)
+    step = take_step(workspace, plan)
     dues = [
         (where, due)
-        for where, due in space.engine.agenda(space.engine.open_streams())
+        for where, due in workspace.engine.agenda(workspace.engine.open_streams())
         if due.who == agent
     ]
-    return Resumed(walked, dues)
+    return ResumedWork(step, dues)
 
 
-def parts_of(space: Workspace, agent: str) -> Iterator[tuple[str, RoleBinding]]:
+def parts_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, RoleBinding]]:
     """Parts of open traces that are bound to a key this agent no longer has."""
-    kid = agent_named(space.engine, agent).kid
-    for stream in _open(space, MACHINE.name):
-        state: State = space.engine.state(stream)
+    kid = agent_named(workspace.engine, agent).kid
+    for stream in _open(workspace, MACHINE.name):
+        state: State = workspace.engine.state(stream)
         for binding in state.roles:
             if binding.agent == agent and binding.kid != kid and not state.ended:
                 yield stream, binding
 
 
-def _done_before(space: Workspace, cause: str) -> Iterator[MadeThing]:
+def _done_before(workspace: Workspace, cause: str) -> Iterator[MadeThing]:
     """What a run that was cut short had done already."""
     kinds = {"trace.key_rotated": ("key", "role"), _FAILED: ("recovery", "execution_id")}
-    streams = _open(space, MACHINE.name)
-    with space.store.read() as view:
+    streams = _open(workspace, MACHINE.name)
+    with workspace.store.read() as view:
         for stream in streams:
             for record in view.records(stream):
                 kind, field = kinds.get(record.body.type, ("", ""))
@@ -96,20 +96,20 @@ _FAILED: Final = "trace.tool_execution_failed"
 
 
 def _taken_back(
-    space: Workspace, stream: str, binding: RoleBinding, person: str, link: Link
+    workspace: Workspace, stream: str, binding: RoleBinding, person: str, link: Link
 ) -> MadeThing:
-    held = agent_named(space.engine, binding.agent)
+    held = agent_named(workspace.engine, binding.agent)
     command = RotateKey(
         role=str(binding.role), epoch=held.epoch, kid=held.kid, reason="a session goes on"
     )
-    outcome = space.engine.execute(stream, command, person, cause=link.cause, corr=link.corr)
+    outcome = workspace.engine.execute(stream, command, person, cause=link.cause, corr=link.corr)
     name = tracing.short_name(stream)
     return MadeThing("key", stream, outcome.recorded[-1].seq, f"{name}/{binding.role}")
 
 
-def _recovered(space: Workspace, stream: str, link: Link) -> Iterator[MadeThing]:
+def _recovered(workspace: Workspace, stream: str, link: Link) -> Iterator[MadeThing]:
     """Runs that died with their process: only the executor's key, now at hand, can say so."""
-    for outcome in execution.recover(space, stream, link):
+    for outcome in execution.recover(workspace, stream, link):
         last = outcome.recorded[-1]
         native = f"{tracing.short_name(stream)}/{last.event.execution_id}"
         yield MadeThing("recovery", stream, last.seq, native)
@@ -118,10 +118,10 @@ def _recovered(space: Workspace, stream: str, link: Link) -> Iterator[MadeThing]
 # Seats --------------------------------------------------------------------------------------------
 
 
-def resume_to_seat(space: Workspace, named: str, person: str) -> Walked:
-    recorded = sources.presence_event(space, named, sources.RESUMED)
+def resume_to_seat(workspace: Workspace, named: str, person: str) -> TakenStep:
+    recorded = sources.presence_event(workspace, named, sources.RESUMED)
     agent, cause = recorded.actor.id, recorded.hash.hex()
-    lost, before = list(seats_of(space, agent)), list(_seats_before(space, cause))
+    lost, before = list(seats_of(workspace, agent)), list(_seats_before(workspace, cause))
     if not lost and not before:
         raise Refused(
             "nothing_bound",
@@ -130,36 +130,38 @@ def resume_to_seat(space: Workspace, named: str, person: str) -> Walked:
         )
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        epoch = agent_named(space.engine, agent).epoch
+        epoch = agent_named(workspace.engine, agent).epoch
         made = list(before)
         for stream, seat in lost:
             command = BindSeat(seat=seat, agent=agent, epoch=epoch)
-            outcome = space.engine.execute(
+            outcome = workspace.engine.execute(
                 stream, command, person, cause=link.cause, corr=link.corr
             )
             made.append(_seat(stream, outcome.recorded[-1].seq, seat))
         return tuple(made)
 
     title = f"{agent} goes on in the seat of an earlier session"
-    found = Found(sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr)
+    found = FlowSource(sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr)
     stream = lost[0][0] if lost else before[0].stream
     target = StepTarget(stream, stream.partition("/")[2])
-    return walk(space, Plan(SEAT_FLOW, found, person, lambda: target, make, fresh=False))
+    return take_step(
+        workspace, StepPlan(SEAT_FLOW, found, person, lambda: target, make, fresh=False)
+    )
 
 
-def seats_of(space: Workspace, agent: str) -> Iterator[tuple[str, str]]:
+def seats_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, str]]:
     """Seats of open sessions that an earlier holder of this name was given."""
-    epoch = agent_named(space.engine, agent).epoch
-    for stream in _open(space, PARLIAMENT.name):
-        state = space.engine.state(stream)
+    epoch = agent_named(workspace.engine, agent).epoch
+    for stream in _open(workspace, PARLIAMENT.name):
+        state = workspace.engine.state(stream)
         seat = state.seats.get(state.holders.get(agent, ""))
         if seat is not None and seat.epoch < epoch:
             yield stream, seat.id
 
 
-def _seats_before(space: Workspace, cause: str) -> Iterator[MadeThing]:
-    streams = _open(space, PARLIAMENT.name)
-    with space.store.read() as view:
+def _seats_before(workspace: Workspace, cause: str) -> Iterator[MadeThing]:
+    streams = _open(workspace, PARLIAMENT.name)
+    with workspace.store.read() as view:
         for stream in streams:
             for record in view.records(stream):
                 body = record.body
@@ -171,5 +173,5 @@ def _seat(stream: str, seq: int, seat: str) -> MadeThing:
     return MadeThing("seat", stream, seq, f"{stream.partition('/')[2]}/{seat}")
 
 
-def _open(space: Workspace, protocol: str) -> list[str]:
-    return [one for one in space.engine.open_streams() if one.startswith(f"{protocol}/")]
+def _open(workspace: Workspace, protocol: str) -> list[str]:
+    return [one for one in workspace.engine.open_streams() if one.startswith(f"{protocol}/")]

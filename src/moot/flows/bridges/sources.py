@@ -11,7 +11,7 @@ from moot.core.errors import NotFound, Refused
 from moot.core.machine import Event, Recorded
 from moot.core.names import SYSTEM
 from moot.engine.replay import read_record
-from moot.flows.bridges.damage import naming
+from moot.flows.bridges.damage import names_first_damage
 from moot.flows.bridges.steps import state_of
 from moot.flows.debate import session
 from moot.flows.debate.record import find_session_at, recorded_path
@@ -35,7 +35,7 @@ _EVENTS = "presence.events"
 MOST_ID = 300
 
 
-class Found(NamedTuple):
+class FlowSource(NamedTuple):
     """The record a flow starts from, what it is about, whose need it is, and its file if any."""
 
     source: SourceRecord
@@ -45,10 +45,10 @@ class Found(NamedTuple):
     file: str = ""
 
 
-class Said(msgspec.Struct, frozen=True):
+class MessageSource(msgspec.Struct, frozen=True):
     """A message of mail as a source: where it stands, its type, and the event it tells of."""
 
-    found: Found
+    found: FlowSource
     recorded: Recorded[Any]
     type: MessageType | None
 
@@ -65,11 +65,11 @@ def source_of(recorded: Recorded[Any], native_id: str) -> SourceRecord:
     return SourceRecord(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
 
 
-@naming
-def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
+@names_first_damage
+def message(workspace: Workspace, named: str, *kinds: MessageType) -> MessageSource:
     """A message by its id, or by the id of the event it tells of."""
     _require_plain(named)
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         pair = view.row(MAIL_OF_EVENT, named)
         message_id = named if pair is None else str(msgspec.json.decode(pair.value)["id"])
         if view.row(MESSAGES, message_id) is None:
@@ -87,31 +87,31 @@ def message(space: Workspace, named: str, *kinds: MessageType) -> Said:
             f"{message_id} is {event.type or 'no typed message'}, not {wanted}",
             hint="`moot flow list` says what leads where",
         )
-    origin = getattr(event, "sender", None) or _whose(space, recorded)
+    origin = getattr(event, "sender", None) or _whose(workspace, recorded)
     subject = parse_subject(event.subject)
     title = subject.description if subject is not None else event.subject
-    found = Found(source_of(recorded, event.id), title, origin, recorded.corr)
-    return Said(found, recorded, event.type)
+    found = FlowSource(source_of(recorded, event.id), title, origin, recorded.corr)
+    return MessageSource(found, recorded, event.type)
 
 
-def _whose(space: Workspace, recorded: Recorded[Any]) -> str:
+def _whose(workspace: Workspace, recorded: Recorded[Any]) -> str:
     """Who said it; of what the machine told in a step, whose word led to that step."""
     if recorded.actor.id != SYSTEM or recorded.corr is None:
         return recorded.actor.id
     place = (recorded.stream, recorded.seq)
-    for step in state_of(space, recorded.corr).steps_in_order():
+    for step in state_of(workspace, recorded.corr).steps_in_order():
         if place in [(made.stream, made.seq) for made in step.made]:
-            with space.store.read() as view:
+            with workspace.store.read() as view:
                 record = next(view.records(step.source.stream, after=step.source.seq - 1))
             return record.body.actor.id
     return SYSTEM
 
 
-@naming
-def presence_event(space: Workspace, named: str, *kinds: type[Event]) -> Recorded[Any]:
+@names_first_damage
+def presence_event(workspace: Workspace, named: str, *kinds: type[Event]) -> Recorded[Any]:
     """An event of presence by its id."""
     _require_plain(named)
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         row = view.row(_EVENTS, named)
         record = next(view.records(STREAM, after=row.seq - 1), None) if row is not None else None
     if record is None:
@@ -133,47 +133,47 @@ def presence_event(space: Workspace, named: str, *kinds: type[Event]) -> Recorde
 INCURSION, RESUMED = did.IncursionNoted, did.AgentResumed
 
 
-@naming
-def debate(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, Path]:
+@names_first_damage
+def debate(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowSource, Path]:
     """A debate by its file or its id; the source is its latest event of these kinds."""
     _require_plain(named)
-    file, stream = _debate(space, named)
-    recorded = latest(space, stream, kinds)
-    state = space.engine.state(stream)
-    place = recorded_path(space, file)
+    file, stream = _debate(workspace, named)
+    recorded = latest(workspace, stream, kinds)
+    state = workspace.engine.state(stream)
+    place = recorded_path(workspace, file)
     source = source_of(recorded, state.session_id)
-    return Found(source, state.title, recorded.actor.id, recorded.corr, place), file
+    return FlowSource(source, state.title, recorded.actor.id, recorded.corr, place), file
 
 
-def _debate(space: Workspace, named: str) -> tuple[Path, str]:
+def _debate(workspace: Workspace, named: str) -> tuple[Path, str]:
     stream = debate_stream(named) if "/" not in named else ""
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         known = bool(stream) and len(named) < 100 and view.head(stream) is not None
     if known:
-        return space.root / space.engine.state(stream).file, stream
+        return workspace.root / workspace.engine.state(stream).file, stream
     file = Path(named)
-    with space.store.read() as view:  # the place, which the record knows, goes before the id
-        recorded = find_session_at(view, recorded_path(space, file))
+    with workspace.store.read() as view:  # the place, which the record knows, goes before the id
+        recorded = find_session_at(view, recorded_path(workspace, file))
     return file, debate_stream(recorded or session.read(file).document.session_id)
 
 
-@naming
-def parliament(space: Workspace, named: str) -> ParliamentSession:
+@names_first_damage
+def parliament(workspace: Workspace, named: str) -> ParliamentSession:
     """A parliament by its folder; its id finds the folder that a flow gave it."""
     _require_plain(named)
     if PARLIAMENT_ID.fullmatch(named):
-        return ParliamentSession.open_by_id(space, _folder_of(space, named), named)
-    return ParliamentSession.open(space, Path(named))
+        return ParliamentSession.open_by_id(workspace, _folder_of(workspace, named), named)
+    return ParliamentSession.open(workspace, Path(named))
 
 
-def _folder_of(space: Workspace, parliament_id: str) -> Path:
-    with space.store.read() as view:
+def _folder_of(workspace: Workspace, parliament_id: str) -> Path:
+    with workspace.store.read() as view:
         row = view.row(ITEMS, f"parliament/{parliament_id}")
     if row is not None:
         path = str(msgspec.json.decode(row.value)["path"])
-        for step in state_of(space, path).steps_in_order():
+        for step in state_of(workspace, path).steps_in_order():
             if step.target.id == parliament_id and step.target.file:
-                return space.root / step.target.file
+                return workspace.root / step.target.file
     raise NotFound(
         "source_not_found",
         f"where the files of {parliament_id} are is not known",
@@ -181,23 +181,23 @@ def _folder_of(space: Workspace, parliament_id: str) -> Path:
     )
 
 
-@naming
-def trace(space: Workspace, named: str, *kinds: type[Event]) -> tuple[Found, str]:
+@names_first_damage
+def trace(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowSource, str]:
     """A trace by its name; the source is its latest event of these kinds."""
-    stream = tracing.require_trace(space, named)
-    recorded = latest(space, stream, kinds)
-    state = space.engine.state(stream)
+    stream = tracing.require_trace(workspace, named)
+    recorded = latest(workspace, stream, kinds)
+    state = workspace.engine.state(stream)
     source = source_of(recorded, tracing.short_name(stream))
-    return Found(source, state.task, recorded.actor.id, recorded.corr), stream
+    return FlowSource(source, state.task, recorded.actor.id, recorded.corr), stream
 
 
-@naming
-def latest(space: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Any]:
+@names_first_damage
+def latest(workspace: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Any]:
     """The latest event of these kinds; NotFound if nothing of that happened."""
-    loaded = space.engine.load(stream)
+    loaded = workspace.engine.load(stream)
     names = {loaded.machine.type_of[kind] for kind in kinds}
     last = None
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         for record in view.records(stream):
             if record.body.type in names:
                 last = record

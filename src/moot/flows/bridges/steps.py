@@ -42,7 +42,7 @@ from moot.protocols.path.model import (
 from moot.workspace.workspace import Workspace
 
 if TYPE_CHECKING:  # what is found there is looked up in paths, which are read here
-    from moot.flows.bridges.sources import Found
+    from moot.flows.bridges.sources import FlowSource
 
 TRIES: Final = 20
 LOCKS: Final = "paths"
@@ -52,7 +52,7 @@ LOCK_SECONDS: Final = 60
 Make = Callable[[StepTarget, Link], tuple[MadeThing, ...]]
 
 
-class Plan(NamedTuple):
+class StepPlan(NamedTuple):
     """A step that is asked for.
 
     `fresh`: its target is a stream of its own; `named`: what it leads to was said by whoever asks,
@@ -60,7 +60,7 @@ class Plan(NamedTuple):
     """
 
     flow: str
-    found: Found
+    found: FlowSource
     asked_by: str
     target: Callable[[], StepTarget]
     make: Make
@@ -72,7 +72,7 @@ class Plan(NamedTuple):
     approvers: tuple[str, ...] = ()
 
 
-class Walked(NamedTuple):
+class TakenStep(NamedTuple):
     """A step that is done; `again`: it had been done before."""
 
     path: str
@@ -80,30 +80,30 @@ class Walked(NamedTuple):
     again: bool
 
 
-def walk(space: Workspace, plan: Plan) -> Walked:
+def take_step(workspace: Workspace, plan: StepPlan) -> TakenStep:
     """Take this step, or find that it was taken; Refused if the rules forbid it."""
-    path = path_of(space, plan.flow, plan.found)
-    with _one_at_a_time(space, path):
-        known = state_of(space, path).find_step(plan.flow, plan.found.source)
+    path = path_of(workspace, plan.flow, plan.found)
+    with _one_at_a_time(workspace, path):
+        known = state_of(workspace, path).find_step(plan.flow, plan.found.source)
         if known is not None and known.stage is Stage.DONE:
-            return Walked(path, known, again=True)
-        look(space, plan.flow, plan.found, plan.asked_by)
-        return _walk(space, path, plan)
+            return TakenStep(path, known, again=True)
+        require_undamaged(workspace, plan.flow, plan.found, plan.asked_by)
+        return _make_step(workspace, path, plan)
 
 
-def look(space: Workspace, flow: str, found: Found, asked_by: str) -> None:
+def require_undamaged(workspace: Workspace, flow: str, found: FlowSource, asked_by: str) -> None:
     """FLO-08: nothing starts from what was changed; whoever is concerned is told."""
     try:
-        require_whole(space, found.source, found.file)
+        require_whole(workspace, found.source, found.file)
     except MootError as error:
-        tell_blocked(space, path_of(space, flow, found), flow, found, asked_by, error)
+        tell_blocked(workspace, path_of(workspace, flow, found), flow, found, asked_by, error)
         raise
 
 
 @contextmanager
-def _one_at_a_time(space: Workspace, path: str) -> Iterator[None]:
+def _one_at_a_time(workspace: Workspace, path: str) -> Iterator[None]:
     """Two processes that take the same step would get in each other's way."""
-    folder = space.path / LOCKS
+    folder = workspace.path / LOCKS
     folder.mkdir(exist_ok=True)
     try:
         with FileLock(folder / f"{path}.lock", timeout=LOCK_SECONDS):
@@ -114,14 +114,14 @@ def _one_at_a_time(space: Workspace, path: str) -> Iterator[None]:
         ) from None
 
 
-def _walk(space: Workspace, path: str, plan: Plan) -> Walked:
-    step = _begin(space, path, plan)
+def _make_step(workspace: Workspace, path: str, plan: StepPlan) -> TakenStep:
+    step = _begin(workspace, path, plan)
     link = Link(plan.found.source.hash, path)
     try:
-        target = _free(space, path, plan, step.target)
+        target = _free(workspace, path, plan, step.target)
         made = plan.make(target, link)
     except MootError as error:
-        _fail(space, path, plan, error)
+        _fail(workspace, path, plan, error)
         raise
     except OSError as error:
         problem = Unavailable(
@@ -129,24 +129,24 @@ def _walk(space: Workspace, path: str, plan: Plan) -> Walked:
             f"{error.filename or 'a file'}: {error.strerror or error}",
             hint="mend the folder, then run it again",
         )
-        _fail(space, path, plan, problem)
+        _fail(workspace, path, plan, problem)
         raise problem from None
     command = ask.FinishStep(flow=plan.flow, source=plan.found.source, made=made)
-    _run(space, path, command, plan.found.source)
-    done = state_of(space, path).find_step(plan.flow, plan.found.source)
+    _run(workspace, path, command, plan.found.source)
+    done = state_of(workspace, path).find_step(plan.flow, plan.found.source)
     assert done is not None
-    return Walked(path, done, again=False)
+    return TakenStep(path, done, again=False)
 
 
-def state_of(space: Workspace, path: str) -> State:
-    state: State = space.engine.state(stream_of(path))
+def state_of(workspace: Workspace, path: str) -> State:
+    state: State = workspace.engine.state(stream_of(path))
     return state
 
 
-def path_of(space: Workspace, flow: str, found: Found) -> str:
+def path_of(workspace: Workspace, flow: str, found: FlowSource) -> str:
     """The path a record belongs to; a new one is called after the record it begins with."""
     source = found.source
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         # By its own mark, or that of the flow which opened where it stands, finished or not.
         first = (
             next(view.records(source.stream), None)
@@ -159,17 +159,17 @@ def path_of(space: Workspace, flow: str, found: Found) -> str:
         keys = [(STEPS, make_step_key(flow, source)), (ITEMS, source.id)]
         if source.protocol in SESSION_PROTOCOLS:
             keys.append((ITEMS, source.stream))
-        rows = (view.row(space_, key) for space_, key in keys)
+        rows = (view.row(index, key) for index, key in keys)
         row = next(filter(None, rows), None)
     if row is not None:
         return str(msgspec.json.decode(row.value)["path"])
     return f"p-{source.hash[:12]}"
 
 
-def _begin(space: Workspace, path: str, plan: Plan) -> PathStep:
+def _begin(workspace: Workspace, path: str, plan: StepPlan) -> PathStep:
     """XPR-02: on record before anything is made; what is tried again obeys the rules again."""
     source = plan.found.source
-    state = state_of(space, path)
+    state = state_of(workspace, path)
     step = state.find_step(plan.flow, source)
     target = plan.target() if step is None or plan.named else step.target
     first = ask.BeginStep(
@@ -186,8 +186,8 @@ def _begin(space: Workspace, path: str, plan: Plan) -> PathStep:
         title = " ".join(plan.found.title.split())[:MAX_TITLE] or plan.flow
         begun = ask.BeginPath(title=title, origin=plan.found.origin, source=source)
         jobs.insert(0, _job(path, begun, source))
-    space.engine.execute_chain(jobs[0], *((lambda _, job=job: job) for job in jobs[1:]))
-    begun_step = state_of(space, path).find_step(plan.flow, source)
+    workspace.engine.execute_chain(jobs[0], *((lambda _, job=job: job) for job in jobs[1:]))
+    begun_step = state_of(workspace, path).find_step(plan.flow, source)
     assert begun_step is not None
     return begun_step
 
@@ -197,41 +197,41 @@ def _job(path: str, command: Command, source: SourceRecord) -> Job:
     return Job(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
 
 
-def _run(space: Workspace, path: str, command: Command, source: SourceRecord) -> None:
+def _run(workspace: Workspace, path: str, command: Command, source: SourceRecord) -> None:
     """Done by another process in the meantime is done."""
     try:
-        space.engine.execute(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
+        workspace.engine.execute(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
     except Refused as refused:
         if refused.code != "step_done":
             raise
 
 
-def _free(space: Workspace, path: str, plan: Plan, target: StepTarget) -> StepTarget:
+def _free(workspace: Workspace, path: str, plan: StepPlan, target: StepTarget) -> StepTarget:
     """A target that is ours or nobody's yet; until it is made it may go to another file."""
     for _ in range(TRIES):
-        first = _first(space, target.stream)
+        first = _first(workspace, target.stream)
         if first is None and plan.file not in ("", target.file):
-            target = _moved(space, path, plan, msgspec.structs.replace(target, file=plan.file))
+            target = _moved(workspace, path, plan, msgspec.structs.replace(target, file=plan.file))
         if not plan.fresh or first is None or first.body.corr == path:
             return target
-        target = _moved(space, path, plan, plan.target())
+        target = _moved(workspace, path, plan, plan.target())
     raise Conflict("id_taken", "others take every id first", hint="run it again")
 
 
-def _moved(space: Workspace, path: str, plan: Plan, target: StepTarget) -> StepTarget:
+def _moved(workspace: Workspace, path: str, plan: StepPlan, target: StepTarget) -> StepTarget:
     command = ask.MoveStep(flow=plan.flow, source=plan.found.source, target=target)
-    _run(space, path, command, plan.found.source)
+    _run(workspace, path, command, plan.found.source)
     return target
 
 
-def _first(space: Workspace, stream: str) -> Record | None:
-    with space.store.read() as view:
+def _first(workspace: Workspace, stream: str) -> Record | None:
+    with workspace.store.read() as view:
         return next(view.records(stream), None)
 
 
-def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:
+def _fail(workspace: Workspace, path: str, plan: StepPlan, error: MootError) -> None:
     """XPR-06: what went wrong is on record, and someone is told."""
-    told = tell_blocked(space, path, plan.flow, plan.found, plan.asked_by, error)
+    told = tell_blocked(workspace, path, plan.flow, plan.found, plan.asked_by, error)
     command = ask.FailStep(
         flow=plan.flow,
         source=plan.found.source,
@@ -240,4 +240,4 @@ def _fail(space: Workspace, path: str, plan: Plan, error: MootError) -> None:
         told=told,
     )
     with suppress(MootError):  # the failure itself is what the caller must see
-        _run(space, path, command, plan.found.source)
+        _run(workspace, path, command, plan.found.source)

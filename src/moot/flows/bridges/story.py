@@ -16,8 +16,8 @@ from moot.core.errors import NotFound
 from moot.core.ledger import View
 from moot.core.record import Record
 from moot.flows.bridges import identities
-from moot.flows.bridges.decision_story import Decided, decisions_in
-from moot.flows.bridges.moments import BOOKS, RESULT, Moment, moment_of
+from moot.flows.bridges.decision_story import DecisionInStory, list_decisions
+from moot.flows.bridges.moments import RESULT, RUN_COSTS, Moment, moment_of
 from moot.flows.bridges.steps import state_of
 from moot.protocols.decision import PROTOCOL as DECISION
 from moot.protocols.mail.keys import MESSAGES
@@ -45,47 +45,47 @@ class Story(msgspec.Struct, frozen=True):
     moments: list[Moment]
     people: list[identities.Person]
     cut: bool = False
-    decisions: list[Decided] = []
+    decisions: list[DecisionInStory] = []
 
     @property
     def shown(self) -> list[Moment]:
-        """What a person reads: no books of runs, and a vote in the words of every other page."""
-        came = {f"{DECISION}/{one.id}": one.outcome for one in self.decisions}
-        kept = (one for one in self.moments if one.what not in BOOKS)
+        """What a person reads: no costs of runs, and a vote in the words of every other page."""
+        outcomes = {f"{DECISION}/{one.id}": one.outcome for one in self.decisions}
         return [
-            msgspec.structs.replace(one, says=came.get(one.stream) or one.says)
-            if one.what == RESULT
-            else one
-            for one in kept
+            msgspec.structs.replace(moment, says=outcomes.get(moment.stream) or moment.says)
+            if moment.what == RESULT
+            else moment
+            for moment in self.moments
+            if moment.what not in RUN_COSTS
         ]
 
 
-def story_of(space: Workspace, named: str) -> Story:
+def story_of(workspace: Workspace, named: str) -> Story:
     """The story of a path, or of the path that a native id belongs to."""
-    path, streams = _find(space, named)
+    path, streams = _find(workspace, named)
     if path is None:
-        return _told(space, "", State(title=named), streams)
-    state = state_of(space, path)
-    return _told(space, path, state, (*streams, stream_of(path)))
+        return _told(workspace, "", State(title=named), streams)
+    state = state_of(workspace, path)
+    return _told(workspace, path, state, (*streams, stream_of(path)))
 
 
-def _find(space: Workspace, named: str) -> tuple[str | None, tuple[str, ...]]:
+def _find(workspace: Workspace, named: str) -> tuple[str | None, tuple[str, ...]]:
     if not named.isprintable() or len(named) > MOST_ID:
         raise _unknown(named)
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         path = _path_of(view, named)
         if path is not None:
             return path, ()
         alone = tuple(stream for stream in _streams_of(view, named))
     if alone:
         for stream in alone:
-            found = _path_in(space, stream)
+            found = _path_in(workspace, stream)
             if found is not None:
                 return found, ()
         return None, alone
-    agent = identities.agent_of(space, named, space.engine.open_streams())
+    agent = identities.agent_of(workspace, named, workspace.engine.open_streams())
     if agent is not None:
-        return None, tuple(_where(space, agent))
+        return None, tuple(_where(workspace, agent))
     raise _unknown(named)
 
 
@@ -124,9 +124,9 @@ def _streams_of(view: View, named: str) -> Iterator[str]:
         yield row.stream
 
 
-def _path_in(space: Workspace, stream: str) -> str | None:
+def _path_in(workspace: Workspace, stream: str) -> str | None:
     """The path of what stands there: as a step has made it, or by the mark of its first record."""
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         row = view.row(ITEMS, stream)
         if row is not None:
             return str(msgspec.json.decode(row.value)["path"])
@@ -136,21 +136,21 @@ def _path_in(space: Workspace, stream: str) -> str | None:
     return mark if known else None
 
 
-def _where(space: Workspace, agent: str) -> Iterator[str]:
+def _where(workspace: Workspace, agent: str) -> Iterator[str]:
     """Open affairs in which this agent has a seat or a part."""
-    for stream in space.engine.open_streams():
-        person = identities.person(space, agent, [stream])
+    for stream in workspace.engine.open_streams():
+        person = identities.person(workspace, agent, [stream])
         if person.seats or person.parts:
             yield stream
 
 
-def _told(space: Workspace, path: str, state: State, streams: Iterable[str]) -> Story:
+def _told(workspace: Workspace, path: str, state: State, streams: Iterable[str]) -> Story:
     steps = state.steps_in_order()
     whole, single = _places(steps)
-    decisions = decisions_in(space, dict.fromkeys((*streams, *whole)))
+    decisions = list_decisions(workspace, dict.fromkeys((*streams, *whole)))
     argued = [one.session for one in decisions if one.session]
     whole = list(dict.fromkeys((*streams, *whole, *argued)))
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         records = list(_records(view, whole, single))
     cut = len(records) > MOST_MOMENTS
     flows = {(made.stream, made.seq): step.flow for step in steps for made in step.made}
@@ -158,7 +158,7 @@ def _told(space: Workspace, path: str, state: State, streams: Iterable[str]) -> 
     records.sort(key=lambda one: (one.body.at, rank.get(one.stream, -1), one.stream, one.seq))
     moments = [moment_of(record, flows, path) for record in records[:MOST_MOMENTS]]
     names = [moment.who for moment in moments]
-    people = identities.people(space, (state.origin, *names), whole)
+    people = identities.people(workspace, (state.origin, *names), whole)
     alone = decisions[0].question if decisions and not path else ""
     return Story(
         path,

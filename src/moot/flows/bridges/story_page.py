@@ -11,7 +11,7 @@ from typing import Final
 
 from moot import pages as page
 from moot.core.plural import plural
-from moot.flows.bridges.decision_story import badge, blocks, facts
+from moot.flows.bridges.decision_story import badge, build_blocks, list_facts
 from moot.flows.bridges.identities import Person
 from moot.flows.bridges.moments import Moment
 from moot.flows.bridges.story import Story
@@ -40,7 +40,7 @@ _TONES: Final[dict[str, page.Tone]] = {
 _MOST_ID: Final = 24
 
 
-def report(named: str, told: Story) -> page.Report:
+def build_story_page(named: str, told: Story) -> page.Report:
     return page.Report(
         kind="story",
         title=_title(told) or named,
@@ -84,7 +84,9 @@ def _led_to(named: str, told: Story) -> page.Decision:
         return page.Decision(_came_to(told), (*origin, came), heading="Where it led")
     if told.decisions:
         one = told.decisions[0]
-        return page.Decision(one.motion or "No motion was set.", facts(one), heading="The motion")
+        return page.Decision(
+            one.motion or "No motion was set.", list_facts(one), heading="The motion"
+        )
     asked = page.Fact("asked for", named, code=True)
     statement = "No flow has led from here to anything."
     return page.Decision(statement, (asked, *origin), heading="Where it led")
@@ -103,8 +105,8 @@ def _blocks(told: Story) -> Iterator[page.Block]:
         yield page.Prose(told.title, title="What it is about")
     for one in told.decisions:
         if told.steps:
-            yield page.Facts(facts(one), title=f"{one.id}: {one.question}")
-        yield from blocks(one)
+            yield page.Facts(list_facts(one), title=f"{one.id}: {one.question}")
+        yield from build_blocks(one)
     yield from _timelines(told)
     yield page.Table(
         ("Agent", "By mail", "Seats", "Parts", "Key"),
@@ -180,19 +182,7 @@ def _kind(stream: str) -> str:
 
 
 def _made(step: StepView) -> str:
-    return made_words(step) or step.why or f"{step.flow} was begun"
-
-
-def made_words(step: StepView) -> str:
-    """What a step made; of more than two of a kind only their number."""
-    kinds: dict[str, list[str]] = {}
-    for one in step.made:
-        kinds.setdefault(one.kind, []).append(one.id)
-    few = (
-        f"{len(ids)} {kind}s" if len(ids) > 2 else f"{kind} {', '.join(ids)}"
-        for kind, ids in kinds.items()
-    )
-    return ", ".join(few)
+    return step.made_in_words or step.why or f"{step.flow} was begun"
 
 
 def _ids(step: StepView) -> tuple[str, ...]:
@@ -225,13 +215,11 @@ def _record(one: Moment) -> tuple[str | page.Cell, ...]:
     )
 
 
-def _person(one: Person) -> tuple[str | page.Cell, ...]:
-    return (one.agent, one.brenner, seats(one), parts(one), page.Cell(one.keys[0][:16], code=True))
-
-
-def seats(one: Person) -> str:
-    return ", ".join(f"{seat} in {name}" for name, seat in one.seats.items())
-
-
-def parts(one: Person) -> str:
-    return ", ".join(f"{' and '.join(roles)} in {name}" for name, roles in one.parts.items())
+def _person(person: Person) -> tuple[str | page.Cell, ...]:
+    return (
+        person.agent,
+        person.brenner,
+        person.seats_in_words,
+        person.parts_in_words,
+        page.Cell(person.keys[0][:16], code=True),
+    )

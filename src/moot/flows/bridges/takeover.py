@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from moot.core.errors import Refused
 from moot.flows.bridges import sources
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Walked
-from moot.flows.bridges.to_mail import told
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import TakenStep
+from moot.flows.bridges.to_mail import send_notice
 from moot.flows.trace import tracing
 from moot.protocols.presence.paths import is_inside, read_scope
 from moot.protocols.trace.machine import MACHINE
@@ -22,8 +22,8 @@ from moot.workspace.workspace import Workspace
 FLOW = "takeover-to-info"
 
 
-def takeover_to_info(space: Workspace, named: str, asked_by: str) -> Walked:
-    recorded = sources.presence_event(space, named, sources.INCURSION)
+def takeover_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
+    recorded = sources.presence_event(workspace, named, sources.INCURSION)
     event = recorded.event
     if event.outcome != "taken_over":
         raise Refused(
@@ -31,26 +31,30 @@ def takeover_to_info(space: Workspace, named: str, asked_by: str) -> Walked:
             f"{named} took nothing over",
             hint="`moot event list` shows what was taken over",
         )
-    stopped = list(stopped_by(space, event.owner, event.key))
+    stopped = list(stopped_by(workspace, event.owner, event.key))
     title = f"{event.held} was taken over by {recorded.actor.id}"
-    found = Found(sources.source_of(recorded, event.id), title, recorded.actor.id, recorded.corr)
+    found = FlowSource(
+        sources.source_of(recorded, event.id), title, recorded.actor.id, recorded.corr
+    )
     lines = [f"{title}: {event.resolution_hint}."]
     lines += [f"- {trace} {intent} can no longer run there" for trace, intent in stopped]
     body = "# Information\n\n" + "\n".join(lines) + "\n"
-    return told(space, FLOW, found, asked_by, (event.owner,), f"INFO: {title}"[:200], body)
+    return send_notice(
+        workspace, FLOW, found, asked_by, (event.owner,), f"INFO: {title}"[:200], body
+    )
 
 
-def stopped_by(space: Workspace, owner: str, key: str) -> Iterator[tuple[str, str]]:
+def stopped_by(workspace: Workspace, owner: str, key: str) -> Iterator[tuple[str, str]]:
     """Open intents of this agent that would write to what it no longer holds."""
     prefix = f"{MACHINE.name}/"
-    for stream in space.engine.open_streams():
+    for stream in workspace.engine.open_streams():
         if not stream.startswith(prefix):
             continue
-        state: State = space.engine.state(stream)
+        state: State = workspace.engine.state(stream)
         bound = state.binding_of(Role.EXECUTOR)
         if bound is None or bound.agent != owner:
             continue
         for intent in state.intents.values():
-            keys = [read_scope(scope, str(space.root)).key for scope in intent.writes]
+            keys = [read_scope(scope, str(workspace.root)).key for scope in intent.writes]
             if any(one == key or is_inside(one, key) or is_inside(key, one) for one in keys):
                 yield tracing.short_name(stream), intent.id

@@ -7,8 +7,8 @@ import shlex
 from moot.core.errors import Refused
 from moot.flows.bridges import sources
 from moot.flows.bridges.liveness import alive
-from moot.flows.bridges.steps import Walked
-from moot.flows.bridges.to_mail import told
+from moot.flows.bridges.steps import TakenStep
+from moot.flows.bridges.to_mail import send_notice
 from moot.protocols.debate import events as did
 from moot.protocols.debate.state import State
 from moot.protocols.mail.body_writer import write_blocked_body
@@ -17,20 +17,22 @@ from moot.workspace.workspace import Workspace
 FLOW = "timeout-to-operator"
 
 
-def timeout_to_operator(space: Workspace, named: str, asked_by: str) -> Walked:
-    begun, path = sources.debate(space, named, did.SessionBegan)
+def timeout_to_operator(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
+    begun, path = sources.debate(workspace, named, did.SessionBegan)
     stream, file = begun.source.stream, shlex.quote(str(path))
-    space.engine.tick(stream)
-    found, _ = sources.debate(space, named, did.TurnTimedOut)
-    state: State = space.engine.state(stream)
-    if not space.engine.registry().human_keys():
+    workspace.engine.tick(stream)
+    found, _ = sources.debate(workspace, named, did.TurnTimedOut)
+    state: State = workspace.engine.state(stream)
+    if not workspace.engine.registry().human_keys():
         raise Refused(
             "nobody_to_tell",
             "no person is registered here",
             hint="`moot agent register operator --human` makes one",
         )
-    late = _late(space, found.source.seq, stream)
-    how = "; ".join(f"{name} is {verdict.liveness}" for name, verdict in alive(space, late).items())
+    late = _late(workspace, found.source.seq, stream)
+    how = "; ".join(
+        f"{name} is {verdict.liveness}" for name, verdict in alive(workspace, late).items()
+    )
     body = write_blocked_body(
         item=state.session_id,
         blocker=f"{', '.join(late)} did not speak in time in {found.title!r}. {how}".strip(),
@@ -41,10 +43,10 @@ def timeout_to_operator(space: Workspace, named: str, asked_by: str) -> Walked:
         ),
     )
     subject = f"BLOCKED: {' '.join(found.title.split())}"[:200]
-    return told(space, FLOW, found, asked_by, (), subject, body, importance="urgent")
+    return send_notice(workspace, FLOW, found, asked_by, (), subject, body, importance="urgent")
 
 
-def _late(space: Workspace, seq: int, stream: str) -> list[str]:
-    with space.store.read() as view:
+def _late(workspace: Workspace, seq: int, stream: str) -> list[str]:
+    with workspace.store.read() as view:
         record = next(view.records(stream, after=seq - 1))
     return [str(name) for name in record.body.data["agents"]]

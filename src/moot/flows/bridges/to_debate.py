@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import uuid
 from pathlib import Path
-from typing import Any, Final, NamedTuple
-
-import msgspec
+from typing import Any, Final
 
 from moot.core.errors import Refused
 from moot.core.machine import Recorded
@@ -20,7 +18,8 @@ from moot.engine.job import Link
 from moot.flows.bridges import sources
 from moot.flows.bridges.identities import agent_of
 from moot.flows.bridges.liveness import require_present
-from moot.flows.bridges.steps import Plan, Walked, walk
+from moot.flows.bridges.plans import DebatePlan
+from moot.flows.bridges.steps import StepPlan, TakenStep, take_step
 from moot.flows.debate import session
 from moot.flows.debate.file import with_md_ending as named_file
 from moot.flows.debate.others_words import make_title, quote_lines
@@ -50,21 +49,12 @@ KINDS: Final[dict[str, tuple[MessageType, tuple[str, ...]]]] = {
 }
 
 
-class Wanted(NamedTuple):
-    """How the debate shall be: who takes part besides, where its file is, by which rules."""
-
-    more: tuple[str, ...] = ()
-    file: Path | None = None
-    rules: Rules = Rules(())
-    even_if_gone: bool = False
-
-
 def message_to_debate(
-    space: Workspace, flow: str, named: str, asked_by: str, wanted: Wanted
-) -> Walked:
+    workspace: Workspace, flow: str, named: str, asked_by: str, plan: DebatePlan
+) -> TakenStep:
     kind, headings = KINDS[flow]
-    said = sources.message(space, named, kind)
-    body = read_body(read_message_text(space, said.recorded))
+    said = sources.message(workspace, named, kind)
+    body = read_body(read_message_text(workspace, said.recorded))
     if kind is MessageType.QUESTION and body.text_of("Urgency").casefold() != "blocking":
         raise Refused(
             "not_blocking",
@@ -72,39 +62,46 @@ def message_to_debate(
             hint=f"answer it (`moot mail ack {said.found.source.id} --notes ...`); only Urgency:"
             " Blocking is debated",
         )
-    agents = _agents(space, said.recorded, said.found.origin, wanted)
-    if not wanted.even_if_gone:
-        require_present(space, agents)
+    agents = _agents(workspace, said.recorded, said.found.origin, plan)
+    if not plan.even_if_gone:
+        require_present(workspace, agents)
     sections = [(name, unwrap_text_block(body.text_of(name))) for name in headings]
     context = _context([part for part in sections if part[1]], said, asked_by)
-    rules = msgspec.structs.replace(wanted.rules, agents=agents)
-    place = recorded_path(space, named_file(wanted.file)) if wanted.file is not None else ""
+    rules = Rules(
+        agents,
+        turn_timeout=plan.turn_seconds,
+        consensus_threshold=plan.threshold,
+        max_rounds=plan.rounds,
+    )
+    place = recorded_path(workspace, named_file(plan.file)) if plan.file is not None else ""
     name = make_title(said.found.title or flow)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        text = make_session_text(name, context, rules, target.id, space.engine.clock())
-        return _session(space, target, text, link)
+        text = make_session_text(name, context, rules, target.id, workspace.engine.clock())
+        return _session(workspace, target, text, link)
 
-    return walk(
-        space,
-        Plan(flow, said.found, asked_by, lambda: _target(space, wanted.file), make, file=place),
+    return take_step(
+        workspace,
+        StepPlan(
+            flow, said.found, asked_by, lambda: _target(workspace, plan.file), make, file=place
+        ),
     )
 
 
 def _agents(
-    space: Workspace, recorded: Recorded[Any], origin: str, wanted: Wanted
+    workspace: Workspace, recorded: Recorded[Any], origin: str, plan: DebatePlan
 ) -> tuple[str, ...]:
     """Sender, receivers, and those named besides, each under the name it has here (FLO-10)."""
     receivers = [one.name for one in (*recorded.event.to, *recorded.event.cc)]
-    given = [name for name in (origin, *receivers, *wanted.more) if name != SYSTEM]
-    names = tuple(dict.fromkeys(_known(space, name) for name in given))
+    given = [name for name in (origin, *receivers, *plan.participants) if name != SYSTEM]
+    names = tuple(dict.fromkeys(_known(workspace, name) for name in given))
     if len(names) < 2:
         raise Refused("bad_participants", "a debate needs two at least", hint="--with NAME")
     return names
 
 
-def _known(space: Workspace, name: str) -> str:
-    agent = agent_of(space, name)
+def _known(workspace: Workspace, name: str) -> str:
+    agent = agent_of(workspace, name)
     if agent is None:
         raise Refused(
             "agent_not_found",
@@ -114,7 +111,7 @@ def _known(space: Workspace, name: str) -> str:
     return agent
 
 
-def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str) -> str:
+def _context(sections: list[tuple[str, str]], said: sources.MessageSource, asked_by: str) -> str:
     told = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in sections)
     source = said.found.source
     event = getattr(said.recorded.event, "event", None)
@@ -127,21 +124,25 @@ def _context(sections: list[tuple[str, str]], said: sources.Said, asked_by: str)
     )
 
 
-def _target(space: Workspace, file: Path | None) -> StepTarget:
+def _target(workspace: Workspace, file: Path | None) -> StepTarget:
     """A new session id, and a file called after it unless one is named."""
     session_id = str(uuid.uuid4())
-    place = file or space.path / FOLDER / f"debate-{session_id[:8]}.md"
-    return StepTarget(stream_of(session_id), session_id, recorded_path(space, named_file(place)))
+    place = file or workspace.path / FOLDER / f"debate-{session_id[:8]}.md"
+    return StepTarget(
+        stream_of(session_id), session_id, recorded_path(workspace, named_file(place))
+    )
 
 
-def _session(space: Workspace, target: StepTarget, text: str, link: Link) -> tuple[MadeThing, ...]:
+def _session(
+    workspace: Workspace, target: StepTarget, text: str, link: Link
+) -> tuple[MadeThing, ...]:
     """The file and its record; what a killed run left is gone on with."""
-    file = space.root / target.file
+    file = workspace.root / target.file
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        session.new(file, text, space, link=link)
+        session.new(file, text, workspace, link=link)
     _require_ours(file, target)
-    record = SessionRecord(space, file, target.id)
+    record = SessionRecord(workspace, file, target.id)
     if not record.is_known:
         record.begin(session.read(file), SYSTEM, link=link)
     return (MadeThing("session", target.stream, 0, target.id),)

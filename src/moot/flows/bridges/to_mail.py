@@ -6,26 +6,26 @@ from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.engine.job import Link
 from moot.flows.bridges.notify import concerned
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, walk
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, take_step
 from moot.flows.mail.letters import Letter, send_letter
 from moot.protocols.mail.model import stream_of as mail_stream
 from moot.protocols.path.model import MadeThing, StepTarget
 from moot.workspace.workspace import Workspace
 
 
-def told(
-    space: Workspace,
+def send_notice(
+    workspace: Workspace,
     flow: str,
-    found: Found,
+    found: FlowSource,
     asked_by: str,
     names: tuple[str, ...],
     subject: str,
     body: str,
     importance: str = "normal",
-) -> Walked:
+) -> TakenStep:
     """A message by the machine, once, in the thread of the path."""
-    to = concerned(space, *names)
+    to = concerned(workspace, *names)
     if not to:
         raise Refused(
             "nobody_to_tell",
@@ -44,11 +44,11 @@ def told(
             cause=link.cause,
             corr=link.corr,
         )
-        message = send_letter(space, SYSTEM, letter).message
+        message = send_letter(workspace, SYSTEM, letter).message
         return (MadeThing("message", message.stream, message.seq, message.event.id),)
 
     def target() -> StepTarget:
         thread = f"{flow}-{found.source.hash[:10]}"
         return StepTarget(mail_stream(thread), thread)
 
-    return walk(space, Plan(flow, found, asked_by, target, make, fresh=False))
+    return take_step(workspace, StepPlan(flow, found, asked_by, target, make, fresh=False))

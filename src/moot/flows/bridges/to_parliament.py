@@ -8,7 +8,7 @@ get seeds of their statements, and leans are only shown. A deadlock goes on beca
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from moot.agents.quoting import Trust
 from moot.core.errors import Refused
@@ -18,12 +18,13 @@ from moot.engine.job import Link
 from moot.flows.bridges import seeds, sources
 from moot.flows.bridges.identities import pascal
 from moot.flows.bridges.liveness import require_present
-from moot.flows.bridges.sources import Found
-from moot.flows.bridges.steps import Plan, Walked, look, walk
+from moot.flows.bridges.plans import ParliamentPlan
+from moot.flows.bridges.sources import FlowSource
+from moot.flows.bridges.steps import StepPlan, TakenStep, require_undamaged, take_step
 from moot.flows.debate.locked_session import LockedSession, lock_session
 from moot.flows.debate.record import recorded_path
 from moot.flows.debate.trust import trust_in
-from moot.flows.parliament.convening import SeatRequest as SeatWanted
+from moot.flows.parliament.convening import SeatRequest as SeatPlan
 from moot.flows.parliament.convening import convene, make_folder, next_free_id
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.parliament.session_ids import stream_of as parliament_stream
@@ -31,7 +32,6 @@ from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import list_entries
 from moot.protocols.debate.views import require_course, view_consensus
-from moot.protocols.parliament.model import DEFAULT_ROUNDS
 from moot.protocols.path.model import MadeThing, ResultStanding, StepTarget
 from moot.workspace.workspace import Workspace
 
@@ -39,40 +39,37 @@ FOLDER: Final = "paths"
 CONSENSUS, DEADLOCK = "consensus-to-parliament", "deadlock-to-parliament"
 
 
-class Chamber(NamedTuple):
-    """How the parliament shall be: where its files go, its issues, rounds, the operator's note."""
-
-    folder: Path | None = None
-    issues: tuple[str, ...] = ()
-    rounds: int = DEFAULT_ROUNDS
-    note: str = ""
-    even_if_gone: bool = False
-
-
 def to_parliament(
-    space: Workspace, flow: str, named: str, asked_by: str, wanted: Chamber
-) -> Walked:
-    begun, file = sources.debate(space, named, did.SessionBegan)
-    look(space, flow, begun, asked_by)
+    workspace: Workspace,
+    flow: str,
+    named: str,
+    asked_by: str,
+    wanted: ParliamentPlan,
+    note: str = "",
+) -> TakenStep:
+    begun, file = sources.debate(workspace, named, did.SessionBegan)
+    require_undamaged(workspace, flow, begun, asked_by)
     with lock_session(
-        file, space.engine.clock, space
+        file, workspace.engine.clock, workspace
     ) as held:  # what stands there is on record first
         checked, unsigned = held.checked, _unsigned(held)
-    found, _ = _source(space, named, checked)
+    found, _ = _source(workspace, named, checked)
     agents = require_course(checked).rules.agents
     for name in agents:
-        agent_named(space.engine, name)
+        agent_named(workspace.engine, name)
     if not wanted.even_if_gone:
-        require_present(space, agents)
+        require_present(workspace, agents)
     approvers = view_consensus(checked).approvers
-    problem = _problem(checked, found.source.id, asked_by, wanted.note)
+    problem = _problem(checked, found.source.id, asked_by, note)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        folder = space.root / target.file
-        room = ParliamentSession(space, folder, target.id)
+        folder = workspace.root / target.file
+        room = ParliamentSession(workspace, folder, target.id)
         if room.state.status is None:
             plans, issues = _seats(checked, wanted.issues)
-            room = convene(space, folder, problem, issues, plans, wanted.rounds, target.id, link)
+            room = convene(
+                workspace, folder, problem, issues, plans, wanted.rounds, target.id, link
+            )
         make_folder(folder)
         room.files.write()
         seats = {seat.agent: seat.id for seat in room.state.seats_in_order()}
@@ -83,17 +80,17 @@ def to_parliament(
             *(MadeThing("seed", target.stream, 0, f"{target.id}/{t}") for t in texts),
         )
 
-    plan = Plan(
+    plan = StepPlan(
         flow,
         found,
         asked_by,
-        lambda: _target(space, wanted.folder),
+        lambda: _target(workspace, wanted.folder),
         make,
-        file=recorded_path(space, wanted.folder) if wanted.folder is not None else "",
+        file=recorded_path(workspace, wanted.folder) if wanted.folder is not None else "",
         standing=standing(checked, unsigned),
         approvers=approvers,
     )
-    return walk(space, plan)
+    return take_step(workspace, plan)
 
 
 def standing(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultStanding:
@@ -115,10 +112,10 @@ def _unsigned(held: LockedSession) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.author for one in said if trust(one) is Trust.UNSIGNED))
 
 
-def _source(space: Workspace, named: str, checked: CheckedSession) -> tuple[Found, Path]:
+def _source(workspace: Workspace, named: str, checked: CheckedSession) -> tuple[FlowSource, Path]:
     """The event that ended the debate; a debate that goes on leads nowhere yet."""
     try:
-        return sources.debate(space, named, did.SessionEnded)
+        return sources.debate(workspace, named, did.SessionEnded)
     except Refused:
         raise Refused(
             "not_settled",
@@ -141,7 +138,7 @@ def _problem(checked: CheckedSession, session_id: str, asked_by: str, note: str)
 
 def _seats(
     checked: CheckedSession, named: tuple[str, ...]
-) -> tuple[tuple[SeatWanted, ...], tuple[str, ...]]:
+) -> tuple[tuple[SeatPlan, ...], tuple[str, ...]]:
     """Agents become representatives of what they argued for; issues named besides go round."""
     stands_for = {agent: [motive] for agent, motive in seeds.motives(checked).items()}
     own = tuple(motive for motives in stands_for.values() for motive in motives)
@@ -149,13 +146,15 @@ def _seats(
     for place, issue in enumerate(named):
         stands_for[names[place % len(names)]].append(issue)
     plans = tuple(
-        SeatWanted(f"Rep. {pascal(agent)}", tuple(motives), agent)
+        SeatPlan(f"Rep. {pascal(agent)}", tuple(motives), agent)
         for agent, motives in stands_for.items()
     )
     return plans, named or own
 
 
-def _target(space: Workspace, folder: Path | None) -> StepTarget:
-    parliament_id = next_free_id(space)
-    place = folder or space.path / FOLDER / parliament_id
-    return StepTarget(parliament_stream(parliament_id), parliament_id, recorded_path(space, place))
+def _target(workspace: Workspace, folder: Path | None) -> StepTarget:
+    parliament_id = next_free_id(workspace)
+    place = folder or workspace.path / FOLDER / parliament_id
+    return StepTarget(
+        parliament_stream(parliament_id), parliament_id, recorded_path(workspace, place)
+    )

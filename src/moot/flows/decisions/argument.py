@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import msgspec
 
+from moot.core.quoted import Quoted
 
-class Vote(msgspec.Struct, frozen=True):
+
+class CastVote(msgspec.Struct, frozen=True):
     """`sure` is empty where a chamber knows no confidence; `entry` is the chamber's own id."""
 
     round: int
     agent: str
     stance: str
     sure: str
-    summary: str
+    summary: Quoted
     entry: str
 
 
-class Heard(msgspec.Struct, frozen=True):
+class HeardEntry(msgspec.Struct, frozen=True):
+    """What another said, in short."""
+
     agent: str
-    summary: str
+    summary: Quoted
     entry: str
 
 
-class Change(msgspec.Struct, frozen=True):
+class StanceChange(msgspec.Struct, frozen=True):
     """One who moved, and what was said by others since it last spoke, the newest last."""
 
     agent: str
@@ -30,22 +34,22 @@ class Change(msgspec.Struct, frozen=True):
     now: str
     round: int
     entry: str
-    heard: tuple[Heard, ...] = ()
+    heard: tuple[HeardEntry, ...] = ()
 
 
-class Voice(msgspec.Struct, frozen=True):
+class DissentingVoice(msgspec.Struct, frozen=True):
     """One who does not agree with what came out, in full."""
 
     agent: str
     stance: str
     sure: str
     round: int
-    summary: str
-    text: str
+    summary: Quoted
+    text: Quoted
     evidence: tuple[str, ...] = ()
 
 
-class Count(msgspec.Struct, frozen=True):
+class VoteCount(msgspec.Struct, frozen=True):
     """The vote at one moment."""
 
     round: int
@@ -54,19 +58,22 @@ class Count(msgspec.Struct, frozen=True):
     others: tuple[str, ...]
 
 
-class Argued(msgspec.Struct, frozen=True):
-    """`text` is what was voted on last, where that is more than the motion; `outcome` is what the
-    vote came to in words, where those say more than the result on record; `heard` is the last word
-    that a person spoke in the session itself."""
+class Argument(msgspec.Struct, frozen=True):
+    """What was argued and voted on. Its fields stand in receipts: their names are kept.
 
-    votes: tuple[Vote, ...] = ()
-    first: Count | None = None
-    last: Count | None = None
-    changes: tuple[Change, ...] = ()
-    dissent: tuple[Voice, ...] = ()
-    text: str = ""
+    `text` is what was voted on last, where that is more than the motion; `outcome` is what the
+    vote came to in words, where those say more than the result on record; `heard` is the last
+    ruling that a person gave in the session itself.
+    """
+
+    votes: tuple[CastVote, ...] = ()
+    first: VoteCount | None = None
+    last: VoteCount | None = None
+    changes: tuple[StanceChange, ...] = ()
+    dissent: tuple[DissentingVoice, ...] = ()
+    text: Quoted = Quoted("")
     outcome: str = ""
     heard: str = ""
 
 
-NOTHING = Argued()
+NO_ARGUMENT = Argument()

@@ -1,4 +1,4 @@
-"""Ask a question: first answers, a motion, an argument, a result that waits for a person's word.
+"""Ask a question: first answers, a motion, an argument, a result that waits for a person's ruling.
 
 Every step is read off the decision's own record, so that it can be interrupted anywhere and gone
 on with: what is recorded is not done again.
@@ -25,18 +25,18 @@ from moot.core.names import SYSTEM
 from moot.flows.debate import session
 from moot.flows.debate.mending import FileLoss, restore_file
 from moot.flows.debate.others_words import make_title, quote_lines
-from moot.flows.decisions.argument import NOTHING, Argued
-from moot.flows.decisions.questions import state_of, text_of
-from moot.flows.decisions.receipt_content import argued, outcome_of
-from moot.flows.parliament.parliament_session import ParliamentSession as Session
+from moot.flows.decisions.argument import NO_ARGUMENT, Argument
+from moot.flows.decisions.questions import read_text, state_of
+from moot.flows.decisions.receipt_content import describe_outcome, summarize_argument
+from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.parliament.results import SETTLED
 from moot.flows.parliament.ruling import decisions_argued_in
 from moot.flows.parliament.session_ids import id_in_files
-from moot.flows.runs.first_answers import AnswersDesk
+from moot.flows.runs.first_answers import RunnableAnswers
 from moot.flows.runs.run_debate import SeatedDebate, run_seated
 from moot.flows.runs.run_parliament import convene_for_question, make_opening
-from moot.flows.runs.run_parliament import open_session_of as sitting_of
-from moot.flows.runs.run_parliament import run_seated as run_sitting
+from moot.flows.runs.run_parliament import open_session_of as parliament_of
+from moot.flows.runs.run_parliament import run_seated as run_parliament_session
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
 from moot.flows.runs.seats import seat_participants
 from moot.protocols.debate.checker import CheckedSession
@@ -57,105 +57,109 @@ THRESHOLDS: Final = {
 }
 
 
-class Asked(NamedTuple):
-    """How far it came. `lost`: what had become of its file before, if it had to be put back.
-    `argued`: what was said, by the record."""
+class DecisionProgress(NamedTuple):
+    """How far a decision came. `ended` is None if nobody had to be asked any more.
 
-    decision: str
+    `lost` says what had become of its file before, if it had to be put back; `argument` is what
+    was said, by the record.
+    """
+
     state: State
     file: Path | None
     ended: Ended | None
     lost: FileLoss | None = None
-    argued: Argued = NOTHING
+    argument: Argument = NO_ARGUMENT
 
     @property
     def outcome(self) -> str:
         """What the vote came to, in words for people; nothing if there is no result."""
-        return outcome_of(self.state, self.argued)
+        return describe_outcome(self.state, self.argument)
 
 
-def go_on(
-    space: Workspace,
+def carry_on(
+    workspace: Workspace,
     decision: str,
     specs: Mapping[str, Spec],
     room: Room,
     limits: Limits = USUAL,
     watch: Watch | None = None,
-) -> Asked:
-    """Everything that is still missing before a person is asked."""
-    sitting = seat_participants(specs, room)
-    state = state_of(space, decision)
+) -> DecisionProgress:
+    """Do everything that is still missing before a person can rule on it."""
+    participants = seat_participants(specs, room)
+    state = state_of(workspace, decision)
     ended: Ended | None = None
     lost: FileLoss | None = None
     if state.stage is Stage.ANSWERING:
-        ended = _first_answers(space, decision, sitting, limits, watch)
+        ended = _first_answers(workspace, decision, participants, limits, watch)
         if ended.stop is not Stop.SETTLED:
-            return Asked(decision, state_of(space, decision), None, ended)
-        _move(space, decision)
-    if state_of(space, decision).stage is Stage.MOVED:
-        _OPEN[state.chamber](space, decision, limits)
-    file = file_of(space, decision)
-    state = state_of(space, decision)
-    if state.stage is Stage.ARGUING or _goes_on(space, decision, state):
-        ran = _ARGUE[state.chamber](space, decision, sitting, limits, watch)
+            return DecisionProgress(state_of(workspace, decision), None, ended)
+        _set_motion(workspace, decision)
+    if state_of(workspace, decision).stage is Stage.MOVED:
+        _OPEN[state.chamber](workspace, decision, limits)
+    file = session_file(workspace, decision)
+    state = state_of(workspace, decision)
+    if state.stage is Stage.ARGUING or _parliament_goes_on(workspace, decision, state):
+        ran = _ARGUE[state.chamber](workspace, decision, participants, limits, watch)
         ended, lost = ran.ended, ran.lost
-    state = state_of(space, decision)
-    return Asked(decision, state, file, ended, lost, argued(space, decision, state))
+    state = state_of(workspace, decision)
+    argument = summarize_argument(workspace, decision, state)
+    return DecisionProgress(state, file, ended, lost, argument)
 
 
-def _goes_on(space: Workspace, decision: str, state: State) -> bool:
-    """A parliament is argued further after its prime minister's veto."""
+def _parliament_goes_on(workspace: Workspace, decision: str, state: State) -> bool:
+    """True if a parliament has to be argued further: its prime minister vetoed the last bill."""
     if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return False
-    return sitting_of(space, decision, state).state.status not in SETTLED
+    return parliament_of(workspace, decision, state).state.status not in SETTLED
 
 
-def _debated(
-    space: Workspace,
+def _run_debate(
+    workspace: Workspace,
     decision: str,
-    sitting: Mapping[str, Participant],
+    participants: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
 ) -> FinishedRun:
-    file = file_of(space, decision)
-    opened = state_of(space, decision).session
-    lost = restore_file(space, file, opened.id if opened is not None else None)
+    file = session_file(workspace, decision)
+    opened = state_of(workspace, decision).session
+    lost = restore_file(workspace, file, opened.id if opened is not None else None)
     if not file.exists():
         raise Refused(
             "session_gone",
             f"{file} is gone, and no record of it is here",
             hint=f"put it back, or begin anew: moot decide {decision} veto --reason TEXT",
         )
-    debate = SeatedDebate(file, sitting, space.engine.clock, space, decision)
+    debate = SeatedDebate(file, participants, workspace.engine.clock, workspace, decision)
     return run_seated(debate, limits, watch)._replace(lost=lost)
 
 
-def _sat(
-    space: Workspace,
+def _run_parliament(
+    workspace: Workspace,
     decision: str,
-    sitting: Mapping[str, Participant],
+    participants: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
 ) -> FinishedRun:
-    held = sitting_of(space, decision, state_of(space, decision))
-    return run_sitting(held, decision, sitting, limits, watch)
+    parliament = parliament_of(workspace, decision, state_of(workspace, decision))
+    return run_parliament_session(parliament, decision, participants, limits, watch)
 
 
 def _first_answers(
-    space: Workspace,
+    workspace: Workspace,
     decision: str,
-    sitting: Mapping[str, Participant],
+    participants: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
 ) -> Ended:
-    state = state_of(space, decision)
-    runnable = AnswersDesk(space.engine, decision, text_of(space, state.context))
-    return run_seats(runnable, sitting, space.engine.clock, decision, limits, watch).ended
+    state = state_of(workspace, decision)
+    runnable = RunnableAnswers(workspace.engine, decision, read_text(workspace, state.context))
+    clock = workspace.engine.clock
+    return run_seats(runnable, participants, clock, decision, limits, watch).ended
 
 
-def _move(space: Workspace, decision: str) -> None:
-    """The most frequent answer is put to the vote, else the first listed."""
-    motion = choose_motion(list_answers(state_of(space, decision)))
+def _set_motion(workspace: Workspace, decision: str) -> None:
+    """Put the most frequent answer to the vote, else the first listed."""
+    motion = choose_motion(list_answers(state_of(workspace, decision)))
     if motion is None:
         raise Refused(
             "no_answers",
@@ -163,57 +167,61 @@ def _move(space: Workspace, decision: str) -> None:
             hint=f"`moot ledger log {stream_of(decision)}` says why; ask again with others",
         )
     command = ask.SetMotion(text=motion.text, by=motion.by)
-    space.engine.execute(stream_of(decision), command, SYSTEM, key="motion")
+    workspace.engine.execute(stream_of(decision), command, SYSTEM, key="motion")
 
 
-def file_of(space: Workspace, decision: str) -> Path:
+def session_file(workspace: Workspace, decision: str) -> Path:
     """Where it is argued: where the record says, else under the decision's id.
 
     A debate's own record knows where its file was moved to.
     """
-    state = state_of(space, decision)
+    state = state_of(workspace, decision)
     if state.session is not None and state.session.file:
-        moved = space.engine.state(state.session.id).file if _debates(state) else ""
-        return space.root / (moved or state.session.file)
-    return space.path / FOLDER / f"{decision}{'.md' if _debates(state) else ''}"
+        moved = workspace.engine.state(state.session.id).file if _in_debate(state) else ""
+        return workspace.root / (moved or state.session.file)
+    return workspace.path / FOLDER / f"{decision}{'.md' if _in_debate(state) else ''}"
 
 
-def _debates(state: State) -> bool:
+def _in_debate(state: State) -> bool:
     return state.chamber is ChamberKind.DEBATE
 
 
-def _convene(space: Workspace, decision: str, _limits: Limits) -> None:
-    """A parliament about the motion; one that a killed run left is the one to use."""
-    state, folder = state_of(space, decision), file_of(space, decision)
+def _open_parliament(workspace: Workspace, decision: str, _limits: Limits) -> None:
+    """Open a parliament about the motion; one that a killed run left is the one to use."""
+    state, folder = state_of(workspace, decision), session_file(workspace, decision)
     known = id_in_files(folder)
-    problem = context_of(space, decision, state)
-    held = Session.open_by_id(space, folder, known) if known else None
-    if held is not None and not _left_by_us(held, problem, state):
-        raise _not_ours(decision, folder)
-    held = held or convene_for_question(space, folder, problem, state)
-    space.engine.execute(stream_of(decision), make_opening(held), SYSTEM)
+    problem = compose_context(workspace, decision, state)
+    parliament = ParliamentSession.open_by_id(workspace, folder, known) if known else None
+    if parliament is not None and not _is_left_by_killed_run(parliament, problem, state):
+        raise _another_session(decision, folder)
+    parliament = parliament or convene_for_question(workspace, folder, problem, state)
+    workspace.engine.execute(stream_of(decision), make_opening(parliament), SYSTEM)
 
 
-def _left_by_us(held: Session, problem: str, state: State) -> bool:
+def _is_left_by_killed_run(parliament: ParliamentSession, problem: str, state: State) -> bool:
     """What a killed run leaves: convened here, about this very decision, and nothing said yet."""
-    sat, names = held.state, {seat.agent for seat in state.seats}
-    untouched = sat.next_message_id == 1 and not sat.imported and sat.outcome is None
-    same = sat.problem_statement == problem and set(sat.holders) == names
-    return untouched and same and not decisions_argued_in(held.workspace.engine, held.stream)
+    found, names = parliament.state, {seat.agent for seat in state.seats}
+    untouched = found.next_message_id == 1 and not found.imported and found.outcome is None
+    same = found.problem_statement == problem and set(found.holders) == names
+    return (
+        untouched
+        and same
+        and not decisions_argued_in(parliament.workspace.engine, parliament.stream)
+    )
 
 
-def _is_begun(left: CheckedSession, context: str, rules: Rules) -> bool:
+def _is_just_begun(checked: CheckedSession, context: str, rules: Rules) -> bool:
     """The same of a debate's file; only how long a turn takes may be another."""
-    said = left.document.section_text("Context").strip("\n")
-    known = left.settings.rules
-    if known is None or left.document.entries:
+    written = checked.document.section_text("Context").strip("\n")
+    known = checked.settings.rules
+    if known is None or checked.document.entries:
         return False
     same = msgspec.structs.replace(known, turn_timeout=rules.turn_timeout) == rules
-    return same and said == context.replace("\r\n", "\n").strip("\n")
+    return same and written == context.replace("\r\n", "\n").strip("\n")
 
 
-def _not_ours(decision: str, place: Path) -> Refused:
-    """Files lie where anyone may write: they do not say what a decision is about."""
+def _another_session(decision: str, place: Path) -> Refused:
+    """Anyone may write files: what lies there does not say what a decision is about."""
     return Refused(
         "not_its_session",
         f"{place} holds another session than this decision's",
@@ -221,33 +229,34 @@ def _not_ours(decision: str, place: Path) -> Refused:
     )
 
 
-def _sit(space: Workspace, decision: str, limits: Limits) -> None:
-    """Make the session file and say so; a file that a killed run left is the one to use."""
-    state, file = state_of(space, decision), file_of(space, decision)
+def _open_debate(workspace: Workspace, decision: str, limits: Limits) -> None:
+    """Make the session file and record it; a file that a killed run left is the one to use."""
+    state, file = state_of(workspace, decision), session_file(workspace, decision)
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         rules = _rules(state, limits)
         text = make_session_text(
             make_title(state.question),
-            context_of(space, decision, state),
+            compose_context(workspace, decision, state),
             rules,
             str(uuid.uuid4()),
-            space.engine.clock(),
+            workspace.engine.clock(),
         )
-        session.new(file, text, space)
-    left = session.read(file)
-    if not _is_begun(left, context_of(space, decision, state), _rules(state, limits)):
-        raise _not_ours(decision, file)
-    made = left.document.session_id
-    if decisions_argued_in(space.engine, f"debate/{made}"):
-        raise _not_ours(decision, file)
-    place = file.relative_to(space.root).as_posix()
-    command = ask.OpenSession(session=f"debate/{made}", file=place)
-    space.engine.execute(stream_of(decision), command, SYSTEM)
+        session.new(file, text, workspace)
+    checked = session.read(file)
+    context = compose_context(workspace, decision, state)
+    if not _is_just_begun(checked, context, _rules(state, limits)):
+        raise _another_session(decision, file)
+    stream = f"debate/{checked.document.session_id}"
+    if decisions_argued_in(workspace.engine, stream):
+        raise _another_session(decision, file)
+    place = file.relative_to(workspace.root).as_posix()
+    command = ask.OpenSession(session=stream, file=place)
+    workspace.engine.execute(stream_of(decision), command, SYSTEM)
 
 
-_OPEN: Final = {ChamberKind.DEBATE: _sit, ChamberKind.PARLIAMENT: _convene}
-_ARGUE: Final = {ChamberKind.DEBATE: _debated, ChamberKind.PARLIAMENT: _sat}
+_OPEN: Final = {ChamberKind.DEBATE: _open_debate, ChamberKind.PARLIAMENT: _open_parliament}
+_ARGUE: Final = {ChamberKind.DEBATE: _run_debate, ChamberKind.PARLIAMENT: _run_parliament}
 
 
 def _rules(state: State, limits: Limits) -> Rules:
@@ -263,16 +272,19 @@ def _rules(state: State, limits: Limits) -> Rules:
     )
 
 
-def context_of(space: Workspace, decision: str, state: State) -> str:
+def compose_context(workspace: Workspace, decision: str, state: State) -> str:
     """What everybody should know, with the motion last; others' words are quoted, line by line."""
     parts = [("Question", state.question)]
-    material = text_of(space, state.context)
+    material = read_text(workspace, state.context)
     if material.strip():
         parts.append(("Material", material))
-    given = [(one.agent, one.answer) for one in list_answers(state) if one.answer is not None]
-    answers = "\n".join(f"{agent}: {' '.join(answer.split())}" for agent, answer in given)
+    answers = "\n".join(
+        f"{first.agent}: {' '.join(first.answer.split())}"
+        for first in list_answers(state)
+        if first.answer is not None
+    )
     parts.append(("First answers, given before anyone heard the others", answers))
     if state.motion is not None:
         parts.append(("Motion: approve or reject this", state.motion.text))
-    told = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in parts)
-    return f"{told}\nDecision {decision}. Every stance is about the motion."
+    sections = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in parts)
+    return f"{sections}\nDecision {decision}. Every stance is about the motion."

@@ -1,7 +1,7 @@
-"""A person's word on a decision: approve, amend, or veto.
+"""A person's ruling on a decision: approve, amend, or veto.
 
 A veto of what was debated begins another decision with the person's reason in its context;
-nothing of the old one is changed. A parliament has a prime minister: there the word is a
+nothing of the old one is changed. A parliament has a prime minister: there the ruling is a
 message of the session, and after a veto the session itself goes on.
 """
 
@@ -14,13 +14,13 @@ from msgspec.json import decode
 from moot.core.errors import Conflict, Malformed, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import OPERATOR, SYSTEM
-from moot.flows.decisions.questions import put, state_of, stored, text_of
+from moot.flows.decisions.questions import read_text, record_question, state_of, store_text
 from moot.flows.parliament.bills import merge_into_bill
-from moot.flows.parliament.parliament_session import ParliamentSession as Session
+from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.parliament.results import SETTLED
 from moot.flows.parliament.ruling import decision_signed_here
 from moot.flows.parliament.session_files import read_messages
-from moot.flows.runs.run_parliament import open_session_of as sitting_of
+from moot.flows.runs.run_parliament import open_session_of as parliament_of
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE, QUESTIONS
@@ -35,47 +35,47 @@ from moot.protocols.parliament.messages.words import (
 )
 from moot.workspace.workspace import Workspace
 
-WORDS: Final = {
+RULINGS: Final = {
     "approve": PrimeMinisterChoice.APPROVE,
     "veto": PrimeMinisterChoice.VETO,
     "amend": PrimeMinisterChoice.AMEND_AND_APPROVE,
 }
 
 
-def require_open(
-    space: Workspace,
+def require_open_for(
+    workspace: Workspace,
     decision: str,
-    word: PrimeMinisterChoice,
+    ruling: PrimeMinisterChoice,
     reason: str,
     text: str | None = None,
     anew: bool = False,
 ) -> int:
-    """Refused for all that can be told without a person's key, before one is asked for.
+    """Refuse whatever can be refused without a person's key, before they are asked for it.
 
     Returns the number of the vote that a parliament waits with, 0 if none does.
     """
-    state = state_of(space, decision)
-    if word is PrimeMinisterChoice.VETO and _cut_short(state):
+    state = state_of(workspace, decision)
+    if ruling is PrimeMinisterChoice.VETO and _veto_was_cut_short(state):
         return 0
     acting = Acting(OPERATOR, 1, "", KeyClass.HUMAN)
-    context = Context(space.engine.clock(), acting, stream_of(decision), space.trust.origin)
-    rehearsed = MACHINE.decide(state, ask.Approve(reason=reason), context)  # one rule for all words
+    context = Context(workspace.engine.clock(), acting, stream_of(decision), workspace.trust.origin)
+    rehearsed = MACHINE.decide(state, ask.Approve(reason=reason), context)  # one rule for all three
     if rehearsed.refused:
         raise Refused.of(rehearsed.findings)
     if text is not None:
         _require_text(text)
-    held = _listening(space, decision, word)
-    if held is None:
-        if word is PrimeMinisterChoice.VETO and not anew:
-            _repeats(space, decision, reason)
+    parliament = _parliament_to_rule_in(workspace, decision, ruling)
+    if parliament is None:
+        if ruling is PrimeMinisterChoice.VETO and not anew:
+            _repeats_last_veto(workspace, decision, reason)
         return 0
-    if anew and held.state.status is SessionStatus.PM_REVIEW:
-        raise _waits(decision)
-    held.rehearse(_word(held, word, reason, text or ""), PRIME_MINISTER)
-    return held.vote_shown or 0
+    if anew and parliament.state.status is SessionStatus.PM_REVIEW:
+        raise _vote_waits(decision)
+    parliament.rehearse(_make_command(parliament, ruling, reason, text or ""), PRIME_MINISTER)
+    return parliament.vote_shown or 0
 
 
-def _cut_short(state: State) -> bool:
+def _veto_was_cut_short(state: State) -> bool:
     """A veto is on record, and the decision that supersedes it is not."""
     return state.stage is Stage.VETOED and state.superseded_by is None
 
@@ -86,71 +86,80 @@ def _require_text(text: str) -> None:
 
 
 def approve(
-    space: Workspace, decision: str, person: str, reason: str, vote: int | None = None
+    workspace: Workspace, decision: str, person: str, reason: str, vote: int | None = None
 ) -> None:
-    if not _in_parliament(space, decision, person, PrimeMinisterChoice.APPROVE, reason, vote=vote):
-        space.engine.execute(stream_of(decision), ask.Approve(reason=reason), person)
+    if not _rule_in_parliament(
+        workspace, decision, person, PrimeMinisterChoice.APPROVE, reason, vote=vote
+    ):
+        workspace.engine.execute(stream_of(decision), ask.Approve(reason=reason), person)
 
 
 def amend(
-    space: Workspace, decision: str, person: str, reason: str, text: str, vote: int | None = None
+    workspace: Workspace,
+    decision: str,
+    person: str,
+    reason: str,
+    text: str,
+    vote: int | None = None,
 ) -> None:
     """The person's own text stands instead of what came out."""
     _require_text(text)
-    if not _in_parliament(
-        space, decision, person, PrimeMinisterChoice.AMEND_AND_APPROVE, reason, text, vote
+    if not _rule_in_parliament(
+        workspace, decision, person, PrimeMinisterChoice.AMEND_AND_APPROVE, reason, text, vote
     ):
-        command = ask.Amend(reason=reason, text=stored(space, text))
-        space.engine.execute(stream_of(decision), command, person)
+        command = ask.Amend(reason=reason, text=store_text(workspace, text))
+        workspace.engine.execute(stream_of(decision), command, person)
 
 
-def _in_parliament(
-    space: Workspace,
+def _rule_in_parliament(
+    workspace: Workspace,
     decision: str,
     person: str,
-    word: PrimeMinisterChoice,
+    ruling: PrimeMinisterChoice,
     reason: str,
     text: str = "",
     vote: int | None = None,
 ) -> bool:
-    """Where it was argued in a parliament the person is its prime minister, and speaks there.
+    """Where it was argued in a parliament the person is its prime minister, and rules there.
 
-    `vote` is what `require_open` found: a word said to one thing does not become another.
+    `vote` is what `require_open_for` returned: a ruling on one vote must not become one on another.
     """
-    held = _listening(space, decision, word)
-    if vote is not None and bool(vote) is not (held is not None):
+    parliament = _parliament_to_rule_in(workspace, decision, ruling)
+    if vote is not None and bool(vote) is not (parliament is not None):
         raise Conflict("busy", "somebody spoke at this moment", hint="look at it again")
-    if held is None:
+    if parliament is None:
         return False
-    held.vote_shown = vote
-    held.execute(_word(held, word, reason, text), person, PRIME_MINISTER)
+    parliament.vote_shown = vote
+    parliament.execute(_make_command(parliament, ruling, reason, text), person, PRIME_MINISTER)
     return True
 
 
-def _word(held: Session, word: PrimeMinisterChoice, reason: str, text: str) -> Decide:
+def _make_command(
+    parliament: ParliamentSession, ruling: PrimeMinisterChoice, reason: str, text: str
+) -> Decide:
     """A veto grants the round it sends the bill back to."""
-    veto = word is PrimeMinisterChoice.VETO
+    veto = ruling is PrimeMinisterChoice.VETO
     return Decide(
-        decision=str(word),
+        decision=str(ruling),
         reason=reason,
         guidance=reason if veto else "",
-        draft=merge_into_bill(held.state, _bill(text)) if text else None,
+        draft=merge_into_bill(parliament.state, _read_amendment(text)) if text else None,
         extend_rounds=1 if veto else 0,
     )
 
 
-def _listening(space: Workspace, decision: str, word: PrimeMinisterChoice) -> Session | None:
-    """The parliament that waits for this word, or has heard one; Refused if it goes on."""
-    state = state_of(space, decision)
+def _parliament_to_rule_in(
+    workspace: Workspace, decision: str, ruling: PrimeMinisterChoice
+) -> ParliamentSession | None:
+    """The parliament that waits for this ruling, or was given one; Refused if it goes on."""
+    state = state_of(workspace, decision)
     if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return None
-    held = sitting_of(space, decision, state)
-    if (
-        held.state.status is SessionStatus.PM_REVIEW
-        or decision_signed_here(space, held.stream) is not None
-    ):
-        return held
-    if word is not PrimeMinisterChoice.VETO and held.state.status not in SETTLED:
+    parliament = parliament_of(workspace, decision, state)
+    ruled_there = decision_signed_here(workspace, parliament.stream) is not None
+    if parliament.state.status is SessionStatus.PM_REVIEW or ruled_there:
+        return parliament
+    if ruling is not PrimeMinisterChoice.VETO and parliament.state.status not in SETTLED:
         raise Refused(
             "session_goes_on",
             "the session goes on, and no vote waits for you",
@@ -159,42 +168,51 @@ def _listening(space: Workspace, decision: str, word: PrimeMinisterChoice) -> Se
     return None
 
 
-def _bill(text: str) -> Any:
+def _read_amendment(text: str) -> Any:
     """A JSON object says which parts of the bill change; any other text is its solution."""
     try:
-        found = read_json(text)
+        parts = read_json(text)
     except Malformed:
-        found = None
-    return found if isinstance(found, dict) else {"sections": {"solution": text.strip()}}
+        parts = None
+    return parts if isinstance(parts, dict) else {"sections": {"solution": text.strip()}}
 
 
 def veto(
-    space: Workspace,
+    workspace: Workspace,
     decision: str,
     person: str,
     reason: str,
     vote: int | None = None,
     anew: bool = False,
 ) -> str:
-    """The person says no. A debate is superseded by another decision, with the reason in its
-    context; a parliament takes the reason as guidance and goes on itself. `anew`: what was sent
-    back just now is superseded all the same."""
-    if _in_parliament(space, decision, person, PrimeMinisterChoice.VETO, reason, vote=vote):
+    """The person says no; returns the decision that goes on.
+
+    A debate is superseded by another decision, with the reason in its context; a parliament takes
+    the reason as guidance and goes on itself. `anew`: what was sent back just now is superseded
+    all the same.
+    """
+    if _rule_in_parliament(
+        workspace, decision, person, PrimeMinisterChoice.VETO, reason, vote=vote
+    ):
         return decision
-    if not anew and _repeats(space, decision, reason):
+    if not anew and _repeats_last_veto(workspace, decision, reason):
         return decision
-    if not _cut_short(state_of(space, decision)):
-        space.engine.execute(stream_of(decision), ask.Veto(reason=reason), person)
-    return supersede(space, decision)
+    if not _veto_was_cut_short(state_of(workspace, decision)):
+        workspace.engine.execute(stream_of(decision), ask.Veto(reason=reason), person)
+    return supersede(workspace, decision)
 
 
-def _repeats(space: Workspace, decision: str, reason: str) -> bool:
+def _repeats_last_veto(workspace: Workspace, decision: str, reason: str) -> bool:
     """It was sent back with this reason, and nobody has argued or voted since.
 
     Refused if that was for another reason: a second veto would end what the first lets go on.
     """
-    state = state_of(space, decision)
-    if not state.sent_back or state.word is not None or _argued_since(space, decision, state):
+    state = state_of(workspace, decision)
+    if (
+        not state.sent_back
+        or state.word is not None
+        or _argued_since_ruling(workspace, decision, state)
+    ):
         return False
     last = state.sent_back[-1]
     if last.reason != reason:
@@ -206,18 +224,18 @@ def _repeats(space: Workspace, decision: str, reason: str) -> bool:
     return True
 
 
-def _argued_since(space: Workspace, decision: str, state: State) -> bool:
-    """Has a seat said anything since the prime minister did?"""
-    held = sitting_of(space, decision, state)
-    with space.store.read() as view:
-        said = list(read_messages(view, held.stream))
-    for one in reversed(said):
-        if one.type is Kind.PM_DECISION or one.sender in held.state.seats:
-            return one.type is not Kind.PM_DECISION
+def _argued_since_ruling(workspace: Workspace, decision: str, state: State) -> bool:
+    """True if a seat has spoken since the prime minister ruled."""
+    parliament = parliament_of(workspace, decision, state)
+    with workspace.store.read() as view:
+        recorded = list(read_messages(view, parliament.stream))
+    for message in reversed(recorded):
+        if message.type is Kind.PM_DECISION or message.sender in parliament.state.seats:
+            return message.type is not Kind.PM_DECISION
     return False
 
 
-def _waits(decision: str) -> Refused:
+def _vote_waits(decision: str) -> Refused:
     return Refused(
         "vote_waits",
         "a vote waits for you, and a veto sends it back",
@@ -225,13 +243,13 @@ def _waits(decision: str) -> Refused:
     )
 
 
-def supersede(space: Workspace, decision: str) -> str:
+def supersede(workspace: Workspace, decision: str) -> str:
     """Begin the decision that takes a vetoed one's place: once, also if we were killed between."""
-    state = state_of(space, decision)
+    state = state_of(workspace, decision)
     if state.superseded_by is not None:
         return state.superseded_by
-    follower = _begun_for(space, decision)
-    if follower is None:
+    successor = _unnamed_successor(workspace, decision)
+    if successor is None:
         command = ask.AskQuestion(
             question=state.question,
             seats=state.seats,
@@ -239,27 +257,27 @@ def supersede(space: Workspace, decision: str) -> str:
             rule=state.rule,
             rounds=state.rounds,
             options=state.options,
-            context=stored(space, _after_veto(space, decision, state)),
+            context=store_text(workspace, _context_after_veto(workspace, decision, state)),
             supersedes=decision,
         )
-        follower = put(space, command)
-    space.engine.execute(stream_of(decision), ask.NameSuccessor(decision=follower), SYSTEM)
-    return follower
+        successor = record_question(workspace, command)
+    workspace.engine.execute(stream_of(decision), ask.NameSuccessor(decision=successor), SYSTEM)
+    return successor
 
 
-def _begun_for(space: Workspace, decision: str) -> str | None:
-    """A follower that was begun and never named."""
-    with space.store.read() as view:
+def _unnamed_successor(workspace: Workspace, decision: str) -> str | None:
+    """A successor that was begun and never named: the process died between the two."""
+    with workspace.store.read() as view:
         rows = view.rows(QUESTIONS, limit=100_000)
-        found = [row.key for row in rows if decode(row.value).get("supersedes") == decision]
-    return found[0].removeprefix(stream_of("")) if found else None
+        streams = [row.key for row in rows if decode(row.value).get("supersedes") == decision]
+    return streams[0].removeprefix(stream_of("")) if streams else None
 
 
-def _after_veto(space: Workspace, decision: str, state: State) -> str:
-    word, motion = state.word, state.motion
-    assert word is not None
-    said = f"{decision} was vetoed by {word.by}: {word.reason}"
+def _context_after_veto(workspace: Workspace, decision: str, state: State) -> str:
+    ruling, motion = state.word, state.motion
+    assert ruling is not None
+    veto = f"{decision} was vetoed by {ruling.by}: {ruling.reason}"
     if motion is not None:
-        said += f"\nThe motion that was vetoed: {motion.text}"
-    before = text_of(space, state.context)
-    return f"{said}\n\n{before}".strip()
+        veto += f"\nThe motion that was vetoed: {motion.text}"
+    before = read_text(workspace, state.context)
+    return f"{veto}\n\n{before}".strip()

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from moot.flows.decisions.argument import Argued, Change, Count, Voice, Vote
+from moot.core.quoted import Quoted
+from moot.flows.decisions.argument import (
+    Argument,
+    CastVote,
+    DissentingVoice,
+    StanceChange,
+    VoteCount,
+)
 from moot.flows.parliament.bills import describe_bill
 from moot.flows.parliament.ruling import decision_signed_here
 from moot.flows.runs.run_parliament import open_session_of
 from moot.protocols.decision.model import State
 from moot.protocols.parliament.documents.proceedings import CountedBallot, Proceedings, list_ballots
-from moot.protocols.parliament.messages.contents import Vote as Cast
+from moot.protocols.parliament.messages.contents import Vote
 from moot.protocols.parliament.messages.message import LedgerMessage
 from moot.protocols.parliament.messages.words import Ballot
 from moot.workspace.workspace import Workspace
 
 
-def sat(space: Workspace, decision: str, state: State) -> Argued:
-    held = open_session_of(space, decision, state)
-    record = held.read_proceedings()
+def summarize_parliament(workspace: Workspace, decision: str, state: State) -> Argument:
+    parliament = open_session_of(workspace, decision, state)
+    record = parliament.read_proceedings()
     counted = list_ballots(record)
-    return Argued(
-        votes=tuple(_vote(record, message, vote) for message, vote in record.messages_with(Cast)),
+    return Argument(
+        votes=tuple(_vote(record, message, vote) for message, vote in record.messages_with(Vote)),
         first=_count(record, counted[0]) if counted else None,
         last=_count(record, counted[-1]) if counted else None,
         changes=tuple(_changes(record)),
         dissent=tuple(_dissent(record, counted[-1])) if counted else (),
-        text=describe_bill(record.state.bill),
-        heard=str(decision_signed_here(space, held.stream) or ""),
+        text=Quoted(describe_bill(record.state.bill)),
+        heard=str(decision_signed_here(workspace, parliament.stream) or ""),
     )
 
 
@@ -36,34 +43,45 @@ def _agent(record: Proceedings, seat: str) -> str:
     return known.agent if known is not None else seat
 
 
-def _vote(record: Proceedings, message: LedgerMessage, vote: Cast) -> Vote:
-    who = _agent(record, message.sender)
-    return Vote(message.round, who, vote.vote.value, "", vote.reasoning, message.id)
+def _vote(record: Proceedings, message: LedgerMessage, vote: Vote) -> CastVote:
+    return CastVote(
+        round=message.round,
+        agent=_agent(record, message.sender),
+        stance=vote.vote.value,
+        sure="",
+        summary=Quoted(vote.reasoning),
+        entry=message.id,
+    )
 
 
-def _count(record: Proceedings, one: CountedBallot) -> Count:
+def _count(record: Proceedings, counted: CountedBallot) -> VoteCount:
     def who(ballot: Ballot) -> tuple[str, ...]:
-        found = (seat for seat, vote in one.votes.items() if vote.vote is ballot)
-        return tuple(_agent(record, seat) for seat in found)
+        seats = (seat for seat, vote in counted.votes.items() if vote.vote is ballot)
+        return tuple(_agent(record, seat) for seat in seats)
 
-    absent = (seat.agent for seat in record.state.seats_in_order() if seat.id not in one.votes)
-    return Count(one.round, who(Ballot.YES), who(Ballot.NO), tuple(absent))
+    absent = (seat.agent for seat in record.state.seats_in_order() if seat.id not in counted.votes)
+    return VoteCount(counted.round, who(Ballot.YES), who(Ballot.NO), tuple(absent))
 
 
-def _changes(record: Proceedings) -> Iterator[Change]:
+def _changes(record: Proceedings) -> Iterator[StanceChange]:
     """Who voted otherwise than the last time. A ballot does not say after whom."""
     latest: dict[str, str] = {}
-    for message, vote in record.messages_with(Cast):
+    for message, vote in record.messages_with(Vote):
         who, before = _agent(record, message.sender), latest.get(message.sender)
         if before is not None and before != vote.vote.value:
-            yield Change(who, before, vote.vote.value, message.round, message.id)
+            yield StanceChange(who, before, vote.vote.value, message.round, message.id)
         latest[message.sender] = vote.vote.value
 
 
-def _dissent(record: Proceedings, last: CountedBallot) -> Iterator[Voice]:
+def _dissent(record: Proceedings, last: CountedBallot) -> Iterator[DissentingVoice]:
     for seat, vote in last.votes.items():
         if vote.vote is Ballot.NO:
             parts = (vote.reasoning, vote.reservations, *vote.conditions)
-            text = "\n\n".join(part for part in parts if part)
-            who = _agent(record, seat)
-            yield Voice(who, vote.vote.value, "", last.round, vote.reasoning, text)
+            yield DissentingVoice(
+                agent=_agent(record, seat),
+                stance=vote.vote.value,
+                sure="",
+                round=last.round,
+                summary=Quoted(vote.reasoning),
+                text=Quoted("\n\n".join(part for part in parts if part)),
+            )

@@ -6,13 +6,14 @@ A name is never given twice, so whatever is wrong is found before one is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from moot.agents.seats import Room
-from moot.agents.spec import Spec, read_spec
-from moot.core.errors import NotFound, Refused
+from moot.agents.spec import Spec, read_list, read_spec
+from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
@@ -31,57 +32,79 @@ from moot.protocols.decision.model import ChamberKind, DecisionSeat, Stage, Stat
 from moot.workspace.workspace import Workspace
 
 TEXT: Final = "text/markdown"
+# Runs of traces and mail keep their costs in a decision, too; nothing is asked there.
+_CHAMBERS: Final = (ChamberKind.DEBATE, ChamberKind.PARLIAMENT)
 
 
-class Question(NamedTuple):
-    """What is asked, of whom, and how it is settled."""
+class Question(msgspec.Struct, frozen=True):
+    """What is asked, of whom, and how it is settled.
+
+    `participants` are texts such as "cmd:claude -p" or "amber-otter=rules:approve"; one without a
+    name gets a new one. `options` are answers to choose from. `rule` is majority, weighted or
+    unanimous, `chamber` debate or parliament. `motives` say what a name stands for in a parliament.
+    """
 
     text: str
-    specs: tuple[Spec, ...]
+    participants: tuple[str, ...]
     context: str = ""
     options: tuple[str, ...] = ()
-    rule: ConsensusMode = ConsensusMode.MAJORITY
+    rule: str = ConsensusMode.MAJORITY
     rounds: int = 2
-    chamber: ChamberKind = ChamberKind.DEBATE
+    chamber: str = ChamberKind.DEBATE
     motives: Mapping[str, tuple[str, ...]] = {}
 
 
-def begin(space: Workspace, question: Question, room: Room) -> tuple[str, dict[str, Spec]]:
+def read_participants(texts: Iterable[str]) -> tuple[Spec, ...]:
+    """Everybody named in these texts, each of which may list several."""
+    return tuple(spec for text in texts for spec in read_list(text))
+
+
+def put_question(
+    workspace: Workspace, question: Question, room: Room
+) -> tuple[str, dict[str, Spec]]:
     """Seat everybody and put the question on record, under the next free id.
 
     A name is never given twice, so whatever is wrong must be found before one is.
     """
-    require_distinct_names(question.specs)
-    rehearsal = {
-        spec.name or f"some-body-{place}": spec for place, spec in enumerate(question.specs)
-    }
+    named_specs = read_participants(question.participants)
+    require_distinct_names(named_specs)
+    rehearsal = {spec.name or f"some-body-{place}": spec for place, spec in enumerate(named_specs)}
     _require_known(question.motives, rehearsal)
     seats = tuple(DecisionSeat(name, ELSEWHERE, "") for name in rehearsal)
     acting = Acting(SYSTEM, 1, "", KeyClass.SYSTEM)
-    context = Context(space.engine.clock(), acting, stream_of("q-0"), space.trust.origin)
+    context = Context(workspace.engine.clock(), acting, stream_of("q-0"), workspace.trust.origin)
     rehearsed = MACHINE.decide(State(), _question(question, seats, None), context)
     if rehearsed.refused:
         raise Refused.of(rehearsed.findings)
     seat_participants(rehearsal, room)
-    specs = name_specs(space, question.specs)
-    about = stored(space, question.context) if question.context.strip() else None
-    seats = recorded_seats(space, tuple(specs), specs, seat_participants(specs, room))
-    return put(space, _question(question, seats, about)), specs
+    specs = name_specs(workspace, named_specs)
+    material = store_text(workspace, question.context) if question.context.strip() else None
+    seats = recorded_seats(workspace, tuple(specs), specs, seat_participants(specs, room))
+    return record_question(workspace, _question(question, seats, material)), specs
 
 
 def _question(
-    question: Question, seats: tuple[DecisionSeat, ...], about: ArtifactRef | None
+    question: Question, seats: tuple[DecisionSeat, ...], material: ArtifactRef | None
 ) -> ask.AskQuestion:
-    told = question.motives
+    motives = question.motives
     return ask.AskQuestion(
         question=question.text,
-        seats=tuple(replace(seat, motives=told.get(seat.agent, ())) for seat in seats),
-        chamber=question.chamber,
-        rule=question.rule.value,
+        seats=tuple(replace(seat, motives=motives.get(seat.agent, ())) for seat in seats),
+        chamber=ChamberKind(_choice(question.chamber, "chamber", _CHAMBERS)),
+        rule=_choice(question.rule, "rule", tuple(ConsensusMode)),
         rounds=question.rounds,
         options=question.options,
-        context=about,
+        context=material,
     )
+
+
+def _choice(value: str, what: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        known = ", ".join(choices)
+        raise Malformed(
+            f"no {what} is called {value!r}", code="bad_question", hint=f"one of {known}"
+        )
+    return str(value)
 
 
 def _require_known(motives: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> None:
@@ -94,13 +117,13 @@ def _require_known(motives: Mapping[str, tuple[str, ...]], names: Iterable[str])
             )
 
 
-def put(space: Workspace, command: ask.AskQuestion) -> str:
+def record_question(workspace: Workspace, command: ask.AskQuestion) -> str:
     """`q-1`, `q-2`, ...; another process may take one between the look and the act."""
-    number = 1 + sum(_is_number(key) for key in _questions(space))
+    number = 1 + sum(_is_number(key) for key in _questions(workspace))
     while True:
         decision = f"q-{number}"
         try:
-            space.engine.execute(stream_of(decision), command, SYSTEM)
+            workspace.engine.execute(stream_of(decision), command, SYSTEM)
         except Refused as refused:
             if refused.code != "id_taken":
                 raise
@@ -109,8 +132,8 @@ def put(space: Workspace, command: ask.AskQuestion) -> str:
             return decision
 
 
-def _questions(space: Workspace) -> list[str]:
-    with space.store.read() as view:
+def _questions(workspace: Workspace) -> list[str]:
+    with workspace.store.read() as view:
         return [row.key for row in view.rows(QUESTIONS, limit=100_000)]
 
 
@@ -118,22 +141,22 @@ def _is_number(stream: str) -> bool:
     return stream.startswith(stream_of("q-"))
 
 
-def stored(space: Workspace, text: str) -> ArtifactRef:
-    return space.artifacts.put(text.encode(), TEXT)
+def store_text(workspace: Workspace, text: str) -> ArtifactRef:
+    return workspace.artifacts.put(text.encode(), TEXT)
 
 
-def text_of(space: Workspace, sha256: str | None) -> str:
-    return "" if sha256 is None else b"".join(space.artifacts.chunks(sha256)).decode()
+def read_text(workspace: Workspace, sha256: str | None) -> str:
+    return "" if sha256 is None else b"".join(workspace.artifacts.chunks(sha256)).decode()
 
 
-def id_of(named: str) -> str:
+def decision_id(named: str) -> str:
     """`q-7`, also of `decision/q-7`, which is what an agenda shows."""
     return named.removeprefix(stream_of(""))
 
 
-def state_of(space: Workspace, decision: str) -> State:
+def state_of(workspace: Workspace, decision: str) -> State:
     """The decision as recorded; NotFound if nothing was asked under this id."""
-    state: State = space.engine.state(stream_of(decision))
+    state: State = workspace.engine.state(stream_of(decision))
     if state.stage is Stage.NEW:
         raise NotFound(
             "decision_not_found",
@@ -143,10 +166,10 @@ def state_of(space: Workspace, decision: str) -> State:
     return state
 
 
-def question_of(space: Workspace, decision: str) -> State:
+def require_question(workspace: Workspace, decision: str) -> State:
     """One that is argued and decided; Refused where only the costs of a run are kept."""
-    state = state_of(space, decision)
-    if state.chamber in (ChamberKind.TRACE, ChamberKind.MAIL):
+    state = state_of(workspace, decision)
+    if state.chamber not in _CHAMBERS:
         raise Refused(
             "not_a_decision",
             f"{decision} keeps the costs of a run: nothing is argued or decided there",
@@ -155,7 +178,28 @@ def question_of(space: Workspace, decision: str) -> State:
     return state
 
 
-def recorded_specs(state: State) -> dict[str, Spec]:
+def specs_again(state: State, texts: Iterable[str]) -> dict[str, Spec]:
+    """Who sits there when a question is gone on with: as recorded, or as they are named again.
+
+    Named again they are matched by name, and those without one in the order of the seats.
+    """
+    specs = read_participants(texts)
+    if not specs:
+        return _recorded_specs(state)
+    require_distinct_names(specs)
+    names = [seat.agent for seat in state.seats]
+    unnamed = iter([name for name in names if name not in {spec.name for spec in specs}])
+    matched = {spec.name or next(unnamed, ""): spec for spec in specs}
+    if len(specs) > len(names) or not set(matched) <= set(names):
+        raise Refused(
+            "not_a_participant",
+            "someone named here takes no part in this",
+            hint=f"those who take part: {', '.join(names)}",
+        )
+    return matched
+
+
+def _recorded_specs(state: State) -> dict[str, Spec]:
     """The participants as they were named; Refused if the record does not hold all of a spec."""
     specs = {seat.agent: read_spec(seat.spec) for seat in state.seats if seat.spec}
     cut = [seat.agent for seat in state.seats if "…" in seat.spec]

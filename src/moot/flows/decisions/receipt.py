@@ -17,7 +17,7 @@ from moot.core.errors import Conflict, Refused
 from moot.core.names import SYSTEM
 from moot.engine.export import bundle
 from moot.flows.decisions.questions import state_of
-from moot.flows.decisions.receipt_content import says, streams
+from moot.flows.decisions.receipt_content import compose_receipt, list_streams
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import MakeReceipt
 from moot.protocols.decision.model import ChamberKind
@@ -32,7 +32,7 @@ _TRIES: Final = 5
 class Receipt(NamedTuple):
     """`data` is the file; `proofs` and `checkpoint` are those of the record in it."""
 
-    says: dict[str, Any]
+    content: dict[str, Any]
     data: bytes
     proofs: tuple[dict[str, Any], ...]
     checkpoint: str | None
@@ -42,29 +42,32 @@ class Receipt(NamedTuple):
         return hashlib.sha256(self.data).hexdigest()
 
 
-def make(space: Workspace, decision: str) -> Receipt:
-    _require_argued(space, decision)
-    said = _signed(space, decision)
+def make_receipt(workspace: Workspace, decision: str) -> Receipt:
+    """Sign for what is on record of this decision, and put the record itself into the file."""
+    _require_argued(workspace, decision)
+    content = _sign_content(workspace, decision)
     with suppress(Refused):  # without its key the end stays unproven, and the verdict says so
-        space.engine.checkpoint()
-    with space.store.read() as view:
-        lines = list(bundle(view, space.trust, space.artifacts, streams(space, decision)))
+        workspace.engine.checkpoint()
+    with workspace.store.read() as view:
+        lines = list(
+            bundle(view, workspace.trust, workspace.artifacts, list_streams(workspace, decision))
+        )
     record = b"".join(lines).decode()
-    data = canonical({"format": FORMAT, "record": record, "says": said}) + b"\n"
+    data = canonical({"format": FORMAT, "record": record, "says": content}) + b"\n"
     if len(data) > MOST_BYTES:
         raise Refused(
             "receipt_too_large",
             f"the record of {decision} takes {len(data)} bytes, a receipt at most {MOST_BYTES}",
             hint=f"`moot ledger export -o record.moot {stream_of(decision)}` has no such limit",
         )
-    rest = [msgspec.json.decode(line) for line in lines if line.startswith(_PROVES)]
-    proofs = tuple(one["proof"] for one in rest if "proof" in one)
-    notes = [one["checkpoint"] for one in rest if "checkpoint" in one]
-    return Receipt(said, data, proofs, notes[0] if notes else None)
+    proving = [msgspec.json.decode(line) for line in lines if line.startswith(_PROVING_LINES)]
+    proofs = tuple(line["proof"] for line in proving if "proof" in line)
+    notes = [line["checkpoint"] for line in proving if "checkpoint" in line]
+    return Receipt(content, data, proofs, notes[0] if notes else None)
 
 
-def _require_argued(space: Workspace, decision: str) -> None:
-    chamber = state_of(space, decision).chamber
+def _require_argued(workspace: Workspace, decision: str) -> None:
+    chamber = state_of(workspace, decision).chamber
     if chamber is ChamberKind.MAIL:
         raise Refused(
             "not_a_decision",
@@ -79,26 +82,26 @@ def _require_argued(space: Workspace, decision: str) -> None:
         )
 
 
-_PROVES: Final = (b'{"proof":', b'{"checkpoint":')
+_PROVING_LINES: Final = (b'{"proof":', b'{"checkpoint":')
 
 
-def _signed(space: Workspace, decision: str) -> dict[str, Any]:
+def _sign_content(workspace: Workspace, decision: str) -> dict[str, Any]:
     """What the receipt says, once the machine has signed for exactly this."""
     stream = stream_of(decision)
     for _ in range(_TRIES):
-        seen = _head(space, stream)
-        said = says(space, decision)
-        raw = canonical(said)
-        if state_of(space, decision).receipt == hashlib.sha256(raw).hexdigest():
-            return said
-        ref = space.artifacts.put(raw, MEDIA_TYPE)
-        outcome = space.engine.execute(stream, MakeReceipt(receipt=ref), SYSTEM)
+        seen = _head(workspace, stream)
+        content = compose_receipt(workspace, decision)
+        raw = canonical(content)
+        if state_of(workspace, decision).receipt == hashlib.sha256(raw).hexdigest():
+            return content
+        ref = workspace.artifacts.put(raw, MEDIA_TYPE)
+        outcome = workspace.engine.execute(stream, MakeReceipt(receipt=ref), SYSTEM)
         if outcome.recorded[0].seq == seen + 1:  # nobody wrote between the look and the act
-            return said
+            return content
     raise Conflict("busy", f"{decision} is being written to", hint="try again when it rests")
 
 
-def _head(space: Workspace, stream: str) -> int:
-    with space.store.read() as view:
+def _head(workspace: Workspace, stream: str) -> int:
+    with workspace.store.read() as view:
         head = view.head(stream)
     return -1 if head is None else head.seq

@@ -14,9 +14,9 @@ from moot.core.clock import to_text
 from moot.core.ledger import View
 from moot.core.record import Record
 from moot.core.registry.model import State as Registry
-from moot.flows.decisions.argument import NOTHING, Argued
-from moot.flows.decisions.debate_result import debated
-from moot.flows.decisions.parliament_result import sat
+from moot.flows.decisions.argument import NO_ARGUMENT, Argument
+from moot.flows.decisions.debate_result import summarize_debate
+from moot.flows.decisions.parliament_result import summarize_parliament
 from moot.flows.decisions.questions import state_of
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import CallCost, ChamberKind, DecisionSeat, PersonsRuling, State
@@ -29,21 +29,22 @@ CHECK: Final = (
     "moot verify FILE.json --trust TRUST.json, or python standalone.py FILE.json --trust "
     "TRUST.json, which is one file; the trust file must come by another way than this one"
 )
-_ARGUED: Final[dict[ChamberKind, Callable[[Workspace, str, State], Argued]]] = {
-    ChamberKind.DEBATE: debated,
-    ChamberKind.PARLIAMENT: sat,
+_SUMMARIZE: Final[dict[ChamberKind, Callable[[Workspace, str, State], Argument]]] = {
+    ChamberKind.DEBATE: summarize_debate,
+    ChamberKind.PARLIAMENT: summarize_parliament,
 }
 
 
-def says(space: Workspace, decision: str) -> dict[str, Any]:
-    state = state_of(space, decision)
-    registry = space.engine.registry()
-    found = argued(space, decision, state)
+def compose_receipt(workspace: Workspace, decision: str) -> dict[str, Any]:
+    """What the receipt of this decision says. The keys stand in signed files: they never change."""
+    state = state_of(workspace, decision)
+    registry = workspace.engine.registry()
+    argument = summarize_argument(workspace, decision, state)
     return {
         "decision": decision,
         "stage": state.stage.value,
         "question": state.question,
-        "context": _text(space, state.context),
+        "context": _text(workspace, state.context),
         "asked": {"at": to_text(state.asked_at), "by": state.asked_by},
         "chamber": state.chamber.value,
         "rule": state.rule,
@@ -52,52 +53,57 @@ def says(space: Workspace, decision: str) -> dict[str, Any]:
         "participants": [_participant(registry, state, seat) for seat in state.seats],
         "first_answers": msgspec.to_builtins(list_answers(state)),
         "motion": msgspec.to_builtins(state.motion),
-        "argument": msgspec.to_builtins(found),
+        "argument": msgspec.to_builtins(argument),
         "result": msgspec.to_builtins(state.verdict),
-        "cautions": [*cautions(state), *_unheard(decision, state, found)],
-        "word": _word(space, registry, state.word),
-        "sent_back": [_word(space, registry, one) for one in state.sent_back],
-        "earlier": list(_earlier(space, state)),
+        "cautions": [*list_cautions(state), *_unrecorded_ruling(decision, state, argument)],
+        "word": _ruling(workspace, registry, state.word),
+        "sent_back": [_ruling(workspace, registry, veto) for veto in state.sent_back],
+        "earlier": list(_earlier(workspace, state)),
         "superseded_by": state.superseded_by,
         "cost": msgspec.to_builtins(state.cost),
-        "evidence": _evidence(space, decision),
+        "evidence": _evidence(workspace, decision),
         "check": CHECK,
     }
 
 
-def argued(space: Workspace, decision: str, state: State) -> Argued:
-    tell = _ARGUED.get(state.chamber)
-    return NOTHING if tell is None or state.session is None else tell(space, decision, state)
+def summarize_argument(workspace: Workspace, decision: str, state: State) -> Argument:
+    """What was argued about it, from the record of its chamber."""
+    summarize = _SUMMARIZE.get(state.chamber)
+    if summarize is None or state.session is None:
+        return NO_ARGUMENT
+    return summarize(workspace, decision, state)
 
 
-def outcome_of(state: State, found: Argued) -> str:
+def describe_outcome(state: State, argument: Argument) -> str:
     """What the vote came to, in words for people; nothing if there is no result."""
-    return (found.outcome or state.verdict.summary) if state.verdict is not None else ""
+    return (argument.outcome or state.verdict.summary) if state.verdict is not None else ""
 
 
-def chain(space: Workspace, decision: str) -> list[str]:
+def list_superseded(workspace: Workspace, decision: str) -> list[str]:
     """The decision and those that it supersedes, the newest first."""
-    found = [decision]
-    while (before := state_of(space, found[-1]).supersedes) is not None and before not in found:
-        found.append(before)
-    return found
+    chain = [decision]
+    while (before := state_of(workspace, chain[-1]).supersedes) is not None and before not in chain:
+        chain.append(before)
+    return chain
 
 
-def streams(space: Workspace, decision: str) -> list[str]:
+def list_streams(workspace: Workspace, decision: str) -> list[str]:
     """Every history that a receipt rests on."""
-    found = []
-    for one in chain(space, decision):
-        session = state_of(space, one).session
-        found += [stream_of(one), *([session.id] if session is not None else [])]
-    with space.store.read() as view:
-        return [name for name in found if view.head(name) is not None]
+    streams = []
+    for name in list_superseded(workspace, decision):
+        session = state_of(workspace, name).session
+        streams += [stream_of(name), *([session.id] if session is not None else [])]
+    with workspace.store.read() as view:
+        return [stream for stream in streams if view.head(stream) is not None]
 
 
-def _text(space: Workspace, sha256: str | None) -> dict[str, Any] | None:
+def _text(workspace: Workspace, sha256: str | None) -> dict[str, Any] | None:
     """A stored text with its hash; one that was erased is only named."""
     if sha256 is None:
         return None
-    stored = b"".join(space.artifacts.chunks(sha256)) if space.artifacts.has(sha256) else None
+    stored = (
+        b"".join(workspace.artifacts.chunks(sha256)) if workspace.artifacts.has(sha256) else None
+    )
     return {"sha256": sha256, "text": None if stored is None else stored.decode()}
 
 
@@ -121,40 +127,40 @@ def _key(registry: Registry, name: str) -> dict[str, Any] | None:
     return {"class": key.kind.value, "kid": key.kid, "custodian": key.custodian, "epoch": key.epoch}
 
 
-def _word(
-    space: Workspace, registry: Registry, word: PersonsRuling | None
+def _ruling(
+    workspace: Workspace, registry: Registry, ruling: PersonsRuling | None
 ) -> dict[str, Any] | None:
-    if word is None:
+    if ruling is None:
         return None
     return {
-        "word": word.word.value,
-        "by": word.by,
-        "key": _key(registry, word.by),
-        "reason": word.reason,
-        "at": to_text(word.at),
-        "attended": word.attended,
-        "text": _text(space, word.text),
+        "word": ruling.word.value,
+        "by": ruling.by,
+        "key": _key(registry, ruling.by),
+        "reason": ruling.reason,
+        "at": to_text(ruling.at),
+        "attended": ruling.attended,
+        "text": _text(workspace, ruling.text),
     }
 
 
-def _earlier(space: Workspace, state: State) -> Iterator[dict[str, Any]]:
+def _earlier(workspace: Workspace, state: State) -> Iterator[dict[str, Any]]:
     """The decisions that this one takes the place of, with why each was vetoed."""
     if state.supersedes is None:
         return
-    for one in chain(space, state.supersedes):
-        before = state_of(space, one)
+    for name in list_superseded(workspace, state.supersedes):
+        before = state_of(workspace, name)
         yield {
-            "decision": one,
+            "decision": name,
             "motion": before.motion.text if before.motion else None,
             "result": msgspec.to_builtins(before.verdict),
-            "outcome": outcome_of(before, argued(space, one, before)),
+            "outcome": describe_outcome(before, summarize_argument(workspace, name, before)),
             "word": before.word.word.value if before.word else None,
             "by": before.word.by if before.word else None,
             "reason": before.word.reason if before.word else None,
         }
 
 
-def cautions(state: State) -> Iterator[str]:
+def list_cautions(state: State) -> Iterator[str]:
     """DEC-024: what must stand beside the tally, voices that do not count as independent."""
     scripted = [seat.agent for seat in state.seats if seat.scripted]
     if scripted:
@@ -178,13 +184,14 @@ def cautions(state: State) -> Iterator[str]:
         yield f"{state.word.by}'s key was unlocked by a file, not by hand"
 
 
-def _unheard(decision: str, state: State, found: Argued) -> Iterator[str]:
-    """The session has a person's word that this record lacks: nothing of ours leaves it so."""
-    if found.heard and state.word is None:
-        said = "amend" if found.heard == PrimeMinisterChoice.AMEND_AND_APPROVE else found.heard
+def _unrecorded_ruling(decision: str, state: State, argument: Argument) -> Iterator[str]:
+    """The session has a person's ruling that this record lacks: nothing of ours leaves it so."""
+    ruling = argument.heard
+    if ruling and state.word is None:
+        word = "amend" if ruling == PrimeMinisterChoice.AMEND_AND_APPROVE else ruling
         yield (
-            f"a person has said {found.heard} in the session, and not here: "
-            f"`moot decide {decision} {said}` completes it"
+            f"a person has said {ruling} in the session, and not here: "
+            f"`moot decide {decision} {word}` completes it"
         )
 
 
@@ -197,10 +204,10 @@ def _together(seats: int, keepers: int) -> str:
     )
 
 
-def _evidence(space: Workspace, decision: str) -> list[dict[str, Any]]:
+def _evidence(workspace: Workspace, decision: str) -> list[dict[str, Any]]:
     """Every event this rests on, by its hash; a receipt does not rest on receipts."""
-    names = streams(space, decision)
-    with space.store.read() as view:
+    names = list_streams(workspace, decision)
+    with workspace.store.read() as view:
         return [{"id": name, "events": list(_events(view, name))} for name in names]
 
 

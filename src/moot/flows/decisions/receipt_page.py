@@ -16,18 +16,18 @@ from moot.flows.decisions.receipt import Receipt
 from moot.flows.decisions.receipt_tables import (
     COUNTS,
     TONES,
-    Said,
-    ballots,
-    before_and_after,
-    changes,
-    cost_words,
-    earlier,
-    participants,
-    proofs,
+    ReceiptContent,
+    ballots_table,
+    changes_block,
+    describe_cost,
+    participants_table,
+    proof_blocks,
+    superseded_table,
+    votes_before_and_after,
 )
 from moot.protocols.decision.views import AGAINST_THE_RESULT, shorten_question
 
-_WORDS: Final[dict[str, tuple[str, page.Tone]]] = {
+_BADGES: Final[dict[str, tuple[str, page.Tone]]] = {
     "approved": ("APPROVED", "good"),
     "vetoed": ("VETOED", "bad"),
     "amended": ("AMENDED", "good"),
@@ -40,142 +40,144 @@ _FAVOUR: Final = ("approve", "YES")
 MOST_LINES: Final = 12
 
 
-def report(receipt: Receipt, file_name: str) -> page.Report:
+def build_receipt_page(receipt: Receipt, file_name: str) -> page.Report:
     """The page of a receipt whose JSON is written under this name beside it."""
     proof = page.Proof(file_name, receipt.sha256, f"moot verify {file_name} --trust trust.json")
-    return _page(receipt.says, "decision receipt", tuple(proofs(receipt, file_name)), proof)
+    return _page(
+        receipt.content, "decision receipt", tuple(proof_blocks(receipt, file_name)), proof
+    )
 
 
-def report_of(said: Said) -> page.Report:
+def build_decision_page(content: ReceiptContent) -> page.Report:
     """The same page without a receipt: nothing was signed for, so it proves nothing."""
-    return _page(said, "decision", (), None)
+    return _page(content, "decision", (), None)
 
 
 def _page(
-    said: Said, kind: str, more: tuple[page.Block, ...], proof: page.Proof | None
+    content: ReceiptContent, kind: str, more: tuple[page.Block, ...], proof: page.Proof | None
 ) -> page.Report:
-    count = len(said["participants"])
+    count = len(content["participants"])
     return page.Report(
         kind=kind,
-        title=shorten_question(said["question"]),
-        subtitle=f"{said['decision']}, asked {said['asked']['at']}, {count} participants, "
-        f"argued in a {said['chamber']}",
-        verdict=_verdict(said),
-        decision=_decision(said),
-        dissent=_dissent(said),
-        blocks=(*_blocks(said), *more),
+        title=shorten_question(content["question"]),
+        subtitle=f"{content['decision']}, asked {content['asked']['at']}, {count} participants, "
+        f"argued in a {content['chamber']}",
+        verdict=_verdict(content),
+        decision=_decision(content),
+        dissent=_dissent(content),
+        blocks=(*_blocks(content), *more),
         proof=proof,
     )
 
 
-def _verdict(said: Said) -> page.Verdict:
+def _verdict(content: ReceiptContent) -> page.Verdict:
     """The badge; what was approved and did not carry is not simply good."""
-    label, tone = _WORDS.get(said["stage"], _UNDECIDED)
-    if said["stage"] == "waiting" and said["argument"]["heard"]:  # one has spoken, elsewhere
+    label, tone = _BADGES.get(content["stage"], _UNDECIDED)
+    if content["stage"] == "waiting" and content["argument"]["heard"]:  # a ruling in the session
         label, tone = _UNDECIDED
-    word, against = said["word"], _against(said)
-    who = f"by {word['by']}, {word['at']}" if word else ""
+    ruling, against = content["word"], _against(content)
+    who = f"by {ruling['by']}, {ruling['at']}" if ruling else ""
     return page.Verdict(label, "caution" if against else tone, f"{against} {who}".strip())
 
 
-def _against(said: Said) -> str:
-    approved = said["stage"] == "approved" and said["result"] is not None
-    return AGAINST_THE_RESULT.get(said["result"]["result"], "") if approved else ""
+def _against(content: ReceiptContent) -> str:
+    approved = content["stage"] == "approved" and content["result"] is not None
+    return AGAINST_THE_RESULT.get(content["result"]["result"], "") if approved else ""
 
 
-def _heading(said: Said) -> str:
+def _heading(content: ReceiptContent) -> str:
     """Nothing stands under "Decision" that was not decided."""
-    what = "bill" if said["motion"] is None and said["argument"]["text"] else "motion"
-    return _HEADINGS.get(said["stage"], "The {} (not decided)").format(what)
+    what = "bill" if content["motion"] is None and content["argument"]["text"] else "motion"
+    return _HEADINGS.get(content["stage"], "The {} (not decided)").format(what)
 
 
-def _motion(said: Said) -> str:
+def _motion(content: ReceiptContent) -> str:
     """What was voted on; of a bill without a motion its title, for the whole of it follows."""
-    if said["motion"]:
-        return str(said["motion"]["text"])
-    bill: str = said["argument"]["text"]
+    if content["motion"]:
+        return str(content["motion"]["text"])
+    bill: str = content["argument"]["text"]
     return bill.partition("\n\n")[0] or "No motion was set."
 
 
-def _decision(said: Said) -> page.Decision:
-    word, result = said["word"], said["result"]
-    text = _motion(said)
-    if word and word["text"]:
-        text = word["text"]["text"] or f"A text that was erased: {word['text']['sha256']}"
-    facts = [page.Fact("rule", f"{said['rule']}, at most {plural(said['rounds'], 'round')}")]
+def _decision(content: ReceiptContent) -> page.Decision:
+    ruling, result = content["word"], content["result"]
+    text = _motion(content)
+    if ruling and ruling["text"]:
+        text = ruling["text"]["text"] or f"A text that was erased: {ruling['text']['sha256']}"
+    facts = [page.Fact("rule", f"{content['rule']}, at most {plural(content['rounds'], 'round')}")]
     if result:
-        came = said["argument"]["outcome"] or result["summary"]
-        facts.append(page.Fact("the vote", f"{result['result']}: {came}"))
-    for veto in said["sent_back"]:
-        told = f"{veto['word']}, to be argued further: {veto['reason']}"
-        facts.append(page.Fact(f"{veto['by']} said", told))
-    if word:
-        facts.append(page.Fact(f"{word['by']} said", f"{word['word']}: {word['reason']}"))
-    if said["superseded_by"]:
-        facts.append(page.Fact("superseded by", said["superseded_by"], code=True))
-    facts.append(page.Fact("cost", cost_words(said["cost"])))
-    return page.Decision(text, tuple(facts), _heading(said))
+        outcome = content["argument"]["outcome"] or result["summary"]
+        facts.append(page.Fact("the vote", f"{result['result']}: {outcome}"))
+    for veto in content["sent_back"]:
+        sent_back = f"{veto['word']}, to be argued further: {veto['reason']}"
+        facts.append(page.Fact(f"{veto['by']} said", sent_back))
+    if ruling:
+        facts.append(page.Fact(f"{ruling['by']} said", f"{ruling['word']}: {ruling['reason']}"))
+    if content["superseded_by"]:
+        facts.append(page.Fact("superseded by", content["superseded_by"], code=True))
+    facts.append(page.Fact("cost", describe_cost(content["cost"])))
+    return page.Decision(text, tuple(facts), _heading(content))
 
 
-def _dissent(said: Said) -> page.Dissent:
+def _dissent(content: ReceiptContent) -> page.Dissent:
     voices = tuple(
         page.Quote(
-            author=one["agent"],
-            text=_in_full(one),
-            stance=one["stance"],
-            tone=TONES.get(one["stance"], "plain"),
-            note=", ".join(filter(None, (one["sure"], f"round {one['round']}"))),
-            refs=tuple(one["evidence"]),
+            author=voice["agent"],
+            text=_in_full(voice),
+            stance=voice["stance"],
+            tone=TONES.get(voice["stance"], "plain"),
+            note=", ".join(filter(None, (voice["sure"], f"round {voice['round']}"))),
+            refs=tuple(voice["evidence"]),
         )
-        for one in said["argument"]["dissent"]
+        for voice in content["argument"]["dissent"]
     )
     nobody = "Nobody who took part in the last vote disagreed."
     return page.Dissent(voices, "" if voices else nobody)
 
 
-def _in_full(voice: Said) -> str:
+def _in_full(voice: ReceiptContent) -> str:
     """The short form too, unless the long one begins with it."""
     summary, text = voice["summary"], voice["text"]
     return text if text.startswith(summary) else f"{summary}\n\n{text}"
 
 
-def _blocks(said: Said) -> Iterator[page.Block]:
-    if said["question"].strip() != shorten_question(said["question"]):
-        yield page.Prose(said["question"], title="The question")
-    if said["argument"]["text"]:
-        yield page.Prose(said["argument"]["text"], title="The bill")
-    yield from _tally(said)
-    if any(vote["sure"] for vote in said["argument"]["votes"]):
-        yield _chart(said)
-    yield changes(said)
-    yield before_and_after(said)
-    yield participants(said)
+def _blocks(content: ReceiptContent) -> Iterator[page.Block]:
+    if content["question"].strip() != shorten_question(content["question"]):
+        yield page.Prose(content["question"], title="The question")
+    if content["argument"]["text"]:
+        yield page.Prose(content["argument"]["text"], title="The bill")
+    yield from _tally(content)
+    if any(vote["sure"] for vote in content["argument"]["votes"]):
+        yield _chart(content)
+    yield changes_block(content)
+    yield votes_before_and_after(content)
+    yield participants_table(content)
     yield page.Table(
         ("Who", "First answer", "Why"),
         tuple(
-            (one["agent"], one["answer"] or page.Cell("none", "caution"), one["why"])
-            for one in said["first_answers"]
+            (first["agent"], first["answer"] or page.Cell("none", "caution"), first["why"])
+            for first in content["first_answers"]
         ),
         title="First answers, before anyone heard the others",
     )
-    yield ballots(said)
-    if said["earlier"]:
-        yield earlier(said)
-    if said["context"]:
-        text = said["context"]["text"]
+    yield ballots_table(content)
+    if content["earlier"]:
+        yield superseded_table(content)
+    if content["context"]:
+        text = content["context"]["text"]
         yield page.Prose(text or "It was erased.", title="What they were told")
 
 
-def _tally(said: Said) -> Iterator[page.Block]:
-    last = said["argument"]["last"]
+def _tally(content: ReceiptContent) -> Iterator[page.Block]:
+    last = content["argument"]["last"]
     if last is None:
         return
-    seats = Decimal(len(said["participants"]))
+    seats = Decimal(len(content["participants"]))
     bars = [
         page.Bar(label, Decimal(len(last[key])), tone, ", ".join(last[key]))
         for label, key, tone in COUNTS
     ]
-    cautions = "; ".join(said["cautions"])
+    cautions = "; ".join(content["cautions"])
     yield page.BarChart(tuple(bars), seats, title="The vote", caption=_sentence(cautions))
 
 
@@ -183,9 +185,9 @@ def _sentence(text: str) -> str:
     return f"Note: {text}." if text else ""
 
 
-def _chart(said: Said) -> page.LineChart:
-    names = [one["agent"] for one in said["participants"]][:MOST_LINES]
-    votes = said["argument"]["votes"]
+def _chart(content: ReceiptContent) -> page.LineChart:
+    names = [seat["agent"] for seat in content["participants"]][:MOST_LINES]
+    votes = content["argument"]["votes"]
     series = tuple(
         page.Series(
             name,

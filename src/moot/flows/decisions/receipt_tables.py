@@ -10,7 +10,7 @@ from moot.agents.cost import Cost, in_words
 from moot.core.names import REGISTRY
 from moot.flows.decisions.receipt import Receipt
 
-Said = dict[str, Any]
+ReceiptContent = dict[str, Any]
 TONES: Final[dict[str, page.Tone]] = {
     "approve": "good",
     "YES": "good",
@@ -25,40 +25,40 @@ COUNTS: Final[tuple[tuple[str, str, page.Tone], ...]] = (
     ("Neither", "others", "neutral"),
 )
 # Kept for the cost, not for the argument.
-_BOOKS: Final = ("decision.call_noted", "decision.run_ended")
+_RUN_COSTS: Final = ("decision.call_noted", "decision.run_ended")
 _MOST_ID: Final = 30
 _SHOWN: Final = 16
 _KEYS: Final = "the list of keys"
 
 
-def cost_words(purse: dict[str, int]) -> str:
-    return in_words(Cost(**purse))
+def describe_cost(cost: dict[str, int]) -> str:
+    return in_words(Cost(**cost))
 
 
-def changes(said: Said) -> page.Block:
+def changes_block(content: ReceiptContent) -> page.Block:
     title = "Who changed, and after what"
-    changes = said["argument"]["changes"]
+    changes = content["argument"]["changes"]
     if not changes:
         return page.Prose("Nobody changed their position.", title)
     return page.Table(
         ("Who", "Round", "From", "To", "After hearing", "Entry"),
         tuple(
             (
-                one["agent"],
-                str(one["round"]),
-                page.Cell(one["before"], _tone(one["before"])),
-                page.Cell(one["now"], _tone(one["now"])),
-                "; ".join(map(_heard, one["heard"])) or "not recorded",
-                page.Cell(_short(one["entry"]), code=True),
+                change["agent"],
+                str(change["round"]),
+                page.Cell(change["before"], _tone(change["before"])),
+                page.Cell(change["now"], _tone(change["now"])),
+                "; ".join(map(_describe_heard, change["heard"])) or "not recorded",
+                page.Cell(_short(change["entry"]), code=True),
             )
-            for one in changes
+            for change in changes
         ),
         title=title,
     )
 
 
-def _heard(one: Said) -> str:
-    return f"{one['agent']}: {one['summary']} (entry {_short(one['entry'])})"
+def _describe_heard(entry: ReceiptContent) -> str:
+    return f"{entry['agent']}: {entry['summary']} (entry {_short(entry['entry'])})"
 
 
 def _short(entry: str) -> str:
@@ -70,13 +70,13 @@ def _tone(words: str) -> page.Tone:
     return TONES.get(words.partition(" ")[0], "plain")
 
 
-def before_and_after(said: Said) -> page.Block:
+def votes_before_and_after(content: ReceiptContent) -> page.Block:
     """From what each would have answered alone to the last vote."""
-    first, last = said["argument"]["first"], said["argument"]["last"]
+    first, last = content["argument"]["first"], content["argument"]["last"]
     title = "Vote before and after"
     if first is None or last is None:
         return page.Prose("There was no vote.", title)
-    moments = [("First answers", _alone(said)), (f"Round {first['round']}", first)]
+    moments = [("First answers", _count_first_answers(content)), (f"Round {first['round']}", first)]
     if last["round"] != first["round"]:
         moments.append((f"Round {last['round']}", last))
     return page.Table(
@@ -90,50 +90,50 @@ def before_and_after(said: Said) -> page.Block:
     )
 
 
-def _alone(said: Said) -> dict[str, list[str]]:
-    given = {one["agent"]: one["answer"] for one in said["first_answers"]}
-    own = said["motion"]["by"] if said["motion"] else []
+def _count_first_answers(content: ReceiptContent) -> dict[str, list[str]]:
+    answers = {first["agent"]: first["answer"] for first in content["first_answers"]}
+    in_favour = content["motion"]["by"] if content["motion"] else []
     return {
-        "in_favour": [name for name in given if name in own],
-        "against": [name for name, answer in given.items() if answer and name not in own],
-        "others": [name for name, answer in given.items() if not answer],
+        "in_favour": [name for name in answers if name in in_favour],
+        "against": [name for name, answer in answers.items() if answer and name not in in_favour],
+        "others": [name for name, answer in answers.items() if not answer],
     }
 
 
-def participants(said: Said) -> page.Table:
+def participants_table(content: ReceiptContent) -> page.Table:
     return page.Table(
         ("Who", "What it is", "Model", "Key", "Kept by", "Cost"),
         tuple(
             (
-                one["agent"],
-                page.Cell(one["what"] or one["kind"], note=_scripted(one)),
-                one["model"] or _no_model(one),
-                page.Cell(_key(one), code=True),
-                page.Cell((one["key"] or {}).get("custodian", "nobody")[:_SHOWN], code=True),
-                cost_words(one["cost"]),
+                seat["agent"],
+                page.Cell(seat["what"] or seat["kind"], note=_scripted(seat)),
+                seat["model"] or _no_model(seat),
+                page.Cell(_key(seat), code=True),
+                page.Cell((seat["key"] or {}).get("custodian", "nobody")[:_SHOWN], code=True),
+                describe_cost(seat["cost"]),
             )
-            for one in said["participants"]
+            for seat in content["participants"]
         ),
         title="Who took part",
         caption="Whoever has the folder in which several keys lie could sign as any of them.",
     )
 
 
-def _no_model(one: Said) -> str:
+def _no_model(seat: ReceiptContent) -> str:
     """A script and a person ask none; what a program asks, only it knows."""
-    return "none" if one["scripted"] or one["kind"] == "human" else "not known"
+    return "none" if seat["scripted"] or seat["kind"] == "human" else "not known"
 
 
-def _scripted(one: Said) -> str:
-    return "scripted voice" if one["scripted"] else ""
+def _scripted(seat: ReceiptContent) -> str:
+    return "scripted voice" if seat["scripted"] else ""
 
 
-def _key(one: Said) -> str:
-    key = one["key"]
+def _key(seat: ReceiptContent) -> str:
+    key = seat["key"]
     return f"{key['class']} {key['kid'][:_SHOWN]}" if key else "none"
 
 
-def ballots(said: Said) -> page.Table:
+def ballots_table(content: ReceiptContent) -> page.Table:
     return page.Table(
         ("Round", "Who", "Vote", "In short", "Entry"),
         tuple(
@@ -144,42 +144,45 @@ def ballots(said: Said) -> page.Table:
                 vote["summary"],
                 page.Cell(vote["entry"], code=True),
             )
-            for vote in said["argument"]["votes"]
+            for vote in content["argument"]["votes"]
         ),
         title="Every vote",
     )
 
 
-def earlier(said: Said) -> page.Table:
+def superseded_table(content: ReceiptContent) -> page.Table:
     return page.Table(
         ("Decision", "Motion", "The vote", "The person", "Why"),
         tuple(
             (
-                one["decision"],
-                one["motion"] or "none",
-                one["outcome"] or "none",
-                page.Cell(one["word"] or "nothing", "bad" if one["word"] == "vetoed" else "plain"),
-                one["reason"] or "",
+                decision["decision"],
+                decision["motion"] or "none",
+                decision["outcome"] or "none",
+                page.Cell(
+                    decision["word"] or "nothing",
+                    "bad" if decision["word"] == "vetoed" else "plain",
+                ),
+                decision["reason"] or "",
             )
-            for one in said["earlier"]
+            for decision in content["earlier"]
         ),
         title="What it takes the place of",
     )
 
 
-def proofs(receipt: Receipt, file_name: str) -> Iterator[page.Block]:
+def proof_blocks(receipt: Receipt, file_name: str) -> Iterator[page.Block]:
     """The hashes it rests on, and where each history stands under the checkpoint."""
     rows = [
         (
             history["id"],
-            str(one["seq"]),
-            one["type"].partition(".")[2].replace("_", " "),
-            one["by"],
-            page.Cell(one["hash"], code=True),
+            str(event["seq"]),
+            event["type"].partition(".")[2].replace("_", " "),
+            event["by"],
+            page.Cell(event["hash"], code=True),
         )
-        for history in receipt.says["evidence"]
-        for one in history["events"]
-        if one["type"] not in _BOOKS
+        for history in receipt.content["evidence"]
+        for event in history["events"]
+        if event["type"] not in _RUN_COSTS
     ]
     yield page.Table(
         ("History", "Event", "What", "By", "SHA-256"),
@@ -191,13 +194,13 @@ def proofs(receipt: Receipt, file_name: str) -> Iterator[page.Block]:
         ("History", "Up to event", "Place", "Head", "Path to the checkpoint"),
         tuple(
             (
-                _KEYS if one["stream"] == REGISTRY else one["stream"],
-                str(one["seq"]),
-                str(one["index"]),
-                page.Cell(one["hash"], code=True),
-                page.Cell(" ".join(node[:16] for node in one["path"]) or "the root", code=True),
+                _KEYS if proof["stream"] == REGISTRY else proof["stream"],
+                str(proof["seq"]),
+                str(proof["index"]),
+                page.Cell(proof["hash"], code=True),
+                page.Cell(" ".join(node[:16] for node in proof["path"]) or "the root", code=True),
             )
-            for one in receipt.proofs
+            for proof in receipt.proofs
         ),
         title="Inclusion proofs",
         caption="Whole in the JSON file, with the signed checkpoint they lead to.",

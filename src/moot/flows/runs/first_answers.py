@@ -51,7 +51,9 @@ _MOTIVES = (
 )
 
 
-class AnswersDesk:
+class RunnableAnswers:
+    """What is due, how it is asked for and recorded, of the first answers to one question."""
+
     def __init__(self, engine: Engine, decision: str, context: str = "") -> None:
         self._engine = engine
         self._stream = stream_of(decision)

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from moot.core.clock import to_text
+from moot.core.quoted import Quoted
 from moot.protocols.decision.model import (
     ArguedSession,
     CallCost,
@@ -31,11 +32,11 @@ class ParticipantView(DecisionSeat, frozen=True, kw_only=True):
 
 
 class RulingView(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person said about it, with the time as text."""
+    """What a person ruled, with the time as text; `text` is the hash of what stands instead."""
 
     word: Stage
     by: str
-    reason: str
+    reason: Quoted
     at: str
     attended: bool
     text: str | None
@@ -50,7 +51,7 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     stage: Stage
-    question: str
+    question: Quoted
     asked_by: str
     asked_at: str
     chamber: ChamberKind
@@ -73,13 +74,24 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
     shared_models: dict[str, list[str]]
     custodians: int
 
+    @property
+    def title(self) -> Quoted:
+        """The question in one line."""
+        return Quoted(shorten_question(self.question))
+
+    @property
+    def against_result(self) -> str:
+        """`against the vote (not carried)`, if a person approved what was not carried."""
+        result = None if self.result is None else self.result.result
+        return AGAINST_THE_RESULT.get(result, "") if self.stage is Stage.APPROVED else ""
+
 
 def describe_decision(decision: str, state: State) -> DecisionView:
     """The whole decision, as `moot ask` and `moot decide` answer with it."""
     return DecisionView(
         id=decision,
         stage=state.stage,
-        question=state.question,
+        question=Quoted(state.question),
         asked_by=state.asked_by,
         asked_at=to_text(state.asked_at),
         chamber=state.chamber,
@@ -90,8 +102,8 @@ def describe_decision(decision: str, state: State) -> DecisionView:
         motion=state.motion,
         session=state.session,
         result=state.verdict,
-        word=None if state.word is None else _word(state.word),
-        sent_back=tuple(map(_word, state.sent_back)),
+        word=None if state.word is None else _ruling(state.word),
+        sent_back=tuple(map(_ruling, state.sent_back)),
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
         cost=state.cost,
@@ -109,14 +121,14 @@ def _participant(state: State, seat: DecisionSeat) -> ParticipantView:
     return ParticipantView(**msgspec.structs.asdict(seat), cost=cost)
 
 
-def _word(word: PersonsRuling) -> RulingView:
+def _ruling(ruling: PersonsRuling) -> RulingView:
     return RulingView(
-        word=word.word,
-        by=word.by,
-        reason=word.reason,
-        at=to_text(word.at),
-        attended=word.attended,
-        text=word.text,
+        word=ruling.word,
+        by=ruling.by,
+        reason=Quoted(ruling.reason),
+        at=to_text(ruling.at),
+        attended=ruling.attended,
+        text=ruling.text,
     )
 
 

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any, NamedTuple, TextIO
 
 import msgspec
@@ -14,6 +15,8 @@ from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity
 
 DONE, REFUSED, USAGE, UNPROVEN, CANNOT_RUN = 0, 1, 2, 3, 4
+# Scores and shares of a page are numbers in JSON, with all their digits.
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
 class Answer(NamedTuple):
@@ -140,13 +143,19 @@ def remarks(findings: Iterable[Finding]) -> list[str]:
     return [finding_line(f) for f in findings if f.severity is not Severity.INFO]
 
 
-def _print_json(envelope: Envelope, *, done: bool) -> None:
+def encode_json(value: Any) -> bytes:
+    """An envelope, or what stands in it, as JSON in one line."""
     try:
-        raw = msgspec.json.encode(envelope)
+        return _ENCODER.encode(value)
     except UnicodeEncodeError:  # a path of this machine that is not UTF-8
         import json
 
-        raw = json.dumps(msgspec.to_builtins(envelope)).encode()
+        plain = msgspec.to_builtins(value, builtin_types=(Decimal,))
+        return json.dumps(plain, default=float).encode()
+
+
+def _print_json(envelope: Envelope, *, done: bool) -> None:
+    raw = encode_json(envelope)
     with _heard(done=done):
         sys.stdout.buffer.write(raw + b"\n")
         sys.stdout.buffer.flush()

@@ -19,7 +19,6 @@ from moot.core.errors import Unavailable
 from moot.store.named_files import MAX_BYTES, decode_text, read_bounded, require_bounded
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.terminal.answer import Answer, print_answer, silence
-from moot.surfaces.terminal.reading import READS
 from moot.surfaces.terminal.typed import hints_naming
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class Shell:
     def _only_reads(self) -> bool:
         from moot.api.operation import only_reads
 
-        return self.command in READS or only_reads(self.command)
+        return only_reads(self.command)
 
     @property
     def folder(self) -> KeyFolder:

@@ -8,65 +8,42 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import UNSET
 
+from moot.api import bridges
 from moot.surfaces.cli.bridges import flow_work
-from moot.surfaces.cli.bridges.flow_step import answer, asker, flow
+from moot.surfaces.cli.bridges.flow_step import answer, flow
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.listing import listing
-from moot.surfaces.terminal.people import a_persons_name
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 # Importing it registers its commands.
 __all__ = ["flow", "flow_work"]
 
-MOST_PATHS = 1_000
-
 
 @command(flow, "list", "flow.list")
 @click.option("--paths", is_flag=True, help="The paths that were begun here, not the flows.")
-def listed(shell: Shell, paths: bool) -> Answer:
+def list_flows(shell: Shell, paths: bool) -> Answer:
     """What leads where; or, with --paths, which paths were begun here.
 
     Examples:
       moot flow list
       moot flow list --paths --json
     """
-    if paths:
-        return _paths(shell)
-    from moot.protocols.path.flows import FLOWS
+    listed = bridges.list_flows(shell.session, paths=paths)
+    return Answer(listed, lambda: _lines(listed))
 
-    rows = [
-        {"name": one.name, "from": sorted(one.sources), "to": one.target, "says": one.purpose}
-        for one in FLOWS.values()
-    ]
 
-    def lines() -> Iterable[str]:
-        shown = (
-            (one.name, " ".join(sorted(one.sources)), one.target, one.purpose)
-            for one in FLOWS.values()
+def _lines(listed: bridges.FlowList) -> Iterable[str]:
+    if listed.flows is not UNSET:
+        flows = (
+            (line.name, " ".join(line.sources), line.target, line.says) for line in listed.flows
         )
-        return listing(shown, ("FLOW", "FROM", "TO", "WHAT IT DOES"))
-
-    return Answer({"flows": rows}, lines)
-
-
-def _paths(shell: Shell) -> Answer:
-    from msgspec.json import decode
-
-    from moot.protocols.path.machine import PATHS
-
-    with shell.workspace.store.read() as view:
-        rows = [
-            {"path": row.key, **decode(row.value)} for row in view.rows(PATHS, limit=MOST_PATHS)
-        ]
-
-    def lines() -> Iterable[str]:
-        if not rows:
-            return ["no path was begun here"]
-        shown = ((row["path"], row["origin"], row["title"]) for row in rows)
-        return listing(shown, ("PATH", "FOR", "ABOUT"))
-
-    return Answer({"paths": rows}, lines)
+        return listing(flows, ("FLOW", "FROM", "TO", "WHAT IT DOES"))
+    if not listed.paths:
+        return ["no path was begun here"]
+    paths = ((line.path, line.origin, line.title) for line in listed.paths)
+    return listing(paths, ("PATH", "FOR", "ABOUT"))
 
 
 # To a debate --------------------------------------------------------------------------------------
@@ -74,8 +51,10 @@ def _paths(shell: Shell) -> Answer:
 
 def _debate_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
     for option in (
-        click.argument("source", metavar="MESSAGE"),
-        click.option("--with", "more", multiple=True, metavar="NAME", help="Takes part too."),
+        click.argument("message", metavar="MESSAGE"),
+        click.option(
+            "--with", "participants", multiple=True, metavar="NAME", help="Takes part too."
+        ),
         click.option(
             "--file",
             type=click.Path(path_type=Path, dir_okay=False),
@@ -90,6 +69,7 @@ def _debate_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
         ),
         click.option(
             "--timeout",
+            "turn_seconds",
             type=click.IntRange(1, 86_400),
             default=300,
             show_default=True,
@@ -104,75 +84,67 @@ def _debate_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
     return function
 
 
-def _to_debate(shell: Shell, name: str, values: dict[str, Any]) -> Answer:
-    from moot.flows.bridges.to_debate import Wanted, message_to_debate
-    from moot.protocols.debate.model import Rules
-
-    rules = Rules(
-        (),
-        turn_timeout=values["timeout"],
-        consensus_threshold=_threshold(values["threshold"]),
-        max_rounds=values["rounds"],
-    )
-    wanted = Wanted(tuple(values["more"]), values["file"], rules, values["even_if_gone"])
-    walked = message_to_debate(shell.workspace, name, values["source"], asker(shell), wanted)
-    file = walked.step.target.file
-    return answer(walked, f"  next: moot debate status {visible(file)}", file=file)
+def _debate_plan(values: dict[str, Any]) -> bridges.DebatePlan:
+    return bridges.DebatePlan(**values | {"threshold": _threshold(values["threshold"])})
 
 
 def _threshold(text: str) -> Decimal:
     try:
-        found = Decimal(text)
+        number = Decimal(text)
     except ArithmeticError:
-        found = Decimal("NaN")
-    if not found.is_finite() or not 0 <= found <= 1:
+        number = Decimal("NaN")
+    if not number.is_finite() or not 0 <= number <= 1:
         raise click.UsageError("--threshold is a number from 0 to 1")
-    return found
+    return number
+
+
+def _opened(taken: bridges.DebateStep) -> Answer:
+    return answer(taken, f"  next: moot debate status {visible(taken.file)}")
 
 
 @command(flow, "blocked-to-debate", "flow.blocked_to_debate")
 @_debate_options
-def blocked_to_debate(shell: Shell, **values: Any) -> Answer:
+def blocked_to_debate(shell: Shell, message: str, **values: Any) -> Answer:
     """Argue about what keeps an agent from going on: its sender, its receiver, and --with others.
 
     Examples:
       moot flow blocked-to-debate pay-7:3 --with coral-finch
       moot flow blocked-to-debate proto_20260218_001 --file debates/payments.md --rounds 2
     """
-    return _to_debate(shell, "blocked-to-debate", values)
+    return _opened(bridges.blocked_to_debate(shell.session, message, _debate_plan(values)))
 
 
 @command(flow, "question-to-debate", "flow.question_to_debate")
 @_debate_options
-def question_to_debate(shell: Shell, **values: Any) -> Answer:
+def question_to_debate(shell: Shell, message: str, **values: Any) -> Answer:
     """Argue about a question that blocks work (Urgency: Blocking).
 
     Examples:
       moot flow question-to-debate pay-7:3 --with coral-finch
     """
-    return _to_debate(shell, "question-to-debate", values)
+    return _opened(bridges.question_to_debate(shell.session, message, _debate_plan(values)))
 
 
 @command(flow, "kickoff-to-debate", "flow.kickoff_to_debate")
 @_debate_options
-def kickoff_to_debate(shell: Shell, **values: Any) -> Answer:
+def kickoff_to_debate(shell: Shell, message: str, **values: Any) -> Answer:
     """Argue about a research question: the KICKOFF's question, context and constraints.
 
     Examples:
       moot flow kickoff-to-debate RS-20260218-cell-fate:1
     """
-    return _to_debate(shell, "kickoff-to-debate", values)
+    return _opened(bridges.kickoff_to_debate(shell.session, message, _debate_plan(values)))
 
 
 @command(flow, "critique-to-debate", "flow.critique_to_debate")
 @_debate_options
-def critique_to_debate(shell: Shell, **values: Any) -> Answer:
+def critique_to_debate(shell: Shell, message: str, **values: Any) -> Answer:
     """Put a critique to a debate: does it hold?
 
     Examples:
       moot flow critique-to-debate RS-20260218-cell-fate:9 --with coral-finch
     """
-    return _to_debate(shell, "critique-to-debate", values)
+    return _opened(bridges.critique_to_debate(shell.session, message, _debate_plan(values)))
 
 
 # To a parliament ----------------------------------------------------------------------------------
@@ -180,7 +152,7 @@ def critique_to_debate(shell: Shell, **values: Any) -> Answer:
 
 def _chamber_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
     for option in (
-        click.argument("source", metavar="FILE|SESSION"),
+        click.argument("debate", metavar="FILE|SESSION"),
         click.option(
             "--dir",
             "folder",
@@ -201,24 +173,19 @@ def _chamber_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
     return function
 
 
-def _to_parliament(shell: Shell, name: str, asked_by: str, note: str, **values: Any) -> Answer:
-    from moot.flows.bridges.to_parliament import Chamber, to_parliament
-
-    wanted = Chamber(
-        values["folder"], values["issues"], values["rounds"], note, values["even_if_gone"]
+def _convened(taken: bridges.ParliamentStep) -> Answer:
+    folder = visible(taken.folder)
+    send = f"moot parliament submit {folder} {folder}/seeds/..."
+    return answer(
+        taken,
+        f"  each looks at its seed and sends it: {send}",
+        f"  next: moot parliament next {folder}",
     )
-    walked = to_parliament(shell.workspace, name, values["source"], asked_by, wanted)
-    folder = walked.step.target.file
-    shown = visible(folder)
-    seed = (
-        f"  each looks at its seed and sends it: moot parliament submit {shown} {shown}/seeds/..."
-    )
-    return answer(walked, seed, f"  next: moot parliament next {shown}", folder=folder)
 
 
 @command(flow, "consensus-to-parliament", "flow.consensus_to_parliament")
 @_chamber_options
-def consensus_to_parliament(shell: Shell, **values: Any) -> Answer:
+def consensus_to_parliament(shell: Shell, debate: str, **values: Any) -> Answer:
     """Draft a bill from what a debate agreed on; its agents become the representatives.
 
     The files in seeds/ say what each said in the debate; each sends its own, changed or not. How
@@ -227,18 +194,19 @@ def consensus_to_parliament(shell: Shell, **values: Any) -> Answer:
     Examples:
       moot flow consensus-to-parliament debates/payments.md --dir bills/payments
     """
-    return _to_parliament(shell, "consensus-to-parliament", asker(shell), "", **values)
+    plan = bridges.ParliamentPlan(**values)
+    return _convened(bridges.consensus_to_parliament(shell.session, debate, plan))
 
 
 @command(flow, "deadlock-to-parliament", "flow.deadlock_to_parliament")
 @_chamber_options
 @click.option("--note", default="", metavar="T", help="Your guidance for the session (- or @file).")
-def deadlock_to_parliament(shell: Shell, note: str, **values: Any) -> Answer:
+def deadlock_to_parliament(shell: Shell, debate: str, note: str, **values: Any) -> Answer:
     """Let a parliament take up a debate that ended without agreement. A person asks for this.
 
     Examples:
       moot flow deadlock-to-parliament debates/payments.md --note "Decide by cost."
     """
-    person = a_persons_name(shell, "opening a parliament after a deadlock")
-    guidance = text_argument(note) if note else ""
-    return _to_parliament(shell, "deadlock-to-parliament", person, guidance, **values)
+    plan, guidance = bridges.ParliamentPlan(**values), text_argument(note) if note else ""
+    taken = bridges.deadlock_to_parliament(shell.session, debate, plan, note=guidance)
+    return _convened(taken)

@@ -1,19 +1,17 @@
-"""What the commands of `moot flow` have in common: the group, who asks, what is answered."""
+"""What the commands of `moot flow` have in common: the group, and how a step is told."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from moot.core.names import SYSTEM
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.lazy import LazyGroup
-from moot.surfaces.terminal.shell import Shell
 
 if TYPE_CHECKING:
-    from moot.flows.bridges.steps import Walked
+    from moot.api.bridge_steps import BridgeStep
 
 
 SECTIONS = {
@@ -49,34 +47,16 @@ def flow() -> None:
     """Lead from one protocol to another: each step once, with its cause on record."""
 
 
-def asker(shell: Shell) -> str:
-    """Whoever asks for a step, proved by their key; if nobody is named, the workspace itself."""
-    return own_act(shell) if shell.acting else SYSTEM
+def answer(taken: BridgeStep, *more: str) -> Answer:
+    """The step, and `more` lines about what it leads to."""
+    return Answer(taken, lambda: _lines(taken, more))
 
 
-def own_act(shell: Shell, named: str | None = None) -> str:
-    """Who acts, with their key at hand: a step names nobody who could not have asked for it."""
-    from moot.engine.keys import hand_of
-
-    name, space = shell.actor(named), shell.workspace
-    hand_of(space.engine.registry(), space.keys, name)
-    return name
-
-
-def answer(walked: Walked, *more: str, **data: Any) -> Answer:
-    from moot.flows.bridges.story_page import made_words
-    from moot.protocols.path.views import describe_step
-
-    step = describe_step(walked.step)
-    whole = {"path": walked.path, "again": walked.again, "step": step, **data}
-    made = made_words(step)
-    word = "was done before" if walked.again else "is done"
-
-    def lines() -> Iterable[str]:
-        yield visible(f"{step.flow} {word}: {made}")
-        if step.target.file:
-            yield visible(f"  in {step.target.file}")
-        yield from more
-        yield f"  the whole path: moot story {walked.path}"
-
-    return Answer(whole, lines)
+def _lines(taken: BridgeStep, more: Iterable[str]) -> Iterable[str]:
+    step = taken.step
+    done = "was done before" if taken.again else "is done"
+    yield visible(f"{step.flow} {done}: {step.made_in_words}")
+    if step.target.file:
+        yield visible(f"  in {step.target.file}")
+    yield from more
+    yield f"  the whole path: moot story {taken.path}"

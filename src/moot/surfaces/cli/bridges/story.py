@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
+from moot.api import stories
 from moot.surfaces.terminal.answer import Answer, paint, visible
 from moot.surfaces.terminal.listing import listing
-from moot.surfaces.terminal.page import page_option, write_page
+from moot.surfaces.terminal.page import page_option
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.bridges.story import Story
-    from moot.protocols.path.views import StepView
+    from moot.api.bridge_steps import StepView
 
 
 @command(None, "story", "story")
@@ -33,30 +32,29 @@ def story(shell: Shell, named: str, output: Path | None) -> Answer:
       moot story parl-20260218-001 --json
       moot story t1 -o t1.html
     """
-    from moot.flows.bridges.story import story_of
-
-    told = story_of(shell.workspace, named)
-    if output is not None:
-        from moot.flows.bridges.story_page import report
-
-        write_page(output, report(named, told))
-    data: dict[str, Any] = msgspec.to_builtins(told)
-    return Answer(data, lambda: _lines(told, output))
+    told = stories.story(shell.session, named, file=output)
+    return Answer(told, lambda: _lines(told, output))
 
 
-def _lines(told: Story, output: Path | None) -> Iterator[str]:
-    from moot.flows.bridges import decision_story
-
+def _lines(told: stories.Story, output: Path | None) -> Iterator[str]:
     where = f" ({told.path})" if told.path else ""
     yield paint(f"{visible(told.title)}{where}", "bold")
     if told.origin:
         yield f"begun for {told.origin}"
-    yield from map(step_line, told.steps)
-    for one in told.decisions:
-        yield from map(visible, decision_story.lines(one))
+    yield from map(_step_line, told.steps)
+    for decision in told.decisions:
+        yield from map(visible, decision.in_lines())
     rows = [
-        (one.at, one.who, one.in_words, one.id, one.says, f"{one.stream}#{one.seq}", one.flow or "")
-        for one in told.shown
+        (
+            moment.at,
+            moment.who,
+            moment.in_words,
+            moment.id,
+            moment.says,
+            f"{moment.stream}#{moment.seq}",
+            moment.flow or "",
+        )
+        for moment in told.shown
     ]
     if rows:
         yield from listing(rows, ("WHEN", "WHO", "WHAT", "ID", "SAYS", "RECORD", "BY FLOW"))
@@ -67,19 +65,21 @@ def _lines(told: Story, output: Path | None) -> Iterator[str]:
         yield f"written to {output}"
 
 
-def step_line(step: StepView) -> str:
-    from moot.flows.bridges.story_page import made_words
-
-    made = made_words(step) or step.why
-    said = f"{step.flow}: {step.source.id} -> {step.target.id}"
-    return visible(f"{step.number}. {said}, {step.stage}{f': {made}' if made else ''}")
+def _step_line(step: StepView) -> str:
+    made = step.made_in_words or step.why
+    way = f"{step.flow}: {step.source.id} -> {step.target.id}"
+    return visible(f"{step.number}. {way}, {step.stage}{f': {made}' if made else ''}")
 
 
-def _people(told: Story) -> Iterable[str]:
-    from moot.flows.bridges.story_page import parts, seats
-
+def _people(told: stories.Story) -> Iterable[str]:
     rows = [
-        (one.agent, one.brenner, seats(one) or "-", parts(one) or "-", one.keys[0][:12])
-        for one in told.people
+        (
+            person.agent,
+            person.brenner,
+            person.seats_in_words or "-",
+            person.parts_in_words or "-",
+            person.keys[0][:12],
+        )
+        for person in told.people
     ]
     return listing(rows, ("AGENT", "BY MAIL", "SEAT", "PART", "KEY")) if rows else ()

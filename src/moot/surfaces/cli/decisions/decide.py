@@ -1,23 +1,20 @@
-"""`moot decide`: a person's word on a decision."""
+"""`moot decide`: a person's ruling on a decision."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 import click
 
+from moot.api import decisions
+from moot.surfaces.cli.decisions.decision_lines import costs, notes
 from moot.surfaces.terminal.answer import Answer, visible
-from moot.surfaces.terminal.people import a_persons_name, require_no_agent
 from moot.surfaces.terminal.shell import Shell, command, document, text_argument
-
-if TYPE_CHECKING:
-    from moot.protocols.decision.model import State
 
 
 @command(None, "decide", "decide")
 @click.argument("decision", metavar="ID")
-@click.argument("word", type=click.Choice(["approve", "veto", "amend"]))
+@click.argument("word", type=click.Choice(decisions.RULINGS))
 @click.option("--reason", required=True, metavar="T", help="Why (- or @file).")
 @click.option("--text", metavar="FILE|-", help="The text that stands instead, for amend.")
 @click.option("--anew", is_flag=True, help="A veto also ends what was sent back just now.")
@@ -37,53 +34,29 @@ def decide(
       moot decide q-7 veto --reason "No new servers this year."
       moot decide q-7 amend --reason "With a limit." --text decision.md
     """
-    from moot.flows.decisions import decide as deciding
-    from moot.flows.decisions.questions import id_of, question_of, state_of
-
-    space, decision = shell.workspace, id_of(decision)
-    question_of(space, decision)
     if (text is not None) != (word == "amend"):
         raise click.UsageError("--text belongs to amend, and amend needs it")
     if anew and word != "veto":
         raise click.UsageError("--anew belongs to veto")
     why = text_argument(reason)
-    instead = document(text) if text is not None else ""
-    require_no_agent(shell, "a decision")
-    given = instead if text is not None else None
-    vote = deciding.require_open(space, decision, deciding.WORDS[word], why, given, anew)
-    person = a_persons_name(shell, "a decision")
-    follower: str | None = None
-    if word == "approve":
-        deciding.approve(space, decision, person, why, vote)
-    elif word == "amend":
-        deciding.amend(space, decision, person, why, instead, vote)
-    else:
-        follower = deciding.veto(space, decision, person, why, vote, anew)
-    state = state_of(space, decision)
-    return Answer(_data(decision, state), lambda: _lines(decision, state, follower))
+    instead = document(text) if text is not None else None
+    ruled = decisions.decide(shell.session, decision, word, why, text=instead, anew=anew)
+    return Answer(ruled, lambda: _lines(ruled))
 
 
-def _data(decision: str, state: State) -> dict[str, Any]:
-    from moot.protocols.decision.views import describe_decision
-
-    return {"decision": describe_decision(decision, state)}
-
-
-def _lines(decision: str, state: State, follower: str | None) -> Iterable[str]:
-    word = state.word
-    if word is None:  # a parliament takes a veto as guidance and goes on
-        yield f"{decision}: vetoed; it goes on with your reason: moot ask --resume {decision}"
+def _lines(ruled: decisions.RuledDecision) -> Iterable[str]:
+    decision, ruling = ruled.decision, ruled.decision.word
+    if ruling is None:  # a parliament takes a veto as guidance and goes on
+        resume = f"moot ask --resume {decision.id}"
+        yield f"{decision.id}: vetoed; it goes on with your reason: {resume}"
         return
-    from moot.protocols.decision.views import describe_approval_against_result
-
-    how = "" if word.attended else " (unattended: the passphrase came from a file)"
-    said = f"{word.word.value} {describe_approval_against_result(state)}".strip()
-    yield f"{decision}: {said} by {word.by}{how}: {visible(word.reason)}"
-    if state.verdict is not None and state.verdict.dissent:
-        yield f"dissent kept: {', '.join(state.verdict.dissent)}"
-    from moot.surfaces.cli.decisions.ask_lines import costs, notes
-
-    yield from notes(state)
-    yield from costs(state)
-    if follower is not None:
-        yield f"{follower} supersedes it; go on: moot ask --resume {follower}"
+    how = "" if ruling.attended else " (unattended: the passphrase came from a file)"
+    word = f"{ruling.word.value} {decision.against_result}".strip()
+    yield f"{decision.id}: {word} by {ruling.by}{how}: {visible(ruling.reason)}"
+    if decision.result is not None and decision.result.dissent:
+        yield f"dissent kept: {', '.join(decision.result.dissent)}"
+    yield from notes(decision)
+    yield from costs(decision)
+    if decision.superseded_by is not None:
+        successor = decision.superseded_by
+        yield f"{successor} supersedes it; go on: moot ask --resume {successor}"

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from moot.core.errors import Refused
-from moot.core.names import STREAM
-from moot.store.named_files import write_file
+from moot.api import decisions
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.output import output_option
-from moot.surfaces.terminal.page import require_form, write_page
+from moot.surfaces.terminal.page import require_form
 from moot.surfaces.terminal.shell import Shell, command
-
-if TYPE_CHECKING:
-    from moot.flows.decisions.receipt import Receipt
 
 
 @command(None, "receipt", "receipt")
@@ -39,51 +33,17 @@ def receipt(shell: Shell, decision: str, output: Path) -> Answer:
       moot receipt q-7 -o queue.html
       moot receipt q-7 -o queue.json
     """
-    from moot.flows.decisions.receipt import make
-    from moot.flows.decisions.receipt_page import report
-
-    made = make(shell.workspace, _named(decision))
-    proof = output.with_suffix(".json")
-    write_file(proof, made.data)
-    if output != proof:
-        write_page(output, report(made, proof.name))
-    said = made.says
-    data = {
-        "decision": said["decision"],
-        "stage": said["stage"],
-        "file": str(output),
-        "proof": str(proof),
-        "sha256": made.sha256,
-        "cautions": said["cautions"],
-        "dissent": [voice["agent"] for voice in said["argument"]["dissent"]],
-    }
-    return Answer(data, lambda: _lines(made, output, proof))
+    written = decisions.receipt(shell.session, decision, output)
+    return Answer(written, lambda: _lines(written))
 
 
-def _named(decision: str) -> str:
-    """`q-7`, or `decision/q-7`; other records have reports and exports, no receipts."""
-    from moot.flows.decisions.questions import id_of
-
-    name = id_of(decision)
-    if "/" in name or not STREAM.match(f"decision/{name}"):
-        raise Refused(
-            "not_a_decision",
-            f"{decision} is not a decision, and only decisions have receipts",
-            hint="`moot report ID` shows anything; `moot ledger export -o FILE ID` proves it",
-        )
-    return name
-
-
-def _lines(made: Receipt, output: Path, proof: Path) -> Iterable[str]:
-    from moot.protocols.decision.views import shorten_question
-
-    said = made.says
-    dissent = ", ".join(voice["agent"] for voice in said["argument"]["dissent"])
-    yield visible(f"{said['decision']}: {said['stage']}: {shorten_question(said['question'])}")
+def _lines(written: decisions.WrittenReceipt) -> Iterable[str]:
+    yield visible(f"{written.decision}: {written.stage}: {written.title}")
+    dissent = ", ".join(written.dissent)
     yield f"dissent kept: {dissent}" if dissent else "nobody disagreed in the last vote"
-    for caution in said["cautions"]:
+    for caution in written.cautions:
         yield visible(f"note: {caution}")
-    if output != proof:
-        yield f"written to {output}"
-    yield f"proof in {proof}, sha256 {made.sha256}"
-    yield f"check it with `moot verify {proof}`"
+    if written.file != written.proof:
+        yield f"written to {written.file}"
+    yield f"proof in {written.proof}, sha256 {written.sha256}"
+    yield f"check it with `moot verify {written.proof}`"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
+from msgspec import UNSET
 
+from moot.api import reports
 from moot.surfaces.terminal.answer import Answer
-from moot.surfaces.terminal.page import page_option, write_page
+from moot.surfaces.terminal.page import page_option
 from moot.surfaces.terminal.shell import Shell, command
 
 
@@ -25,16 +28,13 @@ def report(shell: Shell, named: str, output: Path | None) -> Answer:
       moot report parl-20260218-001 -o bill.html
       moot report t1 -o t1.md
     """
-    import json
+    page = reports.report(shell.session, named, file=output)
+    return Answer(page, lambda: _lines(page))
 
-    from moot.flows.reports import report_of
-    from moot.pages import to_json, to_markdown
-    from moot.workspace.check import How
 
-    made = report_of(shell.workspace, named, How(shell.folder))
-    data = {"id": named, "kind": made.kind, "file": str(output) if output else None}
-    if output is not None:
-        write_page(output, made)
-        return Answer(data, lambda: [f"{output}: {made.verdict.label}"])
-    data["report"] = json.loads(to_json(made))
-    return Answer(data, lambda: to_markdown(made).splitlines())
+def _lines(page: reports.ReportPage) -> Iterable[str]:
+    if page.report is UNSET:
+        return [f"{page.file}: {page.verdict}"]
+    from moot.pages import to_markdown
+
+    return to_markdown(page.report).splitlines()

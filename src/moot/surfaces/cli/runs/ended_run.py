@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from moot.core.plural import plural
 from moot.surfaces.terminal.answer import DONE, REFUSED, visible
 
 if TYPE_CHECKING:
-    from moot.agents.seats import Room
     from moot.api.runs import Ended, RunEnding
-    from moot.flows.runs.run_seats import FinishedRun
-    from moot.surfaces.terminal.shell import Shell
 
 INTERRUPTED = 130
 
@@ -31,24 +26,3 @@ def exit_code(ended: RunEnding | Ended) -> int:
 
     codes = {Stop.SETTLED: DONE, Stop.WAITING: DONE, Stop.INTERRUPTED: INTERRUPTED}
     return codes.get(ended.stop, REFUSED)
-
-
-def room_of(shell: Shell) -> Room:
-    from moot.api.runs import seating
-    from moot.surfaces.cli.runs.human_seat import ShellTerminal
-
-    return seating(shell.session, ShellTerminal(shell))
-
-
-def ran_data(finished: FinishedRun) -> dict[str, Any]:
-    return {**ended_data(finished.ended), "standing": finished.standing}
-
-
-def ended_data(ended: Ended) -> dict[str, Any]:
-    return {
-        "stop": ended.stop.value,
-        "detail": ended.detail,
-        "turns": ended.turns,
-        "waits_for": list(ended.waits_for),
-        "cost": msgspec.to_builtins(ended.cost),
-    }

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
 
-    from moot.api.runs import Due, Standing, Watch
+    from moot.api.runs import Due, Standing
 
 MOST_DETAIL = 160
 
 
 @contextmanager
-def watching(title: str, patience: str = "") -> Iterator[Watch]:
+def watching(title: str, patience: str = "") -> Iterator[Lines | Board]:
     """Something that looks on, for as long as the run takes.
 
     `patience` is for whoever has to wait for a turn's time to be up: what else can be done.
@@ -58,6 +58,11 @@ class Lines:
     """For logs and pipes."""
 
     def __init__(self, patience: str = "") -> None:
+        self._patience = patience
+
+    def entitle(self, title: str, patience: str) -> None:
+        """What it is about is known only now; lines have no title."""
+        del title
         self._patience = patience
 
     def asking(self, due: Due, nature: Nature, attempt: int) -> None:
@@ -102,6 +107,10 @@ class Board:
         self._typing: set[str] = set()
         self._lock = threading.Lock()
         self._live: Live | None = None
+
+    def entitle(self, title: str, patience: str) -> None:
+        """What it is about is known only now: a question gets its id when it is recorded."""
+        self._title, self._patience = title, patience
 
     def asking(self, due: Due, nature: Nature, attempt: int) -> None:
         row = self._rows.setdefault(due.who, Row(nature))

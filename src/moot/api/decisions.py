@@ -1,0 +1,317 @@
+"""Decisions: a question put to participants, a person's ruling on what came out, its receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.api.runs import USUAL, Ended, Limits, RunEnding, seating
+from moot.core.errors import Malformed, Refused
+from moot.core.names import STREAM
+from moot.core.quoted import Quoted
+from moot.flows.decisions.questions import Question
+from moot.protocols.decision.views import DecisionView
+
+if TYPE_CHECKING:
+    from moot.agents.spec import Spec
+    from moot.api.runs import Terminal, Watch
+    from moot.api.session import Session
+    from moot.flows.decisions.argument import Argument
+    from moot.flows.decisions.ask import DecisionProgress
+
+__all__ = [
+    "AskedDecision",
+    "ChangedStance",
+    "DecisionView",
+    "Question",
+    "RuledDecision",
+    "WrittenReceipt",
+    "ask",
+    "decide",
+    "receipt",
+    "resume",
+]
+
+RULINGS: Final = ("approve", "veto", "amend")
+# Is told the id of a decision and its title before anybody is asked: whoever stops the run, or
+# loses it, can go on with that id.
+Begun = Callable[[str, str], None]
+
+
+class ChangedStance(msgspec.Struct, frozen=True):
+    """Who moved from where to where, after hearing whom, and the reason given."""
+
+    agent: str
+    before: str
+    now: str
+    after: tuple[str, ...]
+    why: Quoted
+
+
+class AskedDecision(msgspec.Struct, frozen=True):
+    """How far a question came.
+
+    `run` is None if nobody had to be asked any more, `outcome` if nothing was voted on yet.
+    `restored` says what had become of the debate's file (gone, cut-short) if it was put back.
+    `next` is the command with which it goes on; None if a person has ruled on it.
+    """
+
+    decision: DecisionView
+    file: str | None
+    run: RunEnding | None
+    outcome: str | None
+    restored: str | None
+    changes: tuple[ChangedStance, ...]
+    next: str | None
+
+
+class RuledDecision(msgspec.Struct, frozen=True):
+    """The decision after a ruling.
+
+    A vetoed one names what supersedes it. A parliament that was sent back has no ruling yet.
+    """
+
+    decision: DecisionView
+
+
+class WrittenReceipt(msgspec.Struct, frozen=True):
+    """`file` is for reading and `proof` is the JSON that proves it; they may be the same file.
+
+    `cautions` are what must be known beside the vote, `dissent` names who disagreed in it.
+    """
+
+    decision: str
+    stage: str
+    file: str
+    proof: str
+    sha256: str
+    cautions: tuple[str, ...]
+    dissent: tuple[str, ...]
+    title: Quoted
+
+
+@operation("ask", writes=True, runs_programs=True)
+def ask(
+    session: Session,
+    question: Question,
+    *,
+    limits: Limits = USUAL,
+    watch: Watch | None = None,
+    terminal: Terminal | None = None,
+    begun: Begun | None = None,
+) -> AskedDecision:
+    """Ask several participants: first answers, an argument about the most frequent, a vote.
+
+    What comes out waits for a person's ruling (`decide`). It is many commits and takes no key:
+    asking again is another decision, and one that was interrupted is gone on with by `resume`.
+    Refused before anything is recorded: an agent that acts (not_you), participants that cannot be
+    started or whose keys are not here, a question that is empty or too long.
+    """
+    from moot.flows.decisions.questions import put_question
+
+    _require_unnamed(session)
+    decision, specs = put_question(session.workspace, question, seating(session, terminal))
+    return _carry_on(session, decision, specs, limits, watch, terminal, begun)
+
+
+@operation("ask.resume", writes=True, runs_programs=True)
+def resume(
+    session: Session,
+    decision: str,
+    *,
+    participants: Sequence[str] = (),
+    limits: Limits = USUAL,
+    watch: Watch | None = None,
+    terminal: Terminal | None = None,
+    begun: Begun | None = None,
+) -> AskedDecision:
+    """Go on with a question that was interrupted, or that a person sent back.
+
+    What is on record is not done again, so a repeat needs no key. `participants` name again who
+    sits there, if the record does not hold the whole of a command (spec_incomplete).
+    """
+    from moot.flows.decisions.questions import decision_id, require_question, specs_again
+
+    _require_unnamed(session)
+    name = decision_id(decision)
+    specs = specs_again(require_question(session.workspace, name), participants)
+    return _carry_on(session, name, specs, limits, watch, terminal, begun)
+
+
+@operation("decide", writes=True)
+def decide(
+    session: Session,
+    decision: str,
+    ruling: str,
+    reason: str,
+    *,
+    text: str | None = None,
+    anew: bool = False,
+) -> RuledDecision:
+    """A person's ruling on what came out: approve, veto or amend, under that person's key.
+
+    A veto begins another decision with the reason in its context; a parliament goes on itself.
+    Amend puts `text` in the place of what came out. `anew` ends a parliament that was sent back
+    before it is argued further, and another decision begins. The same veto twice is one and a
+    second approval is refused (decided), so a repeat needs no key. An agent is refused
+    (human_key_required).
+    """
+    from moot.flows.decisions import decide as rulings
+    from moot.flows.decisions.questions import decision_id, require_question, state_of
+    from moot.protocols.decision.views import describe_decision
+
+    workspace, name = session.workspace, decision_id(decision)
+    require_question(workspace, name)
+    _require_ruling(ruling, text, anew)
+    session.require_no_agent("a decision")
+    choice = rulings.RULINGS[ruling]
+    vote = rulings.require_open_for(workspace, name, choice, reason, text, anew)
+    person = session.person("a decision")
+    if ruling == "approve":
+        rulings.approve(workspace, name, person, reason, vote)
+    elif ruling == "amend":
+        rulings.amend(workspace, name, person, reason, text or "", vote)
+    else:
+        rulings.veto(workspace, name, person, reason, vote, anew)
+    return RuledDecision(describe_decision(name, state_of(workspace, name)))
+
+
+@operation("receipt", writes=True)
+def receipt(session: Session, decision: str, file: Path) -> WrittenReceipt:
+    """Write the receipt of a decision: who voted what, who disagreed, and the proof of it.
+
+    FILE.json proves itself; FILE.md and FILE.html are to be read, with FILE.json beside. The
+    machine signs for what the receipt says; if nothing has happened since the last one nothing
+    new is recorded, so a repeat needs no key. Only decisions have receipts (not_a_decision).
+    """
+    from moot.api.page_files import require_page_name, write_page
+    from moot.flows.decisions.receipt import make_receipt
+    from moot.flows.decisions.receipt_page import build_receipt_page
+    from moot.protocols.decision.views import shorten_question
+    from moot.store.named_files import write_file
+
+    require_page_name(file)
+    made = make_receipt(session.workspace, _name_of_decision(decision))
+    proof = file.with_suffix(".json")
+    write_file(proof, made.data)
+    if file != proof:
+        write_page(file, build_receipt_page(made, proof.name))
+    content = made.content
+    return WrittenReceipt(
+        decision=content["decision"],
+        stage=content["stage"],
+        file=str(file),
+        proof=str(proof),
+        sha256=made.sha256,
+        cautions=tuple(content["cautions"]),
+        dissent=tuple(voice["agent"] for voice in content["argument"]["dissent"]),
+        title=Quoted(shorten_question(content["question"])),
+    )
+
+
+def _require_unnamed(session: Session) -> None:
+    """Everybody who is asked signs with a key of this folder: not for one who acts as one agent."""
+    if session.acting is not None:
+        raise Refused(
+            "not_you",
+            f"you are {session.acting}; this would sign for everybody who is asked",
+            hint="run it yourself, without --as and outside of `moot run`",
+        )
+
+
+def _require_ruling(ruling: str, text: str | None, anew: bool) -> None:
+    """Malformed if the parts of a ruling do not go together."""
+    problem = ""
+    if ruling not in RULINGS:
+        problem = f"{ruling!r} is no ruling"
+    elif (text is not None) != (ruling == "amend"):
+        problem = "a text belongs to amend, and amend needs it"
+    elif anew and ruling != "veto":
+        problem = "only a veto begins anew"
+    if problem:
+        raise Malformed(problem, code="bad_ruling", hint=f"one of {', '.join(RULINGS)}")
+
+
+def _name_of_decision(named: str) -> str:
+    """`q-7`, or `decision/q-7`; other records have reports and exports, no receipts."""
+    from moot.flows.decisions.questions import decision_id
+
+    name = decision_id(named)
+    if "/" in name or not STREAM.match(f"decision/{name}"):
+        raise Refused(
+            "not_a_decision",
+            f"{named} is not a decision, and only decisions have receipts",
+            hint="`moot report ID` shows anything; `moot ledger export -o FILE ID` proves it",
+        )
+    return name
+
+
+def _carry_on(
+    session: Session,
+    decision: str,
+    specs: Mapping[str, Spec],
+    limits: Limits,
+    watch: Watch | None,
+    terminal: Terminal | None,
+    begun: Begun | None,
+) -> AskedDecision:
+    from moot.flows.decisions.ask import carry_on
+    from moot.flows.decisions.questions import state_of
+    from moot.protocols.decision.views import shorten_question
+
+    workspace = session.workspace
+    if begun is not None:
+        begun(decision, shorten_question(state_of(workspace, decision).question))
+    room = seating(session, terminal)
+    progress = carry_on(workspace, decision, specs, room, limits, watch)
+    people = bool(workspace.engine.registry().human_keys())
+    return _describe_progress(decision, progress, people)
+
+
+def _describe_progress(decision: str, progress: DecisionProgress, people: bool) -> AskedDecision:
+    from moot.protocols.decision.views import describe_decision
+
+    return AskedDecision(
+        decision=describe_decision(decision, progress.state),
+        file=str(progress.file) if progress.file else None,
+        run=None if progress.ended is None else _describe_ending(progress.ended),
+        outcome=progress.outcome or None,
+        restored=progress.lost.value if progress.lost else None,
+        changes=tuple(_list_changes(progress.argument)),
+        next=_next_command(decision, progress, people),
+    )
+
+
+def _describe_ending(ended: Ended) -> RunEnding:
+    return RunEnding(
+        stop=ended.stop,
+        detail=Quoted(ended.detail),
+        turns=ended.turns,
+        waits_for=ended.waits_for,
+        cost=ended.cost,
+    )
+
+
+def _list_changes(argument: Argument) -> Iterator[ChangedStance]:
+    """By the record, whatever became of the file."""
+    reasons = {vote.entry: vote.summary for vote in argument.votes}
+    for change in argument.changes:
+        after = tuple(dict.fromkeys(entry.agent for entry in change.heard))
+        why = reasons.get(change.entry, Quoted(""))
+        yield ChangedStance(change.agent, change.before, change.now, after, why)
+
+
+def _next_command(decision: str, progress: DecisionProgress, people: bool) -> str | None:
+    """Without `people` nobody here could rule on it yet."""
+    from moot.protocols.decision.model import Stage
+    from moot.protocols.decision.views import suggest_decide_command
+
+    state = progress.state
+    if state.stage is Stage.WAITING:
+        first = "" if people else "`moot agent register operator --human` first; then "
+        return first + suggest_decide_command(decision, state.result)
+    return f"moot ask --resume {decision}" if state.word is None else None

@@ -1,0 +1,137 @@
+"""One report for any id: the page of the protocol it belongs to (DEC-025).
+
+What has no page of its own (a message, a thread, an agent) is told as a story.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.errors import NotFound
+from moot.core.names import STREAM
+from moot.pages import Report
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.workspace.check import How
+    from moot.workspace.workspace import Workspace
+
+BuildPage = Callable[["Workspace", str, "How"], Report]
+
+
+class ReportPage(msgspec.Struct, frozen=True):
+    """`verdict` is the badge of the page. With `file` it was written there, and `report` is not
+    given; without, `report` is the page as a value that `moot.pages` draws."""
+
+    id: str
+    kind: str
+    file: str | None
+    verdict: str
+    report: Report | msgspec.UnsetType = msgspec.UNSET
+
+
+@operation("report")
+def report(session: Session, name: str, *, file: Path | None = None) -> ReportPage:
+    """How it went: the page of a decision, debate, parliament, trace or path, by its id.
+
+    It is drawn from the record, so a file that was changed since does not change it. With `file`
+    (FILE.html, FILE.md or FILE.json) it is written there. NotFound if nothing is called so.
+    """
+    from moot.api.page_files import require_page_name, write_page
+
+    if file is not None:
+        require_page_name(file)
+    page = _build_page(session, name)
+    if file is None:
+        return ReportPage(name, page.kind, None, page.verdict.label, page)
+    write_page(file, page)
+    return ReportPage(name, page.kind, str(file), page.verdict.label)
+
+
+def _build_page(session: Session, named: str) -> Report:
+    from moot.workspace.check import How
+
+    workspace, how = session.workspace, How(session.keys)
+    for protocol, build in _PAGES.items():
+        name = named.removeprefix(f"{protocol}/")
+        if _is_recorded(workspace, f"{protocol}/{name}"):
+            return build(workspace, name, how)
+    return _story(workspace, named, how)
+
+
+def _is_recorded(workspace: Workspace, stream: str) -> bool:
+    if not STREAM.match(stream):
+        return False
+    with workspace.store.read() as view:
+        return view.head(stream) is not None
+
+
+def _decision(workspace: Workspace, name: str, _how: How) -> Report:
+    from moot.flows.decisions.receipt_content import compose_receipt
+    from moot.flows.decisions.receipt_page import build_decision_page
+
+    return build_decision_page(compose_receipt(workspace, name))
+
+
+def _debate(workspace: Workspace, name: str, _how: How) -> Report:
+    """From the record: what stands in the file now does not count."""
+    from moot.flows.debate.record import read_events, recorded_parts
+    from moot.protocols.debate.checker import check_session
+    from moot.protocols.debate.report import build_report
+
+    stream = f"debate/{name}"
+    with workspace.store.read() as view:
+        events = read_events(view, stream)
+    data = b"".join(part for part, _, _ in recorded_parts(events, workspace.artifacts))
+    file = Path(workspace.engine.state(stream).file).name
+    return build_report(check_session(data, file_name=file), file, hashlib.sha256(data).hexdigest())
+
+
+def _parliament(workspace: Workspace, name: str, _how: How) -> Report:
+    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.flows.parliament.scripted_seats import list_scripted_agents
+    from moot.protocols.parliament.documents.report import make_report
+
+    room = ParliamentSession(workspace, workspace.root, name)
+    return make_report(room.read_proceedings(), scripted=list_scripted_agents(room))
+
+
+def _trace(workspace: Workspace, name: str, how: How) -> Report:
+    from moot.flows.observed import sessions
+    from moot.flows.trace import inspection
+    from moot.protocols.trace.audit import page
+
+    stream = f"trace/{name}"
+    counted = sessions.count_work_during_trace(workspace, workspace.engine.state(stream))
+    found = inspection.inspect_live(workspace.path, how, stream)
+    return page.trace_page(found.events[stream], found.reports[0], counted)
+
+
+def _story(workspace: Workspace, name: str, _how: How) -> Report:
+    from moot.flows.bridges.story import story_of
+    from moot.flows.bridges.story_page import build_story_page
+
+    try:
+        return build_story_page(name, story_of(workspace, name))
+    except NotFound:
+        raise NotFound(
+            "not_found",
+            f"nothing here is called {name}",
+            hint="`moot ledger log` lists what there is; `moot debate report FILE` takes a file",
+        ) from None
+
+
+# A session that was run by itself keeps its costs in a decision of the same id: that comes last.
+_PAGES: Final[dict[str, BuildPage]] = {
+    "debate": _debate,
+    "parliament": _parliament,
+    "trace": _trace,
+    "path": _story,
+    "decision": _decision,
+}

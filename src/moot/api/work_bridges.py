@@ -1,0 +1,182 @@
+"""To provable work and back: bills and critiques lead to traces, traces to mail.
+
+As with every step, what was taken once is found again, so none of these needs a key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.bridge_steps import BridgeStep, asker_of, own_name, step_fields
+from moot.api.operation import operation
+from moot.core.errors import Malformed
+from moot.core.quoted import Quoted
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+
+
+class TraceStep(BridgeStep, frozen=True):
+    """The trace in which the proposal waits for its critic."""
+
+    trace: str
+
+
+class AckStep(BridgeStep, frozen=True):
+    """`held` is what `holder`, who did the work, still holds of what it wrote to."""
+
+    held: tuple[Quoted, ...]
+    holder: str
+
+
+class WaitingTask(msgspec.Struct, frozen=True):
+    """What waits for an agent, and in which history."""
+
+    where: str
+    what: str
+    subject: Quoted
+
+
+class ResumedStep(BridgeStep, frozen=True):
+    """What else waits for the agent that goes on."""
+
+    waits: tuple[WaitingTask, ...]
+
+
+# To a trace ---------------------------------------------------------------------------------------
+
+
+@operation("flow.approval_to_trace", writes=True)
+def approval_to_trace(
+    session: Session,
+    parliament: str,
+    *,
+    tools: tuple[str, ...],
+    planner: str | None = None,
+    executor: str | None = None,
+    critic: str | None = None,
+    auditor: str | None = None,
+    evidence: tuple[str, ...] = (),
+    supersede: str | None = None,
+) -> TraceStep:
+    """Begin provable work from an approved bill: a trace, and the planner's proposal in it.
+
+    `parliament` is its folder or its id. The planner signs, and is whoever acts. The bill's
+    approval is not the critic's: nothing runs before the critic has approved. With `supersede` the
+    proposal takes the place of the one in that trace, whose parts stay as they are.
+    """
+    from moot.flows.bridges import approval_to_trace as flow
+    from moot.protocols.trace.model import Role
+
+    actor = own_name(session, planner)
+    named = {Role.EXECUTOR: executor, Role.CRITIC: critic, Role.AUDITOR: auditor}
+    missing = [role.value for role, name in named.items() if not name]
+    if supersede is None and missing:
+        raise Malformed(
+            f"nobody is named as {', '.join(missing)}",
+            code="parts_required",
+            hint="--executor, --critic and --auditor are needed",
+        )
+    parts = {Role.PLANNER: actor, **{role: name or "" for role, name in named.items()}}
+    work = flow.WorkPlan(parts, tuple(tools), tuple(evidence), supersede=supersede)
+    taken = flow.approval_to_trace(session.workspace, parliament, actor, work)
+    return TraceStep(*step_fields(taken), trace=taken.step.target.id)
+
+
+@operation("flow.critique_to_challenge", writes=True)
+def critique_to_challenge(
+    session: Session, message: str, *, trace: str | None = None, agent: str | None = None
+) -> BridgeStep:
+    """Challenge a claim for the reason that a CRITIQUE gives; only the trace's critic may.
+
+    `trace` names it if the critique's target does not (no_claim_named).
+    """
+    from moot.flows.bridges import critique_loop
+
+    actor = own_name(session, agent)
+    taken = critique_loop.critique_to_challenge(session.workspace, message, actor, trace)
+    return BridgeStep(*step_fields(taken))
+
+
+@operation("flow.resume_to_work", writes=True)
+def resume_to_work(session: Session, event: str) -> ResumedStep:
+    """Give an adopted name its parts in open traces back; a person's act, under a person's key.
+
+    `event` is the id of the event with which the name was adopted. What died with its process is
+    recorded as failed and never run again. Refused if nothing is bound to an earlier key.
+    """
+    from moot.flows.bridges import resume
+
+    person = session.person("giving a part to another key")
+    resumed = resume.resume_to_work(session.workspace, event, person)
+    waits = tuple(WaitingTask(where, due.what, Quoted(due.subject)) for where, due in resumed.dues)
+    return ResumedStep(*step_fields(resumed.step), waits=waits)
+
+
+@operation("flow.resume_to_seat", writes=True)
+def resume_to_seat(session: Session, event: str) -> BridgeStep:
+    """Give an adopted name its seats in open parliaments back; a person's act."""
+    from moot.flows.bridges import resume
+
+    person = session.person("giving a seat to another")
+    return BridgeStep(*step_fields(resume.resume_to_seat(session.workspace, event, person)))
+
+
+# To mail and people -------------------------------------------------------------------------------
+
+
+@operation("flow.challenge_to_critique", writes=True)
+def challenge_to_critique(session: Session, trace: str, claim: str) -> BridgeStep:
+    """Tell whoever claimed, by mail, that a claim was challenged and why."""
+    from moot.flows.bridges import critique_loop
+
+    asker = asker_of(session)
+    taken = critique_loop.challenge_to_critique(session.workspace, trace, claim, asker)
+    return BridgeStep(*step_fields(taken))
+
+
+@operation("flow.report_to_info", writes=True)
+def report_to_info(session: Session, trace: str) -> BridgeStep:
+    """Tell everyone who has a part in a trace what its verification found."""
+    from moot.flows.bridges import critique_loop
+
+    taken = critique_loop.report_to_info(session.workspace, trace, asker_of(session))
+    return BridgeStep(*step_fields(taken))
+
+
+@operation("flow.done_to_ack", writes=True)
+def done_to_ack(
+    session: Session, trace: str, *, message: str | None = None, agent: str | None = None
+) -> AckStep:
+    """Close the message that asked for verified work: its receiver says Completed.
+
+    `message` is what asked for it; without, the one this path began with. Refused to anyone but
+    its receiver (not_addressed), and while the work is not verified (not_verified).
+    """
+    from moot.flows.bridges import done_to_ack as flow
+
+    actor = own_name(session, agent)
+    taken = flow.done_to_ack(session.workspace, trace, actor, message)
+    holder, scopes = flow.still_held(session.workspace, trace)
+    return AckStep(*step_fields(taken), held=tuple(map(Quoted, scopes)), holder=holder)
+
+
+@operation("flow.timeout_to_operator", writes=True)
+def timeout_to_operator(session: Session, debate: str) -> BridgeStep:
+    """Tell the people here that a debate waits for them: someone did not speak in time."""
+    from moot.flows.bridges import timeout_to_operator as flow
+
+    return BridgeStep(
+        *step_fields(flow.timeout_to_operator(session.workspace, debate, asker_of(session)))
+    )
+
+
+@operation("flow.takeover_to_info", writes=True)
+def takeover_to_info(session: Session, event: str) -> BridgeStep:
+    """Tell whoever lost a scope to another, and what can no longer run there."""
+    from moot.flows.bridges import takeover
+
+    taken = takeover.takeover_to_info(session.workspace, event, asker_of(session))
+    return BridgeStep(*step_fields(taken))

@@ -1,0 +1,94 @@
+"""A decision as a person reads it: the answers, the motion, who moved after whom, what is next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.runs import Cost, in_words
+from moot.surfaces.cli.runs.ended_run import ended_line
+from moot.surfaces.terminal.answer import visible
+from moot.surfaces.terminal.listing import listing
+
+if TYPE_CHECKING:
+    from moot.api.decisions import AskedDecision, DecisionView
+
+MOST_SHOWN = 160
+WAITING = "waiting"
+
+
+def asked(done: AskedDecision) -> Iterable[str]:
+    decision = done.decision
+    yield f"{decision.id}: {visible(decision.title)}"
+    yield from _answers(decision)
+    if decision.motion is not None:
+        yield f"motion: {visible(decision.motion.text)}"
+    if done.restored is not None:
+        lost = done.restored.replace("-", " ")
+        yield visible(f"{done.file} was {lost}: it was put back from the record")
+    for change in done.changes:
+        after = f" after {', '.join(change.after)}" if change.after else ""
+        moved = f"{change.agent}, {change.before} -> {change.now}{after}"
+        yield visible(f"changed: {moved}: {_shortened(change.why)}")
+    yield from notes(decision)
+    if done.run is not None:
+        yield ended_line(done.run)
+    yield from _result(done)
+
+
+def _answers(decision: DecisionView) -> Iterable[str]:
+    kinds = {
+        seat.agent: f"{seat.spec} (scripted voice)" if seat.scripted else seat.spec
+        for seat in decision.participants
+    }
+    rows = [
+        (
+            first.agent,
+            kinds[first.agent],
+            f"({first.why})" if first.answer is None else first.answer,
+        )
+        for first in decision.answers
+    ]
+    return listing(rows, ("WHO", "WHAT IT IS", "FIRST ANSWER")) if rows else ()
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_SHOWN else f"{line[: MOST_SHOWN - 1]}…"
+
+
+def notes(decision: DecisionView) -> Iterable[str]:
+    """What weighs beside the tally."""
+    for model, names in decision.shared_models.items():
+        yield f"note: {', '.join(names)} are the same, {visible(model)}: agreement weighs less"
+    seats = len(decision.participants)
+    if decision.custodians == 1 and seats > 1:
+        yield f"note: {seats} participants, 1 key folder: their keys are kept together"
+
+
+def costs(decision: DecisionView) -> Iterable[str]:
+    """What it cost, and each participant's part of it where that says more."""
+    total = _as_cost(decision.cost)
+    yield f"cost: {in_words(total)}"
+    if total.tokens or total.micros:
+        for seat in decision.participants:
+            if seat.cost.calls:
+                yield f"  {seat.agent}: {in_words(_as_cost(seat.cost))}"
+
+
+def _as_cost(recorded: msgspec.Struct) -> Cost:
+    return Cost(*msgspec.structs.astuple(recorded))
+
+
+def _result(done: AskedDecision) -> Iterable[str]:
+    decision = done.decision
+    if decision.result is not None:
+        yield f"{decision.result.result.value}: {done.outcome}"
+        if decision.result.dissent:
+            yield f"dissent: {', '.join(decision.result.dissent)}"
+    yield from costs(decision)
+    if done.next is not None:
+        waiting = decision.stage.value == WAITING
+        yield f"{'waiting for you' if waiting else 'not finished'}: {done.next}"

@@ -1,0 +1,64 @@
+"""A question is asked, argued, ruled on by a person, and written down."""
+
+from __future__ import annotations
+
+from moot.api.decisions import Question
+from tests.scenarios.world import World, story
+
+VOICES = ("rules:approve", "rules:sceptic", "rules:listener")
+ASKED = Question("Queue: Postgres or Kafka?", VOICES, options=("Postgres", "Kafka"))
+
+
+@story(does="ask decide report receipt", refuses="ask decide report receipt")
+def a_person_approves_what_was_carried(world: World) -> None:
+    assert world.refuse("ask", "amber-otter", question=ASKED) == "not_you"
+    nobody = Question("Why?", ("nonsense",))
+    assert world.refuse("ask", question=nobody) == "bad_participant"
+    empty = Question(" ", VOICES)
+    assert world.refuse("ask", question=empty) == "text_required"
+    asked = world.do("ask", question=ASKED)
+    assert (asked["decision"]["id"], asked["decision"]["stage"]) == ("q-1", "waiting")
+    assert asked["decision"]["motion"]["text"] == "Postgres"
+    moves = {(change["before"], change["now"]) for change in asked["changes"]}
+    assert ("reject 0.7", "approve 0.75") in moves
+    assert asked["next"].startswith("moot decide q-1 approve")
+    ruling = {"decision": "q-1", "ruling": "approve", "reason": "It is cheap."}
+    assert world.refuse("decide", "amber-otter", **ruling) == "human_key_required"
+    assert world.refuse("decide", **{**ruling, "decision": "q-9"}) == "decision_not_found"
+    ruled = world.as_person("decide", **ruling)["decision"]
+    assert (ruled["stage"], ruled["word"]["by"]) == ("approved", "operator")
+    assert world.refuse("decide", **ruling) == "decided"
+    page = world.do("report", name="q-1")
+    assert (page["kind"], page["verdict"]) == ("decision", "APPROVED")
+    assert page["report"]["verdict"]["label"] == "APPROVED"
+    assert world.refuse("report", name="q-9") == "not_found"
+    file = world.project.root / "queue.md"
+    written = world.do("receipt", decision="q-1", file=file)
+    assert written["proof"] == str(file.with_suffix(".json"))
+    assert written["dissent"] == asked["decision"]["result"]["dissent"]
+    again = world.do("receipt", decision="decision/q-1", file=file)
+    assert again["sha256"] == written["sha256"]
+    assert world.refuse("receipt", decision="mail/q-1", file=file) == "not_a_decision"
+    world.do("report", name="decision/q-1", file=world.project.root / "queue.html")
+    assert "Postgres" in (world.project.root / "queue.html").read_text("utf-8")
+
+
+@story(does="ask ask.resume decide", refuses="ask.resume")
+def a_veto_begins_another_decision(world: World) -> None:
+    world.do("ask", question=ASKED)
+    ruling = {"decision": "q-1", "ruling": "veto", "reason": "No new servers."}
+    vetoed = world.as_person("decide", **ruling)["decision"]
+    assert (vetoed["stage"], vetoed["superseded_by"]) == ("vetoed", "q-2")
+    assert world.refuse("ask.resume", decision="q-9") == "decision_not_found"
+    assert world.refuse("ask.resume", "amber-otter", decision="q-2") == "not_you"
+    strangers = {"participants": ["coral-finch=rules:approve"]}
+    assert world.refuse("ask.resume", decision="q-2", **strangers) == "not_a_participant"
+    resumed = world.do("ask.resume", decision="q-2")
+    assert (resumed["decision"]["stage"], resumed["decision"]["supersedes"]) == ("waiting", "q-1")
+    nothing_left = world.do("ask.resume", decision="q-2")
+    assert nothing_left["run"] is None
+    amended = world.as_person(
+        "decide", decision="q-2", ruling="amend", reason="With a limit.", text="Postgres, 10 GB."
+    )
+    assert amended["decision"]["stage"] == "amended"
+    assert world.do("ask.resume", decision="q-2")["next"] is None
