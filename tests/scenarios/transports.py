@@ -99,7 +99,6 @@ class CommandLine:
             file.write_text(caller.passphrase)
             file.chmod(0o600)
             settings["MOOT_PASSPHRASE_FILE"] = str(file)
-        arguments = _texts_in_files(caller.project, operation, arguments)
         typed = {name: _typed(caller, operation, name, arguments[name]) for name in arguments}
         done = caller.project.json(*_words(operation, typed), cwd=caller.folder, **settings)
         if done.envelope["ok"]:
@@ -132,33 +131,13 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     "ttl_minutes": "ttl",
     "take_stale": "takeover_stale",
 }
-# Texts that the command line takes from a file which it is told the name of.
-IN_FILES: Final = {("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")}
-
-
-def _texts_in_files(project: Project, operation: str, arguments: Arguments) -> Arguments:
-    """The same, with a file in place of each text that has to be in one."""
-    moved = dict(arguments)
-    for name in arguments:
-        if (operation, name) in IN_FILES:
-            moved[name] = project.keys.parent / f"{name}.md"
-            moved[name].write_text(arguments[name], "utf-8")
-    return moved
-
-
-def _as_file(caller: Caller, name: str, value: Any) -> Any:
-    """Bytes are typed as the name of a file that holds them."""
-    if not isinstance(value, bytes):
-        return value
-    file = caller.project.keys.parent / f"typed-{name}"
-    file.write_bytes(value)
-    return file
-
-
 # What the command line does by an option of another operation's command.
 COMMANDS: Final = {"ask.resume": "ask"}
 # Texts that the command line reads from a file whose name is typed.
-READ_FROM_FILES: Final = {("decide", "text")}
+READ_FROM_FILES: Final = {
+    *(("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")),
+    ("decide", "text"),
+}
 
 
 def _command(operation: str) -> click.Command | None:
@@ -175,11 +154,11 @@ def _command_words(operation: str) -> list[str]:
 
 
 def _typed(caller: Caller, operation: str, name: str, value: Any) -> Any:
-    """An argument as it is typed: of a long text only the name of a file that holds it."""
-    if (operation, name) not in READ_FROM_FILES:
+    """An argument as it is typed: of bytes or a long text only the name of a file with them."""
+    if not isinstance(value, bytes) and (operation, name) not in READ_FROM_FILES:
         return value
-    file = caller.project.keys.parent / f"typed-{name}"
-    file.write_text(value, encoding="utf-8")
+    file = caller.project.keys.parent / f"typed-{name}.md"
+    file.write_bytes(value if isinstance(value, bytes) else value.encode())
     return file
 
 

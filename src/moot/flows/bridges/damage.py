@@ -123,7 +123,7 @@ def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
     except Malformed:
         other = (one.id for one in read_messages(view, stream) if encode_message(one) not in data)
     else:
-        said = document.get("read_messages") if isinstance(document, dict) else None
+        said = document.get("messages") if isinstance(document, dict) else None
         pairs = zip_longest(read_messages(view, stream), said if isinstance(said, list) else ())
         other = (
             one.id if one is not None else ""
