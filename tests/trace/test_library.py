@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -68,8 +68,14 @@ def test_a_step_repeated_under_its_key_is_recorded_once(session: Session) -> Non
 def test_a_program_may_play_all_parts_whose_keys_are_here(session: Session) -> None:
     trace = begin(session)
     session.env = {"PATH": os.environ["PATH"]}
-    evidence = {"assumptions": ["none"], "expected_evidence": ["a text"]}
-    traces.propose(session, trace, "look", tools=["python"], **evidence)
+    traces.propose(
+        session,
+        trace,
+        "look",
+        tools=["python"],
+        assumptions=["none"],
+        expected_evidence=["a text"],
+    )
     traces.review(session, trace, "p1", "approved", "fine")
     words = [sys.executable, "-c", "print('seen')"]
     traces.intend(session, trace, "p1", words, tool="python", risk="low", why="to see")
@@ -89,11 +95,12 @@ def test_words_that_mean_nothing_are_named_before_anything_is_done(
     trace = begin(session)
     before = count_events(session)
     page = tmp_path / "page.txt"
-    for code, ask in {
+    requests: dict[str, Callable[[], object]] = {
         "bad_role": lambda: traces.rotate(session, trace, "singer"),
         "bad_profile": lambda: traces.audit(session, trace, profile="kind"),
         "bad_page_name": lambda: traces.audit(session, trace, file=page),
-    }.items():
+    }
+    for code, ask in requests.items():
         with pytest.raises(Malformed) as refused:
             ask()
         assert (refused.value.code, bool(refused.value.hint)) == (code, True)
