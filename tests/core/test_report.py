@@ -423,7 +423,9 @@ def test_a_page_without_dissent_says_so(render: Callable[[Report], str]) -> None
 
 
 @pytest.mark.parametrize("render", [to_html, to_markdown])
-def test_the_footer_says_what_the_page_is_and_where_the_proof_is(render) -> None:  # type: ignore[no-untyped-def]
+def test_the_footer_says_what_the_page_is_and_where_the_proof_is(
+    render: Callable[[Report], str],
+) -> None:
     proof = Proof("debate-7.json", SHA, "moot verify debate-7.json")
     shown = render(msgspec.structs.replace(page("kestrel"), proof=proof))
     assert "This page is a rendering; the proof is the JSON beside it." in shown
@@ -766,7 +768,7 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize("build", IMPOSSIBLE)
-def test_what_cannot_be_shown_honestly_cannot_be_built(build) -> None:  # type: ignore[no-untyped-def]
+def test_what_cannot_be_shown_honestly_cannot_be_built(build: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         build()
 

@@ -88,7 +88,7 @@ def named(text: str) -> str:
 
 
 def one(**changes: str) -> str:
-    return session(entry(1, "red-fox", **changes))  # type: ignore[arg-type]
+    return session(entry(1, "red-fox", **changes))  # type: ignore[arg-type]  # never a number
 
 
 def swapped(first: str, second: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -348,8 +349,11 @@ def test_the_files_own_line_ends_are_kept() -> None:
 @pytest.mark.requirement("BNC-052")
 @pytest.mark.requirement("BNC-168")
 @pytest.mark.parametrize("write", [draft_placeholder, draft_default_action])
-def test_the_machine_says_so_when_it_writes_for_a_silent_agent(write) -> None:  # type: ignore[no-untyped-def]
+def test_the_machine_says_so_when_it_writes_for_a_silent_agent(
+    write: Callable[[Rules, str], EntryDraft],
+) -> None:
     checked = check_session(make(escalation=Escalation.TIMEOUT_SKIP))
+    assert checked.settings.rules is not None
     draft = write(checked.settings.rules, "red-fox")
     after = check_session(checked.document.text + prepare_entry(checked, draft, ID, NOW).text)
     last = after.document.entries[-1]

@@ -30,7 +30,7 @@ from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
 from moot.protocols.trace.audit.report import CheckStatus
 from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import AuditVerdict, ExecutionResult, Profile, Role, Stage
+from moot.protocols.trace.model import AuditVerdict, ExecutionResult, Profile, Review, Role, Stage
 from moot.verify import standalone
 from moot.workspace import trust as trust_files
 from moot.workspace.check import How
@@ -453,7 +453,7 @@ ENDED = did.ToolExecutionCompleted(
 STARTED = did.ToolExecutionStarted(execution_id="x1", intent_id="i1", input_artifact="0" * 64)
 CLAIMED = did.ClaimIssued(claim_id="c1", text="t", confidence="1", evidence=("0" * 64,))
 FINAL = did.FinalStatementSigned(statement="s", claims=())
-REVIEWED = did.ProposalReviewed(proposal_id="p1", status="approved", rationale="mine")  # type: ignore[arg-type]
+REVIEWED = did.ProposalReviewed(proposal_id="p1", status=Review.APPROVED, rationale="mine")
 PROPOSED = did.ProposalCreated(
     proposal_id="p1",
     objective="o",
