@@ -141,7 +141,7 @@ def _round(talk: Talk) -> Iterator[Job]:
             "rationale": "My voters need it.",
             "proposed_text": "Before deployment there is an audit.",
         }
-        document = {"type": "AMENDMENT", "from": "rep_2", "content": content}
+        document: dict[str, Any] = {"type": "AMENDMENT", "from": "rep_2", "content": content}
         yield Job(STREAM, ask.Submit(document=document), NAMES[1])
         yield Job(STREAM, ask.Withdraw(amendment_id=name), NAMES[1])
         number += 1

@@ -77,7 +77,8 @@ def main(place: Path, agent: str, crowd: int, seconds: float) -> None:
 def argue(place: Path, space: Workspace, agent: str, crowd: int, end: float) -> list[str]:
     """The ids that were acknowledged until `end`; a session that ended is followed by another."""
     clock: Clock = space.engine.clock
-    file, number, done = 0, 0, []
+    file, number = 0, 0
+    done: list[str] = []
     while time.perf_counter() < end:
         path = place / f"debate-{file}.md"
         if not path.exists():

@@ -12,6 +12,7 @@ from typing import Any
 
 from moot.core import headtree
 from moot.core.canonical import canonical
+from moot.core.machine import KeyClass
 from moot.core.record import genesis
 from moot.core.registry.proofs import key_statement, sign_proof
 from moot.core.signing import EVENT, Signer, key_id, pae
@@ -87,7 +88,7 @@ def building_blocks() -> dict[str, Any]:
     said = key_statement(
         origin=origin,
         name="amber-otter",
-        kind="agent",  # type: ignore[arg-type]
+        kind=KeyClass.AGENT,
         epoch=1,
         public=signer.public.hex(),
         custodian="0" * 32,

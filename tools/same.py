@@ -1,6 +1,6 @@
 """Proves that two commits hold the same program, but for declared renames and moves.
 
-    python tools/same.py OLD_COMMIT NEW_COMMIT --moves FILE [--moves FILE] [--docstrings]
+    python -m tools.same OLD_COMMIT NEW_COMMIT --moves FILE [--moves FILE] [--docstrings]
 
 A line of a moves file is `old -> new`; `#` begins a comment. The old side is the full name in the
 old commit:
@@ -24,8 +24,8 @@ import ast
 import sys
 from pathlib import Path
 
-from same_tree import Declared, Tree
-from same_walk import Comparison
+from tools.same_tree import Declared, Tree
+from tools.same_walk import Comparison
 
 
 def differences(declared: Declared, old: Tree, new: Tree, keep_docstrings: bool) -> list[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from same_tree import COMPREHENSIONS, FUNCTIONS, Declared, Scope, Tree, imported
+from tools.same_tree import COMPREHENSIONS, FUNCTIONS, Declared, Scope, Tree, imported
 
 BY_STRING = {"getattr", "setattr", "hasattr", "delattr", "attrgetter", "methodcaller"}
 HINTS = {"annotation", "returns"}

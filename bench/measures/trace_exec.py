@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
+from moot.core.machine import Command
 from moot.flows.trace import execution, tracing
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.model import Role
@@ -36,7 +38,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
         shop = _Shop(space, place)
         with_looking, _ = shop.rounds(rounds)
         yield value("trace exec, comparison of writes included", "ms added", with_looking)
-        look, footprint.look = footprint.look, _blind
+        look, footprint.look = footprint.look, _look_at_nothing
         try:
             without, more = shop.rounds(rounds)
         finally:
@@ -46,7 +48,8 @@ def measure(ground: Ground) -> Iterator[Figure]:
     )
 
 
-def _blind(_root: Path, _scopes: object) -> Picture:
+def _look_at_nothing(root: Path, scopes: Iterable[str]) -> Picture:
+    del root, scopes
     return Picture({})
 
 
@@ -68,7 +71,7 @@ class _Shop:
         approved = ask.ReviewProposal(proposal_id=self.proposal, status="approved", rationale="ok")
         self._ask(Role.CRITIC, approved)
 
-    def _ask(self, role: Role, command: ask.Command) -> object:
+    def _ask(self, role: Role, command: Command) -> Any:
         outcome = self.space.engine.execute(self.stream, command, AGENTS[role])
         return outcome.recorded[-1].event
 

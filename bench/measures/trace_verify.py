@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from bench.figure import Figure, at_least, ratio
@@ -35,7 +36,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
     for jobs, many in ((1, "by one process"), (2, "by two")):
         how = How(KeyFolder(place / "nobody"), place / ".moot" / "trust.json", jobs)
         rounds = take_turns(
-            lambda how=how: events / _seconds(target, how),  # type: ignore[misc]
+            partial(_events_a_second, events, target, how),
             rate(raw.verify, 3_000),
             ground.pick(9, 3),
         )
@@ -47,6 +48,10 @@ def measure(ground: Ground) -> Iterator[Figure]:
             against="signatures checked by one",
             target=at_least(0.5),
         )
+
+
+def _events_a_second(events: int, target: Path, how: How) -> float:
+    return events / _seconds(target, how)
 
 
 def _seconds(target: Path, how: How) -> float:

@@ -59,8 +59,8 @@ class Model:
 
     def answer(self, turn: Turn) -> Use | str:
         """The step of this turn; words where no tool is offered or the script has ended."""
-        if turn.offered and self._meanwhile is not None:
-            self._meanwhile, happens = None, self._meanwhile
+        if turn.offered and (happens := self._meanwhile) is not None:
+            self._meanwhile = None
             happens()
         if not turn.offered or turn.number >= len(self.steps):
             return END

@@ -9,6 +9,7 @@ import pytest
 
 from moot.agents.command import CommandParticipant
 from moot.agents.outcome import Stop
+from moot.agents.participant import Participant
 from moot.agents.runner import Runner
 from moot.agents.spec import read_spec
 from moot.core.clock import system_clock
@@ -57,7 +58,7 @@ def test_a_real_coding_agent_takes_its_turn(tmp_path: Path, tool: Tool) -> None:
         crane = CommandParticipant(spec, CRANE, root, {**env, **tool.env(model.url)})
         otter = Voice({"stance": "approve", "confidence": 0.8, "summary": "Ship it on Friday."})
         desk = RunnableDebate(file, system_clock, None, NoRunRecord())
-        seats = {OTTER: otter, CRANE: crane}
+        seats: dict[str, Participant] = {OTTER: otter, CRANE: crane}
         ended = Runner(desk, seats, system_clock, turn_seconds=SECONDS).run()
     assert ended.stop is Stop.SETTLED, ended
     entries = session.read(file).document.entries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ class Seat(Voice):
         super().__init__(say)
 
 
-def amends(action: str, text: str) -> Any:
+def amends(action: str, text: str) -> Callable[[Any], dict[str, Any]]:
     """Proposes beside its question, once."""
 
     def say(brief: Any) -> dict[str, Any]:

@@ -6,17 +6,16 @@ import pytest
 
 from moot.api import agent_keys, agents, scopes
 from moot.core.errors import MootError
-from moot.keys.folder import KeyFolder
-from moot.keys.lock import QUICK
 from tests.api.sessions import count_events, open_as
 from tests.cli.project import Project
+from tests.keys.cheap_locks import make_locks_cheap
 
 PASSPHRASE = "correct horse battery staple"
 
 
 @pytest.fixture(autouse=True)
 def quick_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(KeyFolder.add.__kwdefaults__, "cost", QUICK)
+    make_locks_cheap(monkeypatch)
 
 
 @pytest.fixture

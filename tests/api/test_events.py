@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import pytest
 
 from moot.api import events
 from moot.api.session import Session
 from moot.core.errors import Conflict
 
-HANDOFF = {"subject": "auth", "summary": "half done", "next_action": "test it", "work": "T-7"}
+
+class Handoff(TypedDict):
+    subject: str
+    summary: str
+    next_action: str
+    work: str
+
+
+HANDOFF: Handoff = {
+    "subject": "auth",
+    "summary": "half done",
+    "next_action": "test it",
+    "work": "T-7",
+}
 BLOCKED = {"subject": "auth", "blocker": "no key", "requested_action": "make it", "work": "T-7"}
 
 

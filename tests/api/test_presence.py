@@ -143,6 +143,7 @@ class Notes(RunWatch):
         self.lines.append(f"{name} starts")
 
     def started(self, program: subprocess.Popen[bytes]) -> None:
+        assert isinstance(program.args, list)
         self.lines.append(f"started {program.args[0]}")
 
 

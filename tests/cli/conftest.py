@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from moot.keys.folder import KeyFolder
-from moot.keys.lock import QUICK
 from tests.cli.project import Project
 from tests.cli.sitting import Sitting, opened
+from tests.keys.cheap_locks import make_locks_cheap
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def project(bare: Project) -> Project:
 @pytest.fixture
 def cheap_locks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2id at its lowest cost, in this process only."""
-    monkeypatch.setitem(KeyFolder.add.__kwdefaults__, "cost", QUICK)
+    make_locks_cheap(monkeypatch)
 
 
 @pytest.fixture

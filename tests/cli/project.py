@@ -67,7 +67,7 @@ class Project:
             **settings,
         }
 
-    def run(self, *words: str, cwd: Path | None = None, **settings: str) -> Result:
+    def run(self, *words: str, cwd: str | Path | None = None, **settings: str) -> Result:
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
         before = Path.cwd()
         os.chdir(cwd or self.root)
@@ -82,22 +82,24 @@ class Project:
             os.chdir(before)
         return Result(code, _text(out), _text(err))
 
-    def json(self, *words: str, cwd: Path | None = None, **settings: str) -> Result:
+    def json(self, *words: str, cwd: str | Path | None = None, **settings: str) -> Result:
         return self.run("--json", *words, cwd=cwd, **settings)
 
-    def ok(self, *words: str, cwd: Path | None = None, **settings: str) -> Any:
+    def ok(self, *words: str, cwd: str | Path | None = None, **settings: str) -> Any:
         """The data of a command that must succeed."""
         done = self.json(*words, cwd=cwd, **settings)
         assert done.code == 0, done
         return done.data
 
-    def refused(self, *words: str, cwd: Path | None = None, **settings: str) -> tuple[str, int]:
+    def refused(
+        self, *words: str, cwd: str | Path | None = None, **settings: str
+    ) -> tuple[str, int]:
         """The code and the exit status of a command that must not succeed; a hint is required."""
         done = self.json(*words, cwd=cwd, **settings)
         assert done.error["hint"], done
         return done.error["code"], done.code
 
-    def spawn(self, *words: str, cwd: Path | None = None, **settings: str) -> Result:
+    def spawn(self, *words: str, cwd: str | Path | None = None, **settings: str) -> Result:
         done = subprocess.run(
             [*MOOT, *words],
             cwd=cwd or self.root,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def test_waiting_looks_again_when_a_limit_passes(
         moments = iter([0, 2 * HOUR, 2 * HOUR, 2 * HOUR])
         now = system_clock()
         monkeypatch.setattr(space.engine, "clock", lambda: now + next(moments, 2 * HOUR))
-        monkeypatch.setattr(agenda.time, "sleep", lambda _seconds: looked.append(1))
+        monkeypatch.setattr(time, "sleep", lambda _seconds: looked.append(1))
         agenda._pause(space.engine, view, float("inf"), agenda.never)
     assert looked == [1]
 

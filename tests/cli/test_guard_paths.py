@@ -31,7 +31,7 @@ def shop(bare: Project) -> Project:
     return bare
 
 
-def check(shop: Project, *paths: str, cwd: Path | None = None, **settings: str) -> Result:
+def check(shop: Project, *paths: str, cwd: str | Path | None = None, **settings: str) -> Result:
     return shop.json("guard", "check", *paths, "--agent", "teal-crane", cwd=cwd, **settings)
 
 

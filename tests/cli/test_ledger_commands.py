@@ -226,4 +226,4 @@ def test_a_busy_ledger_is_waited_for_and_then_said(
 
 
 def _without_patience() -> dict[str, object]:
-    return {**SqliteStore.__init__.__kwdefaults__, "busy_seconds": 0.0}
+    return {**(SqliteStore.__init__.__kwdefaults__ or {}), "busy_seconds": 0.0}

@@ -308,8 +308,8 @@ def test_a_word_deep_in_a_long_text_is_found(
     for words in (("hypothalamus",), ("Zurich", "filler", "END", "long")):
         found = mail.ok("mail", "search", *words)
         assert (ids(found), found["unread"]) == ([sent["id"]], 0)
-    for words in (("fillers",), ("hypothal",), ("hypothalamus", "nowhere"), ("--", "-")):
-        assert mail.ok("mail", "search", *words)["messages"] == []
+    for absent in (("fillers",), ("hypothal",), ("hypothalamus", "nowhere"), ("--", "-")):
+        assert mail.ok("mail", "search", *absent)["messages"] == []
     assert mail.ok("ledger", "rebuild")["findings"] == []
     monkeypatch.setattr("moot.flows.mail.message_search.BUDGET", 1_000)
     assert mail.ok("mail", "search", "hypothalamus") == {"messages": [], "unread": 1}

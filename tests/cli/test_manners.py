@@ -141,14 +141,15 @@ def test_an_error_is_coloured_if_standard_error_is_the_terminal(
     project: Project, stream: str
 ) -> None:
     master, terminal = pty.openpty()
-    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: terminal}
     done = subprocess.run(
         [*MOOT, "agent", "show", "nobody-here"],
         cwd=project.root,
         env={**project.env, "TERM": "xterm"},
         stdin=subprocess.DEVNULL,
         check=False,
-        **ends,
+        stdout=terminal if stream == "stdout" else subprocess.PIPE,
+        stderr=terminal if stream == "stderr" else subprocess.PIPE,
+        timeout=60,
     )
     os.close(terminal)
     if stream == "stderr":

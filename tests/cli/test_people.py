@@ -103,7 +103,7 @@ def test_a_key_unlocked_by_a_file_was_unattended(peopled: Project) -> None:
         keys = FolderKeys(
             KeyFolder(peopled.keys),
             origin,
-            lambda _name, attended=attended: Passphrase(text, attended),  # type: ignore[misc]
+            {OPERATOR: Passphrase(text, attended)}.get,
         )
         held = keys.find(OPERATOR, shown["kid"])
         assert held is not None

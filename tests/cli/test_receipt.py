@@ -48,7 +48,7 @@ def both(project: Project, file: Path) -> tuple[str, int | None]:
     """What both checkers say of a file: they must agree."""
     ours = verify_bundle(file, load_trust(project.pinned))
     theirs = standalone.verify(str(file), str(project.pinned))
-    place = ours.first_bad and ours.first_bad.line
+    place = None if ours.first_bad is None else ours.first_bad.line
     assert (ours.verdict, place) == (theirs.verdict, theirs.first_bad and theirs.first_bad["line"])
     return ours.verdict, place
 

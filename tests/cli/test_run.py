@@ -22,7 +22,7 @@ def shop(bare: Project) -> Project:
 
 
 def status_of(shop: Project, name: str) -> str:
-    agents = {one["agent"]: one["status"] for one in shop.ok("status")["agents"]}
+    agents: dict[str, str] = {one["agent"]: one["status"] for one in shop.ok("status")["agents"]}
     return agents[name]
 
 

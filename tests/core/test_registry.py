@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -288,11 +289,17 @@ def test_a_proof_for_another_statement_does_not_hold(field: str) -> None:
 def test_a_proof_from_another_ledger_or_of_another_kind_does_not_hold() -> None:
     desk = Desk()
     good = desk.adding("amber-otter")
-    facts = {"name": "amber-otter", "kind": KeyClass.AGENT, "epoch": 1}
-    facts |= {"public": OTTER.public.hex(), "custodian": CUSTODIAN}
-    foreign = sign_proof(OTTER, key_statement(origin="moot.ledger/" + "0" * 32, **facts))
-    consent = sign_endorsement(OTTER, key_statement(origin=ORIGIN, **facts)).sig
-    assert OTTER.sign(KEY_PROOF, key_statement(origin=ORIGIN, **facts)).hex() == good.proof
+    statement = partial(
+        key_statement,
+        name="amber-otter",
+        kind=KeyClass.AGENT,
+        epoch=1,
+        public=OTTER.public.hex(),
+        custodian=CUSTODIAN,
+    )
+    foreign = sign_proof(OTTER, statement(origin="moot.ledger/" + "0" * 32))
+    consent = sign_endorsement(OTTER, statement(origin=ORIGIN)).sig
+    assert OTTER.sign(KEY_PROOF, statement(origin=ORIGIN)).hex() == good.proof
     for proof in (foreign, consent):
         desk.refuse("REG-06", "no_proof", msgspec.structs.replace(good, proof=proof))
 

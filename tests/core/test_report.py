@@ -9,7 +9,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from html.parser import HTMLParser
 from itertools import combinations, pairwise
 from math import dist
@@ -412,14 +414,18 @@ def test_decision_and_dissent_come_before_everything_else() -> None:
 
 
 @pytest.mark.parametrize("render", [to_html, to_markdown])
-def test_a_page_without_dissent_says_so(render) -> None:  # type: ignore[no-untyped-def]
-    fields = {"kind": "D", "title": "T", "verdict": Verdict("V"), "decision": Decision("S")}
-    assert "No dissent was recorded." in render(Report(**fields, dissent=Dissent(), proof=None))
-    assert "issent" not in render(Report(**fields, dissent=None, proof=None)).split("</style>")[-1]
+def test_a_page_without_dissent_says_so(render: Callable[[Report], str]) -> None:
+    page_with = partial(
+        Report, kind="D", title="T", verdict=Verdict("V"), decision=Decision("S"), proof=None
+    )
+    assert "No dissent was recorded." in render(page_with(dissent=Dissent()))
+    assert "issent" not in render(page_with(dissent=None)).split("</style>")[-1]
 
 
 @pytest.mark.parametrize("render", [to_html, to_markdown])
-def test_the_footer_says_what_the_page_is_and_where_the_proof_is(render) -> None:  # type: ignore[no-untyped-def]
+def test_the_footer_says_what_the_page_is_and_where_the_proof_is(
+    render: Callable[[Report], str],
+) -> None:
     proof = Proof("debate-7.json", SHA, "moot verify debate-7.json")
     shown = render(msgspec.structs.replace(page("kestrel"), proof=proof))
     assert "This page is a rendering; the proof is the JSON beside it." in shown
@@ -501,7 +507,7 @@ def test_an_empty_block_says_that_it_is_empty(block: Block, words: str) -> None:
 
 
 def test_a_tone_is_never_told_by_colour_alone() -> None:
-    cells = tuple((Cell(tone, tone),) for tone in ("good", "bad", "caution", "neutral"))  # type: ignore[arg-type]
+    cells = tuple((Cell(tone, tone),) for tone in ("good", "bad", "caution", "neutral"))
     report = page("kestrel", (Table(("Tone",), cells),))
     signs = [text for _, text in Page(to_html(report)).texts if text in set("✓✕!○")]
     assert {"✓", "✕", "!", "○"} <= set(signs)
@@ -762,7 +768,7 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize("build", IMPOSSIBLE)
-def test_what_cannot_be_shown_honestly_cannot_be_built(build) -> None:  # type: ignore[no-untyped-def]
+def test_what_cannot_be_shown_honestly_cannot_be_built(build: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         build()
 
@@ -909,8 +915,16 @@ def test_the_callers_decimal_context_does_not_matter() -> None:
 def test_an_axis_through_zero_has_no_negative_zero() -> None:
     points = (Point(1, Decimal("-0.5")), Point(2, Decimal("0.5")))
     chart = LineChart((Series("score", points),), low=Decimal(-1), title="Score")
-    made = {"kind": "x", "title": "x", "dissent": None, "proof": None, "blocks": (chart,)}
-    page = to_html(Report(verdict=Verdict("x", "good"), decision=Decision("x"), **made))
+    report = Report(
+        kind="x",
+        title="x",
+        verdict=Verdict("x", "good"),
+        decision=Decision("x"),
+        dissent=None,
+        blocks=(chart,),
+        proof=None,
+    )
+    page = to_html(report)
     ticks = re.findall(r'text-anchor="end">([^<]*)<', page)
     assert ticks == ["-1", "-0.5", "0", "0.5", "1"]
     assert ">-0<" not in page

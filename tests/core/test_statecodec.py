@@ -88,7 +88,8 @@ def test_maps_inside_maps_come_back_with_their_types() -> None:
 
 @given(st.dictionaries(NAMES, COUNTS, max_size=40))
 def test_equal_states_give_equal_bytes_however_they_were_built(counts: dict[str, int]) -> None:
-    one, two = Map(), Map()
+    one: Map[str, int] = Map()
+    two: Map[str, int] = Map()
     for name, count in counts.items():
         one = one.set(name, count)
     for name, count in reversed(counts.items()):

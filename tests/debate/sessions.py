@@ -10,6 +10,7 @@ from moot.protocols.debate.checker import CheckedSession, check_session
 
 SESSION_ID = "3f0c6f2e-9d1b-4c55-8a37-5b1f0c9d2e11"
 CREATED = "2026-03-01T09:00:00Z"
+TWO_AGENTS = ("red-fox", "blue-hen")
 RULES = {
     "turn-order": "round-robin",
     "max-turns-per-round": "1",
@@ -66,7 +67,7 @@ def rules_block(agents: tuple[str, ...], **changes: str | None) -> str:
 
 def session(
     *entries: str,
-    agents: tuple[str, ...] = ("red-fox", "blue-hen"),
+    agents: tuple[str, ...] = TWO_AGENTS,
     header: str | None = None,
     title: str = "# Bounce Session: Which queue shall we use?",
     block: str | None = None,
@@ -84,8 +85,15 @@ def session(
     )
 
 
-def codes(text: str | bytes, severity: str = "error", **options: bool) -> list[str]:
-    return [one.code for one in check_session(text, **options).findings if one.severity == severity]
+def codes(
+    text: str | bytes,
+    severity: str = "error",
+    *,
+    strict_uuid: bool = False,
+    lenient: bool = False,
+) -> list[str]:
+    checked = check_session(text, strict_uuid=strict_uuid, lenient=lenient)
+    return [one.code for one in checked.findings if one.severity == severity]
 
 
 def found(checked: CheckedSession) -> list[tuple[str, str, str]]:

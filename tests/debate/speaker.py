@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from moot.core.errors import Refused
-from moot.flows.debate import file as sessionfile
-from moot.flows.debate import locked_session as sessionlocked
-from moot.flows.debate import record as sessionrecord
-from moot.flows.debate import session
+from moot.core.machine import Command
+from moot.engine.job import ALONE, Link, Outcome
+from moot.flows.debate import locked_session, session
+from moot.flows.debate.file import append
+from moot.flows.debate.record import SessionRecord
 from moot.protocols.debate.drafts import EntryDraft
 from moot.workspace.workspace import Workspace, key_folder
 
@@ -51,8 +52,9 @@ def _die(*_: Any) -> Any:
     os._exit(9)
 
 
-def _before(name: str) -> None:
-    setattr(sessionfile.os, name, _die)
+def _instead_of(name: str, moment: Callable[..., object]) -> None:
+    """Let this process do `moment` where it would call the system."""
+    setattr(os, name, moment)
 
 
 def _half_written() -> None:
@@ -62,7 +64,7 @@ def _half_written() -> None:
         write(descriptor, data[: len(data) // 2])
         os._exit(9)
 
-    sessionfile.os.write = half
+    _instead_of("write", half)
 
 
 def _head_torn() -> None:
@@ -72,36 +74,39 @@ def _head_torn() -> None:
         write(descriptor, data[:9])
         os._exit(9)
 
-    sessionfile.os.write = torn
+    _instead_of("write", torn)
 
 
 def _not_committed() -> None:
-    append: Callable[..., None] = sessionfile.append
-
-    def then_die(*args: Any) -> None:
-        append(*args)
+    def then_die(path: Path, data: bytes, keep: int | None = None) -> None:
+        append(path, data, keep)
         os._exit(9)
 
-    sessionlocked.append = then_die  # type: ignore[attr-defined]
+    setattr(locked_session, append.__name__, then_die)
 
 
 def _not_acknowledged() -> None:
-    run = sessionrecord.SessionRecord.run
+    run = SessionRecord.run
 
-    def then_die(self: Any, commands: Any, write: Any = None) -> Any:
-        done = run(self, commands, write)
+    def then_die(
+        self: SessionRecord,
+        commands: Iterable[tuple[Command, str]],
+        write: Callable[[], None] | None = None,
+        link: Link = ALONE,
+    ) -> list[Outcome]:
+        done = run(self, commands, write, link)
         if write is not None:
             os._exit(9)
         return done
 
-    sessionrecord.SessionRecord.run = then_die  # type: ignore[method-assign]
+    SessionRecord.run = then_die  # type: ignore[method-assign]
 
 
 DEATHS: dict[str, Callable[[], None]] = {
-    "before the file is written": lambda: _before("write"),
+    "before the file is written": lambda: _instead_of("write", _die),
     "with a head half written": _head_torn,
     "with an entry half written": _half_written,
-    "before the file is durable": lambda: _before("fsync"),
+    "before the file is durable": lambda: _instead_of("fsync", _die),
     "before the commit": _not_committed,
     "before it is acknowledged": _not_acknowledged,
 }

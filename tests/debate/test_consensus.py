@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -76,8 +77,8 @@ def test_the_outcome_is_that_of_exact_fractions(rules: Rules, votes: dict[str, D
 
 @given(RULES, VOTES, st.randoms(use_true_random=False))
 def test_the_order_of_votes_does_not_matter(
-    rules: Rules, votes: dict[str, DebateVote], random
-) -> None:  # type: ignore[no-untyped-def]
+    rules: Rules, votes: dict[str, DebateVote], random: Random
+) -> None:
     shuffled = list(votes.items())
     random.shuffle(shuffled)
     assert judge_votes(rules, dict(shuffled)) == judge_votes(rules, votes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -111,13 +112,13 @@ def test_a_file_that_was_replaced_meanwhile_is_locked_as_it_is_now(
     file = tmp_path / "s.md"
     file.write_text(TWO_ROUNDS, encoding="utf-8")
     waits, held, done = threading.Event(), threading.Event(), threading.Event()
-    sleep = sessionlock.time.sleep
+    sleep = time.sleep
 
     def slept(seconds: float) -> None:
         waits.set()
         sleep(seconds)
 
-    monkeypatch.setattr(sessionlock.time, "sleep", slept)
+    monkeypatch.setattr(time, "sleep", slept)
 
     def wait() -> None:
         with lock_file(file):

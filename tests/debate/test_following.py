@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +12,9 @@ from hypothesis import strategies as st
 from moot.core.errors import Tampered
 from moot.flows.debate.following import FollowedFile, follow
 from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.dialogue import Dialogue, read_dialogue
+from moot.protocols.debate.model import SessionDocument
+from moot.protocols.debate.reader import read_document
 from moot.protocols.debate.session_follower import CompletePiece, SessionFollower
 from moot.protocols.debate.state import course_from_state
 from moot.protocols.debate.turns import find_standing
@@ -84,11 +86,10 @@ def test_a_new_entry_costs_its_own_length(monkeypatch: pytest.MonkeyPatch) -> No
     from moot.protocols.debate import session_follower
 
     read: list[int] = []
-    plain = session_follower.read_dialogue
 
-    def counting(text: str, start: int, number: int) -> Any:
+    def counting(text: str, start: int, number: int) -> Dialogue:
         read.append(len(text) - start)
-        return plain(text, start, number)
+        return read_dialogue(text, start, number)
 
     monkeypatch.setattr(session_follower, "read_dialogue", counting)
     rules = {"turn_order": "free-form", "max_turns_per_round": "10", "max_rounds": "100"}
@@ -132,17 +133,16 @@ def test_what_completes_nothing_costs_no_more_than_its_length(
     from moot.protocols.debate import session_follower
 
     read = 0
-    dialogue, document = session_follower.read_dialogue, session_follower.read_document
 
-    def counting(text: str, start: int, number: int) -> Any:
+    def counting(text: str, start: int, number: int) -> Dialogue:
         nonlocal read
         read += len(text) - start
-        return dialogue(text, start, number)
+        return read_dialogue(text, start, number)
 
-    def counting_all(text: str) -> Any:
+    def counting_all(text: str) -> SessionDocument:
         nonlocal read
         read += len(text)
-        return document(text)
+        return read_document(text)
 
     monkeypatch.setattr(session_follower, "read_dialogue", counting)
     monkeypatch.setattr(session_follower, "read_document", counting_all)

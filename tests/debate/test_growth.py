@@ -107,9 +107,12 @@ def test_the_usual_append_reads_nothing_again(name: str, monkeypatch: pytest.Mon
     whole = check_session(text)
     starts = [one.start for one in whole.document.entries] + [len(text)]
     seen: list[str] = []
-    monkeypatch.setattr(
-        longer_file, "check_session", lambda text, **_: seen.append(text) or check_session(text)
-    )
+
+    def see_and_check(text: str, **_: object) -> CheckedSession:
+        seen.append(text)
+        return check_session(text)
+
+    monkeypatch.setattr(longer_file, "check_session", see_and_check)
     checked = check_session(text[: starts[0]])
     for start, end in pairwise(starts):
         checked = check_longer(checked, text[start:end])

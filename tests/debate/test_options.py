@@ -11,7 +11,7 @@ from moot.core.clock import from_text
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.compare import compare
 from moot.protocols.debate.escalation import draft_overdue_entries, is_written_by_policy
-from moot.protocols.debate.model import DefaultAction, Rules
+from moot.protocols.debate.model import DefaultAction, Rules, Stance
 from moot.protocols.debate.schema import rules_from_settings, rules_to_settings
 from moot.protocols.debate.session_follower import SessionFollower
 from moot.protocols.debate.state import course_from_state
@@ -27,8 +27,8 @@ THREE = ("ant", "bee", "cow")
 SAID = ("--stance", "reject", "--confidence", "0.8", "--summary", "No.")
 
 
-def chosen(*entries: str, options: str, agents: tuple[str, ...] = THREE, **rules: str) -> str:
-    return session(*entries, agents=agents, block=rules_block(agents, **rules) + options + "\n")
+def chosen(*entries: str, options: str, **rules: str) -> str:
+    return session(*entries, agents=THREE, block=rules_block(THREE, **rules) + options + "\n")
 
 
 def rules_of(text: str) -> Rules:
@@ -150,7 +150,11 @@ def test_the_default_action_is_the_sessions_choice(place: Project, action: Defau
     assert len(late.ok("debate", "tick", "s.md")["entries"]) == 1
     checked = check_session((place.root / "s.md").read_bytes())
     (written,) = checked.document.entries
-    assert (written.author, written.stance, str(written.confidence)) == ("red-fox", action, "0.0")
+    assert (written.author, written.stance, str(written.confidence)) == (
+        "red-fox",
+        Stance(action),
+        "0.0",
+    )
     assert checked.findings == ()
     assert is_written_by_policy(written, rules_of(checked.document.text))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 import pytest
@@ -67,7 +67,7 @@ def begun(*agents: str, **rules: str) -> World:
 
 def adding(world: World, text: str, kind: type[Command] = ask.Add, **more: Any) -> Command:
     start = world.engine.state(STREAM).size
-    return kind(start=start, text=text, digest=sha(text), **more)  # type: ignore[call-arg]
+    return kind(start=start, text=text, digest=sha(text), **more)
 
 
 def kinds(world: World) -> list[str]:
@@ -159,9 +159,11 @@ def test_the_state_is_as_small_after_many_entries_as_after_few() -> None:
     rules = {"turn_order": "free-form", "max_turns_per_round": "10", "max_rounds": "100"}
     sizes = []
     for count in (6, 240):
-        said = {"stance": "reject", "at": "2026-03-01T09:01:00Z"}
         places = ((AGENTS[n % 3], n // 3 + 1, n % 3 + 1) for n in range(count))
-        entries = [entry(n, *place, **said) for n, place in enumerate(places, start=1)]
+        entries = [
+            entry(n, *place, stance="reject", at="2026-03-01T09:01:00Z")
+            for n, place in enumerate(places, start=1)
+        ]
         text = session(*entries, agents=AGENTS, **rules)
         state = MACHINE.initial
         for number, command in enumerate(observing(text)):
@@ -474,11 +476,17 @@ ACTORS = [
 ]
 
 
+class Where(TypedDict):
+    start: int
+    text: str
+    digest: str
+
+
 @st.composite
 def asked(draw: st.DrawFn, state: State) -> Command:
     text = draw(TEXTS)
     start = draw(st.sampled_from([state.size, state.size, state.size, 0, state.head - 13, -1]))
-    where = {"start": start, "text": text, "digest": sha(text)}
+    where: Where = {"start": start, "text": text, "digest": sha(text)}
     return draw(
         st.sampled_from(
             [

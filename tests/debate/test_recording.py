@@ -18,7 +18,6 @@ from moot.flows.debate import record as sessionrecord
 from moot.flows.debate import session as debates
 from moot.flows.debate.check import compare_with_record
 from moot.keys.folder import KeyFolder
-from moot.keys.lock import QUICK
 from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.drafts import EntryDraft
@@ -28,6 +27,7 @@ from moot.workspace.workspace import Workspace
 from tests.cli.damage import edit, of
 from tests.cli.project import Project
 from tests.debate.sessions import entry, session
+from tests.keys.cheap_locks import make_locks_cheap
 
 FOX, HEN, OWL = "red-fox", "blue-hen", "grey-owl"
 CLOCK = "2026-03-01T09:01:00Z"
@@ -89,7 +89,8 @@ def test_each_entry_is_an_event_with_its_bytes_signed_by_its_author(place: Proje
         ("EntryYielded", HEN),
         ("SessionEnded", HEN),
     ]
-    pieces = [one.event.text for one in history(place, file) if isinstance(one.event, did.Piece)]
+    events = [one.event for one in history(place, file)]
+    pieces = [event.text or "" for event in events if isinstance(event, did.Piece)]
     assert "".join(pieces).encode() == file.read_bytes()
     assert verdict(place) == ("valid", 0)
 
@@ -198,7 +199,7 @@ def test_the_operators_acts_are_observed_where_no_person_is_registered(place: Pr
 def test_where_a_person_is_registered_their_key_closes(
     place: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(KeyFolder.add.__kwdefaults__, "cost", QUICK)
+    make_locks_cheap(monkeypatch)
     secret = tmp_path / "secret"
     secret.write_text("correct horse", encoding="utf-8")
     place.ok("agent", "register", "operator", "--human", MOOT_PASSPHRASE_FILE=str(secret))

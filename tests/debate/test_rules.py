@@ -25,6 +25,7 @@ from moot.protocols.debate.speaking_rules import SPEAKING_RULES
 from tests.debate.sessions import (
     CREATED,
     SESSION_ID,
+    TWO_AGENTS,
     TWO_ROUNDS,
     codes,
     entry,
@@ -70,8 +71,12 @@ def case(id_: str, name: str, text: str | bytes, *expected: str) -> object:
     return pytest.param(text, expected, id=f"{id_} {name}", marks=pytest.mark.requirement(id_))
 
 
-def versioned(version: str, **more: str) -> str:
-    return session(header=f"<!-- bounce-protocol: {version} -->\n{C}{S}", **more)
+def versioned(version: str) -> str:
+    return session(header=header_of(version))
+
+
+def header_of(version: str) -> str:
+    return f"<!-- bounce-protocol: {version} -->\n{C}{S}"
 
 
 def created(text: str) -> str:
@@ -83,7 +88,7 @@ def named(text: str) -> str:
 
 
 def one(**changes: str) -> str:
-    return session(entry(1, "red-fox", **changes))  # type: ignore[arg-type]
+    return session(entry(1, "red-fox", **changes))  # type: ignore[arg-type]  # never a number
 
 
 def swapped(first: str, second: str) -> str:
@@ -129,7 +134,7 @@ HEADER: Sequence[object] = [
     case(
         "BNC-108",
         "major one in a broken file",
-        versioned("1.0", block="", title="x"),
+        session(header=header_of("1.0"), block="", title="x"),
         "version_major",
     ),
     case("BNC-023", "no created", session(header=f"{V}{S}"), "MISSING_CREATED"),
@@ -176,7 +181,7 @@ HEADER: Sequence[object] = [
 
 
 def setting(**changes: str | None) -> str:
-    return session(**changes)
+    return session(block=rules_block(TWO_AGENTS, **changes))
 
 
 def agents(*lines: str) -> str:
@@ -447,7 +452,7 @@ def test_each_of_the_nine_settings_is_required_by_name(key: str) -> None:
     if key == "agents":
         text = session(block=rules_block(("x1",)).replace("agents:\n  - x1\n", ""))
     else:
-        text = session(**{key.replace("-", "_"): None})
+        text = setting(**{key.replace("-", "_"): None})
     (wrong,) = errors(check_session(text).findings)
     assert (wrong.code, wrong.where) == ("MISSING_REQUIRED_RULE", key)
 

@@ -13,7 +13,7 @@ from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.course import is_placeholder
 from moot.protocols.debate.drafts import EntryDraft
 from tests.cli.project import Project
-from tests.debate.sessions import entry, session
+from tests.debate.sessions import TWO_AGENTS, entry, rules_block, session
 from tests.debate.test_recording import FOX, HEN, LATER, new, place
 
 __all__ = ["place"]
@@ -24,7 +24,7 @@ WORD = EntryDraft(author=HEN, stance="reject", confidence="0.5", summary="No.")
 
 def left(tmp_path: Path, half: str = HALF, **settings: str) -> Path:
     file = tmp_path / "s.md"
-    file.write_text(session(entry(1, FOX), half, **settings))
+    file.write_text(session(entry(1, FOX), half, block=rules_block(TWO_AGENTS, **settings)))
     return file
 
 

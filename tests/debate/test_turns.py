@@ -16,14 +16,14 @@ from moot.protocols.debate.phases import TRANSITIONS, Happening, Phase, phase_af
 from moot.protocols.debate.reader import read_document
 from moot.protocols.debate.turns import DebateStanding, find_standing
 from moot.protocols.debate.views import view_status
-from tests.debate.sessions import SKIPPED, TWO_ROUNDS, VALID, codes, entry, session
+from tests.debate.sessions import SKIPPED, TWO_ROUNDS, VALID, codes, entry, rules_block, session
 
 THREE = ("ant", "bee", "cow")
 
 
-def course(*entries: str, **settings: str) -> Course:
-    agents = settings.pop("agents", THREE)
-    found = check_session(session(*entries, agents=agents, **settings)).course  # type: ignore[arg-type]
+def course(*entries: str, agents: tuple[str, ...] = THREE, **settings: str) -> Course:
+    text = session(*entries, block=rules_block(agents, **settings))
+    found = check_session(text).course
     assert found is not None
     return found
 
@@ -38,7 +38,7 @@ def test_round_robin_goes_down_the_list_in_blocks() -> None:
     spoken: list[str] = []
     entries: list[str] = []
     for number in range(1, 9):
-        here = find_standing(course(*entries, agents=("ant", "bee"), max_turns_per_round="2"))  # type: ignore[arg-type]
+        here = find_standing(course(*entries, agents=("ant", "bee"), max_turns_per_round="2"))
         assert here.next_speaker is not None
         spoken.append(here.next_speaker)
         entries.append(entry(number, here.next_speaker, here.round, here.turn, stance="neutral"))
@@ -61,7 +61,7 @@ def test_supervised_begins_with_the_first_and_follows_the_last_word() -> None:
     def after_asking(text: str) -> str | None:
         said = entry(1, "lead", asks=text, stance="neutral")
         names = ("lead", "ops", "ops-lead")
-        return find_standing(course(said, turn_order="supervised", agents=names)).next_speaker  # type: ignore[arg-type]
+        return find_standing(course(said, turn_order="supervised", agents=names)).next_speaker
 
     assert find_standing(course(turn_order="supervised")).next_speaker == "ant"
     assert after_asking("ops-lead, then ops") == "ops-lead"
@@ -169,7 +169,7 @@ def test_only_an_operators_closing_entry_ends_a_session() -> None:
     ):
         found = course(
             entry(1, author, status=status, body=body, stance="neutral"),
-            agents=names,  # type: ignore[arg-type]
+            agents=names,
             turn_order="free-form",
         )
         assert (found.phase is Phase.CLOSED) is closed

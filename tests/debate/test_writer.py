@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -35,7 +36,16 @@ from moot.protocols.debate.writer import (
     prepare_entry,
     prepare_own_entry,
 )
-from tests.debate.sessions import EARLY, SUPERVISED, TWO_ROUNDS, entry, entry_id, session
+from tests.debate.sessions import (
+    EARLY,
+    SUPERVISED,
+    TWO_AGENTS,
+    TWO_ROUNDS,
+    entry,
+    entry_id,
+    rules_block,
+    session,
+)
 
 ID = "9f7b7c2e-3a55-4d6e-8f21-0c6a5e4d3b2a"
 DRAFT = EntryDraft(
@@ -339,8 +349,11 @@ def test_the_files_own_line_ends_are_kept() -> None:
 @pytest.mark.requirement("BNC-052")
 @pytest.mark.requirement("BNC-168")
 @pytest.mark.parametrize("write", [draft_placeholder, draft_default_action])
-def test_the_machine_says_so_when_it_writes_for_a_silent_agent(write) -> None:  # type: ignore[no-untyped-def]
+def test_the_machine_says_so_when_it_writes_for_a_silent_agent(
+    write: Callable[[Rules, str], EntryDraft],
+) -> None:
     checked = check_session(make(escalation=Escalation.TIMEOUT_SKIP))
+    assert checked.settings.rules is not None
     draft = write(checked.settings.rules, "red-fox")
     after = check_session(checked.document.text + prepare_entry(checked, draft, ID, NOW).text)
     last = after.document.entries[-1]
@@ -418,7 +431,8 @@ def test_an_author_writes_its_own_open_entry_anew(tmp_path: Path, crlf: bool) ->
 def test_an_open_entry_that_is_not_the_last_stays(tmp_path: Path) -> None:
     rules = {"turn_order": "free-form", "max_turns_per_round": "3"}
     half = entry(1, "red-fox", marker="", body="I think that")
-    text = session(half, entry(2, "blue-hen", 1, 1, stance="reject"), **rules)
+    second = entry(2, "blue-hen", 1, 1, stance="reject")
+    text = session(half, second, block=rules_block(TWO_AGENTS, **rules))
     file = tmp_path / "s.md"
     file.write_bytes(text.encode())
     mine = EntryDraft(
@@ -464,7 +478,7 @@ def test_if_the_disk_fails_the_open_entry_is_put_back(
 
 
 TORN = "\n<!-- entry: 0000"
-LATE = "2026-03-01T09:30:00Z"
+AFTER_THE_TIMEOUT = "2026-03-01T09:30:00Z"
 
 
 @pytest.mark.parametrize("order", ["round-robin", "free-form", "supervised"])
@@ -481,7 +495,7 @@ def test_a_first_line_that_broke_off_is_for_whoevers_turn_it_is(tmp_path: Path, 
 @pytest.mark.requirement("BNC-095")
 def test_a_first_line_that_broke_off_holds_up_neither_policy_nor_operator(tmp_path: Path) -> None:
     file = tmp_path / "s.md"
-    clock = fixed_clock(LATE)
+    clock = fixed_clock(AFTER_THE_TIMEOUT)
     file.write_bytes((session(escalation="timeout-skip") + TORN).encode())
     assert len(debates.tick(file, clock).entries) == 1
     assert check_session(file.read_bytes()).valid

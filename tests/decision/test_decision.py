@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -219,29 +220,28 @@ def test_it_is_argued_in_one_session(asked: Scenario) -> None:
 @pytest.mark.requirement("DEC-010")
 def test_what_each_call_cost_is_on_record_by_participant(asked: Scenario) -> None:
     cost = CallCost(1, 10, 5, 300, 0, 1_200)
-    note = {"agent": OTTER, "what": "entry", "subject": "round 1, entry 1"}
-    by(asked, SYSTEM, ask.NoteCall(**note, ending="answered", cost=cost))
-    by(asked, SYSTEM, ask.NoteCall(**note, ending="malformed", detail="no such stance"))
-    by(asked, SYSTEM, ask.NoteCall(**note, ending="answered", attempt=2, cost=cost))
+    note = partial(ask.NoteCall, agent=OTTER, what="entry", subject="round 1, entry 1")
+    by(asked, SYSTEM, note(ending="answered", cost=cost))
+    by(asked, SYSTEM, note(ending="malformed", detail="no such stance"))
+    by(asked, SYSTEM, note(ending="answered", attempt=2, cost=cost))
     by(asked, SYSTEM, ask.NoteCall(agent=CRANE, what="entry", subject="x", ending="rate-limited"))
     state: State = asked.state
     assert state.purses[OTTER] == CallCost(2, 20, 10, 600, 0, 2_400)
     assert state.cost == CallCost(2, 20, 10, 600, 0, 2_400)
     assert state.turns == 1
     assert dict(state.endings) == {"answered": 2, "malformed": 1, "rate-limited": 1}
-    asked.refused("bad_cost", ask.NoteCall(**note, ending="answered", cost=CallCost(calls=-1)))
-    asked.refused("text_required", ask.NoteCall(**note, ending=""))
-    asked.refused("text_too_long", ask.NoteCall(**note, ending="x", detail="x" * 8_001))
-    stray = {**note, "agent": "stray-wren"}
-    asked.refused("not_a_participant", ask.NoteCall(**stray, ending="answered"))
+    asked.refused("bad_cost", note(ending="answered", cost=CallCost(calls=-1)))
+    asked.refused("text_required", note(ending=""))
+    asked.refused("text_too_long", note(ending="x", detail="x" * 8_001))
+    asked.refused("not_a_participant", note(agent="stray-wren", ending="answered"))
 
 
 @pytest.mark.requirement("DEC-010")
 def test_a_program_tells_which_model_it_asks_when_it_answers(asked: Scenario) -> None:
-    note = {"agent": FINCH, "what": "entry", "subject": "x", "ending": "answered"}
-    by(asked, SYSTEM, ask.NoteCall(**note, model="opus"))
+    note = partial(ask.NoteCall, agent=FINCH, what="entry", subject="x", ending="answered")
+    by(asked, SYSTEM, note(model="opus"))
     assert asked.state.find_seat(FINCH).model == "opus"
-    by(asked, SYSTEM, ask.NoteCall(**note, model="other"))
+    by(asked, SYSTEM, note(model="other"))
     assert asked.state.find_seat(FINCH).model == "opus"
 
 

@@ -40,15 +40,16 @@ def exported(world: World) -> list[bytes]:
 def verdict(world: World, lines: list[bytes] | None = None) -> str:
     """What both checkers say; they must say the same."""
     lines = exported(world) if lines is None else lines
-    keys = {"origin": world.trust.origin, "root": world.trust.root.hex()}
-    keys["checkpoint"] = world.trust.checkpoint.hex()
+    root, checkpoint = world.trust.root.hex(), world.trust.checkpoint.hex()
+    trust = Trust(origin=world.trust.origin, root=root, checkpoint=checkpoint)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "bundle").write_bytes(b"".join(lines))
-        trust = {**keys, "format": "moot-trust/1", "minimum": None}
-        (folder / "trust.json").write_text(json.dumps(trust))
+        keys = {"origin": trust.origin, "root": root, "checkpoint": checkpoint}
+        document = {**keys, "format": "moot-trust/1", "minimum": None}
+        (folder / "trust.json").write_text(json.dumps(document))
         told = standalone.verify(str(folder / "bundle"), str(folder / "trust.json"))
-    whole = verify_records(lines, Trust(**keys))
+    whole = verify_records(lines, trust)
     assert told.verdict == whole.verdict
     return str(whole.verdict)
 

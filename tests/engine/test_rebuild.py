@@ -43,7 +43,7 @@ def codes(world: World) -> set[str]:
     return {finding.code for finding in world.engine.rebuild().differences}
 
 
-def derived(world: World) -> tuple[set[object], list[object], set[object]]:
+def derived(world: World) -> tuple[set[object], list[tuple[str, str, str]], set[object]]:
     with world.store.read() as view:
         return set(view.all_rows()), sorted(view.all_words()), set(view.all_snapshots())
 
@@ -62,7 +62,7 @@ def test_what_is_sound_is_counted_and_left_alone(world: World) -> None:
 def test_wrong_missing_and_foreign_rows_are_named_and_mended(world: World) -> None:
     before = derived(world)
     with world.store.write() as change:
-        edits = [
+        edits: list[Put | Drop | Words] = [
             Put("example.errands", f"{STREAM}#e2", {"of": "someone-else", "title": "forged"}),
             Drop("example.errands", f"{STREAM}#e3"),
             Put("example.errands", f"{STREAM}#e1", {"of": "teal-crane", "title": "back again"}),

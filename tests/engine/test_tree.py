@@ -188,11 +188,12 @@ def test_pinned_heads_that_were_altered_are_named_and_not_built_upon(
 @pytest.mark.requirement("LDG-100")
 @pytest.mark.parametrize("forged", [True, False], ids=["nodes that fit", "nodes as they were"])
 def test_a_pinned_head_that_is_gone_or_too_many_is_not_built_upon(forged: bool) -> None:
-    for alter in (
+    alterations: tuple[Callable[[dict[str, Head]], object], ...] = (
         lambda heads: heads.pop("jotter/4"),
         lambda heads: heads.pop(B),
         lambda heads: heads.update({"jotter/new": heads[B]._replace(number=6)}),
-    ):
+    )
+    for alter in alterations:
         world = pinned()
         alter(noted(world))
         if forged:

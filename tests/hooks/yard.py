@@ -30,7 +30,7 @@ class Yard(Project):
     def other(self) -> Path:
         return self.root.parent / "second"
 
-    def git(self, *words: str, cwd: Path | None = None, **settings: str) -> Result:
+    def git(self, *words: str, cwd: str | Path | None = None, **settings: str) -> Result:
         done = subprocess.run(
             ["git", *words],
             cwd=cwd or self.root,

@@ -136,7 +136,8 @@ def test_of_two_blocks_only_the_bad_one_is_reported() -> None:
     body = message(json.dumps(delta()), '{\n  "operation": "ADD",\n}')
     (finding,) = lint_message("DELTA[opus]: x", body).findings
     assert (finding.rule, finding.where) == ("MB-005", "delta block 2")
-    assert body.split("\n")[finding.line - 1] == "}"  # type: ignore[operator]
+    assert finding.line is not None
+    assert body.split("\n")[finding.line - 1] == "}"
 
 
 @pytest.mark.parametrize("value", ["[]", "[{}]", '"ADD"', "1", "null", "true"])
@@ -158,7 +159,9 @@ def test_each_of_the_three_is_read(operation: DeltaOperation) -> None:
     target = None if operation is DeltaOperation.ADD else "H1"
     body = message(json.dumps(delta(operation=operation.value, target_id=target)))
     assert rules(body) == []
-    assert read_delta_blocks(MessageBody(body))[0].delta.operation is operation  # type: ignore[union-attr]
+    read = read_delta_blocks(MessageBody(body))[0].delta
+    assert read is not None
+    assert read.operation is operation
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from typing import TypedDict, Unpack
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +14,17 @@ from moot.protocols.mail.types import TYPES, MessageType
 from tests.mail.bodies import body_of, subject_of
 
 
-def rules(kind: str, body: str | bytes, ack: bool | None = None, **around: object) -> list[str]:
-    found = lint_message(subject_of(kind), body, ack, **around).findings  # type: ignore[arg-type]
+class Surroundings(TypedDict, total=False):
+    received: bool
+    sender: str
+    agents: Container[str]
+    items: Container[str]
+
+
+def rules(
+    kind: str, body: str | bytes, ack: bool | None = None, **around: Unpack[Surroundings]
+) -> list[str]:
+    found = lint_message(subject_of(kind), body, ack, **around).findings
     return [finding.rule for finding in found]
 
 

@@ -106,7 +106,8 @@ def test_an_edit_changes_what_it_names_and_joins_anchors() -> None:
 
 @pytest.mark.parametrize("flag", ["replace", "anchors_replace"])
 def test_anchors_are_replaced_on_request_and_the_request_is_not_kept(flag: str) -> None:
-    edit = given_by("b", 2, "EDIT", "H1", anchors=["§9"], **{flag: True})
+    asked: dict[str, Any] = {flag: True}
+    edit = given_by("b", 2, "EDIT", "H1", anchors=["§9"], **asked)
     after = fields(merge_deltas(NEW, [hypothesis(1), edit]).artifact, "H1")
     assert after["anchors"] == ["§9"]
     assert flag not in after
@@ -388,7 +389,7 @@ def test_the_minima_of_an_artifact_are_checked() -> None:
 def test_a_full_artifact_has_no_findings() -> None:
     deltas = [hypothesis(at) for at in range(1, 3)]
     deltas.append(hypothesis(3, name="Third alternative: both are wrong"))
-    wanted = {
+    wanted: dict[str, tuple[int, dict[str, Any]]] = {
         "predictions_table": (3, {"condition": "c", "predictions": {"H1": "up"}}),
         "discriminative_tests": (
             2,

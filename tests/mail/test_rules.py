@@ -26,8 +26,9 @@ ITEMS = {"auth-7"}
 def example(name: str) -> tuple[MessageFile, bytes]:
     """The head of an example, and its body as the bytes it has."""
     raw = (EXAMPLES / name).read_bytes()
-    head, body = re.fullmatch(rb"(---\n.*?\n---\n)(.*)", raw, re.DOTALL).groups()  # type: ignore[union-attr]
-    return read_message_file(head), body
+    parts = re.fullmatch(rb"(---\n.*?\n---\n)(.*)", raw, re.DOTALL)
+    assert parts is not None
+    return read_message_file(parts[1]), parts[2]
 
 
 def linted(rule: str, outcome: str) -> LintedMessage:

@@ -242,7 +242,7 @@ def test_nobody_else_incorporates_and_nothing_during_a_vote() -> None:
         ({"action": "remove", "proposed_text": " cache"}, "A shared."),
     ],
 )
-def test_plain_changes_are_carried_out_to_the_letter(more: dict[str, str], solution: str) -> None:
+def test_plain_changes_are_carried_out_to_the_letter(more: dict[str, Any], solution: str) -> None:
     chamber = proposed(**more)
     position(chamber, 2, "endorse")
     chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
@@ -258,7 +258,7 @@ def test_plain_changes_are_carried_out_to_the_letter(more: dict[str, str], solut
         {"target_section": "scope"},
     ],
 )
-def test_what_cannot_be_carried_out_needs_the_drafters_text(more: dict[str, str]) -> None:
+def test_what_cannot_be_carried_out_needs_the_drafters_text(more: dict[str, Any]) -> None:
     chamber = proposed(**more)
     position(chamber, 2, "endorse")
     error = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)

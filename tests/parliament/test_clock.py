@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.events import MessageLogged
 from moot.protocols.parliament.messages import limits, sentences
 from moot.protocols.parliament.messages.words import SessionStatus
 
@@ -158,7 +159,9 @@ def test_a_short_response_is_not_cut() -> None:
     chamber = Chamber(3).debating()
     raw = chamber.store("x")
     chamber.submit(question(1, 2), raw=raw)
-    assert chamber.history()[-1].cut_to is None  # type: ignore[attr-defined]
+    logged = chamber.history()[-1]
+    assert isinstance(logged, MessageLogged)
+    assert logged.cut_to is None
     assert not chamber.state.owed
 
 

@@ -49,7 +49,7 @@ def test_only_a_person_decides() -> None:
     assert chamber.refused(said, AGENTS[0])[1] == "not_the_prime_minister"
     assert chamber.refused({**said, "from": "rep_1"}, PERSON)[0] == "PAR-074"
     chamber.submit(said)
-    assert chamber.state.status is SessionStatus.SYNTHESIS
+    assert chamber.status() is SessionStatus.SYNTHESIS
     assert chamber.signers()[-1] == PERSON
 
 
@@ -130,11 +130,11 @@ def test_approval_leads_to_the_final_document_and_the_end() -> None:
     (due,) = chamber.dues()
     assert (due.who, due.what) == ("prime-minister", "decide")
     chamber.decide("approve")
-    assert chamber.state.status is SessionStatus.SYNTHESIS
+    assert chamber.status() is SessionStatus.SYNTHESIS
     assert chamber.state.outcome is SessionOutcome.APPROVED
     document = chamber.store("# The bill")
     chamber.clerk(ask.Complete(document=document))
-    assert chamber.state.status is SessionStatus.COMPLETE
+    assert chamber.status() is SessionStatus.COMPLETE
 
 
 @pytest.mark.requirement("PAR-077")
@@ -143,7 +143,7 @@ def test_a_veto_sends_the_bill_back_with_guidance() -> None:
     error = chamber.refusal(decision("veto"), PERSON)
     assert place(error)[1:] == ("guidance_required", "content.guidance")
     chamber.decide("veto", "Say how users move over.")
-    assert chamber.state.status is SessionStatus.DEBATE
+    assert chamber.status() is SessionStatus.DEBATE
     assert chamber.state.guidance == "Say how users move over."
     assert chamber.refused(CALL_VOTE)[1] == "round_voted"
     chamber.submit(ROUND_START)
@@ -164,7 +164,7 @@ def test_amending_makes_the_next_version_and_approves_it() -> None:
     assert chamber.state.bill.version == 2
     assert chamber.state.bill.sections.solution == "My own cache."
     assert chamber.state.outcome is SessionOutcome.APPROVED_WITH_AMENDMENTS
-    assert chamber.state.status is SessionStatus.SYNTHESIS
+    assert chamber.status() is SessionStatus.SYNTHESIS
 
 
 def test_a_text_comes_only_with_an_amendment() -> None:
@@ -193,14 +193,14 @@ def last_review(rounds: int = 1) -> Chamber:
 def test_a_veto_without_a_round_left_ends_the_session() -> None:
     chamber = last_review()
     chamber.decide("veto", "No.")
-    assert chamber.state.status is SessionStatus.SYNTHESIS
+    assert chamber.status() is SessionStatus.SYNTHESIS
     assert chamber.state.outcome is SessionOutcome.VETOED
 
 
 def test_a_veto_may_grant_further_rounds() -> None:
     chamber = last_review()
     chamber.decide("veto", "Once more.", extend_rounds=2)
-    assert chamber.state.status is SessionStatus.DEBATE
+    assert chamber.status() is SessionStatus.DEBATE
     assert chamber.state.max_rounds == 3
     chamber.submit(ROUND_START)
     chamber.submit(ROUND_END)
@@ -228,6 +228,6 @@ def test_vetoes_cannot_go_on_for_ever() -> None:
         chamber.submit(CALL_VOTE)
         chamber.vote("YES", "YES", "YES").clerk(ask.CountVotes())
     chamber.decide("veto", "No more.")
-    assert chamber.state.status is SessionStatus.SYNTHESIS
+    assert chamber.status() is SessionStatus.SYNTHESIS
     assert chamber.state.outcome is SessionOutcome.VETOED
     assert [row.round for row in chamber.state.vote_history] == [1, 2, 3]

@@ -209,7 +209,7 @@ def test_opening_statements_do_not_wait_for_the_expelled() -> None:
     chamber.submit(statement(1))
     chamber.submit(statement(2))
     chamber.tick()
-    assert chamber.state.status is SessionStatus.EVALUATING_STATEMENTS
+    assert chamber.status() is SessionStatus.EVALUATING_STATEMENTS
     named = chamber.refusal(ask.ChooseDrafter(seat="rep_3"), SYSTEM)
     assert place(named) == ("PAR-089", "bad_drafter", "seat")
 
@@ -221,10 +221,10 @@ def test_an_expelled_drafter_is_replaced() -> None:
     assert (due.who, due.what) == ("clerk", "choose another drafter")
     chamber.clerk(ask.ChooseDrafter())
     assert isinstance(chamber.history()[-1], did.DrafterReplaced)
-    assert chamber.state.status is SessionStatus.DRAFTING
+    assert chamber.status() is SessionStatus.DRAFTING
     assert chamber.state.drafter == "rep_2"
     chamber.submit(bill(2))
-    assert chamber.state.status is SessionStatus.DEBATE
+    assert chamber.status() is SessionStatus.DEBATE
 
 
 @pytest.mark.parametrize("when", ["statements", "evaluation", "drafting"])
@@ -239,7 +239,7 @@ def test_a_session_whose_seats_are_all_expelled_before_a_bill_ends_without_one(w
         chamber.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
     expel(chamber, 2)
     if when == "evaluation":  # nobody is heard any more, and one seat is left
-        assert chamber.state.status is SessionStatus.EVALUATING_STATEMENTS
+        assert chamber.status() is SessionStatus.EVALUATING_STATEMENTS
         left = chamber.refusal(ask.EndUndrafted(), SYSTEM)
         assert place(left) == ("S-29", "someone_left", None)
         chamber.clerk(ask.ChooseDrafter())
@@ -247,11 +247,11 @@ def test_a_session_whose_seats_are_all_expelled_before_a_bill_ends_without_one(w
         chamber.tick()
     else:
         expel(chamber, 1)
-    assert chamber.state.status is SessionStatus.SYNTHESIS
+    assert chamber.status() is SessionStatus.SYNTHESIS
     assert chamber.state.outcome is SessionOutcome.NO_PASSAGE
     assert chamber.signers()[-1] == SYSTEM
     chamber.clerk(ask.Complete())
-    assert chamber.state.status is SessionStatus.COMPLETE
+    assert chamber.status() is SessionStatus.COMPLETE
 
 
 def test_only_the_clerk_ends_a_session_without_a_bill_and_only_before_one() -> None:

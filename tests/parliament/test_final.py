@@ -81,8 +81,8 @@ def test_the_deliberation_is_told() -> None:
 )
 def test_each_ending_has_its_words(word: str, status: str) -> None:
     chamber = Chamber(3).reviewing()
-    more = {"draft": draft(2, solution="Two caches.")} if word == "amend_and_approve" else {}
-    chamber.decide(word, **more)
+    amended = draft(2, solution="Two caches.") if word == "amend_and_approve" else None
+    chamber.decide(word, draft=amended)
     text = write_final_document(proceedings(chamber))
     assert f"- Status: {status}" in text
     assert "*Nobody voted against" in section(text, 6)

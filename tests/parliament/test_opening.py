@@ -33,9 +33,9 @@ def test_one_statement_a_seat_and_all_of_them_end_the_phase() -> None:
     assert "rep_2, rep_3" in str(missing)
     chamber.submit(statement(2))
     chamber.submit(statement(3))
-    assert chamber.state.status is SessionStatus.OPENING_STATEMENTS
+    assert chamber.status() is SessionStatus.OPENING_STATEMENTS
     chamber.tick()
-    assert chamber.state.status is SessionStatus.EVALUATING_STATEMENTS
+    assert chamber.status() is SessionStatus.EVALUATING_STATEMENTS
     assert chamber.signers()[-1] == SYSTEM
 
 
@@ -69,12 +69,12 @@ def test_opening_guidance_comes_before_drafting() -> None:
     chamber.clerk(ask.Begin())
     chamber.decide("opening_guidance", "Keep it cheap.")
     assert chamber.state.guidance == "Keep it cheap."
-    assert chamber.state.status is SessionStatus.OPENING_STATEMENTS
+    assert chamber.status() is SessionStatus.OPENING_STATEMENTS
     for number in (1, 2, 3):
         chamber.submit(statement(number))
     chamber.tick()
     chamber.decide("opening_guidance", "Cheaper still.")
-    assert chamber.state.status is SessionStatus.EVALUATING_STATEMENTS
+    assert chamber.status() is SessionStatus.EVALUATING_STATEMENTS
     chamber.clerk(ask.ChooseDrafter())
     error = chamber.refusal(_guide(), PERSON)
     assert (error.code, error.findings[0].rule) == ("wrong_phase", "PAR-080")
@@ -103,7 +103,7 @@ def test_the_first_draft_is_version_1_of_round_0_and_opens_the_debate() -> None:
     assert chamber.messages()[-1]["round"] == 0
     assert chamber.state.bill is not None
     assert chamber.state.bill.version == 1
-    assert chamber.state.status is SessionStatus.DEBATE
+    assert chamber.status() is SessionStatus.DEBATE
     assert isinstance(chamber.history()[-1], did.DebateOpened)
 
 

@@ -70,7 +70,7 @@ def test_the_tally_agrees_with_the_ballots_and_advances_the_bill() -> None:
         {"from": "rep_2", "concern": "rep_2 says NO."},
         {"from": "rep_4", "concern": "rep_4 says NO."},
     ]
-    assert chamber.state.status is SessionStatus.PM_REVIEW
+    assert chamber.status() is SessionStatus.PM_REVIEW
     assert chamber.state.vote_history == (VoteRow(1, 1, 3, 2, 5, True, False),)
     assert chamber.summaries()[0]["vote_result"]["yes"] == 3
 
@@ -84,7 +84,7 @@ def test_a_tie_fails() -> None:
     chamber = Chamber(4).voting()
     chamber.vote("YES", "YES", "NO", "NO").clerk(ask.CountVotes())
     assert chamber.messages()[-1]["content"]["passed"] is False
-    assert chamber.state.status is SessionStatus.DEBATE
+    assert chamber.status() is SessionStatus.DEBATE
 
 
 def test_the_tally_waits_until_the_ballot_is_closed() -> None:
@@ -115,14 +115,14 @@ def test_a_defeat_goes_back_to_the_debate_and_the_next_round() -> None:
     chamber = Chamber(3).voting()
     chamber.vote("YES", "NO", "NO").clerk(ask.CountVotes())
     assert chamber.messages()[-1]["content"]["next_action"] == "continue_debate"
-    assert chamber.state.status is SessionStatus.DEBATE
+    assert chamber.status() is SessionStatus.DEBATE
     assert chamber.state.poll is None
     assert chamber.refused(CALL_VOTE) == ("S-05", "round_voted", "content.action")
     (due,) = (one for one in chamber.dues() if one.who == "speaker")
     assert (due.what, due.subject) == ("start the round", "round 2")
     chamber.submit(ROUND_START)
     chamber.submit(CALL_VOTE)
-    assert chamber.state.status is SessionStatus.VOTING
+    assert chamber.status() is SessionStatus.VOTING
 
 
 def test_a_defeat_in_the_last_round_ends_the_session() -> None:
@@ -131,7 +131,7 @@ def test_a_defeat_in_the_last_round_ends_the_session() -> None:
     chamber.submit(CALL_VOTE)
     chamber.vote("NO", "NO", "NO").clerk(ask.CountVotes())
     assert chamber.messages()[-1]["content"]["next_action"] == "end_without_passage"
-    assert chamber.state.status is SessionStatus.SYNTHESIS
+    assert chamber.status() is SessionStatus.SYNTHESIS
     assert chamber.state.outcome is SessionOutcome.NO_PASSAGE
     assert [due.what for due in chamber.dues()] == ["write the final document"]
 
@@ -167,7 +167,7 @@ def test_a_speakers_own_tally_must_be_the_right_one() -> None:
     where = "content.key_objections[0].from"
     assert chamber.refused(slander) == ("PAR-071", "wrong_tally", where)
     chamber.submit(counted())
-    assert chamber.state.status is SessionStatus.PM_REVIEW
+    assert chamber.status() is SessionStatus.PM_REVIEW
     assert chamber.messages()[-1]["content"]["key_objections"][0]["concern"] == "Too dear."
 
 

@@ -15,6 +15,7 @@ from moot.protocols.presence.commands import Bead, Evidence
 from moot.protocols.presence.model import Liveness, ResumeReason
 from moot.protocols.presence.paths import read_scope
 from moot.protocols.presence.views import find_adoptable, judge_adoption_of
+from moot.testing import Scenario
 from moot.testing.world import CUSTODIAN
 
 from .scene import (
@@ -47,7 +48,7 @@ def beads(*found: Bead) -> Evidence:
     return Evidence(dirty=(), beads=found)
 
 
-def crashed(*scopes: str, **more: Any):  # type: ignore[no-untyped-def]
+def crashed(*scopes: str, **more: Any) -> Scenario:
     """amber-otter held `scopes` and went silent; the registry has a new holder of the name."""
     scenario = crew(OTTER, CRANE)
     if scopes:

@@ -41,7 +41,7 @@ def follow(state: State, events: list[tuple[str, object]]) -> State:
     for seq, (name, event) in enumerate(events):
         state = MACHINE.evolve(
             state,
-            Recorded(event, STREAM, seq, seq, Actor(name, 1, "k"), b""),  # type: ignore[type-var]
+            Recorded(event, STREAM, seq, seq, Actor(name, 1, "k"), b""),
         )
     return state
 

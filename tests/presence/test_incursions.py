@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 
+from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
@@ -13,6 +16,7 @@ from moot.protocols.presence.contract import check_document
 from moot.protocols.presence.drafts import MAX_INCURSIONS
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import Liveness
+from moot.testing import Scenario
 
 from .scene import (
     CRANE,
@@ -29,7 +33,7 @@ from .scene import (
 )
 
 
-def incursions(scenario) -> list[did.IncursionNoted]:  # type: ignore[no-untyped-def]
+def incursions(scenario: Scenario) -> list[did.IncursionNoted]:
     return [event for event in scenario.history() if isinstance(event, did.IncursionNoted)]
 
 
@@ -72,7 +76,9 @@ def test_a_refused_overlap_is_itself_on_record() -> None:
         (0, take_over, ".", ("partial", "active", "refused")),
     ],
 )
-def test_kind_liveness_and_outcome_are_told(age, command, scope, expected) -> None:  # type: ignore[no-untyped-def]
+def test_kind_liveness_and_outcome_are_told(
+    age: int, command: Callable[[str], Command], scope: str, expected: tuple[str, str, str]
+) -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src"))
     scenario.world.clock.forward(minutes=age)
     if expected[2] == "refused":

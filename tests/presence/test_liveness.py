@@ -20,6 +20,7 @@ from moot.protocols.presence.liveness import (
 )
 from moot.protocols.presence.model import DEFAULT_STALE_MILLIS, STREAM, Liveness, State
 from moot.protocols.presence.views import Observation, observe_liveness, view_agent
+from moot.testing import Scenario
 
 from .scene import CRANE, NOON, OTTER, crew, join, minutes, reserve, run, scene, take_over
 
@@ -82,7 +83,7 @@ def test_an_evicted_agent_that_beats_again_is_active_again() -> None:
     assert _alive(scenario, OTTER) is Liveness.ACTIVE
 
 
-def _alive(scenario, name):  # type: ignore[no-untyped-def]
+def _alive(scenario: Scenario, name: str) -> Liveness:
     engine = scenario.world.engine
     moment = Observation(scenario.world.clock.now, engine.signs([name]))
     return observe_liveness(scenario.state, name, moment).liveness

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 
-from moot.core.machine import Sign
+from moot.core.machine import Command, Sign
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence.machine import MACHINE
@@ -46,7 +48,9 @@ TABLE = [
     "scope", ["src", "src/lib/parser.ts", "."], ids=["exact", "inside", "around"]
 )
 @pytest.mark.parametrize(("age", "command", "archived"), TABLE)
-def test_the_takeover_table_holds_for_every_overlap(age, command, archived, scope) -> None:  # type: ignore[no-untyped-def]
+def test_the_takeover_table_holds_for_every_overlap(
+    age: int, command: Callable[[str], Command], archived: Stage | None, scope: str
+) -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src"))
     scenario.world.clock.forward(minutes=age)
     if archived is None:

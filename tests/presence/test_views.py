@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from moot.core.quoted import Quoted
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import labels
 from moot.protocols.presence.model import EventType, Liveness, ReceiptKind
@@ -153,7 +154,9 @@ def test_one_screen_says_who_is_here_who_holds_what_and_what_waits_for_me() -> N
     assert [one.label for one in shown.mine] == ["Needs input"]
     assert shown.counts == StatusCounts(agents=3, reservations=1, pending=1)
     assert shown.health is Health.WARNING
-    assert shown.work == (WorkItemView("bb-7", WorkState.NEEDS_INPUT, "Needs input", (OTTER,)),)
+    assert shown.work == (
+        WorkItemView(Quoted("bb-7"), WorkState.NEEDS_INPUT, "Needs input", (OTTER,)),
+    )
 
 
 def facts(**more: Any) -> WorkFacts:

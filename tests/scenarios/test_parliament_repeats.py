@@ -6,11 +6,12 @@ The command line offers no keys here, so these are told through the library alon
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from moot.flows.parliament import incoming_message
+from moot.protocols.parliament.messages.message import response_findings
 from tests.cli.project import Project
 from tests.cli.sitting import STATEMENT
 from tests.scenarios.stories.parliaments import FOLDER, SCORES, Parliament, position
@@ -37,7 +38,8 @@ def test_a_message_is_brought_once(parliament: Parliament) -> None:
     statement = parliament.file({**STATEMENT, "from": "rep_1"})
     done_twice(parliament, "submit", message=statement, key="s-1")
     assert parliament.refuse("submit", message=statement, key="s-2") == "already_opened"
-    other = {**STATEMENT["content"], "briefing": {**STATEMENT["content"]["briefing"], "facts": []}}
+    content: dict[str, Any] = {**cast("dict[str, Any]", STATEMENT["content"])}
+    other = {**content, "briefing": {**content["briefing"], "facts": []}}
     changed = parliament.file({**STATEMENT, "from": "rep_1", "content": other})
     assert parliament.refuse("submit", message=changed, key="s-1") == "key_reused"
 
@@ -99,7 +101,7 @@ def test_amendments_and_votes_are_settled_once(parliament: Parliament) -> None:
 def test_a_message_is_checked_once_before_the_machine_decides(
     parliament: Parliament, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check, checked = incoming_message.response_findings, list[Any]()
+    check, checked = response_findings, list[Any]()
 
     def count(document: Any) -> Any:
         checked.append(document)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.keys.folder import KeyFolder
-from moot.keys.lock import QUICK
 from tests.cli.project import Project
+from tests.keys.cheap_locks import make_locks_cheap
 from tests.scenarios import stories
 from tests.scenarios.transports import TRANSPORTS
 from tests.scenarios.world import PASSPHRASE, STORIES, Story, World
@@ -19,7 +18,7 @@ assert stories
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A workspace with a person and two agents."""
-    monkeypatch.setitem(KeyFolder.add.__kwdefaults__, "cost", QUICK)
+    make_locks_cheap(monkeypatch)
     root, file = tmp_path / "project", tmp_path / "passphrase"
     root.mkdir()
     file.write_text(PASSPHRASE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -179,7 +179,7 @@ def _parts(arguments: Arguments) -> dict[str, Any]:
 def _words(operation: str, arguments: Arguments) -> list[str]:
     command = _command(operation)
     assert command is not None, f"the command line has no {operation}"
-    by_name = {parameter.name: parameter for parameter in command.params}
+    by_name = {parameter.name: parameter for parameter in command.params if parameter.name}
     options: list[str] = []
     positional: dict[str, list[str]] = {}
     for name, value in _parts(arguments).items():
@@ -194,11 +194,11 @@ def _words(operation: str, arguments: Arguments) -> list[str]:
     return [*_command_words(operation), *options, "--", *tail]
 
 
-def _parameter(operation: str, name: str, known: Mapping[str | None, click.Parameter]) -> str:
+def _parameter(operation: str, name: str, known: Collection[str]) -> str:
     for key in ((operation, name), name):
         if key in PARAMETERS and PARAMETERS[key] in known:
             return PARAMETERS[key]
-    assert name in known, f"{operation} has no parameter for {name}: {sorted(map(str, known))}"
+    assert name in known, f"{operation} has no parameter for {name}: {sorted(known)}"
     return name
 
 

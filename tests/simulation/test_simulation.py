@@ -40,11 +40,15 @@ def simulate(seed: int, open_store: Callable[[], Store]) -> Simulator:
     return simulator
 
 
+def simulate_in_memory(seed: int) -> Simulator:
+    store = MemoryStore()
+    return simulate(seed, lambda: store)
+
+
 @pytest.mark.requirement("LDG-065")
 @pytest.mark.parametrize("seed", seeds(MEMORY_SEEDS))
 def test_nothing_acknowledged_is_lost_or_doubled_in_memory(seed: int) -> None:
-    store = MemoryStore()
-    simulate(seed, lambda: store)
+    simulate_in_memory(seed)
 
 
 @pytest.mark.requirement("LDG-065")
@@ -56,8 +60,7 @@ def test_nothing_acknowledged_is_lost_or_doubled_on_disk(seed: int, tmp_path: Pa
 
 @pytest.mark.requirement("LDG-065")
 def test_the_same_seed_is_the_same_history() -> None:
-    one, two = MemoryStore(), MemoryStore()
-    assert simulate(7, lambda: one).log == simulate(7, lambda: two).log
+    assert simulate_in_memory(7).log == simulate_in_memory(7).log
 
 
 @pytest.mark.requirement("LDG-065")
@@ -65,8 +68,7 @@ def test_the_weather_is_bad_enough_to_matter() -> None:
     """A simulator that never strikes proves nothing."""
     crashes = failures = repeats = 0
     for seed in range(20):
-        store = MemoryStore()
-        simulator = simulate(seed, lambda store=store: store)
+        simulator = simulate_in_memory(seed)
         crashes += simulator.account.crashes
         failures += simulator.account.failures
         repeats += sum("again" in line for line in simulator.log)

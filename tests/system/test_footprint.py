@@ -36,7 +36,7 @@ def changed(root: Path, scopes: tuple[str, ...], act: Callable[[], object]) -> l
 
 
 def names(found: list[Change]) -> list[tuple[str, str, bool]]:
-    return [tuple(one) for one in found]
+    return [(one.path, one.how, one.declared) for one in found]
 
 
 @pytest.mark.parametrize("scope", ["src", "src/", "src/*", "src/**", "./src", "src\\*"])

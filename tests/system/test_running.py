@@ -11,6 +11,7 @@ import textwrap
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,12 +24,13 @@ PAUSE = threading.Event()
 PYTHON = sys.executable
 
 
-def order(folder: Path, *words: str, **settings: object) -> Order:
-    usual = {"env": {"PATH": os.environ["PATH"]}, "seconds": 30.0, "most_bytes": 1_000_000}
-    return Order(words=words, folder=folder, **{**usual, **settings})  # type: ignore[arg-type]
+def order(folder: Path, *words: str, **settings: Any) -> Order:
+    env = {"PATH": os.environ["PATH"]}
+    usual = Order(words=words, folder=folder, env=env, seconds=30.0, most_bytes=1_000_000)
+    return usual._replace(**settings)
 
 
-def python(folder: Path, code: str, **settings: object) -> Order:
+def python(folder: Path, code: str, **settings: Any) -> Order:
     return order(folder, PYTHON, "-c", textwrap.dedent(code), **settings)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "moot"
+DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
 # Words with which a function's name may begin and say what it does or asks.
 VERBS = frozenset(
     [
@@ -332,10 +333,7 @@ def explained_lines(text: str, tree: ast.Module) -> int:
     """Lines that are comments or docstrings."""
     count = sum(line.lstrip().startswith("#") for line in text.splitlines())
     for node in ast.walk(tree):
-        documented = isinstance(
-            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
-        )
-        if documented and ast.get_docstring(node):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
             first = node.body[0]
             count += (first.end_lineno or first.lineno) - first.lineno + 1
     return count
@@ -349,10 +347,7 @@ def code_lines(text: str, tree: ast.Module) -> int:
         if token.type not in ignored and token.type != tokenize.ENDMARKER:
             held.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(tree):
-        documented = isinstance(
-            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
-        )
-        if documented and ast.get_docstring(node):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
             first = node.body[0]
             held -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
     return len(held)

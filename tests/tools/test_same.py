@@ -1,4 +1,4 @@
-"""`tools/same.py`: declared renames and moves pass, anything smuggled beside them does not."""
+"""`python -m tools.same`: declared renames and moves pass, anything smuggled in does not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-TOOL = Path(__file__).resolve().parents[2] / "tools" / "same.py"
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = (sys.executable, "-m", "tools.same")
 
 MODEL = '''"""What there is."""
 
@@ -194,14 +195,14 @@ class Repository:
     def same(self, declared: str, *options: str) -> tuple[int, str]:
         moves = self.folder / ".git" / "moves.txt"
         moves.write_text(declared, "utf-8")
-        command = [sys.executable, str(TOOL), "old", "new", "--moves", str(moves), *options]
+        command = [*TOOL, "old", "new", "--moves", str(moves), *options]
         done = subprocess.run(
             command,
             check=False,
             cwd=self.folder,
             capture_output=True,
             text=True,
-            env=_env(),
+            env={**_env(), "PYTHONPATH": str(ROOT)},
             timeout=30,
         )
         return done.returncode, done.stdout + done.stderr

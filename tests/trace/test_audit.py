@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from moot.core.machine import Draft, Recorded
+from moot.core.machine import Draft, Event, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.protocols.trace import commands as ask
@@ -26,9 +26,11 @@ from moot.protocols.trace.audit.report import (
 from moot.protocols.trace.audit.verification import CHECKS, audit_events, list_cited_artifacts
 from moot.protocols.trace.model import (
     AuditVerdict,
+    BundledClaim,
     ExecutionResult,
     HeldReservation,
     Profile,
+    Review,
     Stage,
 )
 from moot.protocols.trace.policy import Policy, Risk
@@ -124,14 +126,14 @@ def test_a_report_names_exactly_what_it_looked_at_and_is_the_same_each_time() ->
 # Each is seen by exactly the check that is for it: without that check it would pass.
 
 
-def _forced(trace: Trace, event: did.Event, actor: str, *refs: ArtifactRef) -> Trace:
+def _forced(trace: Trace, event: Event, actor: str, *refs: ArtifactRef) -> Trace:
     trace.record(Draft(event, refs), actor)
     return trace
 
 
 def _reviewed_by_the_planner() -> Trace:
     trace = Trace().to("reviewing")
-    event = did.ProposalReviewed(proposal_id="p1", status="approved", rationale="mine")
+    event = did.ProposalReviewed(proposal_id="p1", status=Review.APPROVED, rationale="mine")
     return _end(_forced(trace, event, PLANNER))
 
 
@@ -306,13 +308,13 @@ def _final_in_spite_of_a_dispute() -> Trace:
     trace.challenge("c1")
     event = trace.decide(ask.SignFinalStatement(statement="done"), EXECUTOR)
     assert event.refused
-    standing = tuple(did.BundledClaim(one.id, one.event) for one in trace.state.claims.values())
+    standing = tuple(BundledClaim(one.id, one.event) for one in trace.state.claims.values())
     return _forced(trace, did.FinalStatementSigned(statement="done", claims=standing), EXECUTOR)
 
 
 def _other_bundle() -> Trace:
     trace = Trace().to("auditing")
-    bundle = (did.BundledClaim("c1", NOWHERE),)
+    bundle = (BundledClaim("c1", NOWHERE),)
     return _forced(trace, did.FinalStatementSigned(statement="done", claims=bundle), EXECUTOR)
 
 
@@ -407,7 +409,7 @@ def _one_agent_everywhere() -> Trace:
     same = trace.bindings(critic=EXECUTOR)
     _forced(trace, replace(event, roles=same), SYSTEM)
     trace.propose()
-    event = did.ProposalReviewed(proposal_id="p1", status="approved", rationale="mine")
+    event = did.ProposalReviewed(proposal_id="p1", status=Review.APPROVED, rationale="mine")
     return _end(_forced(trace, event, EXECUTOR))
 
 

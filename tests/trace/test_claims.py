@@ -262,6 +262,7 @@ def test_a_verdict_names_its_report_and_exactly_what_it_looked_at() -> None:
         other = ask.CompleteVerification(**{**said, **changed}, report=good.report)
         assert trace.refused(other, AUDITOR) == "subject_differs"
     event = trace.run(good, AUDITOR)
+    assert good.report is not None
     assert event.report_artifact == good.report.sha256
     assert trace.state.report == good.report.sha256
 

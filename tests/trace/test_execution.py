@@ -7,13 +7,16 @@ import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from moot.core.canonical import encode_checked
 from moot.core.errors import MootError, NotFound, Refused, Tampered
+from moot.core.machine import Command
 from moot.core.record import Record
+from moot.engine.job import Outcome
 from moot.engine.replay import read_record
 from moot.flows.trace import execution, outputs, tracing
 from moot.flows.trace.execution import describe_ending
@@ -126,8 +129,8 @@ def test_outputs_are_stored_before_the_event_that_cites_them(
         order.append("stored")
         return put(data, media_type)
 
-    def noted_commit(stream: str, command: object, actor: str, **more: object) -> object:
-        outcome = commit(stream, command, actor, **more)  # type: ignore[arg-type]
+    def noted_commit(stream: str, command: Command, actor: str, **more: Any) -> Outcome:
+        outcome = commit(stream, command, actor, **more)
         order.append(type(command).__name__)
         return outcome
 

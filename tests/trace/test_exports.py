@@ -30,7 +30,7 @@ from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
 from moot.protocols.trace.audit.report import CheckStatus
 from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import AuditVerdict, ExecutionResult, Profile, Role, Stage
+from moot.protocols.trace.model import AuditVerdict, ExecutionResult, Profile, Review, Role, Stage
 from moot.verify import standalone
 from moot.workspace import trust as trust_files
 from moot.workspace.check import How
@@ -57,7 +57,7 @@ class Kept(NamedTuple):
         """The place of the trace's first event among the lines."""
         return next(n for n, line in enumerate(self.lines) if stream_of(line) == self.stream)
 
-    def count(self) -> int:
+    def count_events(self) -> int:
         return sum(stream_of(line) == self.stream for line in self.lines)
 
 
@@ -123,7 +123,7 @@ def test_the_file_itself_holds(kept: Kept) -> None:
     assert found.holds
     (report,) = found.reports
     assert (report.verdict, report.first_bad) == (AuditVerdict.PASS, None)
-    assert (report.events, report.last_trusted) == (kept.count(), kept.count() - 1)
+    assert (report.events, report.last_trusted) == (kept.count_events(), kept.count_events() - 1)
     assert all(check.evidence for check in report.checks)
 
 
@@ -154,7 +154,7 @@ def swapped(lines: Lines, place: int) -> Lines:
 def test_events_dropped_doubled_or_reordered_are_found_where_they_are(
     kept: Kept, attack: Callable[[Lines, int], Lines], event: int
 ) -> None:
-    assert kept.count() == 11
+    assert kept.count_events() == 11
     place = kept.first() + event
     if attack is not doubled and event == 10:
         return  # what follows is no event: cutting off the end is another test
@@ -175,7 +175,7 @@ def test_events_dropped_doubled_or_reordered_are_found_where_they_are(
 
 @pytest.mark.parametrize("missing", [1, 2, 5])
 def test_a_tail_that_was_cut_off_is_found_by_the_checkpoint(kept: Kept, missing: int) -> None:
-    end = kept.first() + kept.count()
+    end = kept.first() + kept.count_events()
     lines = list(kept.lines[: end - missing]) + list(kept.lines[end:])
     found = judge(kept, with_header(lines))
     assert not found.holds
@@ -184,7 +184,7 @@ def test_a_tail_that_was_cut_off_is_found_by_the_checkpoint(kept: Kept, missing:
 
 
 def test_a_tail_cut_off_with_all_its_proofs_is_not_called_valid(kept: Kept) -> None:
-    end = kept.first() + kept.count()
+    end = kept.first() + kept.count_events()
     cited = {one["sha256"] for line in kept.lines[kept.first() : end - 2] for one in cites(line)}
     lines = list(kept.lines[: end - 2])
     lines += [line for line in kept.lines[end:] if artifact_of(line, kept) in cited]
@@ -342,7 +342,7 @@ def rechained(kept: Kept, event: int, change: Callable[[Body], Body], holding: s
     """One event changed and all later ones joined to it, signed where a key is at hand."""
     lines, start = list(kept.lines), kept.first()
     prev = None
-    for seq in range(event, kept.count()):
+    for seq in range(event, kept.count_events()):
         said = json.loads(lines[start + seq])
         body = msgspec.json.decode(base64.b64decode(said["payload"]), type=Body)
         body = change(body) if seq == event else msgspec.structs.replace(body, prev=prev)
@@ -366,7 +366,7 @@ def test_one_stolen_key_does_not_rewrite_history(kept: Kept) -> None:
     """Others signed what followed; the changed event stands before theirs."""
     claim = next(
         n
-        for n in range(kept.count())
+        for n in range(kept.count_events())
         if b"claim_issued" in base64.b64decode(json.loads(kept.lines[kept.first() + n])["payload"])
     )
     found = judge(kept, rechained(kept, claim, another_text, {AGENTS[Role.EXECUTOR]}))
@@ -453,7 +453,7 @@ ENDED = did.ToolExecutionCompleted(
 STARTED = did.ToolExecutionStarted(execution_id="x1", intent_id="i1", input_artifact="0" * 64)
 CLAIMED = did.ClaimIssued(claim_id="c1", text="t", confidence="1", evidence=("0" * 64,))
 FINAL = did.FinalStatementSigned(statement="s", claims=())
-REVIEWED = did.ProposalReviewed(proposal_id="p1", status="approved", rationale="mine")  # type: ignore[arg-type]
+REVIEWED = did.ProposalReviewed(proposal_id="p1", status=Review.APPROVED, rationale="mine")
 PROPOSED = did.ProposalCreated(
     proposal_id="p1",
     objective="o",

@@ -248,9 +248,9 @@ def test_a_run_in_flight_does_not_keep_others_from_working(tmp_path: Path) -> No
         try:
             wait_until(lambda: len(shop.state.running) == 1)
             assert not shop.execute(second).failed
-            assert shop.state.stage is Stage.EXECUTING
+            assert shop.stage() is Stage.EXECUTING
         finally:
             runner.kill()
             runner.wait()
         execution.recover(shop.space, shop.stream)
-        assert shop.state.stage is Stage.CLAIMING
+        assert shop.stage() is Stage.CLAIMING

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from moot.core.machine import Command
+from moot.core.machine import Command, Event
 from moot.core.names import OPERATOR, SYSTEM
 from moot.engine.agents import rotate
 from moot.protocols.trace import commands as ask
@@ -23,7 +23,7 @@ EVERYBODY = (*PARTS.values(), OPERATOR, SYSTEM)
 IN_CHARGE = (OPERATOR, SYSTEM)
 
 
-def everything(trace: Trace) -> dict[type[did.Event], Command]:
+def everything(trace: Trace) -> dict[type[Event], Command]:
     """One command for each kind of event, as it would be asked in a trace under way."""
     run = trace.state.run
     ref = trace.store(b"x")
@@ -62,9 +62,9 @@ def everything(trace: Trace) -> dict[type[did.Event], Command]:
 @pytest.mark.requirement("TRC-007")
 @pytest.mark.requirement("TRC-045")
 @pytest.mark.parametrize("kind", ROLE_OF_EVENT, ids=lambda kind: kind.__name__)
-def test_only_the_designated_part_records_each_kind_of_event(kind: type[did.Event]) -> None:
+def test_only_the_designated_part_records_each_kind_of_event(kind: type[Event]) -> None:
     """The whole matrix of parts and events, in a trace where the order is right for most."""
-    stages = {
+    stages: dict[type[Event], str] = {
         did.SessionInitialized: "initialized",
         did.VerificationRunStarted: "auditing",
         did.VerificationRunCompleted: "auditing",
@@ -74,7 +74,7 @@ def test_only_the_designated_part_records_each_kind_of_event(kind: type[did.Even
         trace.finish()
     command = everything(trace)[kind]
     role = ROLE_OF_EVENT[kind]
-    may = IN_CHARGE if role is None else (PARTS[role],)
+    may: tuple[str, ...] = IN_CHARGE if role is None else (PARTS[role],)
     if kind is did.KeyRotated:
         may = (*IN_CHARGE, CRITIC)
     for actor in EVERYBODY:
@@ -167,7 +167,9 @@ def test_the_old_key_may_announce_the_new_one() -> None:
     trace = Trace().to("planning")
     event = trace.run(ask.RotateKey(role="critic", epoch=1, kid="a" * 32), CRITIC)
     assert event.old_kid == trace.kid(CRITIC)
-    assert trace.state.binding_of(Role.CRITIC).kid == "a" * 32
+    bound = trace.state.binding_of(Role.CRITIC)
+    assert bound is not None
+    assert bound.kid == "a" * 32
 
 
 @pytest.mark.parametrize(

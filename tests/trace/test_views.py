@@ -7,6 +7,7 @@ import re
 import pytest
 
 from moot.core.findings import Rule
+from moot.core.quoted import Quoted
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.rules import GUARDS, RULES, WORDING_RULES
 from moot.protocols.trace.views import ProposalView, view_status, view_timeline
@@ -33,7 +34,7 @@ def test_the_status_says_where_it_stands_and_who_is_next() -> None:
     shown = view_status(trace.state, "trace/t1", 0)
     assert shown.state == "executing"
     assert shown.roles["critic"] == "teal-crane"
-    assert shown.proposals == (ProposalView("p1", "run the tests", "approved"),)
+    assert shown.proposals == (ProposalView("p1", Quoted("run the tests"), "approved"),)
     assert shown.intents[0].waits_for_critic == ("risk",)
     assert shown.next[0].who == "teal-crane"
 

@@ -12,7 +12,7 @@ from moot.core.names import OPERATOR, SYSTEM
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
 from moot.protocols.trace.audit.verification import audit_events
-from moot.protocols.trace.model import ExecutionResult, Role
+from moot.protocols.trace.model import ExecutionResult, HeldReservation, Role
 from moot.protocols.trace.rules import WORDING_RULES
 
 from .scene import AUDITOR, BAD, CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Trace, intent, proposal
@@ -73,7 +73,7 @@ def many(trace: Trace) -> dict[type[Command], tuple[Command, str]]:
     ref = trace.store(b"x")
     stored = tuple(ask.Stored(f"o{count}", ref) for count in range(300))
     cited = tuple(ask.Cited(f"{count:064x}") for count in range(300))
-    held = tuple(ask.HeldReservation(f"s{count}", 1) for count in range(501))
+    held = tuple(HeldReservation(f"s{count}", 1) for count in range(501))
     return {
         ask.OpenTrace: (ask.OpenTrace(task="t", roles=trace.bindings() * 126), SYSTEM),
         ask.CreateProposal: (proposal(*["t"] * 65), PLANNER),

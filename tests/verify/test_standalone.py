@@ -2283,7 +2283,7 @@ def test_a_note_that_cannot_be_used_could_not_be_read(
     if made != "missing":
         text = "garbage" if made == "garbage" else small.note(key=thief)
         note.write_text(text, encoding="utf-8", newline="")
-    given = [] if made == "without trust" else ["--trust", trust]
+    given: list[str | Path] = [] if made == "without trust" else ["--trust", trust]
     done = run(bundle, *given, "--checkpoint", note)
     assert (done.returncode, done.stdout) == (4, "")
     (line,) = done.stderr.splitlines()

@@ -54,11 +54,14 @@ def from_blocked_to_done(world: World) -> None:
     message = shop.blocked()
     file = shop.root / "payments.md"
     assert world.refuse("flow.blocked_to_debate", message="none:1") == "source_not_found"
-    with_file = {"message": message, "plan": plan(file=file)}
+    with_file: dict[str, Any] = {"message": message, "plan": plan(file=file)}
     opened = world.do("flow.blocked_to_debate", CRANE, **with_file)
     assert (opened["file"], opened["step"]["asked_by"]) == ("payments.md", CRANE)
     assert world.do("flow.blocked_to_debate", **with_file)["again"]
-    bill = {"debate": "payments.md", "plan": ParliamentPlan(folder=shop.root / "bill")}
+    bill: dict[str, Any] = {
+        "debate": "payments.md",
+        "plan": ParliamentPlan(folder=shop.root / "bill"),
+    }
     assert world.refuse("flow.consensus_to_parliament", **bill) == "not_settled"
     shop.agreed()
     assert world.do("flow.consensus_to_parliament", **bill)["folder"] == "bill"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from moot.api.decisions import Question
 from tests.scenarios.world import World, story
 
@@ -51,7 +53,7 @@ def a_veto_begins_another_decision(world: World) -> None:
     assert (vetoed["stage"], vetoed["superseded_by"]) == ("vetoed", "q-2")
     assert world.refuse("ask.resume", decision="q-9") == "decision_not_found"
     assert world.refuse("ask.resume", "amber-otter", decision="q-2") == "not_you"
-    strangers = {"participants": ["coral-finch=rules:approve"]}
+    strangers: dict[str, Any] = {"participants": ["coral-finch=rules:approve"]}
     assert world.refuse("ask.resume", decision="q-2", **strangers) == "not_a_participant"
     resumed = world.do("ask.resume", decision="q-2")
     assert (resumed["decision"]["stage"], resumed["decision"]["supersedes"]) == ("waiting", "q-1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from typing import Any
 
 from moot.api.tool_sessions import ToolCall
 from moot.core.machine import Command, KeyClass
@@ -109,7 +110,8 @@ def a_session_with_a_name_works_beside_another_agent(world: World) -> None:
     started = world.do("hook.start_session", acting=OTTER)
     (other,) = started["others"]
     assert (started["agent"], other["agent"], other["holds"]) == (OTTER, CRANE, ["b.py"])
-    said = {"subject": "the rest", "summary": "half done", "next_action": "go on", "work": "bb-7"}
+    said: dict[str, Any] = {"subject": "the rest", "summary": "half done", "work": "bb-7"}
+    said["next_action"] = "go on"
     execute(world, CRANE, SendHandoff(to=OTTER, project_root=root, worktree=root, **said))
     assert world.do("hook.wants_to_stop", acting=OTTER, take=False)["waiting"]["events"] == []
     (event,) = world.do("hook.wants_to_stop", acting=OTTER)["waiting"]["events"]

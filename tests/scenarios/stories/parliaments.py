@@ -115,7 +115,7 @@ def a_parliament_is_called_and_hears_its_first_statement(world: World) -> None:
     called = parliament.called
     assert (called["status"], called["folder"]) == ("opening_statements", "uploads")
     assert [seat["agent"] for seat in called["seats"]] == ["amber-otter", "teal-crane"]
-    again = {"problem": "Again.", "issues": ["speed"], "seats": SEATS}
+    again: dict[str, Any] = {"problem": "Again.", "issues": ["speed"], "seats": SEATS}
     assert parliament.refuse("new", **again) == "folder_taken"
     other = {**again, "folder": Path("other"), "issues": ["beauty"]}
     assert world.refuse("parliament.new", **other) == "issue_unassigned"
